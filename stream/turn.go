@@ -107,6 +107,14 @@ func (t *Turn) Phase() TurnPhase {
 	return TurnIsOpen
 }
 
+// TextLens returns the lengths of the turn's text and of its thinking, also while they are evicted.
+func (t *Turn) TextLens() (text, thinking int) {
+	if t.Retention == Evicted {
+		return int(t.evictedTextLens[0]), int(t.evictedTextLens[1])
+	}
+	return len(t.Text), len(t.Thinking)
+}
+
 // DroppedCounts returns how many calls of a dropped turn were in each status.
 func (t *Turn) DroppedCounts() [NumStatus]int32 {
 	if t.droppedCounts == nil {

@@ -129,17 +129,17 @@ func TestLeaving(t *testing.T) {
 // parted reports whether the program was to end.
 func (s *rig) parted() bool { return s.quitPending && len(s.openExchanges()) == 0 }
 
-// TestStatus: words change without a record, alarms come first, and what has no room is left out.
+// TestStatus: words change without a record, alarms are last, and what has no room is left out.
 func TestStatus(t *testing.T) {
 	var words []StatusNote
-	s := newScreen(t, 120, 24, waiting(&words)).feed(body("agent.sse")(t)...)
+	s := newScreen(t, 140, 24, waiting(&words)).feed(body("agent.sse")(t)...)
 	s.hides("WAITING", "rec a.tsc")
 	words = []StatusNote{{Text: "rec a.tsc 12 kB"}, {Text: "GAP 1,000 B", Alarm: true}}
 	s.inbox.Wake()
 	s.send(inboxReady{})
 	rows := s.rows()
 	last := rows[0]
-	if gap, rec := strings.Index(last, "GAP 1,000 B"), strings.Index(last, "rec a.tsc 12 kB"); gap < 0 || rec < gap {
+	if gap, rec := strings.Index(last, "GAP 1,000 B"), strings.Index(last, "rec a.tsc 12 kB"); rec < 0 || gap < rec {
 		t.Errorf("%q", last)
 	}
 	checkFrame(t, s)

@@ -23,15 +23,15 @@ const someUsage = `,"usage":{"prompt_tokens":1000,"completion_tokens":100,"total
 func TestCosts(t *testing.T) {
 	s := newScreen(t, 140, 40)
 	s.feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", someUsage)...)
-	s.press("1k").shows("$0.00225    0 ms", "cost     $0.00225   in $1.25, out $10.00 per million", "  table of 2026-11-10", "tokens   in 1,000 · out 100").hides("all turns", "unknown")
+	s.press("1k").shows("1 turn · 0 calls · $0.00225", "cost     $0.00225   in $1.25, out $10.00 per million", "  table of 2026-11-10", "tokens   in 1,000 · out 100").hides("all turns", "unknown")
 	s.feed(answer(2, "http://localhost:11434/v1/chat/completions", "llama3.2", someUsage)...)
-	s.press("j").shows("    free    0 ms", "cost     free, runs locally", "all turns    $0.00225 · table of 2026-11-10")
+	s.press("j").shows("cost     free, runs locally", "all turns    $0.00225 · table of 2026-11-10")
 	s.feed(answer(3, "https://api.openai.com/v1/chat/completions", "gpt-nobody", someUsage)...)
-	s.press("j").shows("       —    0 ms", "cost     — no price is known for gpt-nobody of openai", "all turns    $0.00225 + 1 unknown", "  $0.00225 + 1 unknown")
+	s.press("j").shows("cost     — no price is known for gpt-nobody of openai", "all turns    $0.00225 + 1 unknown", "  $0.00225 + 1 unknown")
 	s.feed(answer(4, "https://openrouter.ai/api/v1/chat/completions", "x/y", strings.Replace(someUsage, "}", `,"cost":0.5}`, 1))...)
 	s.press("j").shows("cost     $0.50, from the provider", "all turns    $0.5022 + 1 unknown")
 	s.feed(answer(5, "https://api.deepseek.com/chat/completions", "deepseek-reasoner", someUsage)...)
-	s.press("j").shows("~$0.0008    0 ms", "cost     ~$0.000769, the price differs by the hour of the day", "table of 2026-09-23", "  ~$0.503 + 1 unknown")
+	s.press("j").shows("cost     ~$0.000769, the price differs by the hour of the day", "table of 2026-09-23", "  ~$0.503 + 1 unknown")
 	s.press("gg").shows("table of 2026-11-10", " · table of 2026-09-23")
 }
 
@@ -39,7 +39,7 @@ func TestCosts(t *testing.T) {
 func TestUsage(t *testing.T) {
 	usage := strings.Replace(someUsage, "}", `,"prompt_tokens_details":{"cached_tokens":600},"completion_tokens_details":{"reasoning_tokens":64}}`, 1)
 	s := newScreen(t, 140, 40).feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", usage)...)
-	s.press("1k").shows("tokens   in 1,000 (600 cached) · out 100 (64 reasoning)", "in $1.25, cached $0.125, out $10.00 per million")
+	s.press("1k").shows("tokens   in 1,000 (600 cached) · out 100 (64 reasoning)", "in $1.25, cached $0.125, out $10.00 per")
 }
 
 // TestCostWhileItComes: the figure is marked until the last usage has come.

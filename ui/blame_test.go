@@ -16,17 +16,15 @@ func openCallStream() []stream.Record {
 	return a.records
 }
 
-// looks are how a call and the count of its status are drawn.
+// looks returns the row of a call in the list, and the first row of the screen, with the counts.
 func (s *rig) looks(call string) (line, counts string) {
-	for _, row := range strings.Split(s.text(), "\n")[1:] { // below the way to where we are
-		if !strings.Contains(row, "TURNS") && line == "" && strings.Contains(row, call) {
+	rows := strings.Split(s.text(), "\n")
+	for _, row := range rows[2:] { // below the edge, which names the call too
+		if line == "" && strings.Contains(row, call) {
 			line = row
 		}
-		if strings.Contains(row, "CALLS ") {
-			counts = row
-		}
 	}
-	return line, counts
+	return line, rows[0]
 }
 
 // TestStoppedAndUnseen: a call that the client stopped is muted, one that bytes are missing of is a
@@ -39,9 +37,9 @@ func TestStoppedAndUnseen(t *testing.T) {
 		role        screen.Role
 		turn        string
 	}{
-		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘   second", "●1 ⊘1 stopped", screen.Muted, "aborted"},
-		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘   second", "●1 ⊘1  ", screen.Bad, "aborted"},
-		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍   second", "●1 ◍1", screen.Caution, "unseen"},
+		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘  aborted       second", "nothing bad ", screen.Muted, "aborted"},
+		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘  aborted       second", "1 bad  ⊘1 ", screen.Bad, "aborted"},
+		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍  unseen        second", "nothing bad   ◍1", screen.Caution, "unseen"},
 	} {
 		s := newScreen(t, 140, 40).feed(append(openCallStream(), test.end...)...)
 		line, counts := s.looks("second")
@@ -72,7 +70,7 @@ func TestStoppedAndUnseen(t *testing.T) {
 		`[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"lo\"}"}}]}}]}` + "\n\n")}
 	newScreen(t, 140, 40).feed(rest, stream.Record{End: true}).press("G").shows("◍ unseen", "lo\"}").hides("expected", "^ ")
 	plain := newScreen(t, 80, 24, ascii).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
-	if line, counts := plain.looks("second"); !strings.Contains(line, "u   second") || !strings.Contains(counts, " u1") {
+	if line, counts := plain.looks("second"); !strings.Contains(line, "u  unseen        second") || !strings.Contains(counts, " u1") {
 		t.Errorf("%q and %q\n%s", line, counts, plain.text())
 	}
 	plain.press("G3").shows("toolscope", "were missed").press("5").shows("unknown: some bytes were missed")

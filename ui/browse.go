@@ -43,7 +43,13 @@ func (b browse) Keys() []screen.Binding {
 	if m.moment.isPaused() {
 		return screen.MergeBindings(m.pausedKeys(all), screen.MergeHints(m.paneKeys(), all))
 	}
-	keys := screen.MergeHints(append(append(screen.Can("help"), m.quitHint()), m.paneKeys()...), all)
+	hints := append(screen.Can("help"), m.paneKeys()...)
+	if quit := m.quitHint(); quit.Hint == "back" {
+		hints = slices.Insert(hints, 1, quit)
+	} else {
+		hints = append(hints, quit)
+	}
+	keys := screen.MergeHints(hints, all)
 	for i := range keys {
 		if m.opt.Setup == nil && keys[i].Keys[0] == "L" {
 			keys[i] = keys[i].WithoutHint()
@@ -110,7 +116,7 @@ func (m *Model) programKeys() []screen.Binding {
 		screen.Do("raw", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }),
 		screen.Do("search", func() { m.modeStack.pushMode(newSearchBar(m)) }),
 		screen.Do("filter", m.openFilter),
-		screen.Do("next-finding", m.goToNextFinding), screen.Do("side", m.toggleBackground),
+		screen.Do("next-finding", func() { m.goToError(1) }), screen.Do("order", m.swapOrder), screen.Do("sort", func() { m.pressKey(":sort") }), screen.Do("side", m.toggleBackground),
 		screen.Do("clock", m.toggleClock),
 		screen.Do("mark", m.markTurn), screen.Do("bookmark", func() { m.bookmarks.toggleBookmark("") }), screen.Do("marks", m.bookmarks.openBookmarks),
 		screen.Do("follow", func() { m.setFollow(!m.follow) }),
@@ -127,7 +133,11 @@ func (m *Model) programKeys() []screen.Binding {
 		keys = append(keys, b)
 	}
 	keys = append(keys, screen.DoBoth("size", func(step int) { m.resizePane(-step) })...)
-	return append(keys, screen.DoBoth("again", m.search.goToHit)...)
+	again := screen.DoBoth("again", m.search.goToHit)
+	if m.search.query == "" {
+		again[1].Do = func() { m.goToError(-1) }
+	}
+	return append(keys, again...)
 }
 
 // globalKeys returns the keys that work in every mode, unless the mode uses them or an input is active.
@@ -179,9 +189,11 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 			m.pressKey(key)
 		}})
 	}
-	return append(places,
-		modes.KeyContext{Name: display.Lit("Commands after :"), Groups: []modes.KeyGroup{m.commandKeys()}, Press: m.pressKey},
-		modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
+	places = append(places, modes.KeyContext{Name: display.Lit("Commands after :"), Groups: []modes.KeyGroup{m.commandKeys()}, Press: m.pressKey})
+	if slices.ContainsFunc(elsewhere, func(g modes.KeyGroup) bool { return len(g.Keys) > 0 }) {
+		places = append(places, modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
+	}
+	return places
 }
 
 // commandKeys returns the commands after ":" for the help. Running one from the help asks for its

@@ -77,14 +77,17 @@ func TestMovement(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"k", "list: edit_file"},
 		{"kk", "list: read_file"},
-		{"kkk", "list: turn 1"},
-		{"kkkkkk", "list: turn 1"},
+		{"kkk", "list: read_file"},
+		{"kkkkkk", "list: read_file"},
 		{"<up><up><down>", "list: edit_file"},
-		{"g", "list: turn 1"},
-		{"<home>jj", "list: edit_file"},
-		{"<pgup>", "list: turn 1"},
+		{"g", "list: read_file"},
+		{"<home>j", "list: edit_file"},
+		{"<pgup><pgup>", "list: read_file"},
 		{"g<pgdown>", "list: run_tests"},
-		{"g<c-d><c-u>", "list: turn 1"},
+		{"g<c-d><c-u>", "list: read_file"},
+		{"gh", "list: turn 1"},
+		{"ghl", "list: read_file"},
+		{"khj", "list: run_tests"},
 		{"gG", "list: run_tests, follows"},
 		{"g<end>", "list: run_tests, follows"},
 
@@ -101,7 +104,7 @@ func TestMovement(t *testing.T) {
 		{"kljjjj<right><left>", `arguments: "old"`},
 		{"kljk", "arguments: {"},
 		{"klh", "list: edit_file"},
-		{"kl<pgdown><pgdown>", `arguments: "why"`},
+		{"kl<pgdown><pgdown>", "arguments: }"},
 		{"kl<c-d>g", "arguments: {"},
 		{"klr", "arguments: {, raw"},
 		{"kljlr", `arguments: "cmd/greet/main.go", raw`},
@@ -120,14 +123,14 @@ func TestMovement(t *testing.T) {
 		{"k41<s-tab>", "wire: #11"},
 		{"k44", "list: edit_file"},
 
-		{"g2", "turn: row 0"},
-		{"g2j", "turn: row 1"},
-		{"g2jjjjjj", "turn: row 4"},
-		{"g2jk", "turn: row 0"},
-		{"g2<pgdown>", "turn: row 4"},
-		{"g2jg", "turn: row 0"},
-		{"g2jh", "list: turn 1"},
-		{"g2jj1", "list: turn 1"},
+		{"gh2", "turn: row 0"},
+		{"gh2j", "turn: row 1"},
+		{"gh2jjjjjj", "turn: row 3"},
+		{"gh2jk", "turn: row 0"},
+		{"gh2<pgdown>", "turn: row 3"},
+		{"gh2jg", "turn: row 0"},
+		{"gh2jh", "list: turn 1"},
+		{"gh2jj1", "list: turn 1"},
 
 		{"k?", "help over list: edit_file"},
 		{"k?q", "list: edit_file"},
@@ -226,7 +229,7 @@ func TestPanesByWidth(t *testing.T) {
 
 // TestPlaceIsKept: neither resizing, zooming nor raw text lose the place.
 func TestPlaceIsKept(t *testing.T) {
-	for _, keys := range []string{"k2jjjjjl", "k4jjj", "kk", "g2jj"} {
+	for _, keys := range []string{"k2jjjjjl", "k4jjj", "kk", "gh2jj"} {
 		s := agent(t, 120, 30).press(keys)
 		want, token := s.where(), s.doc.Spot().Span
 		for _, size := range [][2]int{{80, 24}, {40, 10}, {250, 80}, {20, 5}, {5, 2}, {120, 30}} {

@@ -6,5 +6,5 @@ import "testing"
 func TestNoClock(t *testing.T) {
 	s := newScreen(t, 120, 40).feed(demo(t, "index-zero")...)
 	s.press("T").shows("no clock times here: times count from the start")
-	s.press(":sort<enter><enter>").shows("TURNS 2  by cost")
+	s.press(":sort<enter><enter>").shows("by time")
 }

@@ -9,6 +9,7 @@ import (
 	"toolscope/ui/display"
 	"toolscope/ui/filter"
 	"toolscope/ui/modes"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -28,7 +29,7 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "filter", Aliases: "f", Arg: display.Lit("WORDS"), Alone: true, Does: display.Lit("filter the turns, shown at once"), Choices: m.filterChoices,
 			Run: m.runFilter, Show: func(text string) { m.applyFilter(text) }, Undo: func() { m.applyFilter(filtered) }},
 		{Word: "find", Arg: display.Lit("TEXT"), Does: display.Lit("find in the pane"), Run: m.search.findText},
-		{Word: "sort", Aliases: "s", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("sort turns"), Spread: true, Choices: sortChoices, Run: m.openSorted},
+		{Word: "sort", Aliases: "s", Arg: display.Lit("worst|turn|size|time|cost|tool|model"), Does: display.Lit("sort the calls"), Spread: true, Choices: sortChoices, Run: m.sortBy},
 		{Word: "theme", Arg: display.Lit("NAME"), Does: display.Lit("choose a theme, shown at once"), Choices: m.themeChoices,
 			Run: m.runTheme, Show: m.showTheme, Undo: func() { m.setTheme(before) }},
 		{Word: "set", Arg: display.Lit("wrap|tail|clock|background|mouse|split"), Does: display.Lit("toggle a setting of the screen"), Spread: true, Choices: m.settingChoices, Run: m.toggleSetting},
@@ -115,11 +116,12 @@ func (m *Model) runFilter(text string) {
 	m.openFilter()
 }
 
-// sortChoices lists the orders of turns.
+// sortChoices lists the orders of calls.
 func sortChoices(string) (all []modes.Choice) {
-	for _, o := range orders {
-		choice := modes.Choice{Arg: o.word, Does: display.Clean(o.word).Between("sort turns by ", "")}
-		if o.word == "cost" {
+	for _, word := range panes.SortWords() {
+		by, _ := panes.SortKeyNamed(word)
+		choice := modes.Choice{Arg: word, Does: display.Clean(by.String()).Between("sort the calls ", "")}
+		if word == "cost" {
 			choice.Alias = "cost"
 		}
 		all = append(all, choice)

@@ -99,8 +99,8 @@ func TestCompareSizes(t *testing.T) {
 // among them; without marks those near that call the same tool.
 func TestMarkedTurns(t *testing.T) {
 	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("Compare  4 turns nearby that call ").press("<esc>")
-	s.press("gm").shows("1 turn marked").press("jj=").shows("Compare  2 marked").press("<esc>")
-	s.press("mjjmjjmjjm").shows("5 turns marked").press("=").shows("Compare  5 marked").press("=G=").shows("Compare  6 marked", "▌").press("=gm")
+	s.press("gm").shows("1 turn marked").press("j=").shows("Compare  2 marked").press("<esc>")
+	s.press("mjmjmjm").shows("5 turns marked").press("=").shows("Compare  5 marked").press("=G=").shows("Compare  6 marked", "▌").press("=gm")
 	if len(s.marks) != 4 || slices.Contains(s.marks, s.selected) {
 		t.Errorf("%d marks", len(s.marks))
 	}

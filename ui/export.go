@@ -83,7 +83,7 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	if c := m.selectedCall(); c != nil {
 		at = append(at, modes.ExportItem{Key: "v", What: display.Lit("verdict"), File: "verdict.txt", Make: func() ([]byte, error) { return m.verdictText(), nil }})
 	}
-	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.frame.breadcrumb().lastWithPlace()
+	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.placeText()
 }
 
 // verdictText returns the verdict on the selected call in up to three lines: what is wrong, the cause, and what to do.

@@ -185,7 +185,7 @@ func TestEnds(t *testing.T) {
 func TestGoToTheEnd(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(body("agent.sse")(t)...).end()
 	for _, c := range []struct{ keys, want string }{
-		{"kk2G", "arguments: }"}, {"1k2G", "turn: row 4"}, {"1j4gG", "wire: #27"}, {"1G", "list: run_tests, follows"},
+		{"kk2G", "arguments: }"}, {"1h2G", "turn: row 3"}, {"1j4gG", "wire: #27"}, {"1G", "list: run_tests, follows"},
 	} {
 		if got := s.press(c.keys).where(); got != c.want {
 			t.Errorf("after %q: %s, want %s", c.keys, got, c.want)
@@ -208,6 +208,7 @@ func TestRate(t *testing.T) {
 	s.now = s.now.Add(time.Second)
 	feed()
 	s.shows(screen.Bytes(size).String() + "/s")
+	s.end()
 	looks := 0
 	for s.rate.watching {
 		if looks++; looks > 5 {

@@ -2,13 +2,10 @@ package ui
 
 import (
 	"fmt"
-	"path"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -20,12 +17,13 @@ const (
 	minHeight = 5
 )
 
-func (m *Model) bodyHeight() int { return max(1, m.h-2-m.moment.stripRows()) }
+func (m *Model) bodyHeight() int { return max(1, m.h-2-m.moment.stripRows()-m.frame.mapRows()) }
 
 // frameDrawer draws frames.
 type frameDrawer struct {
 	m    *Model
 	cols []column // of the current frame
+	runs turnMap
 }
 
 func (fd *frameDrawer) paneColumns() []column {
@@ -33,9 +31,9 @@ func (fd *frameDrawer) paneColumns() []column {
 	return fd.m.arrangeBody(fd.m.w, max(1, fd.m.bodyHeight()-above-below))
 }
 
-// drawFrame draws one frame: a row with the path, the body, and a row with keys or a notice. Each row is
+// draw draws one frame: a row about the source, perhaps the map of turns, the body, and a row with keys or a notice. Each row is
 // exactly as wide as the window.
-func (fd *frameDrawer) drawFrame() string {
+func (fd *frameDrawer) draw() string {
 	p := &fd.m.pen
 	p.Reset()
 	if fd.m.w < minWidth || fd.m.h < minHeight {
@@ -49,6 +47,12 @@ func (fd *frameDrawer) drawFrame() string {
 		p.Fill(screen.Bare)
 	case !fd.m.large || !fd.drawBand(p):
 		fd.drawTop(p)
+		p.Fill(screen.Bare)
+	}
+	if fd.mapRows() > 0 {
+		p.Newline()
+		p.Field(fd.m.w)
+		fd.drawMap(p)
 		p.Fill(screen.Bare)
 	}
 	body := fd.m.bodyHeight()
@@ -122,11 +126,20 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 		return
 	}
 	above, _ := fd.marginRows()
+	boxed, left := fd.m.isBoxed(fd.m.w, fd.m.bodyHeight()), fd.m.w
 	for i, c := range fd.cols {
-		if i > 0 {
+		if i > 0 || boxed {
 			p.Field(1)
-			p.Text(screen.Frame, p.Glyph.Rule)
+			fd.drawFrame(p, i, y, boxed)
+			left--
 		}
+		if boxed && y == fd.m.bodyHeight()-1 {
+			p.Field(c.width)
+			p.Text(screen.Frame, display.Repeat(p.Glyph.Line, c.width))
+			left -= c.width
+			continue
+		}
+		left -= c.width
 		p.Field(c.width)
 		row := y - above
 		for _, s := range c.panes {
@@ -140,152 +153,52 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 			}
 			row -= s.height
 		}
+		p.Fill(screen.Bare)
+	}
+	if boxed {
+		p.Field(left)
+		fd.drawFrame(p, len(fd.cols), y, boxed)
 	}
 }
 
-// drawTop draws the first row: the path to the selection, and on the right alarms, notes about the source,
-// and whether data is arriving. With little room, the notes are dropped first, then the start of the path.
-// Alarms and the end of the path stay.
-func (fd *frameDrawer) drawTop(p *screen.Pen) {
-	right, way := fd.sourceStatus(), fd.breadcrumb()
-	room := p.Left - 2 - screen.Width(right)
-	alarms, facts, words := display.Text{}, display.Text{}, fd.statusNotes()
-	for _, w := range words {
-		if w.Alarm {
-			alarms = display.Join(alarms, p.Name(w.Text).Between("", "  "))
-		}
-	}
-	short := min(minBreadcrumb, 1+way.parts[len(way.parts)-1].Width())
-	if most := max(0, room-short); alarms.Width() > most {
-		alarms = p.Pad(p.Truncate(alarms, max(0, most-2)), most)
-	}
-	room -= alarms.Width()
-	for _, stays := range []bool{true, false} {
-		for _, w := range words {
-			if w.Alarm || w.Stays != stays {
-				continue
-			}
-			least := way.width()
-			if stays {
-				least = short
-			}
-			for _, text := range []string{w.Text, w.Brief} {
-				if text := p.Name(text).Between("", "  "); text.Width() > 2 && least+2+facts.Width()+text.Width() <= room {
-					facts = display.Join(facts, text)
-					break
-				}
-			}
-		}
-	}
-	keep := p.Left
-	p.Left = max(0, room+1-facts.Width())
-	left := p.Left
-	fd.drawBreadcrumb(p, way)
-	p.Left = keep - (left - p.Left)
-	p.Spaces(screen.Bare, p.Left-alarms.Width()-facts.Width()-screen.Width(right))
-	p.Text(screen.Bad, alarms)
-	p.Text(screen.Muted, facts)
-	p.Texts(right)
-}
-
-// minBreadcrumb is the minimum width of the path next to alarms and lasting notes.
-const minBreadcrumb = 12
-
-// breadcrumb is the path to the selection: the source, the containers, and a place in the last of them.
-type breadcrumb struct {
-	parts []display.Text
-	place display.Text
-}
-
-func (t breadcrumb) width() int {
-	cells := 1
-	for i, part := range t.parts {
-		if cells += part.Width(); i > 0 {
-			cells += 3
-		}
-	}
-	if !t.place.Empty() {
-		cells += 1 + t.place.Width()
-	}
-	return cells
-}
-
-// lastWithPlace returns the last part and the place in it.
-func (t breadcrumb) lastWithPlace() display.Text {
-	last := t.parts[len(t.parts)-1]
-	if t.place.Empty() {
-		return last
-	}
-	return display.Join(last, display.Lit(" "), t.place)
-}
-
-// breadcrumb returns the path to the selection.
-func (fd *frameDrawer) breadcrumb() (w breadcrumb) {
-	source := fd.m.pen.Name(fd.m.opt.Source)
-	t, c := fd.m.selectedTurn(), fd.m.selectedCall()
+// drawFrame draws a cell of the frame around the panes, left of column i.
+func (fd *frameDrawer) drawFrame(p *screen.Pen, i, y int, boxed bool) {
+	top, bottom := y == 0, y == fd.m.bodyHeight()-1
+	left, right := i > 0 && fd.cols[i-1].beginsAt(y), i < len(fd.cols) && fd.cols[i].beginsAt(y)
+	sign := p.Glyph.Rule
 	switch {
-	case fd.m.tour.isSummaryOpen():
-		return breadcrumb{parts: []display.Text{display.Lit("DEMO what you saw")}}
-	case fd.m.tour.isTourShown():
-		return fd.tourBreadcrumb(source, c)
+	case !boxed:
+	case top && i == 0:
+		sign = p.Glyph.Corners[0]
+	case top && i == len(fd.cols):
+		sign = p.Glyph.Corners[1]
+	case bottom && i == 0:
+		sign = p.Glyph.Corners[2]
+	case bottom && i == len(fd.cols):
+		sign = p.Glyph.Corners[3]
+	case top:
+		sign = p.Glyph.Joints[0]
+	case bottom:
+		sign = p.Glyph.Joints[1]
+	case left && right:
+		sign = p.Glyph.Joints[4]
+	case right:
+		sign = p.Glyph.Joints[2]
+	case left:
+		sign = p.Glyph.Joints[3]
 	}
-	if fd.m.setup.isWaitingForClients() || t == nil {
-		return breadcrumb{parts: []display.Text{source}}
-	}
-	if x := fd.m.view.Exchange(t.Exchange); x != nil && x.Head.File != "" && fd.m.list.SeveralFiles() {
-		if source = fd.m.pen.Name(path.Base(x.Head.File)); x.Head.Origin != nil {
-			source = fd.m.pen.Name(x.Head.File)
-		}
-	}
-	w.parts = []display.Text{source, fd.m.draw.Format("turn %d", t.Number+1)}
-	if agent := fd.m.list.AgentOf(t); agent != "" {
-		w.parts = append(w.parts, fd.m.pen.Name(agent))
-	}
-	if c == nil {
-		return w
-	}
-	name := fd.m.pen.Name(c.Name)
-	if name.Empty() {
-		name = fd.m.draw.Format("call %d", c.Number)
-	}
-	w.parts = append(w.parts, name)
-	if path := fd.m.doc.Path(); path != "" {
-		w.place = fd.m.pen.Name(path)
-	}
-	return w
+	p.Text(screen.Frame, sign)
 }
 
-// tourBreadcrumb returns the path of the demo: its scene, and the call.
-func (fd *frameDrawer) tourBreadcrumb(source display.Text, c *stream.Call) (w breadcrumb) {
-	w.parts = []display.Text{source, fd.m.tour.sceneProgress()}
-	if c != nil && !fd.m.tour.isTourOpening() {
-		w.parts = append(w.parts, fd.m.pen.Name(c.Name))
-	}
-	return w
-}
-
-// drawBreadcrumb draws as much of the path as fits. The source and the last part are dropped last; a name
-// is cut at its end, a place at its start.
-func (fd *frameDrawer) drawBreadcrumb(p *screen.Pen, w breadcrumb) {
-	for len(w.parts) > 2 && w.width() > p.Left {
-		w.parts = append(w.parts[:1:1], w.parts[2:]...)
-	}
-	if s := w.parts[0].String(); w.width() > p.Left && len(w.parts) > 1 {
-		if w.parts[0] = p.Clean(s[strings.LastIndexByte(s, ' ')+1:]); w.width() > p.Left {
-			w.parts = w.parts[1:]
+// beginsAt reports whether a lower pane begins in row y.
+func (c column) beginsAt(y int) bool {
+	for i, s := range c.panes {
+		if i > 0 && y == 0 {
+			return true
 		}
+		y -= s.height
 	}
-	p.Spaces(screen.Bare, 1)
-	for i, part := range w.parts {
-		if i > 0 {
-			p.Text(screen.Muted, p.Glyph.Sep.Between(" ", " "))
-		}
-		p.TextOn(screen.Accent, screen.Bare, part)
-	}
-	if room := p.Left - 1; !w.place.Empty() && room > 1 {
-		p.Spaces(screen.Bare, 1)
-		p.Text(screen.Accent, placeEnd(p, w.place, room))
-	}
+	return false
 }
 
 // placeEnd cuts a place to its last cells.
@@ -312,7 +225,12 @@ func (fd *frameDrawer) sourceStatus() (right []screen.StyledText) {
 			right[0].Text = display.Lit("FOLLOW ")
 		}
 	}
-	return append(right, fd.motionWord())
+	right = append(right, fd.motionWord())
+	if n := fd.m.missed.n; n > 0 && fd.m.w >= wideTop && !fd.m.tour.isTourShown() {
+		right = append(right, screen.StyledText{Role: screen.Muted, Text: display.Join(fd.m.pen.Glyph.Below.Between("  ", " "), screen.Count(n), display.Lit(" new "))},
+			screen.StyledText{Role: screen.Accent, Text: screen.NameKeys(screen.ActionNamed("bottom").KeyList()[:1], fd.m.draw)})
+	}
+	return right
 }
 
 // wideTop is the minimum screen width for the normal speed in the first row.
@@ -507,7 +425,7 @@ func (fd *frameDrawer) scheduleDraw(msg tea.Msg) tea.Cmd {
 // View returns the frame to draw.
 func (m *Model) View() string {
 	if !m.redraw.on {
-		m.redraw.frame = m.frame.drawFrame()
+		m.redraw.frame = m.frame.draw()
 	}
 	return m.redraw.frame
 }

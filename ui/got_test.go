@@ -5,14 +5,14 @@ import "testing"
 // TestGot: a call shows what the tool got of it, when, what it answered, and what of that the model was
 // told, beside the rules by which code would run it, and on the strip of time.
 func TestGot(t *testing.T) {
-	s := newScreen(t, 140, 50).feed(demo(t, "executed")...).end().press("gj3")
+	s := newScreen(t, 140, 50).feed(demo(t, "executed")...).end().press("g3")
 	s.shows("WHAT THE TOOL GOT", "server web got it as scrape_webpage (matched by the call's id)", "3.4 s before", "the first 4 B of the model's arguments, as a JSON string", "returned an error in 608 ms, 257 B",
 		"the model got 28 B: cut", "was run with", "was run 3")
 	s.press("4z").shows("+312 ms  tool got  scrape_webpage", "+3.68 s  found  EXEC_CUT", "+4.43 s  found  RESULT_CUT").press("z").shows("run with a part · result cut")
 	s.press(" ").shows("R run")
-	newScreen(t, 140, 60).feed(demo(t, "executed")...).end().press("gj5").shows("A CLIENT THAT RUNS", "TOOL RUNS", "by the call's id")
+	newScreen(t, 140, 60).feed(demo(t, "executed")...).end().press("g5").shows("A CLIENT THAT RUNS", "TOOL RUNS", "by the call's id")
 	for _, size := range [][2]int{{40, 10}, {60, 18}} {
-		small := newScreen(t, size[0], size[1]).feed(demo(t, "executed")...).end().press("gj3")
+		small := newScreen(t, size[0], size[1]).feed(demo(t, "executed")...).end().press("g3")
 		for _, row := range small.rows() {
 			if n := len([]rune(row)); n > size[0] {
 				t.Errorf("%d cells: %s", n, row)
@@ -24,7 +24,7 @@ func TestGot(t *testing.T) {
 // TestGotSoFar: where time is held after the tool was run and before it answered, that is told, and
 // nothing says that all is well.
 func TestGotSoFar(t *testing.T) {
-	s := newScreen(t, 140, 44).feed(demo(t, "executed")...).end().press("gj3").press(":at 320ms<enter>")
+	s := newScreen(t, 140, 44).feed(demo(t, "executed")...).end().press("g3").press(":at 320ms<enter>")
 	s.shows("Findings 0", "none yet", "the first 4 B of the model's arguments", "no answer yet").hides("nothing unusual", "no response was seen")
 }
 

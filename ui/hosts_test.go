@@ -50,7 +50,7 @@ func TestStays(t *testing.T) {
 	checkFrame(t, s)
 	words[1].Brief, words[2].Text = "lag 0.1 s · lost 0 B", "1 host SILENT: web1"
 	s.send(machinesTick{})
-	s.shows("1 host SILENT: web1  lag 0.1 s · lost 0 B").hides("97 hosts")
+	s.shows("lag 0.1 s · lost 0 B  1 host SILENT: web1").hides("97 hosts")
 	checkFrame(t, s)
 }
 
@@ -177,5 +177,5 @@ func TestAlarmCut(t *testing.T) {
 	checkFrame(t, s)
 	words = words[1:]
 	s.send(machinesTick{})
-	s.press("F").shows("1 host SILENT:…  FOLLOW LIVE")
+	s.press("F").shows("1 host SILENT…  FOLLOW LIVE")
 }

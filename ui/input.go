@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -81,9 +82,11 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	}
 	more := m.readBatch(inbox)
 	ended, why := inbox.Done()
+	opens := false
 	if inbox == m.opt.Answers {
 		m.outbox.followSentTurn()
 	} else if ended {
+		opens = m.opt.Static && !m.ended && m.follow
 		m.endSource(why)
 	}
 	if m.follow && !m.modeStack.isCovered() && !m.moment.isPaused() {
@@ -94,6 +97,9 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	m.quitWhenIdle()
 	m.noteNews()
 	m.refreshPanes()
+	if opens {
+		m.openAtWorst()
+	}
 	if ended {
 		return nil
 	}
@@ -105,6 +111,62 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 		return waitForInbox(inbox, frameTime)
 	}
 	return tea.Batch(waitForInbox(inbox, frameTime), m.rate.scheduleTick())
+}
+
+// missedTurns counts the turns of a source that grows, as far as the panes did not follow it and the filter shows them.
+type missedTurns struct{ known, n int }
+
+// countMissed counts new turns. A change of the filter starts again.
+func (m *Model) countMissed() {
+	s := m.in.Session()
+	total := s.TrimmedTurns() + len(s.Turns)
+	if m.follow || !m.isLive() || m.context.Sieve.Changed || m.missed.known > total {
+		m.missed.n = 0
+	} else {
+		for _, t := range s.Turns[min(max(0, m.missed.known-s.TrimmedTurns()), len(s.Turns)):] {
+			if m.turnFilter.Shows(t) {
+				m.missed.n++
+			}
+		}
+	}
+	m.missed.known = total
+}
+
+// openStreams holds the exchanges that have not ended, so that none of the others is read again.
+type openStreams struct {
+	open  []*providers.Exchange
+	known *providers.Exchange // the last one that was added
+}
+
+// update adds new exchanges and removes ended ones.
+func (o *openStreams) update(all []*providers.Exchange) {
+	from := len(all)
+	for from > 0 && all[from-1] != o.known {
+		from--
+	}
+	o.open = append(o.open, all[from:]...)
+	if len(all) > 0 {
+		o.known = all[len(all)-1]
+	}
+	o.open = slices.DeleteFunc(o.open, func(x *providers.Exchange) bool { return x.Ended })
+}
+
+// showsIdle reports whether the list shows how long open streams are idle.
+func (m *Model) showsIdle() bool {
+	return m.isLive() && m.opt.Playback == nil && m.lastAt >= 0 && !m.tour.isTourShown()
+}
+
+// shownNow returns the time of the source that the screen shows: that of the last event if it is paused.
+func (m *Model) shownNow() time.Duration {
+	switch n := m.view.Events(); {
+	case !m.showsIdle():
+		return stream.NoTime
+	case !m.moment.isPaused():
+		return m.sourceNow()
+	case n > 0:
+		return m.view.EventPrefix(n-1, 0).At
+	}
+	return 0
 }
 
 // sourceNow returns the time of the source: that of the latest record plus the time since it arrived.
@@ -395,6 +457,7 @@ type meter struct {
 	count    int
 	last     int // bytes in the previous second
 	watching bool
+	waits    bool // streams are open, and the list shows how long they are idle
 }
 
 // rateTick is a timer message after a batch. It lets the rate fall to zero.
@@ -423,10 +486,10 @@ func (r *meter) scheduleTick() tea.Cmd {
 	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return rateTick(t) })
 }
 
-// handleTick updates the rate, and schedules another tick unless it is zero.
+// handleTick updates the rate, and schedules another tick unless it is zero and nothing waits.
 func (r *meter) handleTick(now time.Time) tea.Cmd {
 	r.watching = false
-	if r.advanceTo(now); r.last == 0 && r.count == 0 {
+	if r.advanceTo(now); r.last == 0 && r.count == 0 && !r.waits {
 		return nil
 	}
 	return r.scheduleTick()

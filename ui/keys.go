@@ -22,11 +22,11 @@ import (
 
 // keyGroups are the groups of actions in the help and in the key table.
 var keyGroups = []struct{ title, actions string }{
-	{"Find the trouble", "next-finding change filter search again"},
+	{"Find the trouble", "next-finding change order sort filter search again"},
 	{"Look", "enter escape zoom raw fold clock side dialect mark compare bookmark marks"},
 	{"Take", "copy save edit pipe resend result"},
 	{"Time", "time pause step stop restart end-here speed follow break"},
-	{"Sent back", "replay scope onward"},
+	{"Sent back", "replay onward"},
 	{"Program", "palette help theme mouse streams demo suspend quit interrupted"},
 	{"Move", "up down left right page-up page-down top bottom"},
 	{"Panes", "next back pane tab size turn-panes"},
@@ -110,6 +110,9 @@ var ErrNoAction = errors.New("unknown action")
 // Set replaces the keys of an action by the same number of others. It does not check for conflicts. Call
 // Clash after all actions are set.
 func (u UserKeys) Set(action string, keys []string) error {
+	if action == "scope" { // its name in older versions
+		action = "order"
+	}
 	all := Actions()
 	at := slices.IndexFunc(all, func(a Action) bool { return a.Name == action })
 	if at < 0 {
@@ -138,6 +141,9 @@ func (u UserKeys) Set(action string, keys []string) error {
 		}
 		if k != of.Keys[i] {
 			u[of.Keys[i]] = k
+		}
+		if k == "S" && action != "sort" { // it was free in older versions
+			u["S"] = "alt+S"
 		}
 	}
 	return nil
@@ -309,7 +315,7 @@ func (m *Model) stepBack(last tea.Cmd) {
 		m.zoom = false
 	case m.focus == m.doc && m.doc.HasOpenString() && m.focus.Back():
 	case m.from != nil && m.from.to == m.selected:
-		if m.focus == m.findings && m.from.chosen != m.selected {
+		if m.focus == m.from.pane && m.from.chosen != m.selected {
 			m.showNotice(display.Lit("back to where you were before !"))
 		}
 		m.selected = m.from.chosen
@@ -452,7 +458,7 @@ func (m *Model) rereadExchange(exchange int, as *protocol.Protocol) {
 	m.view = m.in.View()
 	m.context.View = m.view
 	m.setPanes(m.newPanes())
-	m.selected, m.context.Alarms, m.marks = stream.NoRef, panes.WorstSeverities{}, nil
+	m.selected, m.marks = stream.NoRef, nil
 	clear(m.results)
 	m.bill, m.news = panes.Costs{Prices: m.opt.Prices}, panes.Changes{}
 	m.bookmarks.updateBookmarks()

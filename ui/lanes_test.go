@@ -65,23 +65,25 @@ func session(testing.TB) (records []stream.Record) {
 // it, and what is asked beside the work is quiet.
 func TestAgents(t *testing.T) {
 	s := newScreen(t, 160, 40).feed(session(t)...).end()
-	rows := []string{"health HEAD / 200", `title "greet p`, `main    sonnet-4-5  "greet people`, "Task", `Explore sonnet-4-5  "find the`, "ls", "Explore sonnet-4-5  ← ls: main.go", "ls", "count POST /v1/mess", "main    sonnet-4-5  ← Task +1: it"}
+	rows := []string{"   1  ●                HEAD /  ", "   2  ●                (title)           main sonnet-4-5", "   3  ●                Task              main sonnet-4-5",
+		"   4  ●                └ ls              Explore sonnet-4-5", "   6  ●                └ (text)          Explore sonnet-4-5", "      ●                ls    ",
+		"   5  ●                POST /v1/message… main  ", "   7  ●                (text)            main sonnet-4-5"}
 	screen := strings.Split(s.text(), "\n")
 	for i, want := range rows {
-		if row := screen[2+i]; !strings.Contains(row, want) {
+		if row := screen[3+i]; !strings.Contains(row, want) {
 			t.Errorf("row %d is %q, want %q", i+1, row, want)
 		}
 	}
-	s.shows("TURNS 7  CALLS 3").hides("warn", "DIALECT")
+	s.shows("7 turns · 3 calls").hides("warn", "DIALECT")
 	s.press("G").shows("0 tokens read of 8,000").press("3").shows("the cache").press("1")
-	s.press("g").press("3").press("1H").shows("hidden: H shows background requests").hides("count_tokens", "title ")
-	s.press("H").shows("count POST")
+	s.press("g").press("3").press("1H").shows("hidden: H shows background requests").hides("POST /v1/message…", "(title)")
+	s.press("H").shows("POST /v1/message…")
 	if s.press("gH"); s.selected.Turn != 2 {
 		t.Errorf("turn %d is chosen and not shown", s.selected.Turn+1)
 	}
 	s.press("H")
 	s.press("gj").shows("Claude Code", "purpose      title", "session      s1")
-	s.press("/Explore<enter>n").shows("Explore (a77), started by")
+	s.press("/Explore<enter>nh").shows("Explore (a77), started by")
 	s.press("<esc>")
 	if cost := s.bill.Total(); cost.Approximate || cost.Unknown > 0 {
 		t.Errorf("what is asked beside makes the cost uncertain: %+v", cost)

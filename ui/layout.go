@@ -115,10 +115,11 @@ const (
 	twoColumns     = 100
 	minBesideWidth = 60 // if the user asked for it
 	threeColumns   = 200
-	maxListWidth   = 72
+	maxListWidth   = 88
 	sideColumn     = 74
 	minTitledRows  = 14 // titles
-	minPairedRows  = 5  // a turn above its call
+	titleRows      = 2  // the edge and the heads of the list
+	minPairedRows  = 5  // two calls
 	minTabbedRows  = 4  // the tabs, under the document
 )
 
@@ -133,14 +134,36 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 		tabs := d.panesAt(panes.Side, panes.Low)
 		return []column{{w, append([]paneSlot{{pane: d.last[panes.Left], height: top}}, d.documentColumn(h-top, tabs)...)}}
 	}
-	left := clampSize(d.sizes.list, min(w*44/100, maxListWidth), minColumnWidth, w-minColumnWidth-1)
+	left, full := d.listCells(w), w
+	if d.isBoxed(w, h) {
+		left, w, h = left-2, w-2, h-1
+	}
+	left = clampSize(d.sizes.list, left, minColumnWidth, w-minColumnWidth-1)
 	columns := []column{{left, []paneSlot{{pane: d.last[panes.Left], height: h}}}}
-	if w < threeColumns {
+	if full < threeColumns {
 		return append(columns, column{w - left - 1, d.documentColumn(h, d.panesAt(panes.Side, panes.Low))})
 	}
 	side := clampSize(d.sizes.side, sideColumn, minColumnWidth, w-left-minColumnWidth-2)
 	third := []paneSlot{{d.last[panes.Side], h, d.panesAt(panes.Side)}}
 	return append(columns, column{w - left - side - 2, d.documentColumn(h, d.panesAt(panes.Low))}, column{side, third})
+}
+
+// listCells returns the width of a list next to other panes, with its frame: about half of the screen, and a little more
+// if its columns need it.
+func (d *paneLayout) listCells(w int) int {
+	usual, most := w*46/100, w*495/1000
+	if w > twoColumns {
+		usual = (w*460 + (w-twoColumns)*65) / 1000
+	}
+	if wanted := d.m.list.WantedCells() + 2; wanted <= most { // more width adds no column otherwise
+		usual = max(usual, wanted)
+	}
+	return min(usual, most, maxListWidth)
+}
+
+// isBoxed reports whether columns have a frame around them. Without titles there is no room for one.
+func (d *paneLayout) isBoxed(w, h int) bool {
+	return h >= minTitledRows && !d.zoom && !d.large && !d.isStacked(w)
 }
 
 // isStacked reports whether all panes are stacked on a screen of width w.
@@ -172,12 +195,13 @@ func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 	return all
 }
 
-// listRows returns the height of the list above other panes: a quarter of the screen if there is a title.
-// Otherwise it shows a turn and its call, or only the selection.
+// listRows returns the height of the list above other panes: about a quarter of the screen if there is an edge, and no
+// more than it needs. Otherwise it shows two calls, or only the selection.
 func (d *paneLayout) listRows(h int) int {
 	switch {
 	case h >= minTitledRows:
-		return clampSize(d.sizes.above, (h+2)/4, minPaneRows, h-3*minPaneRows)
+		usual := min((h+2)/4+1, max(minPaneRows, titleRows+d.m.list.WantedRows()))
+		return clampSize(d.sizes.above, usual, minPaneRows, h-3*minPaneRows)
 	case h >= minPairedRows:
 		return 2
 	}
@@ -271,12 +295,15 @@ func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 		}
 	}
 	from := 0
+	if pl.isBoxed(pl.m.w, pl.m.bodyHeight()) {
+		from = 1
+	}
 	for i, c := range columns {
 		switch {
 		case i+1 < len(columns) && x == from+c.width && i == 0:
-			return sized(func(x, _ int) { pl.sizes.list = max(x, 1) })
+			return sized(func(x, _ int) { pl.sizes.list = max(x-from, 1) })
 		case i+1 < len(columns) && x == from+c.width:
-			return sized(func(x, _ int) { pl.sizes.side = max(pl.m.w-x-1, 1) })
+			return sized(func(x, _ int) { pl.sizes.side = max(pl.m.w-x-1-from, 1) })
 		case x >= from && x < from+c.width:
 			return pl.borderIn(c, y, len(columns) == 1, sized)
 		}
@@ -289,6 +316,9 @@ func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 // first row of the document is a border only if all panes are stacked.
 func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
 	h := pl.m.bodyHeight()
+	if pl.isBoxed(pl.m.w, h) {
+		h--
+	}
 	for i, top := 0, 0; i < len(c.panes); i++ {
 		s := c.panes[i]
 		switch {

@@ -96,7 +96,7 @@ func TestLinkAllTokens(t *testing.T) {
 func TestReusedSlot(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"one":1`).call("toolu_2", "second", `{"two":2}`)
 	for _, records := range [][]stream.Record{a.records, demo(t, "index-zero")} {
-		s := newScreen(t, 140, 60).feed(records...).press("gj4")
+		s := newScreen(t, 140, 60).feed(records...).press("g4")
 		one, two := s.in.Session().Turns[0].Calls[0], s.in.Session().Turns[0].Calls[1]
 		s.shows(one.Name + " " + one.ID).hides(two.Name + " " + two.ID).press("1j4")
 		s.shows(two.Name + " " + two.ID).hides(one.Name + " " + one.ID)
@@ -105,7 +105,7 @@ func TestReusedSlot(t *testing.T) {
 
 // TestWireOfTurn has a row for every event but those that are made here.
 func TestWireOfTurn(t *testing.T) {
-	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("g4").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
+	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("gh4").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
 	for row, n := range s.wire.Events {
 		if e := s.in.View().Event(int(n)); e.Turn != 0 || e.Kind == stream.Found {
 			t.Errorf("row %d is %v", row, e)
@@ -119,9 +119,8 @@ func TestFindingLeads(t *testing.T) {
 		demo, keys, want, shows string
 	}{
 		{"malformed", "3<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
-		{"cut", "3<enter>", `arguments: stage compiled`, "nger exi"},
-		{"index-zero", "g3<enter>", "wire: #18, open", "call_demo_lima"},
-		{"malformed", "!<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
+		{"cut", "3<enter>", `arguments: later stage compiled`, "nger exi"},
+		{"index-zero", "gh3<enter>", "wire: #18, open", "call_demo_lima"},
 	} {
 		s := newScreen(t, 120, 40).feed(demo(t, c.demo)...).end().press(c.keys)
 		if s.shows(c.shows); !strings.HasPrefix(s.where(), c.want) {
@@ -132,9 +131,9 @@ func TestFindingLeads(t *testing.T) {
 	s.feed(demo(t, "index-zero")...).press("3g<enter>").shows("the file was replaced", "about the source")
 }
 
-// TestNextFinding goes round what has findings above info.
-func TestNextFinding(t *testing.T) {
-	s := agent(t, 80, 24).press("!").shows("no findings above info")
+// TestNextError: ! and N go to bad calls in the order of the list. At the last one they say so, and start over.
+func TestNextError(t *testing.T) {
+	s := agent(t, 80, 24).press("!").shows("no errors")
 	if s.where() != "list: run_tests, follows" {
 		t.Error(s.where())
 	}
@@ -142,18 +141,20 @@ func TestNextFinding(t *testing.T) {
 	for i, args := range []string{`{}`, `{"a":x}`, `{}`, `{"a":1}}`} {
 		a.call(fmt.Sprint("toolu_", i), "tool"+args, args).seal()
 	}
-	s = newScreen(t, 80, 24).feed(a.stop("tool_use").records...)
-	for _, want := range []string{`tool{"a":x}`, `tool{"a":1}}`, `tool{"a":x}`} {
-		if s.press("!").shows("[Findings"); s.focus != s.findings || s.selectedCall().Name != want {
-			t.Errorf("! leads to %s of %s, want %s", s.where(), s.selectedCall().Name, want)
+	s = newScreen(t, 80, 24).feed(a.stop("tool_use").records...).press("1g")
+	for _, c := range []struct{ keys, want, says string }{
+		{"!", `tool{"a":x}`, ""}, {"!", `tool{"a":1}}`, ""}, {"!", `tool{"a":1}}`, "no more errors, ! starts over"}, {"!", `tool{"a":x}`, ""},
+		{"N", `tool{"a":x}`, "no earlier errors, N starts over"}, {"N", `tool{"a":1}}`, ""}, {"N", `tool{"a":x}`, ""}, {"j!", `tool{"a":1}}`, ""},
+		{"s!", `tool{"a":1}}`, "no more errors, ! starts over"},
+	} {
+		if s.press(c.keys).shows(c.says); s.focus != s.list || s.selectedCall().Name != c.want {
+			t.Errorf("%s leads to %s of %s, want %s", c.keys, s.where(), s.selectedCall().Name, c.want)
 		}
 	}
-	s.press("<esc>").shows("back to where you were before !").press("!")
-	if s.press("z").shows("not JSON").hides("TURNS"); s.where() != "findings: ARGS_BROKEN, zoomed" {
-		t.Error("z fills the screen with", s.where())
+	if s.press("sg!<esc>").shows("back to where you were before !"); s.selectedCall().Name != "tool{}" {
+		t.Error("esc leads to", s.where())
 	}
-	s = newScreen(t, 40, 10).feed(demo(t, "malformed")...)
-	s.end().press("!").shows("model", "comma or }, got 's'") // all of why, and who
+	s.press("/tool<enter>N").shows("of 4") // a search has N
 }
 
 // TestPath is where the cursor is, as a person would write it.

@@ -36,6 +36,7 @@ type Model struct {
 	context    panes.Context // as of the last refresh
 	news       panes.Changes
 	bill       panes.Costs
+	verdicts   panes.Verdicts
 	selected   stream.Ref
 	search     search
 	turnFilter panes.TurnFilter // which turns are shown
@@ -60,6 +61,8 @@ type Model struct {
 	lastAt       time.Duration // of the latest record of the source
 	arrivedAt    time.Time     // when it arrived
 	follow       bool
+	missed       missedTurns
+	streams      openStreams
 	ended        bool // the source has ended
 	failure      error
 	notice       display.Text
@@ -92,7 +95,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.setTheme(o.Theme)
-	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.WorstSeverities{}, Sieve: &m.turnFilter, Clock: true, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large, Large: o.Large}
+	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Verdicts: &m.verdicts, Sieve: &m.turnFilter, Clock: true, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large, Large: o.Large}
 	m.setPanes(m.newPanes())
 	m.restoreLayout(o.Layout)
 	if m.large = o.Large; m.large {
@@ -152,7 +155,11 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case workDone:
 		m.modeStack.finishWork(msg)
 	case rateTick:
+		m.rate.waits = m.showsIdle() && !m.moment.isPaused() && len(m.streams.open) > 0
 		cmd = m.rate.handleTick(time.Time(msg))
+		if m.rate.waits {
+			m.refreshPanes()
+		}
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
@@ -193,14 +200,19 @@ func (m *Model) handleKey(k tea.KeyMsg) {
 func (m *Model) refreshPanes() {
 	m.news.Advance(m.view)
 	m.bill.Extend(m.view, &m.news)
-	if m.news.All { // the list may be shorter than their caches
-		clear(m.context.Alarms)
-	}
+	m.verdicts.Extend(m.view, &m.news)
 	m.updateFilter()
-	m.context.Chosen, m.context.Marks = m.selected, m.marks
+	m.countMissed()
+	m.streams.update(m.in.Exchanges())
+	if m.context.Chosen, m.context.Marks = m.selected, m.marks; m.turnFilter.Active() {
+		if t := m.selectedTurn(); t != nil && !m.turnFilter.Shows(t) {
+			m.context.Chosen = stream.NoRef // a turn that is filtered out is not shown
+		}
+	}
 	m.context.Bare, m.context.Follow = m.bodyHeight() < minTitledRows || m.large, m.follow && m.isLive()
 	m.context.Rows, m.context.Files, m.context.Finding = m.bodyHeight()+2, m.list.SeveralFiles(), m.findingAtCursor()
 	m.pickTab()
+	m.context.Now = m.shownNow()
 	before := m.frame.paneColumns()
 	m.context.Piled = len(before) == 1
 	for _, p := range m.table {
@@ -260,6 +272,7 @@ type Options struct {
 	Status   func() []StatusNote         // status notes of the source; called at each frame; may be nil
 	Machines func() []panes.MachineState // the publishing machines, by name; called each second; nil for a local source
 	Demo     OpenDemo                    // opens the demo, which is offered if there is nothing else to show; may be nil
+	Static   bool                        // the source is files that don't grow: the list opens with the worst call
 	Tour     bool                        // the source is the demo tour
 	Speed    float64                     // speed of the demo; 0 means 1
 	Prepare  func(*providers.Inspector)  // configures the inspector; nil to detect formats

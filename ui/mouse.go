@@ -67,7 +67,7 @@ func (mo *mouse) handleMouse(e tea.MouseMsg) {
 // count from the start of the body.
 func (mo *mouse) modeAt(x, y int) (mode modes.Mode, row int) {
 	h := mo.m.bodyHeight()
-	if y--; y < 0 || y >= h {
+	if y -= 1 + mo.m.frame.mapRows(); y < 0 || y >= h {
 		return nil, 0
 	}
 	for n := len(mo.m.modeStack.all); n > 0; n-- {
@@ -123,6 +123,10 @@ func (mo *mouse) handleClick(x, y int) {
 		mo.holdBar(x, y-(mo.m.h-1-mo.m.moment.stripRows()))
 		return
 	}
+	if y == 1 && mo.m.frame.mapRows() > 0 {
+		mo.m.frame.goToMapCell(x)
+		return
+	}
 	mode, row := mo.modeAt(x, y)
 	if of, ok := mode.(browse); ok {
 		of.m.mouse.clickPane(x, row)
@@ -175,6 +179,9 @@ type mouseTarget struct {
 func (mo *mouse) slotAt(x, y int) (of mouseTarget, ok bool) {
 	above, _ := mo.m.frame.marginRows()
 	y -= above
+	if mo.m.isBoxed(mo.m.w, mo.m.bodyHeight()) {
+		x--
+	}
 	for _, c := range mo.m.frame.paneColumns() {
 		if x < c.width {
 			for _, s := range c.panes {
@@ -212,6 +219,10 @@ func (mo *mouse) clickPane(x, y int) {
 			mo.drag = nil
 			mo.m.turnToKey(*t)
 		}
+		return
+	}
+	if by, ok := mo.m.list.SortKeyAt(at.x, at.y, at.width); ok && at.pane == mo.m.list {
+		mo.m.setOrder(by)
 		return
 	}
 	was := at.pane == mo.m.focus

@@ -90,7 +90,7 @@ func TestPaletteCommands(t *testing.T) {
 	}
 	s.press(":9999999999<enter>").shows("no turn 9999999999")
 	s.press(":turn x\x1b[2J<enter>").shows("use a turn number")
-	s.press("p:1<enter>").shows("TURNS 1")
+	s.press("p:1<enter>").shows("━ Calls ━")
 }
 
 // TestOverlay covers so many rows and cells, whatever is below them, in every size.

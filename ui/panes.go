@@ -165,23 +165,30 @@ func (ps *paneSet) goToTurn(t *stream.Turn, exchange int) {
 	ps.m.showNotice(ps.m.draw.Format("see the request of turn %d", t.Number+1))
 }
 
-// goToNextFinding goes to the next call or turn with a finding above info.
-func (ps *paneSet) goToNextFinding() {
-	at := ps.list.NextAlarm()
-	if at == stream.NoRef {
-		ps.m.showNotice(display.Lit("no findings above info"))
+// goToError goes to the next bad call or turn in the order of the list, or to the previous one if step is -1.
+func (ps *paneSet) goToError(step int) {
+	m := ps.m
+	at, any := ps.list.NextError(step)
+	switch {
+	case !any:
+		m.showNotice(display.Lit("no errors"))
+		return
+	case at == stream.NoRef && step < 0:
+		m.showNotice(display.Lit("no earlier errors, N starts over"))
+		return
+	case at == stream.NoRef:
+		m.showNotice(display.Lit("no more errors, ! starts over"))
 		return
 	}
-	ps.m.setFollow(false)
-	here := backTarget{pane: ps.m.focus, chosen: ps.m.selected}
-	if ps.m.from != nil && ps.m.from.to == ps.m.selected { // repeated use keeps the first target of esc
-		here = *ps.m.from
+	m.setFollow(false)
+	here := backTarget{pane: m.focus, chosen: m.selected}
+	if m.from != nil && m.from.to == m.selected { // repeated use keeps the first target of esc
+		here = *m.from
 	}
-	ps.m.selected = at
+	m.selected = at
 	ps.list.Leave()
-	ps.m.turnTo(ps.findings)
-	ps.m.refreshPanes()
-	ps.m.from = &backTarget{here.pane, here.chosen, at}
+	m.refreshPanes()
+	m.from = &backTarget{here.pane, here.chosen, at}
 }
 
 // typedResultSize returns the size of the result that the user typed for a call, if any.

@@ -103,7 +103,7 @@ func TestResend(t *testing.T) {
 	}
 	s.shows("sent to anthropic", " LIVE").arrive()
 	answer := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "write_file", `{"pa`)
-	s.arrive(answer.records...).shows("TURNS 2", "FOLLOW", "streaming")
+	s.arrive(answer.records...).shows("1 open", "FOLLOW", "streaming")
 	if c := s.selectedCall(); c == nil || c.ID != "toolu_9" || !s.follow {
 		t.Errorf("looks at %+v", s.selected)
 	}

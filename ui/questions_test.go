@@ -22,10 +22,10 @@ func TestQuestions(t *testing.T) {
 		{"at which byte and delta", "malformed", "", []string{"^ wants , or } but got s  byte 87, delta 14"}},
 		{"is it safe to run", "early", "5", []string{"!! as soon as it parses", "30 B too soon", "only if complete and valid"}},
 		{"what would a careless client have run", "malformed", "5", []string{"WOULD HAVE RUN", "not JSON: it fails"}},
-		{"what was really sent back", "history", "gjjjjo", []string{"∅ {} was sent", "the request carried", "cause  the client"}},
+		{"what was really sent back", "history", "gjjo", []string{"∅ {} was sent", "the request carried", "cause  the client"}},
 		{"what did the tool get and answer", "executed", "7", []string{"[Result"}},
 		{"which agent asked this", "parallel", "", []string{"turn 1 · "}},
-		{"what does the turn cost, and how sure is it", "malformed", "gg", []string{"cost     $0.0070"}},
+		{"what does the turn cost, and how sure is it", "malformed", "ggh2", []string{"cost     $0.0070"}},
 	} {
 		s := newScreen(t, 80, 24).feed(demo(t, q.sample)...).end().press(q.keys).shows(q.answers...)
 		if upper := strings.Join(s.rows()[:answersWithin], "\n"); q.keys == "" {

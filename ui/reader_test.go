@@ -37,7 +37,7 @@ func TestKinds(t *testing.T) {
 			}
 			before := s.text()
 			s.finish().shows("B · " + c.want)
-			if after := s.text(); strings.ReplaceAll(strings.ReplaceAll(after, c.want, ""), "─", "") != strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(before, "text ", " "), c.want, ""), "─", "") {
+			if after := s.text(); strings.ReplaceAll(strings.ReplaceAll(after, c.want, ""), "━", "") != strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(before, "text ", " "), c.want, ""), "━", "") {
 				t.Errorf("highlighting changed the text:\n%s\nbefore:\n%s", after, before)
 			}
 			if s.press("<esc>"); !strings.HasPrefix(s.where(), "arguments: ") {
@@ -51,7 +51,7 @@ func TestKinds(t *testing.T) {
 func TestOpenDecodes(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":"one\ntwo\t\"three\"\\\u00e9\ud83d\ude00\r\n\u001b[31mred\u202e\ud800 end`, `"}`).seal()
 	s := newScreen(t, 80, 24).feed(a.records...).press("2jl<enter>")
-	s.shows("▌   1 one", `    2 two    "three"\é😀␍`, `    3 ␛[31mred⟨U+202E⟩\ud800 end`, "─ ● complete")
+	s.shows("▌   1 one", `    2 two    "three"\é😀␍`, `    3 ␛[31mred⟨U+202E⟩\ud800 end`, "━ ● complete")
 	s.finish().shows("▌   1 one", `    2 two    "three"\é😀␍`, `    3 ␛[31mred⟨U+202E⟩\ud800 end`)
 }
 

@@ -75,7 +75,7 @@ func TestReplayFollows(t *testing.T) {
 
 // TestReplayConversation: what the turn's own request carried comes before it.
 func TestReplayConversation(t *testing.T) {
-	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjjjpss").shows("REPLAY the conversation", "in 6 messages")
+	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjpss").shows("REPLAY the conversation", "in 6 messages")
 	s.shows("call 1 read_file", "call 3 write_file").press("<enter>G").shows(`"id": "call_demo_h3"`).press("g").shows(`"role": "system"`)
 	s.press("<esc>s").shows("REPLAY write_file")
 }
@@ -133,7 +133,7 @@ func TestReplayFileName(t *testing.T) {
 	name := ""
 	s := newScreen(t, 80, 24, func(o *Options) {
 		o.Save = func(n string, b []byte) (string, error) { name = n; return n, nil }
-	}).feed(demo(t, "history")...).press("gjjjjp")
+	}).feed(demo(t, "history")...).press("gjjp")
 	for _, want := range []string{"replay-2-1-openai-chat.json", "replay-2-turn-openai-chat.json", "replay-2-conversation-openai-chat.json"} {
 		if s.press("w").settle(); name != want {
 			t.Errorf("%s, want %s", name, want)

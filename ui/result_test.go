@@ -20,7 +20,7 @@ func (s *rig) paste(text string) *rig {
 // TestResults: with a result for each call, the next request carries the conversation, the turn and
 // the results, and goes where the user says.
 func TestResults(t *testing.T) {
-	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gja").shows("RESULT of write_file", "0 of 2 results set", "the tool returned this")
+	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("ga").shows("RESULT of write_file", "0 of 2 results set", "the tool returned this")
 	s.paste("line one\r\nline\ttwo \"quoted\"").shows("line one", "line␉two").press("<enter>")
 	if c := s.selectedCall(); c == nil || c.ID != "toolu_2" {
 		t.Fatalf("goes on to %+v", s.selected)
@@ -47,12 +47,12 @@ func TestResults(t *testing.T) {
 	if turns := s.in.Session().Turns; len(turns) != 2 || !turns[0].SentBack || turns[0].Calls[1].SentBack[0].ResultCode != stream.ResultFailed {
 		t.Error("the session does not see that the results went back")
 	}
-	s.press("1gja").shows("it was sent back in the request of turn 2")
+	s.press("1ga").shows("it was sent back in the request of turn 2")
 }
 
 // TestResultElsewhere: another host gets the results in its own form.
 func TestResultElsewhere(t *testing.T) {
-	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gjaone<enter>atwo<enter>jj").shows("to openai-chat")
+	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gaone<enter>atwo<enter>jj").shows("to openai-chat")
 	body := string(s.press("<enter>").lastSent().Body)
 	for _, piece := range []string{`"role":"tool"`, `"tool_call_id":"toolu_1"`, `"content":"two"`} {
 		if !strings.Contains(body, piece) {
@@ -63,7 +63,7 @@ func TestResultElsewhere(t *testing.T) {
 
 // TestResultKeys: what is typed can be edited, given up, and typed again.
 func TestResultKeys(t *testing.T) {
-	s := newScreen(t, 60, 12).feed(twoCalls(1)...).end().press("gjaabc<esc>")
+	s := newScreen(t, 60, 12).feed(twoCalls(1)...).end().press("gaabc<esc>")
 	if len(s.results) != 0 {
 		t.Error("kept what was given up")
 	}
@@ -78,8 +78,8 @@ func TestResultKeys(t *testing.T) {
 			t.Errorf("%v: %+v", ref, r)
 		}
 	}
-	s.resize(120, 50).press("kk1gj2").shows("your result 5 B")
-	long := newScreen(t, 40, 10).feed(twoCalls(1)...).end().press("gja")
+	s.resize(120, 50).press("kk1g2").shows("your result 5 B")
+	long := newScreen(t, 40, 10).feed(twoCalls(1)...).end().press("ga")
 	for range 30 {
 		long.paste("日本語 \u202e text\n")
 		checkFrame(t, long)
@@ -93,7 +93,7 @@ func TestResultKeys(t *testing.T) {
 // TestResultRefused: calls that wait for nothing, and turns that cannot go on.
 func TestResultRefused(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
-	s.press("ga").shows("select a call")
+	s.press("gha").shows("select a call")
 	open := newScreen(t, 100, 30).feed(twoCalls(1)[:8]...)
 	open.press("a").shows("the turn is still open")
 	newScreen(t, 100, 30).feed(brokenCall().stop("tool_use").records...).press("a").shows("was not captured")

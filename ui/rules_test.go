@@ -11,7 +11,7 @@ import (
 // can be taken; its moment is gone to, and esc leads back.
 func TestRules(t *testing.T) {
 	copied := ""
-	s := newScreen(t, 140, 50, func(o *Options) {
+	s := newScreen(t, 144, 56, func(o *Options) {
 		o.Copy = func(text []byte) (string, error) { copied = string(text); return "OSC 52", nil }
 	}).feed(demo(t, "early")...)
 	s.end().press("G5").shows("[Would run]", "as soon as it parses", "delta 5, 30 B too soon", "when the provider finishes", "not JSON: it fails", "only if complete and valid",
@@ -70,7 +70,7 @@ func TestCallTimes(t *testing.T) {
 	s = newScreen(t, 160, 60).feed(demo(t, "protocols")...)
 	s.end().press("G5z").shows("the same tool in other turns", "median by model", "median by arrival", "eager, 5 calls", "turn 2, gpt-5.2", "at once")
 	s = newScreen(t, 160, 60).feed(demo(t, "cut")...)
-	s.end().press("gj5z").shows("[Would run]").hides("how long it took") // there is nothing to compare it with
+	s.end().press("g5z").shows("[Would run]").hides("how long it took") // there is nothing to compare it with
 }
 
 // timesRow is a row of the table that has a call's name and a time.
@@ -82,7 +82,7 @@ func timesRow(name, at string) *regexp.Regexp {
 // is of the response: its head, the first that came, its end.
 func TestClocks(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "compare")...)
-	s.end().press("=").shows("since request  ┄").press(" ,,").shows("since turn 3 began", "since the request:  headers 1.48 s", "┌ headers  ┬ first token  ┐ end")
+	s.end().press("=").shows("SINCE REQUEST", "┄┄┄┄┄─").press(" ,,").shows("since turn 3 began", "since the request:  headers 1.48 s", "┌ headers  ┬ first token  ┐ end")
 	s.press("<esc><esc>G5").hides("since turn 3 began").shows("since the request: headers 1.48 s")
 	s = newScreen(t, 140, 40).feed(demo(t, "parallel")...)
 	s.end().press(" ,").shows("┌ ┬", "┃  ┐", "since turn 1 began")

@@ -19,11 +19,11 @@ func TestSearch(t *testing.T) {
 		{"/toolu<enter>n", "list: read_file", "toolu  1 of 3"},
 		{"/toolu<enter>nn", "list: edit_file", "toolu  2 of 3"},
 		{"/toolu<enter>N", "list: edit_file", "toolu  2 of 3"},
-		{"/sonnet<enter>", "list: turn 1", "sonnet  1 of 1"},
-		{"/greet<enter>", "list: turn 1", "greet  1 of 3"},
+		{"/sonnet<enter>", "list: read_file", "sonnet  1 of 1"},
+		{"/greet<enter>", "list: read_file", "greet  1 of 2"},
 		{"/NO ARG<enter>", "list: run_tests", "no matches for NO ARG"},
 		{"/no arg<enter>", "list: run_tests", "no arg  1 of 1"},
-		{"/tool_use<enter>", "list: turn 1", "tool_use  1 of 1"},
+		{"/tool_use<enter>", "list: read_file", "tool_use  1 of 1"},
 		{"/nowhere<enter>", "list: run_tests", "no matches for nowhere"},
 		{"/nowhere<enter>n", "list: run_tests", "no matches for nowhere"},
 		{"/edit<esc>", "list: edit_file", ""},
@@ -109,16 +109,16 @@ func TestSearchBar(t *testing.T) {
 // TestSearchElsewhere: what this pane does not have is found in the others, and one goes there when
 // the query is kept.
 func TestSearchElsewhere(t *testing.T) {
-	s := newScreen(t, 80, 24).feed(mixed(0, 9)...).press("gj2")
-	s.press("/malformed").shows("/malformed█  1 of 6 in the list")
+	s := newScreen(t, 80, 24).feed(mixed(0, 9)...).press("g2")
+	s.press("/malformed").shows("/malformed█  1 of 3 in the list")
 	if s.chosenName() != "good" {
 		t.Error("typing leads away to", s.chosenName())
 	}
-	s.press("<enter>").shows("malformed  1 of 6 in the list")
-	if s.chosenName() != "turn 3" {
+	s.press("<enter>").shows("malformed  1 of 3 in the list")
+	if s.selected.Turn != 2 {
 		t.Error("enter leads to", s.chosenName())
 	}
-	if s.press("n"); s.chosenName() != "broken" || s.focus != s.doc {
+	if s.press("n"); s.selected.Turn != 5 || s.focus != s.doc {
 		t.Error("n leads to", s.chosenName())
 	}
 	s.press("<esc>/x<enter>").shows("x  1 of 1").hides("in the")

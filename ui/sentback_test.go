@@ -31,27 +31,27 @@ func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 // TestSentBack: what later requests made of a call is told where the call is, and where its turn
 // is.
 func TestSentBack(t *testing.T) {
-	s := returned(t, 290, 45).press("gjj")
+	s := returned(t, 290, 45).press("gj")
 	s.shows("sent back emptied, then dropped", "returned an error", "WHEN IT WAS SENT BACK")
 	s.press("3z").shows(
 		"∅ emptied  in the request of turn 2, as policies empty, preserve do; its result is an error",
 		"∅ dropped  in request 7 (without a response), as policy drop does; without a result",
 		"request of turn 2 ",
 	).press("zk")
-	s.press("1k").shows("sent back intact", "= intact  in the request of turn 2; with its result").press("k2")
+	s.press("1k").shows("sent back intact", "= intact  in the request of turn 2; with its result").press("h2")
 	s.shows("sent back    in the request of turn 2").hides("WHEN IT WAS SENT BACK")
 }
 
 // TestSentBackInWire: what a later request tells is no frame of the response.
 func TestSentBackInWire(t *testing.T) {
-	s := returned(t, 140, 40).press("gjj4zG")
+	s := returned(t, 140, 40).press("gj4zG")
 	row := s.row("sent back")
 	if strings.Contains(row, "#") || !strings.Contains(row, "∅ dropped in request 7") || strings.Contains(row, "call 2") {
 		t.Errorf("%q", row)
 	}
 	s.press("<enter>").shows("── no frame here: see request 7 (without a response)").hides("record", "content_block")
 	s.press("k").shows("── no frame here: see the request of turn 2").press("k").shows("record")
-	s.press("<enter>1k").hides("emptied in").press("k4G").shows("call 1 = intact", "call 2 ∅ emptied", "call 2 ∅ dropped")
+	s.press("<enter>1k").hides("emptied in").press("h4G").shows("call 1 = intact", "call 2 ∅ emptied", "call 2 ∅ dropped")
 	if rows := s.press("/emptied<enter>").search.hits; len(rows) != 1 {
 		t.Errorf("found in rows %v", rows)
 	}
@@ -71,12 +71,12 @@ func (s *rig) row(text string) (found string) {
 // came back, and closing it is where one was.
 func TestSentBackOpens(t *testing.T) {
 	for _, c := range []struct{ keys, says string }{
-		{"gjo", "Sent back  first  turn 1 → request of turn 2"},
-		{"gjjo", "Sent back  second  turn 1 → request of turn 2, 1 of 2"},
-		{"gjjo<tab>", "Sent back  second  turn 1 → request 7 (without a response), 2 of 2"},
-		{"gjjo", "the request can't be read"},
-		{"go", "Sent back  first"},
-		{"gj2o", "Sent back  first"},
+		{"go", "Sent back  first  turn 1 → request of turn 2"},
+		{"gjo", "Sent back  second  turn 1 → request of turn 2, 1 of 2"},
+		{"gjo<tab>", "Sent back  second  turn 1 → request 7 (without a response), 2 of 2"},
+		{"gjo", "the request can't be read"},
+		{"gho", "Sent back  first"},
+		{"gh2o", "Sent back  first"},
 		{"Go", "no captured request sent it back"},
 	} {
 		before := returned(t, 120, 40).press(c.keys[:strings.Index(c.keys, "o")])
@@ -95,14 +95,14 @@ func TestSentBackOpens(t *testing.T) {
 // TestSentBackShows: what the model wrote, what the request carried and where, whose way that is,
 // and what the provider said to it.
 func TestSentBackShows(t *testing.T) {
-	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjjjjo")
+	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjo")
 	s.shows("Sent back  write_file  turn 3 → request of turn 4", "≠ double-encoded ━━", "cause  the client  as double-encode; accepted (seen, HTTP 200)")
 	s.shows("── the model wrote  57 B", "─── the request carried  71 B, body byte 939", `│≠ "{\"path\":`, "≠ The client encoded the arguments once more")
 	s.press("<enter>").shows("the full request, 1,754 B", `"id": "call_demo_h4"`).press("<esc>").shows("the request carried")
-	s.press("<esc>kko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "∅ {} was sent, not the 55 bytes that the model wrote")
-	s.press("<esc>jjjo").shows("≠ reformatted ━━", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
+	s.press("<esc>ko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "∅ {} was sent, not the 55 bytes that the model wrote")
+	s.press("<esc>jjo").shows("≠ reformatted ━━", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
 
-	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjjjjo") // one above the other
+	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjo") // one above the other
 	s.shows("── the model wrote  57 B ─", "── the request carried  71 B, body byte 939 ─").hides("B ─ the request")
 }
 
@@ -111,7 +111,7 @@ func TestSentBackTaken(t *testing.T) {
 	var copied []byte
 	s := newScreen(t, 90, 24, func(o *Options) {
 		o.Copy = func(b []byte) (string, error) { copied = b; return "a wire", nil }
-	}).feed(demo(t, "history")...).press("gjjjjo")
+	}).feed(demo(t, "history")...).press("gjjo")
 	for keys, want := range map[string]string{"hy": `{"path":"cmd/main.go","content":"fmt.Println("hello")"}`, "ly": "{}"} {
 		if s.press(keys).settle(); string(copied) != want {
 			t.Errorf("%s copies %s", keys, copied)
@@ -124,14 +124,14 @@ func TestSentBackTaken(t *testing.T) {
 
 // TestReturnOfFinding: a finding that tells of a request leads to the turn that it is of.
 func TestReturnOfFinding(t *testing.T) {
-	s := returned(t, 120, 40).press("gjj3")
+	s := returned(t, 120, 40).press("gj3")
 	for s.findings.Request() == nil {
 		s.press("j")
 	}
 	if s.press("<enter>"); s.where() != "list: turn 2" {
 		t.Error(s.where())
 	}
-	s = returned(t, 120, 40).press("gjj3")
+	s = returned(t, 120, 40).press("gj3")
 	for r := s.findings.Request(); r == nil || r.Exchange != 7; r = s.findings.Request() {
 		s.press("j")
 	}
@@ -142,7 +142,7 @@ func TestReturnOfFinding(t *testing.T) {
 
 // TestSentBackFinding: a finding that a later request showed leads to what told it, not to a frame.
 func TestSentBackFinding(t *testing.T) {
-	s := returned(t, 120, 40).press("gjj3")
+	s := returned(t, 120, 40).press("gj3")
 	for f, _ := s.findings.Chosen(); f.Code != "ARGS_REPLACED_BY_EMPTY"; f, _ = s.findings.Chosen() {
 		s.press("j")
 	}
@@ -160,7 +160,7 @@ func TestSentBackFrames(t *testing.T) {
 				checkFrame(t, s.press(keys))
 			}
 			s = newScreen(t, size[0], size[1], change...).feed(demo(t, "history")...)
-			for _, keys := range []string{"gjo", "<esc>jjjo", "n", "N", "h", "G", "<enter>", "<esc>", "<esc>jjo", "j", "l", "<enter>", "G", "<esc><esc>jo"} {
+			for _, keys := range []string{"gjo", "<esc>jjo", "n", "N", "h", "G", "<enter>", "<esc>", "<esc>jjo", "j", "l", "<enter>", "G", "<esc><esc>jo"} {
 				checkFrame(t, s.press(keys))
 			}
 		}

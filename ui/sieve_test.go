@@ -30,21 +30,21 @@ func mixed(from, n int) (records []stream.Record) {
 func TestFilter(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 9)...)
 	s.press("1gf").shows("filter █", "9 turns", "state tool model", "enter keep", "tab complete", "↑ last", "esc drop")
-	s.press("state:bad").shows("3 of 9 turns", "3 of 9  f state:bad", "broken").hides("good")
-	if s.chosenName() != "turn 3" {
+	s.press("state:bad").shows("3 of 9 turns", "3 of 9 · filter state:bad", "broken").hides("good")
+	if s.chosenName() != "broken" {
 		t.Error("what is chosen is not meant:", s.chosenName())
 	}
 	s.press(" costs>1").shows("!  costs: unknown field; cost?").press("<enter>").shows("costs: unknown field; cost?", "esc drop")
-	s.press("<bs><bs><bs><bs><bs><bs><bs><bs><enter>").shows("3 of 9  f state:bad").hides("esc drop")
+	s.press("<bs><bs><bs><bs><bs><bs><bs><bs><enter>").shows("3 of 9 · filter state:bad").hides("esc drop")
 	checkFrame(t, s)
-	for _, want := range []string{"broken", "turn 6", "broken", "turn 9", "broken", "broken"} {
+	for _, want := range []string{"broken", "broken", "broken"} {
 		if s.press("j"); s.chosenName() != want {
 			t.Errorf("j leads to %s, want %s", s.chosenName(), want)
 		}
 	}
-	s.press("<esc>").shows("TURNS 9", "good").hides("f state:bad")
+	s.press("<esc>").shows("9 turns", "good").hides("filter state:bad")
 	s.press("f<up>").shows("filter state:bad█", "3 of 9").press("<down>").shows("filter █").press("<up><enter>")
-	s.press("f").shows("filter state:bad█").press("<esc>").shows("TURNS 9")
+	s.press("f").shows("filter state:bad█").press("<esc>").shows("9 turns")
 }
 
 // TestFilterFollows: what is followed is among what is meant, and what is not meant any more stays
@@ -60,18 +60,18 @@ func TestFilterFollows(t *testing.T) {
 	}
 	s.press("fstate:open").feed()
 	open := (&anthropic{exchange: 9}).open("msg_9").call("toolu_9", "slow", `{"a":`)
-	s.press("<esc>fstate:open<enter>").feed(open.records...).shows("1 of 7  f state:open", "slow").press("k")
+	s.press("<esc>fstate:open<enter>").feed(open.records...).shows("1 of 7 · filter state:open", "slow").press("k")
 	n := len(open.records)
-	s.feed(open.args(0, `1}`).seal().stop("tool_use").more(n)...).shows("0 of 7  f state:open", "slow")
+	s.feed(open.args(0, `1}`).seal().stop("tool_use").more(n)...).shows("1 of 7 · filter state:open", "slow")
 	s.feed(mixed(20, 1)...)
-	s.shows("slow").press("<esc>").shows("TURNS 8").press("fnothing_has_this<enter>").shows("0 of 8", "turn 7")
+	s.shows("slow").press("<esc>").shows("8 turns").press("fnothing_has_this<enter>").shows("0 of 8", "No call matches  nothing_has_this")
 	checkFrame(t, s.press("jkgG!n").resize(40, 10))
 }
 
 // TestFilterAges: what was meant for how short ago it began goes with time.
 func TestFilterAges(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 10)...).press("fsince:3s<enter>").shows("3 of 10")
-	s.feed(mixed(30, 1)...).shows("1 of 11  f since:3s")
+	s.feed(mixed(30, 1)...).shows("2 of 11 · filter since:3s")
 }
 
 // TestFilterOfDropped: turns of which only a row is kept are told, and what was known of them holds.
@@ -81,7 +81,7 @@ func TestFilterOfDropped(t *testing.T) {
 	if s.turnFilter.Undecided == 0 {
 		t.Skip("nothing was dropped")
 	}
-	s.press("f").shows(" dropped")
+	s.press("f").shows("not in memory")
 }
 
 // TestFilterCompletes a field, what it is, and says what may follow.

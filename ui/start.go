@@ -303,7 +303,7 @@ func (r *recentCaptures) Keys() []screen.Binding {
 // openSelected opens the selected capture, and follows one that is still being recorded.
 func (r *recentCaptures) openSelected() {
 	m, chosen := r.m, r.m.opt.Recent[r.At]
-	m.opt.Inbox, m.opt.Source, m.opt.Demo = chosen.Read(), chosen.Name, nil
+	m.opt.Inbox, m.opt.Source, m.opt.Demo, m.opt.Static = chosen.Read(), chosen.Name, nil, !chosen.Open
 	m.modeStack.closeTop()
 	m.modeStack.queueCmd(waitForInbox(m.opt.Inbox, 0))
 	m.setFollow(true)

@@ -64,7 +64,7 @@ func TestNewPane(t *testing.T) {
 		if s.press("9").shows("[TIMINGS 2]", "took of turn 2"); s.focus != toy {
 			t.Fatal("9 leads to", s.where())
 		}
-		s.hides("f12").press("z").shows("[TIMINGS 2]").hides("TURNS 1  CALLS")
+		s.hides("f12").press("z").shows("[TIMINGS 2]").hides("TURN  VERDICT")
 		checkFrame(t, s)
 		s.press("z/turn 2<enter>").shows("turn 2  1 of 1")
 		if s.press("<esc>"); toy.At != 1 || size[0] > 60 && !strings.Contains(s.text(), "enter choose it  / find") {
@@ -126,9 +126,9 @@ func TestNewMode(t *testing.T) {
 	})
 	checkFrame(t, s.press("4"))
 	s.shows("C count").press("?G").shows("count something").press("<esc>")
-	s.press("C").shows("counted to 0", "+ more", "esc close").hides("TURNS 1  CALLS")
+	s.press("C").shows("counted to 0", "+ more", "esc close").hides("TURN  VERDICT")
 	s.press("++").shows("counted to 2").press("?").shows("count on").press("<esc>").shows("counted to 2")
 	checkFrame(t, s)
-	s.press("<esc>").shows("TURNS 1  CALLS")
-	s.press("1gC").shows("count what?", "TURNS 1  CALLS")
+	s.press("<esc>").shows("TURN  VERDICT")
+	s.press("1ghC").shows("count what?", "TURN  VERDICT")
 }

@@ -20,7 +20,11 @@ func TestArrange(t *testing.T) {
 	for w := range 301 {
 		for h := range 101 {
 			for _, d := range desks {
-				checkArrangement(t, d.arrangeBody(w, h), w, h, d.focus)
+				if columns := d.arrangeBody(w, h); d.isBoxed(w, h) {
+					checkArrangement(t, columns, w-2, h-1, d.focus)
+				} else {
+					checkArrangement(t, columns, w, h, d.focus)
+				}
 			}
 		}
 	}
@@ -74,15 +78,15 @@ func TestArrangements(t *testing.T) {
 		want        string
 	}{
 		{40, 8, 1, 2, false, "40: 1x2 2x1 3x5"},
-		{60, 16, 1, 2, false, "60: 1x4 2x1 3x2 4x9"},
-		{80, 22, 1, 3, false, "80: 1x6 2x1 4x15"},
+		{60, 16, 1, 2, false, "60: 1x3 2x1 3x2 4x10"},
+		{80, 22, 1, 3, false, "80: 1x3 2x1 4x18"},
 		{20, 3, 1, 2, false, "20: 1x1 2x2"},
 		{20, 3, 2, 2, false, "20: 1x1 3x2"},
-		{99, 30, 1, 2, false, "99: 1x8 2x1 3x2 4x19"},
-		{100, 30, 1, 2, false, "44: 1x30 | 55: 2x1 3x2 4x27"},
-		{140, 38, 0, 3, false, "61: 1x38 | 78: 2x1 4x37"},
-		{199, 43, 0, 2, false, "72: 1x43 | 126: 2x1 3x2 4x40"},
-		{250, 58, 0, 3, false, "72: 1x58 | 102: 2x1 3x2 7x55 | 74: 4x58"},
+		{99, 30, 1, 2, false, "99: 1x3 2x1 3x2 4x24"},
+		{100, 30, 1, 2, false, "44: 1x29 | 53: 2x1 3x2 4x26"},
+		{140, 38, 0, 3, false, "65: 1x37 | 72: 2x1 4x36"},
+		{199, 43, 0, 2, false, "86: 1x42 | 110: 2x1 3x2 4x39"},
+		{250, 58, 0, 3, false, "86: 1x57 | 86: 2x1 3x2 7x54 | 74: 4x57"},
 		{250, 78, 2, 2, true, "250: 3x78"},
 	} {
 		var got []string

@@ -40,11 +40,11 @@ func (d *paneLayout) pickTab() {
 
 // hasLoudFinding reports whether the selected call or turn has a finding above info.
 func (d *paneLayout) hasLoudFinding(t *stream.Turn) bool {
-	_, loud := d.m.context.Alarms.Of(t.Ref(), t.Findings)
-	if c := d.m.selectedCall(); c != nil && !loud {
-		_, loud = d.m.context.Alarms.Of(c.Ref(), c.Findings)
+	loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
+	if c := d.m.selectedCall(); c != nil && slices.ContainsFunc(c.Findings, loud) {
+		return true
 	}
-	return loud
+	return slices.ContainsFunc(t.Findings, loud)
 }
 
 // Numbers of rows of the tabs under the document, with their names.

@@ -64,6 +64,9 @@ func TestThrift(t *testing.T) {
 			f.feed(delta(n))
 			f.flush()
 		}
+		for n := range 50 {
+			f.feed(delta(n))
+		}
 	}
 	hold()
 	if f.press("?"); !f.flush() {

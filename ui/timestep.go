@@ -224,7 +224,7 @@ func (bm *bookmarks) toggleBookmark(name string) {
 		b.off = bm.m.doc.Offset()
 	}
 	if name == "" {
-		b.name = display.Join(bm.m.frame.breadcrumb().lastWithPlace(), bm.m.draw.Format(", turn %d", t.Number+1))
+		b.name = display.Join(bm.m.placeText(), bm.m.draw.Format(", turn %d", t.Number+1))
 	}
 	i := slices.IndexFunc(bm.places, func(p bookmark) bool { return p.name.String() == b.name.String() })
 	switch {

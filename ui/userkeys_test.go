@@ -31,7 +31,7 @@ func userKeys(t *testing.T, of ...[]string) UserKeys {
 func TestUserKeys(t *testing.T) {
 	u := userKeys(t, []string{"zoom", "Z"}, []string{"raw", "z"}, []string{"replay", "ctrl+r", "ctrl+p"}, []string{"search", "f5"},
 		[]string{"up", "up", "i"}, []string{"step", "e", ";"}, []string{"edit", "E"}, []string{"scope", "S"}, []string{"help", "f1"})
-	s := newScreen(t, 140, 40, func(o *Options) { o.Keys = u }).feed(body("agent.sse")(t)...)
+	s := newScreen(t, 220, 40, func(o *Options) { o.Keys = u }).feed(body("agent.sse")(t)...)
 	noTwice(t, "browsing", s.keysOf(s.modeStack.activeMode().Mode))
 	if s.press("Z"); !s.zoom {
 		t.Error("Z does not zoom")

@@ -39,7 +39,7 @@ func TestProxyBreak(t *testing.T) {
 	}
 	p.untilShown("nothing is held:")
 	p.keys("q")
-	p.untilShown("WIRE")
+	p.untilShown("Wire ")
 	p.keys("q")
 	p.wantExit(0)
 	p.wantRestored()

@@ -16,6 +16,7 @@ import (
 	"toolscope/providers/toolrun"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/ui/display"
 	"toolscope/ui/present"
 	"toolscope/ui/report"
 )
@@ -58,6 +59,7 @@ func (a *app) checkCommand() *cobra.Command {
 	to.StringArrayVar(&f.forbid, "forbid-tool", nil, "")
 	to.Float64Var(&f.maxCost, "max-cost", 0, "")
 	addFormatFlag(to, &f.format, "text", "text", "jsonl", "junit", "sarif")
+	a.colourFlags(cmd)
 	to.StringVar(&f.baseline, "baseline", "", "")
 	asPaths(to, "baseline")
 	a.addFilterFlag(to)
@@ -158,7 +160,10 @@ func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, cappe
 	}
 	c.checkDemands()
 	c.decideFailures()
-	to := a.stdout.withBuffer()
+	to, err := a.outputFor(c.format)
+	if err != nil {
+		return err
+	}
 	c.write(to)
 	if err := to.flush(); err != nil {
 		return err
@@ -367,20 +372,22 @@ func (c *checker) write(to lineWriter) {
 // totals.
 func (c *checker) writeText(to lineWriter) {
 	var codes []string
+	worst := stream.Info
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		if f.Fails {
-			to.writeLine(f.Text())
+			worst = max(worst, f.Severity)
+			to.printLine("%s%s %s: %s %s", f.Where(), ofSeverity(f.Severity, f.Severity), ofCode(f.Severity, f.Code), display.Clean(f.Message), inMuted(display.Format("(by %s)", f.CausedBy())))
 			if !slices.Contains(codes, f.Code) {
 				codes = append(codes, f.Code)
 			}
 		}
 	}
 	for i := range c.Absent {
-		to.writeLine(c.Absent[i].Text())
+		to.printLine("%s", inMuted(c.Absent[i].Text()))
 	}
 	for _, words := range c.Trouble {
-		to.printLine("trouble: %s", words)
+		to.printLine("%s %s", inInk(badInk, "trouble:"), words)
 	}
 	known := c.countFindings(func(f *report.Finding) bool { return f.Known })
 	below := len(c.Findings) - c.failCount() - known
@@ -388,10 +395,14 @@ func (c *checker) writeText(to lineWriter) {
 	for i := range c.Files {
 		turns += len(c.Files[i].Turns)
 	}
-	to.printLine("%s in %s, %s of %s%s%s", ifElse(c.failCount() > 0, count.Of(c.failCount(), "finding"), "nothing found"), count.Of(c.calls, "call"), count.Of(turns, "turn"),
-		count.Of(len(c.Files), "file"), textIf(known > 0, fmt.Sprintf("; %d in the baseline", known)), textIf(below > 0, fmt.Sprintf("; %d ignored by --fail-on %s", below, c.failOn)))
+	found := inBold("nothing found")
+	if n := c.failCount(); n > 0 {
+		found = ofSeverity(worst, count.Of(n, "finding"))
+	}
+	to.printLine("%s in %s, %s of %s%s%s", found, count.Of(c.calls, "call"), count.Of(turns, "turn"),
+		count.Of(len(c.Files), "file"), inMuted(textIf(known > 0, fmt.Sprintf("; %d in the baseline", known))), inMuted(textIf(below > 0, fmt.Sprintf("; %d ignored by --fail-on %s", below, c.failOn))))
 	if len(codes) > 0 {
-		to.writeWrappedWords("toolscope explain ", codes)
+		to.writeWrappedWords([]any{inMuted("toolscope explain ")}, mapSlice(codes, inMuted[string]))
 	}
 }
 

@@ -55,6 +55,7 @@ type app struct {
 	journal          ui.Journal                     // notes and errors of the program
 	narrow           func()                         // limits both standard streams to ASCII
 	flags            lookFlags
+	colour           string // --color
 	replaying        replayFlags
 	speed            float64
 	pricesFile       string
@@ -119,7 +120,7 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	out, errs := newStdWriter(stdout, "standard output", ending), newStdWriter(stderr, "standard error", ending)
 	ascii := asciiLocale()
 	words, said := &asciiTo{to: out, on: ascii}, &asciiTo{to: errs, on: ascii}
-	a := (&app{stdin: stdin, stdout: lineWriter{words}, stderr: lineWriter{said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}).linkParts()
+	a := (&app{stdin: stdin, stdout: lineWriter{to: words}, stderr: lineWriter{to: said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}).linkParts()
 	a.narrow = func() { words.on, said.on = true, true }
 	root := a.rootCommand()
 	root.SetArgs(args)

@@ -69,7 +69,7 @@ func endless(then func()) capture.Source {
 
 // runBug is the program with a bug.
 func runBug(name string) int {
-	a := (&app{ending: newShutdown(), stdin: os.Stdin, output: os.Stdout, stderr: lineWriter{os.Stderr}}).linkParts()
+	a := (&app{ending: newShutdown(), stdin: os.Stdin, output: os.Stdout, stderr: lineWriter{to: os.Stderr}}).linkParts()
 	o, src := bugs[name].run()
 	in := fileInbox()
 	o.Source, o.Inbox = "a bug", in
@@ -86,7 +86,7 @@ func TestPanics(t *testing.T) {
 			errs := create(t, t.TempDir(), "err")
 			p := start(t, launch{helper: name, stderr: errs})
 			if bug.keys != "" {
-				p.untilShown("CALLS 1")
+				p.untilShown("1 call")
 				p.keys(bug.keys)
 			}
 			p.wantExit(1)

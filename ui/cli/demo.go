@@ -87,7 +87,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		return err
 	}
 	if !a.onScreen() {
-		p := a.printerOf("text", prices)
+		p := a.printerOf(a.stdout.withBuffer(), "text", prices)
 		if err := a.printSource(src, "demo/"+name, new(providers.Inspector), p); err != nil {
 			return err
 		}

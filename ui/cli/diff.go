@@ -36,6 +36,7 @@ func (a *app) diffCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&turn, "turn", 0, "")
 	addFormatFlag(cmd.Flags(), &a.format, "text", "text", "jsonl")
+	a.colourFlags(cmd)
 	a.pricesFlag(cmd)
 	a.reading.add(cmd.Flags())
 	return cmd
@@ -65,7 +66,10 @@ func (a *app) runDiff(cmd *cobra.Command, paths []string, turn int) (err error) 
 	if err := checkNumbers(cmd, "turn"); err != nil {
 		return err
 	}
-	d := &diffCommand{to: a.stdout.withBuffer()}
+	d := new(diffCommand)
+	if d.to, err = a.outputFor(a.format); err != nil {
+		return err
+	}
 	if d.prices, err = a.loadPrices(); err != nil {
 		return err
 	}
@@ -265,8 +269,11 @@ func (s *diffTurn) failureText() string {
 	return ""
 }
 
-// maxColumnCells is the maximum width of a column.
-const maxColumnCells = 40
+// Limits of the width of a column. Where a terminal is too narrow for its content, a column is narrower.
+const (
+	maxColumnCells = 40
+	minColumnCells = 12
+)
 
 // writeUnmatched writes a turn that has no match in another file.
 func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
@@ -278,7 +285,7 @@ func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 		d.to.writeObject(o)
 		return
 	}
-	d.to.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Model, present.CallCount(s.turn)))
+	d.to.printLine("%s  %s  %s", s.file, inBold(turnNumber(s.turn)), inMuted(joinDots(s.turn.Model, present.CallCount(s.turn))))
 	d.to.printLine("  has no partner: no other file has a turn with the same request or the same tools")
 	d.to.printLine("")
 }
@@ -290,37 +297,40 @@ func (c *comparison) writeText(d *diffCommand) {
 	for _, text := range c.sentences {
 		d.to.writeWrapped("  ", text)
 	}
-	table := [][]string{c.tableRow("", func(i int) string { return c.Sides[i].Name })}
+	table := [][]any{c.tableRow("", func(i int) any { return inBold(c.Sides[i].Name) })}
 	table = append(table,
-		c.tableRow("time", func(i int) string { return orDash(units.Time(c.times[i].End).String()) }),
-		c.tableRow("first argument", func(i int) string { return orDash(units.Time(c.times[i].Arg).String()) }),
-		c.tableRow("cost", func(i int) string { return orDash(d.costOf(c.sides[i]).String()) }),
-		c.tableRow("finish", func(i int) string {
-			return orDash(ifElse(c.Sides[i].Fails != "", c.Sides[i].Fails, present.FinishText(c.sides[i].turn)))
+		c.tableRow("time", func(i int) any { return orDash(units.Time(c.times[i].End).String()) }),
+		c.tableRow("first argument", func(i int) any { return orDash(units.Time(c.times[i].Arg).String()) }),
+		c.tableRow("cost", func(i int) any { return orDash(d.costOf(c.sides[i]).String()) }),
+		c.tableRow("finish", func(i int) any {
+			if fails := c.Sides[i].Fails; fails != "" {
+				return inInk(badInk, fails)
+			}
+			return orDash(present.FinishText(c.sides[i].turn))
 		}))
 	for n := range c.wire {
 		f := &c.wire[n]
 		if f.Name == "finish" {
 			continue
 		}
-		table = append(table, c.tableRow(f.Name, func(i int) string { return c.wireCell(f, i) }))
+		table = append(table, c.tableRow(f.Name, func(i int) any { return c.wireCell(f, i) }))
 	}
 	for n := range c.Sets {
 		set := &c.Sets[n]
-		table = append(table, c.tableRow(present.CallName(set.Name()), func(i int) string { return callCell(set.Calls[i]) }))
+		table = append(table, c.tableRow(inBold(present.CallName(set.Name())), func(i int) any { return callCell(set.Calls[i]) }))
 		for r := range set.Rows {
 			row := &set.Rows[r]
 			name := strings.Repeat("  ", row.Depth+1) + ifElse(row.Name == "", "(arguments)", row.Name)
-			table = append(table, c.tableRow(name, func(i int) string { return fieldCell(set, row, i) }))
+			table = append(table, c.tableRow(name, func(i int) any { return fieldCell(set, row, i) }))
 		}
 	}
 	writeTable(d.to, table)
 	d.to.printLine("")
 }
 
-// tableRow returns a row with a cell per side.
-func (c *comparison) tableRow(name string, cell func(i int) string) []string {
-	row := []string{name}
+// tableRow returns a row with a cell per side. Cells may have an ink.
+func (c *comparison) tableRow(name any, cell func(i int) any) []any {
+	row := []any{name}
 	for i := range c.Sides {
 		row = append(row, cell(i))
 	}
@@ -336,11 +346,11 @@ func (d *diffCommand) costOf(s *diffTurn) price.Figure {
 }
 
 // wireCell returns a fact of a side's response.
-func (c *comparison) wireCell(f *diff.Fact, i int) string {
+func (c *comparison) wireCell(f *diff.Fact, i int) any {
 	if i != 0 && c.ways[i].Host == "" {
 		return ""
 	}
-	return strings.TrimSpace(signs[f.Marks[i]] + "  " + textIf(f.Marks[i] != diff.Same, f.Cells[i]))
+	return ofRole(markRoles[f.Marks[i]], strings.TrimSpace(signs[f.Marks[i]]+"  "+textIf(f.Marks[i] != diff.Same, f.Cells[i])))
 }
 
 // signs are the signs for how a side relates to the base.
@@ -348,10 +358,15 @@ var signs = [...]string{
 	diff.Own: "", diff.Same: "=", diff.Alike: "≈", diff.Differs: "≠", diff.Absent: "—", diff.Open: "", diff.NotYet: "", diff.Unknown: "?",
 }
 
+// markRoles are the roles of the signs.
+var markRoles = [...]units.Role{
+	diff.Same: units.Muted, diff.Differs: units.Caution, diff.Absent: units.Caution, diff.Unknown: units.Muted,
+}
+
 // callCell returns the state of a call and the number of its findings.
-func callCell(c *stream.Call) string {
+func callCell(c *stream.Call) any {
 	if c == nil {
-		return "—"
+		return ofRole(markRoles[diff.Absent], "—")
 	}
 	text := c.Status().String()
 	n := 0
@@ -360,29 +375,29 @@ func callCell(c *stream.Call) string {
 			n++
 		}
 	}
-	return text + textIf(n > 0, ", "+count.Of(n, "finding"))
+	return ofRole(present.VerdictOfCall(c).Role, text+textIf(n > 0, ", "+count.Of(n, "finding")))
 }
 
 // fieldCell returns the value of a field in a call.
-func fieldCell(set *diff.CallSet, r *diff.Row, i int) string {
+func fieldCell(set *diff.CallSet, r *diff.Row, i int) any {
 	cell, c := &r.Cells[i], set.Calls[i]
-	text := signs[cell.Relation]
+	text, role := signs[cell.Relation], markRoles[cell.Relation]
 	if c == nil || !cell.Has() {
-		return text
+		return ofRole(role, text)
 	}
 	if cell.Relation != diff.Same {
 		text = strings.TrimSpace(text + "  " + cellValue(r, cell, c))
 	}
 	if r.Split {
-		return text
+		return ofRole(role, text)
 	}
 	for _, f := range diff.CellFindings(c, cell) {
 		if f.Severity >= stream.Warn {
-			text += "  ! " + f.Brief()
+			text, role = text+"  ! "+f.Brief(), units.SeverityRoles[f.Severity]
 			break
 		}
 	}
-	return text
+	return ofRole(role, text)
 }
 
 // cellValue returns a value, or how many values an object or array has.
@@ -414,26 +429,51 @@ func valueWindow(value []byte, at int) string {
 	return lead + string(value[:min(len(value), 4*maxColumnCells)])
 }
 
-// writeTable writes rows in columns that are as wide as their content, up to maxColumnCells.
-func writeTable(to lineWriter, table [][]string) {
+// writeTable writes rows in columns that are as wide as their content, up to maxColumnCells. On a narrow terminal,
+// cells are wrapped.
+func writeTable(to lineWriter, table [][]any) {
 	var widths []int
 	cells := make([][]display.Text, len(table))
 	for n, row := range table {
 		for i, text := range row {
-			cell := display.Drawer{}.Truncate(display.Clean(text), maxColumnCells)
+			cell := display.Drawer{}.Truncate(display.Clean(fmt.Sprint(withoutInk(text))), maxColumnCells)
 			if cells[n] = append(cells[n], cell); len(widths) <= i {
 				widths = append(widths, 0)
 			}
 			widths[i] = max(widths[i], cell.Width())
 		}
 	}
-	for _, row := range cells {
-		line := display.Lit("  ")
-		for i, cell := range row {
-			line = display.Join(line, display.Drawer{}.Pad(cell, widths[i]+2))
+	if to.onTerminal() {
+		share := (to.pen.cells-2-widths[0])/(len(widths)-1) - 2
+		for i := range widths[1:] {
+			widths[1+i] = min(widths[1+i], max(share, minColumnCells))
 		}
-		to.printLine("%s", line)
 	}
+	for n, row := range cells {
+		for rows := 1; rows > 0; rows-- { // rows that are left
+			line := []any{"  "}
+			for i, cell := range row {
+				first, rest := cell, display.Text{}
+				if cell.Width() > widths[i] {
+					first, rest = wrapCell(cell, widths[i])
+					rows = max(rows, 2)
+				}
+				line = append(line, withInkOf(table[n][i], display.Drawer{}.Pad(first, widths[i]+2)))
+				row[i] = rest
+			}
+			to.printPieces(line)
+		}
+	}
+}
+
+// wrapCell cuts a cell after the words that fit.
+func wrapCell(cell display.Text, width int) (first, rest display.Text) {
+	first = display.Wrap(cell, width)[0]
+	rest = display.Skip(cell, first.Width())
+	for strings.HasPrefix(rest.String(), " ") {
+		rest = display.Skip(rest, 1)
+	}
+	return first, rest
 }
 
 // writeJSON writes matching turns as one object.

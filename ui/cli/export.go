@@ -344,7 +344,7 @@ func (e *export) writeHTML() error {
 
 // writeJSONL writes the lines of print --format jsonl for the selected turns and calls.
 func (e *export) writeJSONL() error {
-	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lineWriter{e.to}.withBuffer(), e.prices}, of: e}
+	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lineWriter{to: e.to}.withBuffer(), e.prices}, of: e}
 	err := errors.Join(e.app.printSource(e.src, e.path, e.in, to), to.flush())
 	if err == nil && to.printed == 0 && e.turn+e.call > 0 {
 		return usageErrorf("%s has no such turn or call: %s", e.path, present.JoinWords(textIf(e.turn > 0, fmt.Sprint("--turn ", e.turn)), textIf(e.call > 0, fmt.Sprint("--call ", e.call))))
@@ -431,6 +431,14 @@ func caseOf(v *providers.View, prices *price.Table, file string, t *stream.Turn,
 		}
 		r.Facts = append(r.Facts, [2]string{f.Word, f.Text})
 	}
+	r.Title = reportTitle(v, t, c)
+	r.Verdict = func(c *stream.Call) (sentence string, rows [][2]string) {
+		o := present.CalloutOfCall(v, t, c, nil)
+		for _, row := range o.Rows {
+			rows = append(rows, [2]string{row.Label, row.Text})
+		}
+		return o.Sentence, rows
+	}
 	r.Frame = func(event int) []byte {
 		f := v.Event(event)
 		if f.Turn == stream.NoTurn || x == nil || f.Frame < 0 || int(f.Frame) >= x.Response.Frames() {
@@ -439,6 +447,28 @@ func caseOf(v *providers.View, prices *price.Table, file string, t *stream.Turn,
 		return x.Response.Bytes(x.Response.FrameSpan(f.Frame))
 	}
 	return r
+}
+
+// reportTitle returns the tool, the verdict and the party at fault of a call, or of the worst call of a turn. It is "" for
+// a turn without a bad call.
+func reportTitle(v *providers.View, t *stream.Turn, c *stream.Call) string {
+	if c == nil {
+		worst := present.Healthy
+		for _, call := range t.Calls {
+			if harm := present.VerdictOfCall(call).Harm; harm < worst && (harm.IsBad() || harm.IsCaution()) {
+				worst, c = harm, call
+			}
+		}
+	}
+	if c == nil {
+		return ""
+	}
+	o := present.CalloutOfCall(v, t, c, nil)
+	title := present.CallName(c.Name) + ": " + cmp.Or(o.Verdict.Words, c.Status().String())
+	if cause := o.Row("cause"); cause != "" && cause != "not known" {
+		title += ", caused by " + cause
+	}
+	return title
 }
 
 // writeSVG draws the timeline of a turn or a call.

@@ -55,7 +55,7 @@ func TestOTLP(t *testing.T) {
 func TestMarkdownReport(t *testing.T) {
 	file := saved(t, "m.tsc", readDemo(t, "malformed"))
 	out := command(t, nil, "export", file, "--as", "md")
-	for _, want := range []string{"# Turn 1 of m.tsc\n", "**ARGS_BROKEN** (error, by model)", "```json\n{\"command\"", "event: content_block_delta"} {
+	for _, want := range []string{"# run\\_shell: malformed, caused by the model\n\n- place: turn 1 of m.tsc\n", "**ARGS_BROKEN** (error, by model)", "```json\n{\"command\"", "event: content_block_delta"} {
 		if out.code != 0 || !strings.Contains(out.stdout, want) {
 			t.Errorf("%q is not in\n%s%s", want, out.stdout, out.stderr)
 		}

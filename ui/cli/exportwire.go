@@ -350,7 +350,7 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 				return nil, errNoTurn
 			}
 			var b bytes.Buffer
-			p := &jsonPrinter{lineWriter: lineWriter{&b}, prices: prices}
+			p := &jsonPrinter{lineWriter: lineWriter{to: &b}, prices: prices}
 			if c != nil {
 				p.writeCall(v, source, t, c)
 			} else {

@@ -54,8 +54,10 @@ var flagTexts = []flagText{
 
 	// The screen.
 	{"", "theme", "NAME", "auto, a name from 'toolscope help themes', or a theme file"},
+	{"", "color", "WHEN", "when to use colours: auto (on a terminal), always or never"},
 	{"", "no-color", "", "don't use colours (same as NO_COLOR=1)"},
 	{"", "ascii", "", "use ASCII characters only"},
+	{"print check diff replay", "plain", "", "don't colour or wrap lines on a terminal, and print no signs there"},
 	{"", "plain", "", "print a sentence per event instead of drawing a screen, for screen readers and logs"},
 	{"", "reduced-motion", "", "no animation, at most two redraws a second; the demo waits for a key"},
 	{"", "large", "", "presentation mode: one call at a time, few words, wide spacing"},
@@ -430,7 +432,7 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 	o.Layout, o.Calm = kept.layout, l.calm
 	o.Depth, o.Asked = l.colourDepth(), l.isThemeSet()
 	if !o.Asked || o.Depth <= termenv.ANSI256 { // otherwise the background is not needed
-		o.Terminal, typed = terminalGround()
+		o.Terminal, typed = terminalGround(answerTime)
 	}
 	dark := o.Terminal.Dark || !o.Terminal.Known
 	var err error

@@ -105,7 +105,7 @@ func TestFollowedNone(t *testing.T) {
 		{[]string{"nats://hub:4222", "nats://other:4222"}, 1, "toolscope: nothing to show: no bytes arrived\n"},
 	} {
 		a, so := appOf(t)
-		err := a.printSource(func(func(capture.Record, error) bool) {}, followedName(c.paths), new(providers.Inspector), a.printerOf("text", nil))
+		err := a.printSource(func(func(capture.Record, error) bool) {}, followedName(c.paths), new(providers.Inspector), a.printerOf(a.stdout.withBuffer(), "text", nil))
 		if got := so(); err != nil || got.code != c.code || got.stderr != c.want {
 			t.Errorf("%v: %+v, %v", c.paths, got, err)
 		}

@@ -56,7 +56,7 @@ func (a *app) helpTopic(name, short string, write func(lineWriter), others ...st
 // helpPage returns the output of write as text.
 func helpPage(write func(lineWriter)) string {
 	var text strings.Builder
-	write(lineWriter{&text})
+	write(lineWriter{to: &text})
 	return strings.TrimSuffix(text.String(), "\n")
 }
 

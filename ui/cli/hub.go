@@ -302,7 +302,7 @@ func (x *indexer) addTurn(v *providers.View, file string, t *stream.Turn) {
 	calls, _ := present.Calls(t)
 	for _, c := range calls {
 		var line bytes.Buffer
-		p := jsonPrinter{lineWriter: lineWriter{&line}}
+		p := jsonPrinter{lineWriter: lineWriter{to: &line}}
 		p.writeCall(v, file, t, c)
 		x.calls = append(x.calls, fleet.Call{Exchange: t.Exchange, Model: t.Model, Status: c.Status().String(), Line: line.Bytes()})
 	}

@@ -373,7 +373,7 @@ func (lv *liveSession) outputOptions(f *liveFlags) (prices *price.Table, p print
 	if prices, err = lv.app.loadPrices(); err != nil {
 		return nil, nil, false, err
 	}
-	return prices, lv.app.printerOf(f.format, prices), f.format == "" && lv.app.onScreen(), nil
+	return prices, lv.app.printerOf(lv.app.stdout.withBuffer(), f.format, prices), f.format == "" && lv.app.onScreen(), nil
 }
 
 // startCapture starts the capture of --record: a new file in a directory, or the file itself, which must be

@@ -45,7 +45,7 @@ func recorded(t *testing.T, d *gatedDisk) *liveInput {
 // printerOf prints in a format, at the built-in prices.
 func printerOf(t *testing.T, a *app, format string) printer {
 	t.Helper()
-	return a.printerOf(format, price.Embedded())
+	return a.printerOf(a.stdout.withBuffer(), format, price.Embedded())
 }
 
 // rest empties an inbox that is or will be closed.
@@ -172,7 +172,7 @@ func TestLiveUnwanted(t *testing.T) {
 		a, _ := appOf(t)
 		deaf := create(t, t.TempDir(), "out")
 		deaf.Close()
-		a.stdout = lineWriter{deaf}
+		a.stdout = lineWriter{to: deaf}
 		answer := []byte(anthropicAnswer)
 		l.addRecord(capture.Record{Exchange: 1, Data: answer, End: capture.EndEOF})
 		l.start(callDirect)

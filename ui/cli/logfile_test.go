@@ -50,7 +50,7 @@ func TestLogFile(t *testing.T) {
 // toolscope's own.
 func TestLogIsOne(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a := (&app{stderr: lineWriter{io.Discard}}).linkParts()
+	a := (&app{stderr: lineWriter{to: io.Discard}}).linkParts()
 	a.printNote("noted before")
 	if err := a.openLog(logIsOwn); err != nil {
 		t.Fatal(err)

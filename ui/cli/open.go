@@ -84,9 +84,14 @@ func (ip *inputs) runOpen(ctx context.Context, args []string) error {
 		cancel() // stop reading before the remaining data is sent
 		end()
 	}()
-	return ip.showSource(ctx, src, ip.app.speed, ui.Options{Source: sourceTitle(paths), Prepare: prepare, Prices: prices, Machines: ip.machineStates(), Status: func() []ui.StatusNote {
+	return ip.showSource(ctx, src, ip.app.speed, ui.Options{Source: sourceTitle(paths), Prepare: prepare, Prices: prices, Static: ip.isStatic(paths), Machines: ip.machineStates(), Status: func() []ui.StatusNote {
 		return append(far.statusNotes(), ip.hubStatusNotes()...)
 	}})
+}
+
+// isStatic reports whether all data of the sources is there already.
+func (ip *inputs) isStatic(paths []string) bool {
+	return !ip.follow && ip.app.speed == 0 && len(ip.views) == 0 && !slices.Contains(paths, "-")
 }
 
 // pickRecent lists captures to choose from. A capture isn't pruned while it is shown.

@@ -23,7 +23,11 @@ const columns = 80
 // lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with
 // sanitised strings. lineWriter is not an io.Writer, so that all output is sanitised. Each line is one write;
 // the stream keeps its errors.
-type lineWriter struct{ to io.Writer }
+type lineWriter struct {
+	to   io.Writer
+	pen  *colourPen // nil for plain text
+	hang int        // indent of the further rows of a wrapped line; 0 for two cells more than the line's
+}
 
 // writeLine writes one line.
 func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
@@ -31,8 +35,15 @@ func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.St
 // writeObject writes the remaining part of an object and ends its line.
 func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(append(o.end(), '\n')) }
 
-// printLine writes one line, sanitised, without spaces at its end.
+// printLine writes one line, sanitised, without spaces at its end. Arguments may have an ink.
 func (l lineWriter) printLine(format string, args ...any) {
+	if l.pen != nil {
+		l.writeInked(inkedLineOf(format, args))
+		return
+	}
+	for i := range args {
+		args[i] = withoutInk(args[i])
+	}
 	l.writeLine(display.Clean(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
@@ -55,7 +66,10 @@ func (l lineWriter) writeParts(of iter.Seq[[]byte]) {
 
 // withBuffer returns a buffered writer to the same stream. The lines are written when it is flushed or its
 // buffer is full.
-func (l lineWriter) withBuffer() lineWriter { return lineWriter{bufio.NewWriterSize(l.to, 64<<10)} }
+func (l lineWriter) withBuffer() lineWriter {
+	l.to = bufio.NewWriterSize(l.to, 64<<10)
+	return l
+}
 
 // flush writes the buffered lines.
 func (l lineWriter) flush() error {
@@ -67,26 +81,40 @@ func (l lineWriter) flush() error {
 
 // writeWrapped writes text after a lead, wrapped; further lines are indented by the width of the lead.
 func (l lineWriter) writeWrapped(lead, text string) {
-	l.writeWrappedWords(lead, strings.FieldsFunc(display.Clean(text).String(), func(c rune) bool { return c == ' ' }))
+	words := strings.FieldsFunc(display.Clean(text).String(), func(c rune) bool { return c == ' ' })
+	l.writeWrappedWords([]any{inMuted(lead)}, mapSlice(words, func(word string) any { return word }))
 }
 
-// writeWrappedWords is like writeWrapped for words that may contain spaces, at which it doesn't break lines.
-func (l lineWriter) writeWrappedWords(lead string, words []string) {
-	indent := display.Clean(lead).Width()
-	line, used := lead, indent
+// writeWrappedWords is like writeWrapped for words that may contain spaces, at which it doesn't break lines. The
+// pieces of the lead and the words may have an ink.
+func (l lineWriter) writeWrappedWords(lead, words []any) {
+	widthOf := func(pieces ...any) int { return display.Clean(fmt.Sprint(mapSlice(pieces, withoutInk)...)).Width() }
+	indent := widthOf(lead...)
+	line := slices.Clone(lead)
+	limit, used := columns, indent
+	if l.onTerminal() {
+		limit = min(limit, l.pen.cells)
+		indent = min(indent, limit/2)
+	}
+	l = l.withHang(indent)
 	for i, word := range words {
-		cells := display.Clean(word).Width()
+		cells := widthOf(word)
 		switch {
 		case i == 0:
-		case used+1+cells <= columns:
-			line, used = line+" ", used+1
+		case used+1+cells <= limit:
+			line, used = append(line, " "), used+1
 		default:
-			l.printLine("%s", line)
-			line, used = strings.Repeat(" ", indent), indent
+			l.printPieces(line)
+			line, used = []any{strings.Repeat(" ", indent)}, indent
 		}
-		line, used = line+word, used+cells
+		line, used = append(line, word), used+cells
 	}
-	l.printLine("%s", line)
+	l.printPieces(line)
+}
+
+// printPieces writes one line of pieces, which may have an ink.
+func (l lineWriter) printPieces(pieces []any) {
+	l.printLine(strings.Repeat("%s", len(pieces)), pieces...)
 }
 
 // joinDots joins the words that are not empty with a dot.
@@ -109,7 +137,7 @@ func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 func textIf(holds bool, word string) string { return ifElse(holds, word, "") }
 
 // ifElse returns this if yes is true, else that.
-func ifElse(yes bool, this, that string) string {
+func ifElse[T any](yes bool, this, that T) T {
 	if yes {
 		return this
 	}

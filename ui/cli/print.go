@@ -24,7 +24,7 @@ import (
 const printHelp = `For each turn and call, print writes the state of the call, its arguments, its cost
 and its findings, then the totals of the file. With --format jsonl it writes one JSON
 object per line; 'toolscope help jsonl' lists the fields. With -f it keeps printing
-as files grow.
+as files grow. On a terminal the text has the colours of the screen.
 
 --filter selects turns ('toolscope help filter'). --hub-model and --hub-state select
 exchanges of a hub by its index; the other exchanges are not read.`
@@ -59,6 +59,7 @@ func (pr *printing) printCommand() *cobra.Command {
 		},
 	}
 	addFormatFlag(cmd.Flags(), &pr.format, "text", "text", "jsonl")
+	pr.app.colourFlags(cmd)
 	cmd.Flags().BoolVar(&pr.summary, "summary", false, "")
 	cmd.Flags().BoolVar(&pr.app.counting, "count", false, "")
 	cmd.Flags().StringVar(&pr.jq, "jq", "", "")
@@ -98,7 +99,11 @@ func (pr *printing) runPrint(ctx context.Context, paths []string) error {
 	if pr.app.isIndexOnly(paths) {
 		return pr.app.printLines(ctx, paths)
 	}
-	p := pr.printerOf(pr.format, prices)
+	to, err := pr.app.outputFor(pr.format)
+	if err != nil {
+		return err
+	}
+	p := pr.printerOf(to, pr.format, prices)
 	if pr.jq != "" {
 		if p, err = pr.newJQPrinter(prices); err != nil {
 			return err
@@ -311,9 +316,8 @@ func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	return t.Protocol != "unknown" || t.Failure != ""
 }
 
-// printerOf returns a printer to standard output in a format.
-func (pr *printing) printerOf(format string, prices *price.Table) printer {
-	to := pr.app.stdout.withBuffer()
+// printerOf returns a printer in a format.
+func (pr *printing) printerOf(to lineWriter, format string, prices *price.Table) printer {
 	switch {
 	case pr.summary:
 		return &summary{lineWriter: to, prices: prices, script: format == "jsonl"}

@@ -116,7 +116,7 @@ func (pr *printing) newJQPrinter(prices *price.Table) (printer, error) {
 	}
 	p := &jqPrinter{lineWriter: pr.app.stdout.withBuffer(), app: pr.app, expr: expr, buffer: new(bytes.Buffer)}
 	if pr.format == "jsonl" {
-		p.as = &jsonPrinter{lineWriter{p.buffer}, prices}
+		p.as = &jsonPrinter{lineWriter{to: p.buffer}, prices}
 	}
 	return p, nil
 }

@@ -26,7 +26,7 @@ type textPrinter struct {
 }
 
 // total writes the totals.
-func (p *textPrinter) total() { p.printLine("%s", &p.summaryTotals) }
+func (p *textPrinter) total() { p.printPieces(p.summaryTotals.inPieces()) }
 
 // writeSource writes the wrapper of a turn and the facts that its source lacks, if they differ from the last
 // turn's.
@@ -41,7 +41,7 @@ func (p *textPrinter) writeSource(file string, x *providers.Exchange) {
 	}
 	p.source = told
 	if x.Head.Wrappers != "" {
-		p.printLine("  found in %s", x.Head.Wrappers)
+		p.printLine("  %s %s", inMuted("found in"), x.Head.Wrappers)
 	}
 	if lacks != "" {
 		p.writeWrapped("  unknown: ", lacks)
@@ -53,19 +53,19 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	p.add(x, t, p.prices)
 	if x != nil && present.IsPlain(t) {
-		p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Request.Purpose), t.Phase(), joinDots(present.TurnTitle(x, t), t.Finish))
+		p.printLine("%s  %s  %s  %s  %s", file, inBold(turnNumber(t)), inMuted(joinDots(t.Protocol, t.Request.Purpose)), turnPhase(x, t), inMuted(joinDots(present.TurnTitle(x, t), t.Finish)))
 		p.writeFindings(t.Findings)
 		p.printLine("")
 		return
 	}
 	cost := cmp.Or(present.CostOf(p.prices, x, t).String(), "cost unknown")
-	p.printLine("%s  turn %d  %s  %s  %s", file, t.Number+1, joinDots(t.Protocol, t.Model), t.Phase(), joinDots(present.FinishText(t), present.CallCount(t), cost))
+	p.printLine("%s  %s  %s  %s  %s", file, inBold(turnNumber(t)), inMuted(joinDots(t.Protocol, t.Model)), turnPhase(x, t), inMuted(joinDots(present.FinishText(t), present.CallCount(t), cost)))
 	if t.Failure != "" {
-		p.printLine("  error    %s", t.Failure)
+		p.printLine("  %s    %s", inInk(badInk, "error"), t.Failure)
 	}
 	p.writeSource(file, x)
 	if told := t.Usage.String(); told != "" {
-		p.printLine("  usage    %s", told)
+		p.printLine("  %s", inMuted("usage    "+told))
 	}
 	for _, c := range t.Calls {
 		p.writeCall(v, t, c)
@@ -77,9 +77,10 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 // writeCall writes a call.
 func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Call) {
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, present.AboutCall(c)...)
-	p.printLine("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), present.CallName(c.Name), c.ID, len(c.Args()), count.Of(c.Deltas(), "delta"), strings.Join(said, ", "))
+	about := fmt.Sprintf("%d B in %s  (%s)", len(c.Args()), count.Of(c.Deltas(), "delta"), strings.Join(said, ", "))
+	p.printLine("  %s %s  %s  %s", p.callState(c), inBold(present.CallName(c.Name)), inMuted(c.ID), inMuted(about))
 	if len(c.Args()) > 0 {
-		p.writeArgs(c.Args())
+		p.writeArgs(c)
 	}
 	p.writeLatency(v, t, c)
 	if r := c.LatestResult(); r != nil {
@@ -88,7 +89,7 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 	if phase := t.Phase(); phase == stream.TurnTruncated || phase == stream.TurnAborted {
 		for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
 			for _, who := range present.RunBy(t, c, x) {
-				p.printLine("    runs  %s", who)
+				p.printLine("    %s  %s", inMuted("runs"), who)
 			}
 		}
 	}
@@ -108,15 +109,15 @@ func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.
 		}
 	}
 	if len(words) > 0 {
-		p.printLine("    since the %s  %s", ifElse(l.RequestSeen, "request", "response began"), strings.Join(words, ", "))
+		p.printLine("    %s", inMuted("since the "+ifElse(l.RequestSeen, "request", "response began")+"  "+strings.Join(words, ", ")))
 	}
 }
 
 // writeResult writes the beginning of a call's result or, for an error result, all text that is kept.
 func (p *textPrinter) writeResult(r *stream.SentBackCall) {
-	text, most, is := r.Result.Text, 512, "result"
+	text, most, is := r.Result.Text, 512, inMuted("result")
 	if r.ResultCode == stream.ResultFailed {
-		most, is = stream.MaxResultBytes, "error result"
+		most, is = stream.MaxResultBytes, ofRole(units.Caution, "error result")
 	}
 	size := fmt.Sprintf("%d B", r.Result.Bytes)
 	if r.Result.Media > 0 {
@@ -125,24 +126,42 @@ func (p *textPrinter) writeResult(r *stream.SentBackCall) {
 	if n := min(most, len(text)); n < r.Result.Bytes {
 		text = strings.ToValidUTF8(text[:n], "") + "…"
 	}
-	p.printLine("    %s  %s  %s", is, size, text)
+	p.printLine("    %s  %s  %s", is, inMuted(size), text)
 }
 
 // writeArgs writes arguments on a line of their own. Arguments that begin with a non-ASCII byte are sanitised
 // together with the lead, with which their first character could combine.
-func (p *textPrinter) writeArgs(args []byte) {
-	if args = bytes.TrimRight(args, " "); len(args) == 0 || args[0] >= utf8.RuneSelf {
-		p.printLine("                %s", args)
-		return
+func (p *textPrinter) writeArgs(c *stream.Call) {
+	args := bytes.TrimRight(c.Args(), " ")
+	switch {
+	case len(args) == 0, args[0] >= utf8.RuneSelf:
+		p.printLine("%s%s", argsIndent, args)
+	case p.pen != nil:
+		p.writeInkedArgs(c, args)
+	default:
+		p.writeLongLine(argsIndent, display.CleanParts(args))
 	}
-	p.writeLongLine(display.Lit("                "), display.CleanParts(args))
 }
 
 // writeFindings writes a line per finding.
 func (p *textPrinter) writeFindings(list []stream.Finding) {
+	const severity = 4 + 5 + 1 // cells
 	for _, f := range list {
-		p.printLine("    %-5s %s  %s", f.Severity, f.Code, f.Message)
+		p.withHang(severity).printLine("    %-5s %s  %s", ofSeverity(f.Severity, f.Severity), ofCode(f.Severity, f.Code), f.Message)
 	}
+}
+
+// ofCode makes the code of a finding bold, unless it is only an info.
+func ofCode(s stream.Severity, code string) any {
+	return inInk(ifElse(s > stream.Info, boldInk, plainInk), code)
+}
+
+// turnNumber returns the number of a turn in words.
+func turnNumber(t *stream.Turn) string { return fmt.Sprintf("turn %d", t.Number+1) }
+
+// turnPhase returns the phase of a turn, in the ink of its verdict.
+func turnPhase(x *providers.Exchange, t *stream.Turn) any {
+	return ofRole(present.VerdictOfTurn(x, t).Role, t.Phase())
 }
 
 // sentBack writes a line for each call that a later request carries.
@@ -152,7 +171,7 @@ func (p *textPrinter) sentBack(calls []sentBackCall) {
 		if r.same {
 			where = "later in the same exchange"
 		}
-		p.printLine("  %-13s %s  %s  %s  (turn %d, %s)", "sent back", present.CallName(r.name), r.id, r.sentence(), r.of.Turn+1, where)
+		p.printLine("  %-13s %s  %s  %s  %s", inMuted("sent back"), inBold(present.CallName(r.name)), inMuted(r.id), ofRole(outcomeRole(r.Outcome), r.sentence()), inMuted(fmt.Sprintf("(turn %d, %s)", r.of.Turn+1, where)))
 		if r.late {
 			p.writeResult(&r.SentBackCall)
 		}
@@ -165,7 +184,7 @@ func (p *textPrinter) sentBack(calls []sentBackCall) {
 func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("%s  %s", file, count.Of(int(lines.Count), "other line"))
 	for _, line := range lastFew(lines) {
-		p.printLine("  %s", line)
+		p.printLine("  %s", inMuted(line))
 	}
 	p.printLine("")
 }

@@ -50,6 +50,7 @@ func (a *app) replayCommand() *cobra.Command {
 	f.BoolVar(&r.conversation, "conversation", false, "")
 	f.BoolVar(&r.oneByOne, "one-by-one", false, "")
 	addFormatFlag(f, &a.format, "text", "text", "jsonl")
+	a.colourFlags(cmd)
 	f.StringVar(&r.failOn, "fail-on-loss", "", "")
 	a.reading.add(f)
 	return cmd
@@ -106,7 +107,10 @@ func (a *app) newReplayer() (*replayer, error) {
 		}
 		r.limit = limit
 	}
-	out := a.stdout.withBuffer()
+	out, err := a.outputFor(a.format)
+	if err != nil {
+		return nil, err
+	}
 	if r.out = newPreviewText(out, r.targets, r.policies); a.format == "jsonl" {
 		r.out = previewJSON{out}
 	}

@@ -18,6 +18,7 @@ import (
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/present"
+	units "toolscope/ui/screen"
 )
 
 // previewText writes previews for people: a line per preview or, with one target and one policy, the complete
@@ -34,8 +35,8 @@ type previewText struct {
 // previewRow is a preview on one line.
 type previewRow struct {
 	to, policy          string
-	outcome, acceptance string
-	losses              []string
+	outcome, acceptance any // with inks
+	losses              []any
 }
 
 // newPreviewText returns a writer for these targets and policies.
@@ -51,13 +52,15 @@ func (p *previewText) writeHeading(s *previewSubject) {
 			p.printLine("")
 		}
 		p.turn = s.turn
-		p.printLine("%s  turn %d  %s", s.file, s.turn.Number+1, joinDots(s.turn.Protocol, s.turn.Model))
+		p.printLine("%s  %s  %s", s.file, inBold(turnNumber(s.turn)), inMuted(joinDots(s.turn.Protocol, s.turn.Model)))
 	}
 	calls := count.Of(replay.NumCalls(s.src.Messages), "call")
-	what := ""
+	what, lead := "", []any{"  "}
 	switch c := s.calls; s.scope {
 	case replay.OneCall:
-		what = fmt.Sprintf("call %d  %s  %s  %d B", c[0].Number, present.CallName(c[0].Name), c[0].Status(), len(c[0].Args()))
+		verdict := present.VerdictOfCall(c[0])
+		lead = []any{"  ", inMuted(fmt.Sprintf("call %d", c[0].Number)), "  ", inBold(present.CallName(c[0].Name)), "  ", ofRole(verdict.Role, c[0].Status()), "  "}
+		what = fmt.Sprintf("%d B", len(c[0].Args()))
 	case replay.WholeTurn:
 		what = "whole turn  " + calls
 	case replay.WholeConversation:
@@ -75,7 +78,7 @@ func (p *previewText) writeHeading(s *previewSubject) {
 			what += textIf(p.policies[0].Client != nil, " "+p.policies[0].VersionFor(s.src.From, p.targets[0]))
 		}
 	}
-	p.printLine("  %s", what)
+	p.printPieces(append(lead, inMuted(what)))
 }
 
 // writePreview writes a complete preview, or adds a row.
@@ -84,7 +87,7 @@ func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
 		p.writeFullPreview(s, v)
 		return
 	}
-	p.rows = append(p.rows, previewRow{v.To.Name, v.Policy.Name, v.Outcome.String(), v.Acceptance.String(), lossWords(v)})
+	p.rows = append(p.rows, previewRow{v.To.Name, v.Policy.Name, outcomeInk(v.Outcome), acceptanceInk(v.Acceptance), lossWords(v)})
 	p.noteClient(v.Policy, s.src.From, v.To)
 }
 
@@ -93,7 +96,7 @@ func (p *previewText) writeRows() {
 	var targets, policies, outcome, acceptance int
 	for _, r := range p.rows {
 		targets, policies = max(targets, len(r.to)), max(policies, len(r.policy))
-		outcome, acceptance = max(outcome, len(r.outcome)), max(acceptance, len(r.acceptance))
+		outcome, acceptance = max(outcome, len(wordOf(r.outcome))), max(acceptance, len(wordOf(r.acceptance)))
 	}
 	to := ""
 	for _, r := range p.rows {
@@ -107,9 +110,17 @@ func (p *previewText) writeRows() {
 			}
 			to = r.to
 		}
-		p.writeWrappedWords(fmt.Sprintf("%s%-*s  %-*s  %-*s  ", indent, width, name, outcome, r.outcome, acceptance, r.acceptance), r.losses)
+		p.writeWrappedWords([]any{fmt.Sprintf("%s%-*s  ", indent, width, name), padWord(r.outcome, outcome), padWord(r.acceptance, acceptance)}, r.losses)
 	}
 	p.rows = p.rows[:0]
+}
+
+// wordOf returns a word without its ink.
+func wordOf(word any) string { return fmt.Sprint(withoutInk(word)) }
+
+// padWord returns a word with blanks after it, in its ink.
+func padWord(word any, width int) any {
+	return withInkOf(word, fmt.Sprintf("%-*s  ", width, wordOf(word)))
 }
 
 // noteClient adds the client of a row, with its version and how it is known.
@@ -137,10 +148,10 @@ func (p *previewText) flush() error {
 }
 
 // lossWords returns the losses of a preview, worst first: "high A,", "B ·", "low C×2".
-func lossWords(v *replay.Preview) (words []string) {
+func lossWords(v *replay.Preview) (words []any) {
 	follows := func(sign string) {
 		if n := len(words) - 1; n >= 0 {
-			words[n] += sign
+			words[n] = withInkOf(words[n], fmt.Sprint(withoutInk(words[n]), sign))
 		}
 	}
 	for _, severity := range slices.Backward(replay.Severities) {
@@ -151,7 +162,7 @@ func lossWords(v *replay.Preview) (words []string) {
 			} else {
 				follows(",")
 			}
-			words = append(words, code)
+			words = append(words, ofRole(units.LossRoles[severity], code))
 		}
 	}
 	return words
@@ -179,13 +190,13 @@ func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 
 // writeFullPreview writes a complete preview: the outcome first, then the body and the results.
 func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
-	p.printLine("    outcome    %s", v.Outcome)
-	p.printLine("    provider   %s", v.Acceptance)
+	p.printLine("    %s    %s", inMuted("outcome"), outcomeInk(v.Outcome))
+	p.printLine("    %s   %s", inMuted("provider"), acceptanceInk(v.Acceptance))
 	if v.Refused != "" {
 		p.writeWrapped("    refused    ", v.Refused)
 	}
 	for _, l := range v.Losses {
-		p.printLine("    loss       %s  %s%s", l.Code, l.Severity, lossPlace(s, l))
+		p.printLine("    %s       %s  %s%s", inMuted("loss"), inBold(l.Code), ofRole(units.LossRoles[l.Severity], l.Severity), inMuted(lossPlace(s, l)))
 		p.writeWrapped("               ", l.Message)
 	}
 	for i := range v.Calls {
@@ -193,9 +204,9 @@ func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
 	}
 	switch {
 	case v.Outcome == replay.Unknown:
-		p.printLine("    body       unknown")
+		p.printLine("    %s       unknown", inMuted("body"))
 	case len(v.Body) == 0:
-		p.printLine("    body       nothing is sent")
+		p.printLine("    %s       %s", inMuted("body"), inInk(badInk, "nothing is sent"))
 	default:
 		p.writeJSONTexts("body", v.Body)
 	}
@@ -219,7 +230,7 @@ func lossPlace(s *previewSubject, l replay.Loss) (words string) {
 // writeCall writes the outcome of one call, unless the subject is one call, and its arguments as sent.
 func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.Sent) {
 	if s.scope != replay.OneCall {
-		p.printLine("    call %-5d %s  %s  %s", s.callNumber(c.Call), c.Outcome, present.CallName(c.Name), c.ID)
+		p.printLine("    %s %s  %s  %s", inMuted(fmt.Sprintf("call %-5d", s.callNumber(c.Call))), outcomeInk(c.Outcome), inBold(present.CallName(c.Name)), inMuted(c.ID))
 	}
 	if !isSent(v, c) {
 		return
@@ -228,9 +239,9 @@ func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.
 		p.writeWrapped("    encoded    ", c.Encoded)
 	}
 	if diff := argumentsDiff(c.Original, c.Args); len(diff) > 0 {
-		p.printLine("    arguments")
+		p.printLine("    %s", inMuted("arguments"))
 		for _, line := range diff {
-			p.printLine("      %s", line)
+			p.printLine("      %s", inInk(diffInk(line), line))
 		}
 	}
 }
@@ -238,11 +249,11 @@ func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.
 // writeJSONTexts writes JSON texts, indented.
 func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 	if len(texts) > 0 {
-		p.printLine("    %s", name)
+		p.printLine("    %s", inMuted(name))
 	}
 	for _, text := range texts {
 		for _, line := range indentJSON(text) {
-			p.printLine("      %s", line)
+			p.printPieces(append([]any{"      "}, line...))
 		}
 	}
 }
@@ -251,8 +262,8 @@ func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 const maxIndent = 40
 
 // indentJSON lays JSON out as the screen does, a field or element per line, in sanitised lines. From the
-// first byte that is not JSON, the text stays as it is.
-func indentJSON(text []byte) (out []string) {
+// first byte that is not JSON, the text stays as it is. A line is in pieces, each token with the ink of its kind.
+func indentJSON(text []byte) (out [][]any) {
 	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
@@ -265,8 +276,8 @@ func indentJSON(text []byte) (out []string) {
 }
 
 // rowLines returns one row as text: one line, unless text that is not JSON has line breaks.
-func rowLines(text []byte, tokens json.TokenList, row layout.Row) (out []string) {
-	line := []byte(strings.Repeat(" ", min(int(row.Indent), maxIndent)))
+func rowLines(text []byte, tokens json.TokenList, row layout.Row) (out [][]any) {
+	line := []any{strings.Repeat(" ", min(int(row.Indent), maxIndent))}
 	off := row.Start
 	for n := int(row.Token); n < tokens.Len() && off < row.End; n++ {
 		end := min(tokens.At(n).End, row.End)
@@ -275,20 +286,23 @@ func rowLines(text []byte, tokens json.TokenList, row layout.Row) (out []string)
 		}
 		piece := text[off:end]
 		off = end
+		role := units.TokenRoles[tokens.At(n).Kind]
 		switch tokens.At(n).Kind {
 		case json.Space:
 		case json.Colon:
-			line = append(line, ": "...)
+			line = append(line, ofRole(role, ": "))
 		case json.Junk:
-			line = append(line, piece...)
+			for i, part := range strings.Split(string(piece), "\n") {
+				if i > 0 {
+					out, line = append(out, line), nil
+				}
+				line = append(line, ofRole(role, part))
+			}
 		default:
-			line = display.AppendJSONText(line, piece)
+			line = append(line, ofRole(role, string(display.AppendJSONText(nil, piece))))
 		}
 	}
-	for _, l := range strings.Split(string(line), "\n") {
-		out = append(out, display.Clean(l).String())
-	}
-	return out
+	return append(out, line)
 }
 
 // argumentsDiff returns a unified diff of the model's arguments and the sent ones, in their layouts; nothing
@@ -304,9 +318,35 @@ func argumentsDiff(original, sent []byte) []string {
 	return strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 }
 
+// diffInk returns the ink of a line of a unified diff.
+func diffInk(line string) ink {
+	switch line[0] {
+	case '-':
+		return badInk
+	case '+':
+		return ink(units.Good)
+	case '@':
+		return mutedInk
+	}
+	return plainInk
+}
+
+// outcomeInk returns an outcome in its ink.
+func outcomeInk(o replay.Outcome) any {
+	return ofRole(units.SideRoles[units.OutcomeSides[o]], o.String())
+}
+
+// acceptanceInk returns whether a provider accepts a request, in its ink.
+func acceptanceInk(a replay.Acceptance) any {
+	return ofRole(units.VerdictRoles[a.Verdict], a.String())
+}
+
 // indentedText ends each line with a line break, so that no diff is about the end of a text.
 func indentedText(text []byte) string {
-	return strings.Join(append(indentJSON(text), ""), "\n")
+	lines := mapSlice(indentJSON(text), func(line []any) string {
+		return display.Clean(fmt.Sprint(mapSlice(line, withoutInk)...)).String()
+	})
+	return strings.Join(append(lines, ""), "\n")
 }
 
 // previewJSON writes one JSON object per preview. Empty values are left out, except the losses and the body.

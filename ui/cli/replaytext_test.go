@@ -164,7 +164,7 @@ func TestIndented(t *testing.T) {
 		"{\"a\":\"\u202e\x7f\xff\"}":     `{|  "a": "\u202e\u007f\ufffd"|}`,
 		strings.Repeat("[", 30) + "null": deep(30) + "null",
 	} {
-		if got := strings.Join(indentJSON([]byte(text)), "|"); got != want {
+		if got := strings.TrimSuffix(strings.ReplaceAll(indentedText([]byte(text)), "\n", "|"), "|"); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
@@ -181,7 +181,7 @@ func deep(n int) (text string) {
 func TestProse(t *testing.T) {
 	var text strings.Builder
 	w := bufio.NewWriter(&text)
-	l := lineWriter{w}
+	l := lineWriter{to: w}
 	long := strings.Repeat("x", 90)
 	l.writeWrapped("  lead  ", "one "+strings.Repeat("words ", 14)+long+" two\u2028three\x1b")
 	l.writeWrapped("  none  ", "")

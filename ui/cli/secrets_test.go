@@ -187,7 +187,7 @@ func TestSecretsOnScreen(t *testing.T) {
 			recording := filepath.Join(t.TempDir(), "a.tsc")
 			p := start(t, launch{w: size[0], h: size[1], args: []string{"proxy", "--to", "anthropic=" + upstream, "--record", recording}})
 			askLeaky(t, urlOf(p))
-			p.untilShown("TURNS 3")
+			p.untilShown("3 turns")
 			for _, key := range strings.Fields("1 g " + strings.Repeat("2 j enter q 2 r r 3 j enter q 1 j ", 8) + "4 j enter ! 1 p j esc z") {
 				p.press(key)
 				if got := found(now(p, (*screen).text)); len(got) > 0 {
@@ -213,7 +213,7 @@ func TestSecretsKept(t *testing.T) {
 	p := start(t, launch{w: 100, args: []string{"proxy", "--to", "anthropic=" + upstream, "--record", recording, "--keep-secrets"}})
 	p.untilShown("SECRETS KEPT")
 	askLeaky(t, urlOf(p))
-	p.untilShown("TURNS 3")
+	p.untilShown("3 turns")
 	p.untilShown("SECRETS KEPT")
 	p.keys("q")
 	p.wantExit(0)

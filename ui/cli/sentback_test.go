@@ -63,7 +63,7 @@ func TestSentBack(t *testing.T) {
 func TestSentBackOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	var out bytes.Buffer
-	q := newTurnPrinter(in, "f", &jsonPrinter{lineWriter{&out}, price.Embedded()})
+	q := newTurnPrinter(in, "f", &jsonPrinter{lineWriter{to: &out}, price.Embedded()})
 	step := func(all bool, wants ...string) {
 		t.Helper()
 		out.Reset()
@@ -107,7 +107,7 @@ func TestSentBackOfDropped(t *testing.T) {
 	lines := func(bytes int64, sent string) string {
 		in := new(providers.Inspector)
 		var out strings.Builder
-		q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{&out}, price.Embedded()})
+		q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: &out}, price.Embedded()})
 		in.Keep(providers.Retention{Bytes: bytes, ReadOnce: true})
 		call := func(args string) string {
 			return `{"id":"call_a1b2c3d4","type":"function","function":{"name":"f","arguments":"` + strings.ReplaceAll(args, `"`, `\"`) + `"}}`
@@ -144,7 +144,7 @@ func TestSentBackOfDropped(t *testing.T) {
 // TestPrintedGoes: what was printed is let go of when there is too much, what was not is kept.
 func TestPrintedGoes(t *testing.T) {
 	in := new(providers.Inspector)
-	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{io.Discard}, price.Embedded()})
+	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
 	in.Keep(providers.Retention{Bytes: 1})
 	body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
 	in.Write(stream.Record{Exchange: 1, Data: body})
@@ -174,7 +174,7 @@ func TestPrintedGoes(t *testing.T) {
 // TestInspectMakesRoom: so it goes while a source is read, and at the end nothing does.
 func TestInspectMakesRoom(t *testing.T) {
 	in := new(providers.Inspector)
-	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{io.Discard}, price.Embedded()})
+	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
 	in.Keep(providers.Retention{Bytes: 1})
 	src := func(yield func(capture.Record, error) bool) {
 		for n := range 3 {

@@ -22,7 +22,7 @@ import (
 // allowed in the environment, but not in the file.
 var settingTables = []struct{ table, flags, secrets string }{
 	// The settings that all commands with the flag share.
-	{"", `theme no-color ascii plain reduced-motion log large memory prices no-record prune-days prune-size break-timeout
+	{"", `theme color no-color ascii plain reduced-motion log large memory prices no-record prune-days prune-size break-timeout
 		host spool spool-limit linger no-index creds nkey hub-ca`, "hub-token otlp-key"},
 	// The settings of one command.
 	{"check", "fail-on format baseline", ""},

@@ -122,7 +122,7 @@ func TestSuspendWithoutShell(t *testing.T) {
 	p := start(t, launch{args: []string{"demo"}})
 	p.untilShown("PLAY 1×")
 	p.keys("\x1a")
-	p.until("the screen again", func(s *screen) bool { return s.entered == 2 && s.shows("TURNS ") })
+	p.until("the screen again", func(s *screen) bool { return s.entered == 2 && s.shows("Calls") })
 	p.keys("?")
 	p.untilShown("esc close")
 	p.keys("\x1a")

@@ -24,13 +24,17 @@ import (
 	"toolscope/ui"
 )
 
-// answerTime limits the wait for a terminal's report of its background.
-const answerTime = 150 * time.Millisecond
+// Limits of the wait for a terminal's report of its background. The screen ignores a late report. After a command
+// has ended, the shell would take one for typed text, so a terminal at the end of a network gets more time.
+const (
+	answerTime       = 150 * time.Millisecond
+	remoteAnswerTime = 500 * time.Millisecond
+)
 
 // terminalGround asks the terminal for its background colour (OSC 11) and then for its kind (DA1). Every
 // terminal reports its kind, so a terminal that ignores the first question causes no wait. typed are the
 // keys that the user typed while the function waited.
-func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
+func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
 		return ui.Background{Known: true, Dark: dark}, nil
 	}
@@ -39,7 +43,7 @@ func terminalGround() (g ui.Background, typed []tea.KeyMsg) {
 		return g, nil
 	}
 	defer tty.Close()
-	if tty.SetDeadline(time.Now().Add(answerTime)) != nil {
+	if tty.SetDeadline(time.Now().Add(wait)) != nil {
 		return g, nil // without a deadline, a silent terminal would block us
 	}
 	conn, err := tty.SyscallConn()

@@ -19,7 +19,7 @@ const capturedDemo = "demo/parallel.tsc"
 // terminal here does not allow.
 func TestSilentTerminal(t *testing.T) {
 	for _, args := range [][]string{
-		{"version"}, {"--version"}, {"--help"}, {"print", capturedDemo}, {"print", "--format", "jsonl", capturedDemo},
+		{"version"}, {"--version"}, {"--help"}, {"print", "--no-color", capturedDemo}, {"print", "--format", "jsonl", capturedDemo},
 		{"demo", "--list"}, {"help", "keys"}, {"completion", "bash"}, {"no-such-file"},
 	} {
 		p := start(t, launch{args: args, env: []string{"COLORFGBG="}})
@@ -32,7 +32,7 @@ func TestSilentTerminal(t *testing.T) {
 	}
 	began := time.Now()
 	p := start(t, launch{args: []string{"open", capturedDemo}, env: []string{"COLORFGBG="}, asks: true})
-	p.untilShown("TURNS")
+	p.untilShown("Calls")
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("the first frame took %v", took)
 	}
@@ -58,7 +58,7 @@ func frames(t *testing.T, l launch) (list, document string, p *console) {
 	document = now(p, (*screen).text)
 	p.keys("?")
 	p.untilShown("esc close")
-	p.keys("q3")
+	p.keys("q4")
 	p.untilShown("enter frame")
 	p.keys("\r\x03")
 	p.wantExit(130)

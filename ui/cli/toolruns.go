@@ -12,6 +12,7 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/display"
+	units "toolscope/ui/screen"
 )
 
 // toolRunPrinter prints requests to MCP servers.
@@ -214,16 +215,16 @@ func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 	if r.Tool != "" {
 		words = append(words, " ", r.Tool)
 	}
-	p.printLine("%s  %s", strings.Join(words, ""), strings.Join(requestOutcome(r), "  "))
+	p.printLine("%s%s  %s", words[0], inBold(strings.Join(words[1:], "")), inMuted(strings.Join(requestOutcome(r), "  ")))
 	if a != nil {
 		p.writeMatch(a)
 	}
 	if r.ArgsSize > 0 {
-		p.writeLongLine(display.Lit("                "), display.CleanParts(r.Args))
+		p.writeLongLine(argsIndent, display.CleanParts(r.Args))
 	}
 	switch text := r.Text; {
 	case r.State == mcp.Refused:
-		p.printLine("    error  %d  %s", r.Code, r.Error)
+		p.printLine("    %s  %d  %s", inInk(badInk, "error"), r.Code, r.Error)
 	case r.Shell():
 		if r.Exit != "" {
 			p.printLine("    %s", r.Exit)
@@ -233,13 +234,14 @@ func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 		if n := min(most, len(text)); n < r.TextSize {
 			text = strings.ToValidUTF8(text[:n], "") + "…"
 		}
-		p.printLine("    %s  %s  %s", ifElse(r.Failed, "error result", "result"), resultSizes(r), text)
+		is := ifElse(r.Failed, ofRole(units.Caution, "error result"), inMuted("result"))
+		p.printLine("    %s  %s  %s", is, inMuted(resultSizes(r)), text)
 	}
 	if a == nil {
 		return
 	}
 	if a.ModelHasResult {
-		p.printLine("    model   %s", joinDots(string(a.Result), fmt.Sprintf("it got %d B", a.ResultBytes)))
+		p.printLine("    %s   %s", inMuted("model"), joinDots(string(a.Result), fmt.Sprintf("it got %d B", a.ResultBytes)))
 	}
 	p.writeFindings(a.Findings)
 }
@@ -250,9 +252,9 @@ func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 		switch {
 		case len(a.Candidates) > 0:
 			calls := mapSlice(a.Candidates, func(of *toolrun.Call) string { return fmt.Sprintf("turn %d, call %d", of.Ref.Turn+1, of.Ref.Call) })
-			p.printLine("    call    unknown: may be %s", strings.Join(calls, ", or "))
+			p.printLine("    %s    unknown: may be %s", inMuted("call"), strings.Join(calls, ", or "))
 		case a.Unasked:
-			p.printLine("    call    none: no recorded call asked for it")
+			p.printLine("    %s    none: no recorded call asked for it", inMuted("call"))
 		}
 		return
 	}
@@ -270,7 +272,7 @@ func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 	} else if a.Args != "" {
 		words = append(words, "the same arguments")
 	}
-	p.printLine("    call    %s", strings.Join(words, ", "))
+	p.printLine("    %s    %s", inMuted("call"), strings.Join(words, ", "))
 }
 
 // beforeAfter formats a time before or after something.
@@ -280,7 +282,7 @@ func beforeAfter(d time.Duration) string {
 
 // notRun writes a call without a tool run.
 func (p *textPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
-	p.printLine("%s  %s  %s  not executed  turn %d, call %d", file, n.Server, n.Tool, n.Ref.Turn+1, n.Ref.Call)
+	p.printLine("%s  %s  %s  not executed  %s", file, n.Server, inBold(n.Tool), inMuted(fmt.Sprintf("turn %d, call %d", n.Ref.Turn+1, n.Ref.Call)))
 	p.writeFindings([]stream.Finding{n.Finding})
 }
 
@@ -319,16 +321,16 @@ func (p *textPrinter) addServer(file string, s *mcp.Server) {
 		return
 	}
 	about := joinDots(s.Title, textIf(s.Version != "", "protocol "+s.Version), count.Of(s.Calls, "tool call"), count.Of(s.Messages, "message"))
-	p.printLine("%s  MCP server %s  %s", file, s.Name, about)
+	p.printLine("%s  MCP server %s  %s", file, inBold(s.Name), inMuted(about))
 	if s.Gaps > 0 {
 		p.printLine("    %s missed", count.Of(int(s.Gaps), "byte"))
 	}
 	if s.Ended != "" {
-		p.printLine("    ended  %s", s.Ended)
+		p.printLine("    %s  %s", inMuted("ended"), s.Ended)
 	}
 	for _, n := range s.Notes {
 		if n.Finding == nil {
-			p.printLine("    wrote  %s", n.Text)
+			p.printLine("    %s  %s", inMuted("wrote"), n.Text)
 		}
 	}
 	p.writeFindings(s.Findings())

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -94,22 +93,20 @@ func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price
 	n.cost.Add(present.CostOf(prices, x, t))
 }
 
-// String returns the totals in a line: "2 turns, 3 calls: 2 complete, 1 cut short; ~$0.0123".
-func (n *summaryTotals) String() string {
-	var states []string
+// inPieces returns the totals in a line: "2 turns, 3 calls: 2 complete, 1 cut short; ~$0.0123".
+func (n *summaryTotals) inPieces() []any {
+	text := []any{inBold(count.Of(n.turns, "turn") + ", " + count.Of(n.calls, "call"))}
+	sep := ": "
 	for s, count := range n.states {
 		if count > 0 {
-			states = append(states, fmt.Sprintf("%d %s", count, stream.Status(s)))
+			text = append(text, sep, ofRole(statusRole(stream.Status(s)), fmt.Sprintf("%d %s", count, stream.Status(s))))
+			sep = ", "
 		}
 	}
-	text := count.Of(n.turns, "turn") + ", " + count.Of(n.calls, "call")
-	if len(states) > 0 {
-		text += ": " + strings.Join(states, ", ")
-	}
 	if n.turns > 0 {
-		text += "; " + n.costText()
+		text = append(text, inMuted("; "+n.costText()))
 	}
-	return text + textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" that no model answered")
+	return append(text, inMuted(textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" that no model answered")))
 }
 
 // costText returns the cost of the turns, as far as it is known.
@@ -163,7 +160,7 @@ func (p *summary) total() {
 		p.lineWriter.writeObject(p.summaryTotals.asObject())
 		return
 	}
-	p.printLine("%s", &p.summaryTotals)
+	p.printPieces(p.summaryTotals.inPieces())
 }
 
 // endPrint writes the totals, if the printer has them. Standard output keeps the error of a failed write.
@@ -228,7 +225,7 @@ func (a *app) deferOutput() (release func()) {
 // notesWriter returns the writer for the program's notes and errors.
 func (a *app) notesWriter() lineWriter {
 	if kept := a.later.Load(); kept != nil {
-		return lineWriter{kept}
+		return lineWriter{to: kept}
 	}
 	return a.stderr
 }

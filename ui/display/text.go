@@ -180,6 +180,24 @@ func (t Text) cutAt(cells int) (at, wide int) {
 	return at, wide
 }
 
+// ElideMiddle returns t if it is at most so many cells wide. Otherwise it returns its start and its end, with a mark
+// between them.
+func (d Drawer) ElideMiddle(t Text, cells int) Text {
+	if t.Width() <= cells {
+		return t
+	}
+	more := Lit("…")
+	if d.ASCII {
+		more = Lit("..")
+	}
+	rest := cells - more.Width()
+	if rest < 2 {
+		return d.Truncate(t, cells)
+	}
+	at, wide := t.cutAt(rest - rest/2)
+	return Join(Text{t.s[:at], wide}, more, Skip(t, t.Width()-rest/2))
+}
+
 // Pad returns t cut, or filled with spaces, to exactly so many cells.
 func (d Drawer) Pad(t Text, cells int) Text {
 	t = d.Truncate(t, cells)

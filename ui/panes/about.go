@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"toolscope/providers"
 	"toolscope/providers/conversation"
@@ -11,6 +12,7 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/json"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -192,20 +194,29 @@ func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g
 	p.TextOn(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
 }
 
-// speakers tracks the agents and files in the list: rows show them only if there are several.
+// speakers tracks what differs between the turns of the list: a column that would be empty, or the same in all rows,
+// is not drawn.
 type speakers struct {
 	several bool // agents
-	files   bool // several
 	agent   string
+	model   bool // some turn has one
+	timed   bool // some call has a duration
+	files   int  // how many different ones, as far as they are counted
 	file    string
-	widest  int // cells of the longest name of an agent
+	seen    map[string]bool
+	before  string // the beginning that all names of files share, with the last separator
+	after   string // the extension that they share
+	longest int    // the width of the longest name, as far as it was shortened then
+	agents  int    // the same, of an agent
+	models  int    // and of a model
 }
 
-// maxAgentCells is the maximum width of the agent column.
-const maxAgentCells = 8
+// maxFiles is the maximum number of files that are counted.
+const maxFiles = 1 << 12
 
 // addTurns adds new turns, or starts again with all.
-func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool) {
+func (w *speakers) addTurns(scene *Context, turns []*stream.Turn, again bool) {
+	v := scene.View
 	if again {
 		*w = speakers{}
 		turns = v.Session().Turns
@@ -214,13 +225,65 @@ func (w *speakers) addTurns(v *providers.View, turns []*stream.Turn, again bool)
 		if name := agentName(t.Request); name != "" {
 			w.several = w.several || w.agent != "" && w.agent != name
 			w.agent = name
-			w.widest = max(w.widest, min(display.Clean(screen.ShortName(name)).Width(), maxAgentCells))
+			w.agents = max(w.agents, utf8.RuneCountInString(name))
 		}
-		if x := v.Exchange(t.Exchange); x != nil && x.Head.File != "" {
-			w.files = w.files || w.file != "" && w.file != x.Head.File
-			w.file = x.Head.File
+		w.addTimes(t)
+		if x := v.Exchange(t.Exchange); x != nil && x.Head.File != "" && x.Head.File != w.file {
+			w.addFile(x.Head.File)
 		}
 	}
+}
+
+// addTimes notes whether a turn has a model and durations.
+func (w *speakers) addTimes(t *stream.Turn) {
+	w.model = w.model || t.Model != ""
+	w.models = max(w.models, utf8.RuneCountInString(present.ShortModel(t.Model)))
+	for i := 0; i < len(t.Calls) && !w.timed; i++ {
+		w.timed = screen.CallTime(t.Calls[i]) >= 0
+	}
+	w.timed = w.timed || screen.Elapsed(t.OpenedAt, t.ClosedAt) > 0
+}
+
+// originCells returns the width of the longest origin of a turn.
+func (w *speakers) originCells() int {
+	switch {
+	case w.files > 1:
+		return w.longest
+	case w.several:
+		return w.agents + 1 + w.models
+	}
+	return w.models
+}
+
+// addFile adds the name of a file, and shortens what all names share.
+func (w *speakers) addFile(name string) {
+	switch w.file = name; {
+	case w.files == 0:
+		w.seen = map[string]bool{}
+		w.before, w.after = name[:strings.LastIndexByte(name, '/')+1], path.Ext(name)
+	case w.seen[name]:
+		return
+	}
+	if len(w.seen) < maxFiles {
+		w.seen[name] = true
+		w.files++
+	}
+	for !strings.HasPrefix(name, w.before) {
+		w.before = w.before[:strings.LastIndexByte(strings.TrimSuffix(w.before, "/"), '/')+1]
+	}
+	if !strings.HasSuffix(name, w.after) {
+		w.after = ""
+	}
+	w.longest = max(w.longest, utf8.RuneCountInString(w.shortFile(name)))
+}
+
+// shortFile returns the name of a file without what all names share.
+func (w *speakers) shortFile(name string) string {
+	short := strings.TrimSuffix(strings.TrimPrefix(name, w.before), w.after)
+	if short == "" {
+		return name
+	}
+	return short
 }
 
 // agentName returns the display name of a request's agent, "" without one.

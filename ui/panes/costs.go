@@ -251,14 +251,14 @@ func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	return p.Clean(dollarText(f.USD, f.Approximate))
 }
 
-// totalCost formats a sum in the same way, and the number of turns with unknown cost.
-func totalCost(p *screen.Pen, t price.Sum) display.Text {
+// TotalCost formats a sum in the same way, and the number of turns with unknown cost.
+func TotalCost(p *screen.Pen, t price.Sum) display.Text {
 	if t.Paid == 0 {
 		return p.Clean(t.String())
 	}
 	text := p.Clean(dollarText(t.USD, t.Approximate))
 	if t.Unknown > 0 {
-		text = display.Join(text, p.Format(" + %d unknown", t.Unknown))
+		text = display.Join(text, p.Format(" %s %d without a price", p.Glyph.Dot, t.Unknown))
 	}
 	return text
 }
@@ -379,6 +379,15 @@ func (t *prefixSums) push(n int) {
 		n += t.sums[j-1]
 	}
 	t.sums = append(t.sums, n)
+}
+
+// countOf returns the count of element i.
+func (t *prefixSums) countOf(i int) (n int) {
+	n = t.sums[i]
+	for j, from := i, i&(i+1); j > from; j -= j & -j {
+		n -= t.sums[j-1]
+	}
+	return n
 }
 
 // set changes the count of element i, and reports whether it was different.

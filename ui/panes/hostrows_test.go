@@ -18,8 +18,9 @@ func TestHostRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var in providers.Inspector
 	of := map[string]*stream.Machine{}
-	rows := machineRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
-	rows.plain.folded = map[int32]bool{}
+	var news Changes
+	var verdicts Verdicts
+	rows := machineRows{plain: rowSettings{verdicts: &verdicts}, up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
 	for step := range 300 {
 		for range random.IntN(3) {
 			name := fmt.Sprintf("h%d", random.IntN(1+step/20))
@@ -28,6 +29,8 @@ func TestHostRows(t *testing.T) {
 				Data: []byte(`{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\""}}]},"finish_reason":"tool_calls"}]}`), End: true})
 		}
 		v := in.View()
+		news.Advance(v)
+		verdicts.Extend(v, &news)
 		rows.countTurns(v, step%50 == 49)
 		if len(rows.machines) > 1 {
 			h := rows.machines[random.IntN(len(rows.machines))]
@@ -44,20 +47,23 @@ func TestHostRows(t *testing.T) {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		bad := []int{0}
+		bad, counted := 0, 0
 		for _, name := range names {
 			h := rows.machineNamed(name)
 			if !slices.IsSorted(h.agents) || len(slices.Compact(slices.Clone(h.agents))) < len(h.agents) {
 				t.Fatalf("agents %v", h.agents)
 			}
 			want = append(want, line{name, -1, 0})
-			ill := 0
 			for _, turn := range v.Session().Turns {
 				if host, _ := machineOf(v, turn); host != name {
 					continue
 				}
-				ill += badIn(turn)
-				for n := 0; n < rowsOf(turn) && !h.shut; n++ {
+				for _, harm := range verdicts.RowsOf(turn) {
+					if harm.IsBad() {
+						bad++
+					}
+				}
+				for n := 0; n < h.count.rowsOf(turn) && !h.shut; n++ {
 					want = append(want, line{name, turn.Number, n})
 				}
 				if h.shut {
@@ -66,10 +72,10 @@ func TestHostRows(t *testing.T) {
 					}
 				}
 			}
-			bad = append(bad, bad[len(bad)-1]+ill)
+			counted += h.count.bad
 		}
-		if rows.totalRows() != len(want) || rows.allBad() != bad[len(bad)-1] {
-			t.Fatalf("step %d: %d rows and %d bad, want %d and %d", step, rows.totalRows(), rows.allBad(), len(want), bad[len(bad)-1])
+		if rows.totalRows() != len(want) || counted != bad || verdicts.Counts.Bad() != bad {
+			t.Fatalf("step %d: %d rows and %d bad, want %d and %d", step, rows.totalRows(), counted, len(want), bad)
 		}
 		for row, w := range want {
 			h, turn, n := rows.rowTarget(row)
@@ -79,8 +85,6 @@ func TestHostRows(t *testing.T) {
 				if back := rows.rowOf(v, turn, n); back != row {
 					t.Fatalf("step %d: row %d is %v, which is on row %d", step, row, got, back)
 				}
-			} else if b := rows.badBefore(row, nil); b != bad[h.at] {
-				t.Fatalf("step %d: %d bad before %s, want %d", step, b, h.name, bad[h.at])
 			}
 			if got != w {
 				t.Fatalf("step %d: row %d is %v, want %v", step, row, got, w)
@@ -90,8 +94,8 @@ func TestHostRows(t *testing.T) {
 			t.Fatalf("step %d: there is something behind the last row", step)
 		}
 	}
-	if len(rows.machines) < 10 || rows.allBad() == 0 {
-		t.Fatalf("%d machines, %d bad: nothing was tested", len(rows.machines), rows.allBad())
+	if len(rows.machines) < 10 || verdicts.Counts.Bad() == 0 {
+		t.Fatalf("%d machines, %d bad: nothing was tested", len(rows.machines), verdicts.Counts.Bad())
 	}
 }
 
@@ -122,7 +126,6 @@ func TestHostRowsGrowth(t *testing.T) {
 func TestHostRowsGone(t *testing.T) {
 	var in providers.Inspector
 	rows := machineRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}
-	rows.plain.folded = map[int32]bool{}
 	in.Write(stream.Record{Exchange: 1, Head: &stream.Head{File: "b", Origin: &stream.Machine{Host: "b"}, Status: 200}, Data: []byte(`{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}`), End: true})
 	rows.countTurns(in.View(), false)
 	rows.updateStates([]MachineState{{Name: "a"}, {Name: "b"}, {Name: "c"}})

@@ -1,354 +1,481 @@
 package panes
 
 import (
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"toolscope/providers"
-	"toolscope/providers/conversation"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
-// The grid of the list, in cells. Columns have fixed places that don't depend on the content.
-const (
-	wideList     = 60 // minimum width for all columns
-	tookCells    = 8
-	sizeCells    = 8
-	wordCells    = 14
-	minWords     = 6 // of the prompt, or it is left out
-	minTurnCells = 6 // of a turn that costs something
-)
-
-// listGrid is the columns of a list.
-type listGrid struct {
-	number, turn, call int // cells of the number; where text begins
-	word               int // cells of a state in words, at least
-	took               bool
-	gap                display.Text // between the parts of a turn
-}
-
-func gridOf(width int) listGrid {
-	if width < wideList {
-		return listGrid{number: 3, turn: 8, call: 8, gap: display.Lit(" ")}
-	}
-	return listGrid{number: 4, turn: 10, call: 12, word: wordCells, took: true, gap: display.Lit("  ")}
-}
-
-// rightCells returns the width of the columns after the text.
-func (g listGrid) rightCells() int {
-	if g.took {
-		return sizeCells + tookCells
-	}
-	return sizeCells
-}
-
-// stateWidth returns the width of a state in words.
-func (g listGrid) stateWidth(word display.Text) int {
-	if word.Empty() {
-		return 0
-	}
-	return max(g.word, word.Width()+1)
-}
-
-// Draw draws row y of the pane into the field.
+// Draw draws row y of the pane into the field: the edge, the heads of the columns, or a row.
 func (l *List) Draw(p *screen.Pen, y int, focused bool) {
-	if y < l.titleRows() {
-		l.drawTitle(p, focused)
+	defer func() { p.Fill(screen.Bare) }()
+	switch {
+	case y < l.Head && y == 0:
+		l.drawEdge(p, focused)
+		return
+	case y < l.Head:
+		l.drawHeads(p)
+		return
+	case l.Rows == 0:
+		l.drawEmpty(p, y-l.Head)
 		return
 	}
-	defer p.Fill(screen.Bare)
-	row := l.Top + y - l.titleRows()
+	row := l.Top + y - l.Head
 	if row >= l.Rows {
 		return
 	}
-	v := l.scene.View
-	ref := l.RefAt(v.Session(), row)
-	if l.stuck && row == l.Top {
-		ref.Call = 0
-	}
-	host, t, _ := l.rows.rowTarget(row)
-	var c *stream.Call
-	if t != nil {
-		t, c = v.Find(ref)
-	}
-	g, sign := screen.Bare, display.Lit(" ")
-	if row == l.At {
-		g, sign = screen.Linked, p.Glyph.Mark
-		if focused {
-			g = screen.Selected
-		}
-	}
-	if slices.Contains(l.scene.Marks, ref) {
-		sign = display.Lit("m")
-	}
-	at := gridOf(p.Left)
-	p.TextOn(screen.Accent, g, sign)
-	if t == nil && host != nil {
-		l.drawMachine(p, host, g)
-	} else if c != nil {
-		l.drawCall(p, c, g, at)
-	} else if t != nil {
-		l.drawTurn(p, t, g, at)
-	}
-	p.Fill(g)
-}
-
-// DrawTurn draws the row of a turn outside the list.
-func (l *List) DrawTurn(p *screen.Pen, t *stream.Turn, chosen bool) {
-	g, sign := screen.Bare, display.Lit(" ")
-	if chosen {
-		g, sign = screen.Selected, p.Glyph.Mark
-	}
-	at := gridOf(p.Left)
-	p.TextOn(screen.Accent, g, sign)
-	l.drawTurn(p, t, g, at)
-	p.Fill(g)
-}
-
-// drawCall draws a call: its state sign and its name; on the right its state in words if it is bad, its
-// size, and its time.
-func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Surface, at listGrid) {
-	st := c.Status()
-	look := screen.CallRole(c)
-	if st == stream.Complete {
-		look = screen.Muted
-	}
-	p.Spaces(g, at.number)
-	l.drawState(p, g, c.Ref(), c.Findings, st, look, at)
-	p.Spaces(g, at.call-at.turn)
-	name := p.Name(c.Name)
-	if name.Empty() {
-		name = display.Lit("(no name)")
-	}
-	size := display.Text{}
-	if c.ArgsLen() > 0 {
-		size = screen.Bytes(c.ArgsLen())
-	}
-	word := p.Clean(st.String())
-	always := at.took || st == stream.LooksDone || isBad(st)
-	if st == stream.Complete || !always && p.Left-at.rightCells()-at.stateWidth(word) <= name.Width() {
-		word = display.Text{}
-	}
-	took := screen.Time(screen.CallTime(c))
-	if c.MayGrow() {
-		took = screen.RoughTime(screen.CallTime(c))
-	}
-	l.drawRow(p, g, at, listRow{text: name, role: screen.Plain, word: word, look: look, size: size, took: took, quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})
-}
-
-// isBad reports whether a state is always shown in words.
-func isBad(st stream.Status) bool {
-	return st >= stream.CutShort && st <= stream.Rejected
-}
-
-// isQuiet reports whether a row is a background request.
-func isQuiet(t *stream.Turn) bool { return t != nil && isBackground(t) }
-
-// drawState draws a sign if there are findings above info, and the state.
-func (l *List) drawState(p *screen.Pen, g screen.Surface, owner stream.Ref, list []stream.Finding, st stream.Status, look screen.Role, at listGrid) {
-	if at.took {
-		p.Spaces(g, 1)
-	}
-	sign, r := display.Lit("  "), screen.Plain
-	if severity, above := l.scene.Alarms.Of(owner, list); above {
-		sign, r = display.Lit("! "), screen.SeverityRoles[severity]
-		if severity == stream.Error {
-			sign = display.Lit("!!")
-		}
-	}
-	p.TextOn(r, g, sign)
-	p.TextOn(look, g, p.Glyph.Status[st].Between("", " "))
-}
-
-// listRow is the content of a row after the state.
-type listRow struct {
-	text             display.Text
-	role             screen.Role
-	word, size, took display.Text
-	look             screen.Role // of the word
-	quiet, fullWidth bool        // of a background request; no columns right of the text
-}
-
-// drawRow draws a text and the columns right of it.
-func (l *List) drawRow(p *screen.Pen, g screen.Surface, at listGrid, r listRow) {
-	right, words := at.rightCells(), at.stateWidth(r.word)
-	if cramped := !at.took && words > 0 && r.text.Width() >= p.Left-right-words; cramped || r.fullWidth || p.Left-right-words < minTurnCells {
-		right = 0
-	}
-	figures := screen.Plain
-	if r.quiet {
-		r.role, figures = screen.Muted, screen.Muted
-	}
-	room := max(p.Left-right-words, 1)
-	p.TextOn(r.role, g, p.Pad(p.Truncate(r.text, room-1), room))
-	if words > 0 {
-		p.TextOn(r.look, g, p.Pad(p.Truncate(r.word, words), words))
-	}
-	if right > 0 {
-		p.TextOn(figures, g, alignRight(p, r.size, sizeCells))
-	}
-	if right > sizeCells {
-		p.TextOn(screen.Muted, g, alignRight(p, r.took, tookCells))
-	}
-}
-
-// alignRight aligns a text to the right of a column.
-func alignRight(p *screen.Pen, t display.Text, cells int) display.Text {
-	t = p.Truncate(t, cells)
-	return display.Join(display.Repeat(display.Lit(" "), cells-t.Width()), t)
-}
-
-// drawTitle draws the counts of turns, calls and states, and the cost; on the right the bad and new calls
-// out of view, and the visible rows. With little room it drops the cost, then the healthy states, then
-// the number of calls.
-func (l *List) drawTitle(p *screen.Pen, focused bool) {
-	s, calls := l.scene.View.Session(), 0
-	for _, n := range s.Counts {
-		calls += n
-	}
-	if l.scene.Sieve.Active() {
-		l.drawSifted(p, focused)
+	at, columns := l.targetOf(row), l.columnsOf(p.Left)
+	if at.turn == nil && at.machine == nil {
+		l.drawRule(p, at.healthy)
 		return
 	}
-	right, turns := l.outOfSight(p), p.Format(" TURNS %s", screen.Count(len(s.Turns)+s.TrimmedTurns()))
-	many, well, ill := p.Format("  CALLS %s", screen.Count(calls)), countsOf(p, s, wellOrder), countsOf(p, s, badOrder)
-	cost := totalCost(p, l.scene.Bill.Total())
-	room := p.Left - turns.Width() - right.Width() - 3
-	fits := func(width int) bool {
-		if width > room {
-			return false
-		}
-		room -= width
-		return true
-	}
-	tells := [...]bool{fits(screen.Width(ill)), fits(many.Width()), fits(screen.Width(well)), !cost.Empty() && fits(cost.Width()+2)}
-	p.Text(titleRole(focused), turns)
-	if tells[1] {
-		p.Text(titleRole(focused), many)
-	}
-	if len(well)+len(ill) > 0 {
-		p.Spaces(screen.Bare, 1)
-	}
-	for i, counts := range [][]screen.StyledText{well, ill} {
-		if i == 0 && tells[2] || i == 1 && tells[0] {
-			p.Texts(counts)
+	g, sign, role := screen.Bare, display.Lit(" "), screen.Accent
+	if row == l.At {
+		sign = p.Glyph.Mark
+		if role = screen.Muted; focused {
+			g, role = screen.Selected, screen.Accent
 		}
 	}
-	if tells[3] {
-		p.Text(screen.Muted, cost.Between("  ", ""))
+	if at.turn != nil && (slices.Contains(l.scene.Marks, at.asRef()) || slices.Contains(l.scene.Marks, at.turn.Ref()) && l.isFirstRow(at)) {
+		sign, role = display.Lit("m"), screen.Accent
 	}
-	l.drawOutOfSight(p, right)
+	p.TextOn(role, g, sign)
+	switch {
+	case at.turn == nil:
+		l.drawMachine(p, at.machine, g)
+	case at.healthy > 0:
+		p.TextOn(screen.Muted, g, p.Format("%s %s healthy", p.Glyph.Calm, screen.Count(at.healthy)).Between("      ", ""))
+	default:
+		l.drawRow(p, at, g, columns)
+	}
+	p.Fill(g)
 }
 
-// drawSifted draws the title of a filtered list.
-func (l *List) drawSifted(p *screen.Pen, focused bool) {
-	s, right := l.scene.View.Session(), l.outOfSight(p)
-	p.Text(titleRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.TrimmedTurns())))
-	p.Text(screen.Accent, p.Truncate(p.Name(l.scene.Sieve.Text()).Between("f ", ""), p.Left-right.Width()-1))
-	l.drawOutOfSight(p, right)
+// drawEdge draws the edge above the list: how many rows a filter leaves, and the order.
+func (l *List) drawEdge(p *screen.Pen, focused bool) {
+	e := paneEdge{title: display.Lit("Calls"), focused: focused, stacked: l.scene.Piled}
+	rows := screen.Count(l.scene.Verdicts.Rows())
+	switch {
+	case l.scene.Sieve.Active():
+		shown := l.shownCount()
+		e.beside = p.Format("%s of %s %s filter %s", screen.Count(shown), rows, p.Glyph.Dot, p.Name(l.scene.Sieve.Text()))
+	case l.scene.Piled && p.Left < narrowList && l.Rows > l.Height:
+		row := l.At
+		if rule := l.order.ruleRow(); rule >= 0 && row > rule {
+			row--
+		}
+		e.beside = p.Format("%s of %s", screen.Count(row+1), rows)
+	}
+	e.key, e.right = display.Lit("s"), p.Clean(l.order.by.String())
+	if l.Rows == 0 {
+		e.key = display.Text{}
+	}
+	e.draw(p)
 }
 
-// The order in which states are counted.
-var (
-	wellOrder = []stream.Status{stream.Streaming, stream.Waiting, stream.LooksDone, stream.Complete, stream.NoArguments}
-	badOrder  = []stream.Status{stream.CutShort, stream.Malformed, stream.NotObject, stream.Aborted, stream.Rejected, stream.Unseen}
+// shownCount returns how many calls the filter leaves.
+func (l *List) shownCount() (n int) {
+	if l.order.by != ByTime {
+		return len(l.order.numbers)
+	}
+	for _, h := range l.rows.machines {
+		n += h.count.totalRows()
+	}
+	return n
+}
+
+// drawEmpty draws row y of a list in which no call matches the filter.
+func (l *List) drawEmpty(p *screen.Pen, y int) {
+	if !l.scene.Sieve.Active() {
+		return
+	}
+	lines := []display.Text{{}, p.Name(l.scene.Sieve.Text()).Between("No call matches  ", ""), display.Lit("esc clears the filter   f changes it")}
+	if l.Height < len(lines) {
+		lines = lines[1:]
+	}
+	if y >= len(lines) {
+		return
+	}
+	p.Spaces(screen.Bare, max(1, (p.Left-lines[len(lines)-1].Width())/2))
+	role := screen.Plain
+	if y == len(lines)-1 {
+		role = screen.Muted
+	}
+	p.Text(role, p.Truncate(lines[y], p.Left))
+}
+
+// drawRule draws the rule above the healthy calls.
+func (l *List) drawRule(p *screen.Pen, healthy int) {
+	p.Text(screen.Muted, display.Join(display.Repeat(p.Glyph.Line, 3), screen.Count(healthy).Between(" ", " healthy ")))
+	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
+}
+
+// narrowList is the width below which a stacked list says which row the cursor is on.
+const narrowList = 80
+
+// listColumns are the widths of the columns in cells; 0 if a column is not drawn.
+type listColumns struct {
+	turn, sign, words, tool, from, size, idle, took, cost int
+}
+
+// Cells of the columns. The names of tools and the origin share what the others leave.
+const (
+	minToolCells   = 13
+	usualToolCells = 17
+	maxToolCells   = 24
+	minFromCells   = 13
+	maxFromCells   = 30
+	uncutFromCells = 26 // the origin has so many before a cost is drawn
+	sizeCells      = 8
+	tookCells      = 7
+	idleCells      = 7
+	costCells      = 9
+	compactList    = 44 // below this width the signs and words of verdicts are narrower
 )
 
-// countsOf counts the calls in some states. Calls that the client stopped are not faults.
-func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []screen.StyledText) {
-	for _, st := range states {
-		n, stopped, r := s.Counts[st], 0, screen.StatusRoles[st]
-		if st == stream.Aborted {
-			stopped = s.Stopped
-		}
-		if st == stream.Complete || st == stream.NoArguments {
-			r = screen.Muted
-		}
-		if n > stopped {
-			all = append(all, screen.StyledText{Role: r, Text: display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(n-stopped))})
-		}
-		if stopped > 0 {
-			all = append(all, screen.StyledText{Role: screen.Muted, Text: display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped"))})
-		}
+// columnsOf returns the columns of a list of so many cells.
+func (l *List) columnsOf(width int) (c listColumns) {
+	c = listColumns{turn: 4 + 2, sign: 3, words: present.VerdictCells + 1, size: sizeCells}
+	if width < wideList {
+		c.turn = 3 + 2
 	}
-	return all
-}
-
-// titleCounts are the texts at the right end of the title.
-type titleCounts struct{ bad, news, rows display.Text }
-
-// Width returns the total width in cells.
-func (s titleCounts) Width() int { return s.bad.Width() + s.news.Width() + s.rows.Width() }
-
-// outOfSight returns the counts of the title: bad calls out of view, rows that arrived since the end was
-// visible, and the visible range.
-func (l *List) outOfSight(p *screen.Pen) (out titleCounts) {
-	space := display.Lit(" ")
-	if l.above > 0 {
-		out.bad = display.Join(p.Glyph.Up, space, screen.Count(l.above), display.Lit(" bad  "))
+	if width < compactList {
+		c.sign, c.words = 2, 11+1
 	}
-	if l.below > 0 {
-		out.bad = display.Join(out.bad, p.Glyph.Below, space, screen.Count(l.below), display.Lit(" bad  "))
+	if s := l.scene.View.Session(); len(s.Turns) > 0 {
+		c.turn = max(c.turn, screen.Count(int(s.Turns[len(s.Turns)-1].Number)+1).Width()+2)
 	}
-	if n := l.Rows - l.known; n > 0 && !l.scene.Follow {
-		out.news = display.Join(p.Glyph.Below, screen.Count(n).Between(" +", " new  G  "))
-	}
-	first, last, of := l.Visible()
-	out.rows = p.ScrollInfo(first, last, of)
-	return out
-}
-
-// HiddenTrouble returns the count of bad calls out of view, long and short, for a list without a title.
-func (l *List) HiddenTrouble(p *screen.Pen) []display.Text {
-	if l.above+l.below == 0 {
-		return nil
-	}
-	bad := display.Clean(strings.TrimRight(l.outOfSight(p).bad.String(), " "))
-	return []display.Text{bad, screen.Count(l.above+l.below).Between("", " bad")}
-}
-
-// drawOutOfSight draws the counts flush right: the bad count is never dropped.
-func (l *List) drawOutOfSight(p *screen.Pen, out titleCounts) {
-	for _, less := range []*display.Text{&out.rows, &out.news} {
-		if out.Width() >= p.Left {
-			*less = display.Text{}
+	if l.who.timed {
+		c.took = tookCells
+		if l.isTimed() {
+			c.idle = idleCells
 		}
 	}
-	p.Spaces(screen.Bare, p.Left-out.Width())
-	p.Text(screen.Bad, out.bad)
-	p.Text(screen.Live, out.news)
-	p.Text(screen.Muted, out.rows)
-	p.Fill(screen.Bare)
+	if l.scene.Bill.Total().Paid > 0 {
+		c.cost = costCells
+	}
+	if l.who.files > 1 || l.who.several || l.who.model {
+		c.from = minFromCells
+	}
+	room := func() int { return width - 1 - c.turn - c.sign - c.words - c.size - c.idle - c.took - c.cost }
+	tool := minToolCells
+	if width < compactList {
+		tool--
+	}
+	least := func(from int) int {
+		if c.from > 0 {
+			return tool + 1 + from
+		}
+		return tool
+	}
+	if c.idle > 0 && room() < least(minFromCells) {
+		c.took = 0
+	}
+	if room() < least(max(minFromCells, min(l.who.originCells(), uncutFromCells))) {
+		c.cost = 0
+	}
+	for _, less := range []*int{&c.idle, &c.took, &c.from, &c.size} {
+		if room() < least(minFromCells) {
+			*less = 0
+		}
+	}
+	switch c.tool = max(1, min(room(), maxToolCells)); {
+	case c.from > 0:
+		both := room() - 1
+		c.tool = min(both-minFromCells, usualToolCells)
+		c.from = min(both-c.tool, maxFromCells)
+		c.tool = min(both-c.from, maxToolCells) + 1
+	case c.size+c.idle+c.took+c.cost > 0 && room() > c.tool:
+		c.tool++
+	}
+	return c
 }
 
-// drawTurn draws a turn: its number and state, its start, its agent, the model, and its purpose; on the
-// right its trouble, its cost, and its time.
-func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Surface, at listGrid) {
-	st, look, word := turnState(t)
-	if !isBad(st) || isBackground(t) {
-		word = ""
+// wideList is the width from which numbers of turns have four digits.
+const wideList = 60
+
+// WantedCells returns the width in which all columns have room, for a list next to other panes.
+func (l *List) WantedCells() int {
+	if l.scene == nil {
+		return 0
 	}
-	if st == stream.Complete || isBackground(t) {
-		look = screen.Muted
+	fixed := 1 + 6 + 3 + present.VerdictCells + 1 + sizeCells + minToolCells + 2
+	if l.who.timed {
+		fixed += tookCells
 	}
-	p.TextOn(screen.Muted, g, alignRight(p, p.Format("%d", t.Number+1), at.number))
-	l.drawState(p, g, t.Ref(), t.Findings, st, look, at)
-	r := listRow{word: p.Clean(word), look: look, size: l.costText(p, t), took: l.tookOf(t), role: screen.Plain, quiet: isBackground(t)}
-	r.text, r.fullWidth = l.turnText(p, t, p.Left-at.stateWidth(r.word)-1, at)
-	l.drawRow(p, g, at, r)
+	if l.who.files > 1 || l.who.several || l.who.model {
+		fixed += minFromCells
+	}
+	return fixed
 }
 
-// costText returns the cost of a turn, or the size of the response if it is not from a model.
-func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
-	cost := l.scene.Bill.CostOf(t)
+// drawHeads draws the heads of the columns, with a sign after that of the order.
+func (l *List) drawHeads(p *screen.Pen) {
+	c, by := l.columnsOf(p.Left), l.order.by
+	head := func(word string, sorted bool) display.Text {
+		if sorted {
+			return display.Join(p.Clean(word), p.Glyph.Unfold)
+		}
+		return p.Clean(word)
+	}
+	turn := display.Lit("TURN")
+	if c.turn < 6 {
+		turn = display.Lit("NO")
+	}
+	p.Text(screen.Muted, display.Join(display.Lit(" "), alignRight(p, turn, c.turn-2), display.Lit("  ")))
+	p.Text(screen.Muted, p.Pad(head("VERDICT", by == WorstFirst), c.sign+c.words))
+	p.Text(screen.Muted, p.Pad(head("TOOL", by == ByTool), c.tool))
+	if c.from > 0 {
+		p.Text(screen.Muted, p.Pad(head(l.fromHead(), by == ByModel), c.from))
+	}
+	for _, of := range []struct {
+		cells int
+		text  display.Text
+	}{{c.size, head("SIZE", by == BySize)}, {c.idle, head("IDLE", by == ByIdle)}, {c.took, head("TIME", by == ByDuration)}, {c.cost, head("COST", by == ByCost)}} {
+		if of.cells > 0 {
+			p.Text(screen.Muted, alignRight(p, of.text, of.cells))
+		}
+	}
+}
+
+// fromHead returns the head of the column of the origin.
+func (l *List) fromHead() string {
 	switch {
+	case l.who.files > 1:
+		return "FROM"
+	case l.who.several && l.who.model:
+		return "AGENT MODEL"
+	case l.who.several:
+		return "AGENT"
+	}
+	return "MODEL"
+}
+
+// SortKeyAt returns the order that a click at a cell of the heads asks for.
+func (l *List) SortKeyAt(x, y, width int) (by SortKey, ok bool) {
+	if l.Head < 2 || y != l.Head-1 {
+		return ByTime, false
+	}
+	c := l.columnsOf(width)
+	for _, of := range []struct {
+		cells int
+		by    SortKey
+	}{{1 + c.turn, ByTime}, {c.sign + c.words, WorstFirst}, {c.tool, ByTool}, {c.from, ByModel}, {c.size, BySize}, {c.idle, ByIdle}, {c.took, ByDuration}, {c.cost, ByCost}} {
+		if x -= of.cells; x < 0 {
+			return of.by, of.by != ByModel || l.who.files < 2
+		}
+	}
+	return ByTime, false
+}
+
+// isFirstRow reports whether a row is the first of its turn.
+func (l *List) isFirstRow(at rowTarget) bool { return at.n == 0 }
+
+// drawRow draws a call, or a turn that has an own row. By time, the number of the turn and its origin are in its first
+// row only; the cost always is.
+func (l *List) drawRow(p *screen.Pen, at rowTarget, g screen.Surface, c listColumns) {
+	t, first := at.turn, l.isFirstRow(at)
+	shown := first || l.order.by != ByTime
+	figures := screen.Plain
+	if isBackground(t) {
+		figures = screen.Muted
+	}
+	number := display.Text{}
+	if shown {
+		number = screen.Count(int(t.Number) + 1)
+	}
+	p.TextOn(screen.Muted, g, alignRight(p, number, c.turn-2).Between("", "  "))
+	v := l.verdictOf(at)
+	sign := VerdictSign(p, v)
+	p.TextOn(v.Role, g, p.Pad(sign, c.sign))
+	p.TextOn(v.Role, g, p.Pad(p.Truncate(p.Clean(v.Words), c.words-1), c.words))
+	l.drawTool(p, at, g, c)
+	if c.from > 0 {
+		from := display.Text{}
+		if shown {
+			from = l.originOf(p, t, c.from)
+		}
+		p.TextOn(screen.Muted, g, p.Pad(from, c.from))
+	}
+	if c.size > 0 {
+		p.TextOn(screen.Muted, g, alignRight(p, l.sizeOf(p, at), c.size))
+	}
+	if c.idle > 0 {
+		p.TextOn(screen.Muted, g, alignRight(p, l.idleText(at), c.idle))
+	}
+	if c.took > 0 {
+		p.TextOn(screen.Muted, g, alignRight(p, l.tookOf(at), c.took))
+	}
+	if c.cost > 0 {
+		cost := display.Text{}
+		if first {
+			cost = l.costText(p, t)
+		}
+		p.TextOn(figures, g, alignRight(p, cost, c.cost))
+	}
+}
+
+// VerdictSign returns the sign of a verdict.
+func VerdictSign(p *screen.Pen, v present.Verdict) display.Text {
+	if v.Harm == present.HarmError || v.Harm == present.HarmWarn {
+		_, sign := HarmSign(p, v.Harm)
+		return sign
+	}
+	return p.Glyph.Status[v.State]
+}
+
+// drawTool draws the name of the tool, under the call that asked for it. A turn says what it has instead of calls.
+func (l *List) drawTool(p *screen.Pen, at rowTarget, g screen.Surface, c listColumns) {
+	role, name := screen.Plain, display.Text{}
+	if of := at.toolCall(); of != nil {
+		if name = p.Name(of.Name); name.Empty() {
+			role, name = screen.Muted, display.Lit("(no name)")
+		}
+	} else {
+		role, name = screen.Muted, l.insteadOfCall(p, at.turn)
+	}
+	if isBackground(at.turn) {
+		role = screen.Muted
+	}
+	cells := c.tool
+	if l.order.by == ByTime {
+		for depth := l.depthOf(at.turn); depth > 0 && cells > minWords; depth-- {
+			sign := display.Lit("  ")
+			if depth == 1 {
+				sign = p.Glyph.Under.Between("", " ")
+			}
+			p.TextOn(screen.Muted, g, sign)
+			cells -= sign.Width()
+		}
+	}
+	gap := 1
+	if c.from == 0 {
+		gap = 0
+	}
+	p.TextOn(role, g, p.Pad(p.Truncate(name, cells-gap), cells))
+}
+
+// minWords is the minimum width of a name after signs of depth.
+const minWords = 6
+
+// maxDepth is the maximum depth of sub-agents that is drawn.
+const maxDepth = 8
+
+// depthOf returns how many calls the agent of a turn is under.
+func (l *List) depthOf(t *stream.Turn) (depth int) {
+	for up, _ := l.parentTurn(t); up != nil && depth < maxDepth; up, _ = l.parentTurn(up) {
+		depth++
+	}
+	return depth
+}
+
+// insteadOfCall says what a turn without calls has.
+func (l *List) insteadOfCall(p *screen.Pen, t *stream.Turn) display.Text {
+	switch {
+	case len(t.Calls) > 0:
+		return display.Lit("(turn)")
+	case t.Retention == stream.Dropped:
+		return display.Lit("(not kept)")
+	case present.IsPlain(t) || t.Model == "":
+		if title := p.Name(present.TurnTitle(l.scene.View.Exchange(t.Exchange), t)); !title.Empty() {
+			return title
+		}
+	case isBackground(t) && t.Request.Purpose != "":
+		return p.Name(t.Request.Purpose).Between("(", ")")
+	}
+	switch text, thinking := t.TextLens(); {
+	case l.scene.Verdicts.WorstOf(t).IsBad():
+	case text > 0:
+		return display.Lit("(text)")
+	case thinking > 0:
+		return display.Lit("(thinking)")
+	}
+	return display.Lit("(no call)")
+}
+
+// originOf returns where a turn comes from, cut in the middle: its file, or else its agent and its model.
+func (l *List) originOf(p *screen.Pen, t *stream.Turn, cells int) display.Text {
+	text := display.Text{}
+	if x := l.scene.View.Exchange(t.Exchange); l.who.files > 1 {
+		if x != nil {
+			text = p.Name(l.who.shortFile(x.Head.File))
+		}
+	} else {
+		if l.who.several {
+			text = p.Name(agentName(t.Request))
+		}
+		text = joinTexts(display.Lit(" "), text, p.Name(present.ShortModel(t.Model)))
+	}
+	return p.ElideMiddle(text, cells)
+}
+
+// sizeOf returns the size of the arguments, or of a response that is not from a model. Without arguments it is
+// unknown.
+func (l *List) sizeOf(p *screen.Pen, at rowTarget) display.Text {
+	if c := at.toolCall(); c != nil && c.ArgsLen() > 0 {
+		return screen.Bytes(c.ArgsLen())
+	}
+	if at.toolCall() == nil && present.IsPlain(at.turn) {
+		return bodySize(l.scene.View, at.turn)
+	}
+	return p.Glyph.None
+}
+
+// isTimed reports whether the list shows how long open streams are idle.
+func (l *List) isTimed() bool { return l.scene.Now >= 0 }
+
+// idleOf returns the time since the last byte of a call that may grow, or of a turn without an open call. It is
+// NoTime if nothing is open.
+func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
+	if t.Closed() || !l.isTimed() {
+		return stream.NoTime
+	}
+	at := stream.NoTime
+	switch x := l.scene.View.Exchange(t.Exchange); {
+	case n < len(t.Calls) && t.Calls[n].MayGrow():
+		at = max(t.Calls[n].OpenedAt, t.Calls[n].LastArgAt)
+	case n+1 >= len(t.Calls) && x != nil && !x.Ended:
+		at = x.LastRecordAt()
+	}
+	return screen.Elapsed(at, l.scene.Now)
+}
+
+// idleText returns the idle time of a row in whole seconds. It is empty below one second.
+func (l *List) idleText(at rowTarget) display.Text {
+	idle := l.idleOf(at.turn, at.n)
+	switch {
+	case idle < time.Second:
+		return display.Text{}
+	case idle < time.Minute:
+		return screen.Count(int(idle/time.Second)).Between("", " s")
+	}
+	return screen.Time(idle.Truncate(time.Second))
+}
+
+// tookOf returns how long a call took, or a turn without calls, so far.
+func (l *List) tookOf(at rowTarget) display.Text {
+	took, open := screen.Elapsed(at.turn.OpenedAt, at.turn.ClosedAt), !at.turn.Closed()
+	if c := at.toolCall(); c != nil {
+		took, open = screen.CallTime(c), c.MayGrow()
+	} else if open {
+		return display.Text{}
+	}
+	if open {
+		return screen.RoughTime(took)
+	}
+	return screen.Time(took)
+}
+
+// costText returns the cost of a turn. It is unknown for a turn without a price.
+func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
+	switch cost := l.scene.Bill.CostOf(t); {
 	case present.IsPlain(t):
-		return bodySize(l.scene.View, t)
+		return display.Text{}
 	case cost.Known():
 		return shortCost(p, cost)
 	case t.Closed() && !isBackground(t):
@@ -357,84 +484,10 @@ func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	return display.Text{}
 }
 
-// tookOf returns how long a turn took, so far.
-func (l *List) tookOf(t *stream.Turn) display.Text {
-	if !t.Closed() {
-		return screen.RoughTime(screen.Elapsed(t.OpenedAt, l.now))
-	}
-	return screen.RoughTime(screen.Elapsed(t.OpenedAt, t.ClosedAt))
-}
-
-// turnState returns the state of a turn: that of its first bad call, else of its own end.
-func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
-	for _, c := range t.Calls[:min(len(t.Calls), maxCallsChecked)] {
-		if of := c.Status(); isBad(of) && !c.StoppedByClient() {
-			return of, screen.CallRole(c), of.String()
-		}
-	}
-	for of, n := range t.DroppedCounts() {
-		if n > 0 && isBad(stream.Status(of)) {
-			return stream.Status(of), screen.StatusRoles[of], stream.Status(of).String()
-		}
-	}
-	st, look, word := screen.TurnLook(t)
-	if isBad(st) {
-		word = st.String()
-	}
-	return st, look, word
-}
-
-// maxCallsChecked is the maximum number of a turn's calls that are checked for its row.
-const maxCallsChecked = 256
-
-// turnText returns the text of a turn in the given width, and whether it also needs the cells of the cost.
-// With less room it drops the purpose, then the model, the cost, the file, the seconds, and all of the
-// agent's name but its first letter.
-func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at listGrid) (text display.Text, all bool) {
-	room := whole - at.rightCells()
-	clock := l.scene.Clock
-	when, agent, file := turnTime(l.scene.View, t, clock, !l.who.several || room > minSecondsRoom), display.Text{}, display.Text{}
-	wide := at.gap
-	if l.who.several {
-		at.gap = display.Lit(" ")
-		agent = p.Pad(p.Truncate(p.Name(agentName(t.Request)), l.who.widest), l.who.widest)
-	}
-	if x := l.scene.View.Exchange(t.Exchange); x != nil && l.who.files && l.tellsFile(t) {
-		file = p.Name(path.Base(x.Head.File))
-	}
-	model, fold := p.Name(present.ShortModel(t.Model)), l.foldOf(p, t)
-	lead := joinTexts(at.gap, when, agent, file, model, fold)
-	if said := l.purposeText(p, t, room-lead.Width()-wide.Width()); !said.Empty() {
-		return joinTexts(wide, lead, said), false
-	}
-	brief := turnTime(l.scene.View, t, clock, false)
-	for _, less := range []struct {
-		text display.Text
-		all  bool
-	}{
-		{lead, false}, {joinTexts(at.gap, when, agent, file, fold), false}, {joinTexts(at.gap, when, agent, file, fold), true},
-		{joinTexts(at.gap, when, agent, fold), true}, {joinTexts(at.gap, brief, agent), true}, {joinTexts(at.gap, brief, p.Truncate(agent, 1)), true},
-	} {
-		if cells := less.text.Width(); cells <= room || less.all && cells <= whole {
-			return less.text, cells > room
-		}
-	}
-	return p.Truncate(brief, max(whole, 1)), true
-}
-
-// tellsFile reports whether the row of a turn shows its file. Under a machine row it is shown if the
-// machine has several captures.
-func (l *List) tellsFile(t *stream.Turn) bool {
-	h, _ := l.rows.find(l.scene.View, t)
-	return h == nil || h.name == "" || len(h.agents) > 1
-}
-
-// foldOf returns the number of hidden calls of a turn, as text.
-func (l *List) foldOf(p *screen.Pen, t *stream.Turn) display.Text {
-	if !l.rows.plain.folded[t.Number] || len(t.Calls) == 0 {
-		return display.Text{}
-	}
-	return display.Join(p.Glyph.Fold, display.Lit(" "), screen.Plural(len(t.Calls), "call"))
+// alignRight aligns a text to the right of a column.
+func alignRight(p *screen.Pen, t display.Text, cells int) display.Text {
+	t = p.Truncate(t, cells)
+	return display.Join(display.Repeat(display.Lit(" "), cells-t.Width()), t)
 }
 
 // joinTexts joins the non-empty texts with a gap.
@@ -451,68 +504,10 @@ func joinTexts(gap display.Text, parts ...display.Text) (all display.Text) {
 	return all
 }
 
-// purposeText returns the purpose of a turn's request: the prompt, the result that it sends back, or
-// another purpose. For a turn with an unknown request it returns the title. The text is cut to the given
-// width, and empty if that is too small.
-func (l *List) purposeText(p *screen.Pen, t *stream.Turn, cells int) display.Text {
-	before, words, after := l.purposeParts(p, t)
-	all := before.Width() + words.Width() + after.Width()
-	if all == 0 || cells < min(minWords, all) {
-		return display.Text{}
-	}
-	words = p.Truncate(words, cells-before.Width()-after.Width())
-	return p.Truncate(display.Join(before, words, after), cells)
-}
-
-// purposeParts returns the purpose in three parts; the middle one may be cut.
-func (l *List) purposeParts(p *screen.Pen, t *stream.Turn) (before, words, after display.Text) {
-	a, x, space := t.Request, l.scene.View.Exchange(t.Exchange), display.Lit(" ")
-	switch {
-	case a == nil && t.Model == "":
-		return before, p.Name(present.TurnTitle(x, t)), after
-	case a == nil:
-		return
-	case present.IsPlain(t):
-		return before, joinTexts(space, p.Name(a.Purpose), p.Name(present.TurnTitle(x, t)), p.Clean(t.Finish)), after
-	case a.ResultsOf != "" && a.Snippet != "":
-		before, words = p.Glyph.Back.Between("", " "), display.Join(p.Name(a.ResultsOf).Between("", ": "), p.Clean(a.Snippet))
-	case a.ResultsOf != "":
-		before, words = p.Glyph.Back.Between("", " "), p.Name(a.ResultsOf)
-	case a.Snippet != "":
-		before, words, after = display.Lit(`"`), p.Clean(a.Snippet), display.Lit(`"`)
-	case t.Model == "":
-		words = p.Name(present.TurnTitle(x, t))
-	}
-	if a.Purpose != conversation.Turn {
-		before = display.Join(p.Name(a.Purpose), space, before)
-	}
-	return before, words, after
-}
-
 // bodySize returns the size of the response; empty if it was evicted.
 func bodySize(v *providers.View, t *stream.Turn) display.Text {
 	if x := v.Exchange(t.Exchange); x != nil && t.Retention == stream.InMemory {
 		return screen.Bytes(int(x.Response.Size()))
 	}
 	return display.Text{}
-}
-
-// minSecondsRoom is the minimum width for clock seconds next to an agent.
-const minSecondsRoom = 48
-
-// turnTime returns the start of a turn: by the clock if wanted and known, else since the start.
-func turnTime(v *providers.View, t *stream.Turn, clock, seconds bool) display.Text {
-	if at, ok := v.WallClock(t.Exchange, t.OpenedAt); clock && ok && seconds {
-		return display.Clean(at.Format("15:04:05"))
-	} else if clock && ok {
-		return display.Clean(at.Format("15:04"))
-	}
-	switch d := t.OpenedAt; {
-	case d < 0:
-		return display.Text{}
-	case d < time.Minute:
-		return display.Format("+%.1f s", d.Truncate(100*time.Millisecond).Seconds())
-	default:
-		return screen.Time(d).Between("+", "")
-	}
 }

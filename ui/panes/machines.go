@@ -17,10 +17,9 @@ import (
 type machineRows struct {
 	machines   []*machineTurns
 	rows       prefixSums // number of rows per machine
-	bads       prefixSums // number of bad calls per machine
 	known      int        // turns counted, including dropped ones
 	dropped    int
-	plain      turnRows                                         // settings that all machines share: folds and hidden turns
+	plain      rowSettings
 	opened     map[string]bool                                  // machines that the user folded or unfolded
 	lastStates *MachineState                                    // the first of the latest machine states
 	up         func(*stream.Turn) (up *stream.Turn, call int32) // the call that started the agent of a turn
@@ -95,7 +94,7 @@ func (r *machineRows) countTurns(v *providers.View, again bool) (known int) {
 	}
 	r.dropped, r.known = s.TrimmedTurns(), s.TrimmedTurns()+len(s.Turns)
 	for h := range touched {
-		h.count.quiet, h.count.only = r.plain.quiet, r.plain.only
+		h.count.rowSettings = r.plain
 		h.count.countTurns(h.turns, h.dropped, again)
 		r.updateCounts(h)
 	}
@@ -126,7 +125,6 @@ func (r *machineRows) rowCount(h *machineTurns) int {
 
 func (r *machineRows) updateCounts(h *machineTurns) {
 	r.rows.set(h.at, r.rowCount(h))
-	r.bads.set(h.at, h.count.allBad())
 }
 
 // setFolded folds or unfolds the turns of a machine.
@@ -143,6 +141,9 @@ func (r *machineRows) recountTurn(v *providers.View, t *stream.Turn) (changed bo
 	h, i := r.find(v, t)
 	if h == nil || i >= h.count.len() {
 		return false
+	}
+	if r.plain.verdicts != nil {
+		r.plain.verdicts.Update(v, t)
 	}
 	changed = h.count.recountTurn(i, t)
 	r.updateCounts(h)
@@ -168,9 +169,6 @@ func (r *machineRows) find(v *providers.View, t *stream.Turn) (h *machineTurns, 
 // totalRows returns the number of rows.
 func (r *machineRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 
-// allBad returns the number of bad calls and turns.
-func (r *machineRows) allBad() int { return r.bads.sumBefore(r.bads.len()) }
-
 // rowOf returns the list row of row n of a turn, or the row of its machine if the machine is folded. It is
 // -1 for a turn that is not counted.
 func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
@@ -180,10 +178,8 @@ func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
 		return -1
 	case h.shut:
 		return r.firstRow(h)
-	case r.plain.folded[t.Number]:
-		n = 0
 	}
-	return r.firstRow(h) + r.headRows() + h.count.rowOfCall(i, n)
+	return r.firstRow(h) + r.headRows() + h.count.rowOf(i, n)
 }
 
 // firstRow returns the first row of a machine.
@@ -207,30 +203,6 @@ func (r *machineRows) rowTarget(row int) (h *machineTurns, t *stream.Turn, n int
 	return h, h.turns[turn], n
 }
 
-// badBefore returns the number of bad rows before a row; among counts them in the first n rows of a turn.
-func (r *machineRows) badBefore(row int, among func(t *stream.Turn, n int) int) int {
-	i, n := r.rows.elementAt(row)
-	bad := r.bads.sumBefore(min(i, len(r.machines)))
-	if i >= len(r.machines) || n <= r.headRows() {
-		return bad
-	}
-	h := r.machines[i]
-	return bad + h.count.badBefore(n-r.headRows(), func(turn, n int) int {
-		if turn < 0 || turn >= len(h.turns) {
-			return 0
-		}
-		return among(h.turns[turn], n)
-	})
-}
-
-// nextTurn returns the turn after another. After the last turn it continues at the first.
-func (r *machineRows) nextTurn(h *machineTurns, i int) (*machineTurns, int) {
-	for i++; i >= len(h.turns); i = 0 { // ends: some machine has turns
-		h = r.machines[(h.at+1)%len(r.machines)]
-	}
-	return h, i
-}
-
 // indexIn returns the index of t in turns, which are in the order of their start, or -1.
 func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	if t == nil {
@@ -243,17 +215,9 @@ func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	return i
 }
 
-// turnCount returns how many turns are counted.
-func (r *machineRows) turnCount() (n int) {
-	for _, h := range r.machines {
-		n += len(h.turns)
-	}
-	return n
-}
-
 // newestTurn returns the newest turn of a machine that is shown, or that would be shown if the machine
 // were unfolded. It returns nil if there is none.
-func (h *machineTurns) newestTurn(of *turnRows) *stream.Turn {
+func (h *machineTurns) newestTurn(of *rowSettings) *stream.Turn {
 	for i := len(h.turns) - 1; i >= 0 && i >= len(h.turns)-maxTurnsScanned; i-- {
 		if !of.isHidden(h.turns[i]) {
 			return h.turns[i]
@@ -374,7 +338,7 @@ func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
 			skew.text = p.Format("clock %+.0f s", s.Skew.Seconds())
 		}
 	}
-	if n := h.count.allBad(); n > 0 {
+	if n := h.count.bad; n > 0 {
 		bad.text = screen.Count(n).Between("", " bad")
 	}
 	turns.text = screen.Plural(len(h.turns)+h.dropped, "turn")
@@ -422,7 +386,7 @@ func (r *machineRows) addMachines(names []string) {
 			continue
 		}
 		h := &machineTurns{name: name}
-		h.count = turnRows{folded: r.plain.folded, quiet: r.plain.quiet, only: r.plain.only}
+		h.count = turnRows{rowSettings: r.plain}
 		h.count.under = func(t *stream.Turn) (int, int32) {
 			up, call := r.up(t)
 			return indexIn(h.turns, up), call
@@ -450,12 +414,11 @@ func (r *machineRows) dropUnknown() bool {
 // recountAll counts the rows of all machines again, ordered by name. With a second machine, all machines
 // that the user did not open are folded.
 func (r *machineRows) recountAll() {
-	r.rows, r.bads = prefixSums{}, prefixSums{}
+	r.rows = prefixSums{}
 	for i, h := range r.machines {
 		h.at = i
 		open, said := r.opened[h.name]
 		h.shut = len(r.machines) > 1 && !(said && open)
 		r.rows.push(r.rowCount(h))
-		r.bads.push(h.count.allBad())
 	}
 }

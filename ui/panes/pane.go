@@ -10,6 +10,7 @@ package panes
 
 import (
 	"slices"
+	"time"
 
 	"toolscope/providers"
 	"toolscope/stream"
@@ -147,7 +148,7 @@ type Context struct {
 	News     *Changes
 	Chosen   stream.Ref
 	Bill     *Costs
-	Alarms   WorstSeverities
+	Verdicts *Verdicts
 	Sieve    *TurnFilter  // decides which turns are shown
 	Marks    []stream.Ref // turns marked for a comparison
 	Quiet    bool         // background requests are hidden
@@ -162,6 +163,7 @@ type Context struct {
 	Spaced   bool         // blank rows between the fields of arguments
 	Pen      *screen.Pen
 	Finding  *stream.Finding                              // the one that the focused pane has its cursor on, nil if none
+	Now      time.Duration                                // the time of a live source; NoTime if none is live
 	Machines []MachineState                               // the machines that publish shown traffic, by name
 	Typed    func(call stream.Ref) (size int, typed bool) // the result of a call that the user typed
 }

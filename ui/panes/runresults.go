@@ -187,7 +187,7 @@ func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) 
 // and the moment.
 func ruleColumns(cells int) (kind, with, at int) {
 	kind = min(maxKindCells, cells/2)
-	at = min(maxMomentCells, (cells-kind)/2)
+	at = min(maxMomentCells, max((cells-kind)/2, cells-kind-usualArgsCells))
 	return kind, max(0, cells-kind-at-2), at
 }
 
@@ -195,6 +195,8 @@ func ruleColumns(cells int) (kind, with, at int) {
 const (
 	maxKindCells   = 27
 	maxMomentCells = 22
+
+	usualArgsCells = 16 // for the arguments, before the moment is cut
 )
 
 // drawRuleHeads draws the heads of the columns.

@@ -34,37 +34,32 @@ type titlePart struct {
 
 // draw draws a title: a line across the screen if panes are stacked.
 func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
-	edge := display.Text{}
-	if piled {
-		edge = display.Join(p.Glyph.Line, p.Glyph.Line)
+	line, role := p.Glyph.Line, screen.Muted
+	if focused {
+		line, role = p.Glyph.Heavy, screen.Accent
 	}
-	p.Text(screen.Muted, edge)
+	edge := line
+	if piled {
+		edge = display.Join(line, line)
+	}
+	p.Text(role, edge)
 	p.Spaces(screen.Bare, 1)
-	right := edge.Width()
+	right := edge.Width() + 1
 	for _, part := range h.right {
 		right += part.text.Width() + 1
-	}
-	if piled {
-		right++
 	}
 	p.TextOn(titleRole(focused), screen.Bare, p.Truncate(h.title, max(4, p.Left-right-1)))
 	if room := p.Left - right - 4; !h.beside.Empty() && h.beside.Width() <= room {
 		p.TextOn(screen.Muted, screen.Bare, h.beside.Between("  ", ""))
 	}
 	p.Spaces(screen.Bare, 1)
-	if n := p.Left - right; piled {
-		p.Text(screen.Muted, display.Repeat(p.Glyph.Line, n))
-	} else {
-		p.Spaces(screen.Bare, n)
-	}
+	p.Text(role, display.Repeat(line, max(0, p.Left-right)))
 	for _, part := range h.right {
 		p.Spaces(screen.Bare, 1)
 		p.Text(part.role, part.text)
 	}
-	if piled {
-		p.Spaces(screen.Bare, 1)
-		p.Text(screen.Muted, edge)
-	}
+	p.Spaces(screen.Bare, 1)
+	p.Text(role, edge)
 }
 
 // drawCallHead draws the name of a call or of its open string, its turn, agent, model and file, and the verdict.

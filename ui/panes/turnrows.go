@@ -9,29 +9,33 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/filter"
-	"toolscope/ui/screen"
 )
 
-// turnRows counts the rows of each turn of a session, to find the turn's place in the list. The turns of a
-// sub-agent are below the call that started it.
+// turnRows counts the rows of each turn of a session, to find the turn's place in the list. A turn has a row for
+// each call. It has an own row, after those, if it has no calls, or if it is bad and its calls are not. The turns
+// of a sub-agent are below the call that started it.
 type turnRows struct {
-	rows    prefixSums  // per turn: its rows and those below it; 0 for a turn that is below another
-	bads    prefixSums  // per turn: the bad calls, counted in the same way
-	groups  []group     // by turn
-	base    int         // how many turns were dropped before the first one in rows
-	dropped int         // how many turns were dropped since: they have no own rows left
-	quiet   bool        // background requests have no rows
-	only    *TurnFilter // turns that the filter hides have no rows either
-	folded  map[int32]bool
-	under   func(*stream.Turn) (i int, call int32)
+	rows    prefixSums // per turn: its rows and those below it; 0 for a turn that is below another
+	groups  []group    // by turn
+	bad     int        // rows that are bad
+	base    int        // how many turns were dropped before the first one in rows
+	dropped int        // how many turns were dropped since: they have no own rows left
+	rowSettings
+	under func(*stream.Turn) (i int, call int32)
+}
+
+// rowSettings are the settings that the rows of all machines share.
+type rowSettings struct {
+	quiet    bool        // background requests have no rows
+	only     *TurnFilter // turns that the filter hides have no rows either
+	verdicts *Verdicts
 }
 
 // group is a turn and those that are under it.
 type group struct {
-	own      int         // rows of the turn itself and of its calls
+	own      int         // rows of the turn
 	all      int         // and of those under it
-	bad      int         // bad calls of the turn, or 1 for a bad turn
-	ill      int         // and of those under it
+	bad      int         // bad ones among its own rows
 	up       int         // the turn that it is under, -1 for none
 	children []childTurn // in the order of their calls, then of their start
 }
@@ -47,7 +51,7 @@ type childTurn struct {
 func (r *turnRows) countTurns(turns []*stream.Turn, gone int, all bool) (known int) {
 	went := gone - r.base
 	if left := r.rows.len() - went; all || went < r.dropped || left < 0 || left > len(turns) || went > 2*len(turns) {
-		*r, went = turnRows{base: gone, quiet: r.quiet, only: r.only, folded: r.folded, under: r.under}, 0
+		*r, went = turnRows{base: gone, rowSettings: r.rowSettings, under: r.under}, 0
 	}
 	for ; r.dropped < went; r.dropped++ {
 		r.setCounts(r.dropped, 0, 0)
@@ -69,7 +73,6 @@ func (r *turnRows) push(t *stream.Turn) {
 	}
 	r.groups = append(r.groups, group{up: up})
 	r.rows.push(0)
-	r.bads.push(0)
 	if up >= 0 {
 		g := &r.groups[up]
 		i := sort.Search(len(g.children), func(i int) bool { return g.children[i].call > call })
@@ -83,35 +86,45 @@ func (r *turnRows) push(t *stream.Turn) {
 
 // ownOf returns the number of a turn's own rows, and of the bad ones among them.
 func (r *turnRows) ownOf(t *stream.Turn) (own, bad int) {
-	switch {
-	case r.isHidden(t):
+	if r.isHidden(t) {
 		return 0, 0
-	case r.folded[t.Number]:
-		return 1, badIn(t)
 	}
-	return rowsOf(t), badIn(t)
+	for _, h := range r.verdicts.RowsOf(t) {
+		if h.IsBad() {
+			bad++
+		}
+	}
+	return r.rowsOf(t), bad
+}
+
+// rowsOf returns the number of rows of a turn that is shown.
+func (r *rowSettings) rowsOf(t *stream.Turn) int {
+	if n := len(r.verdicts.RowsOf(t)); n > 0 {
+		return n
+	}
+	return max(1, len(t.Calls))
 }
 
 // isHidden reports whether a turn has no rows.
-func (r *turnRows) isHidden(t *stream.Turn) bool {
+func (r *rowSettings) isHidden(t *stream.Turn) bool {
 	return r.quiet && isBackground(t) || !r.only.Shows(t)
 }
 
-// setCounts sets the number of a turn's own rows and of the bad ones, and reports whether one changed.
+// setCounts sets the number of a turn's own rows and of the bad ones, and reports whether the first changed.
 func (r *turnRows) setCounts(at, own, bad int) (changed bool) {
 	g := &r.groups[at]
-	more, worse := own-g.own, bad-g.bad
-	if more == 0 && worse == 0 {
+	more := own - g.own
+	r.bad, g.bad = r.bad+bad-g.bad, bad
+	if more == 0 {
 		return false
 	}
-	g.own, g.bad = own, bad
+	g.own = own
 	for ; g.up >= 0; at, g = g.up, &r.groups[g.up] {
-		g.all, g.ill = g.all+more, g.ill+worse
+		g.all += more
 	}
-	g.all, g.ill = g.all+more, g.ill+worse
+	g.all += more
 	r.rows.set(at, g.all)
-	r.bads.set(at, g.ill)
-	return more != 0
+	return true
 }
 
 // recountTurn counts turn i again, and reports whether its number of rows changed.
@@ -119,37 +132,6 @@ func (r *turnRows) recountTurn(i int, t *stream.Turn) (changed bool) {
 	own, bad := r.ownOf(t)
 	return r.setCounts(r.dropped+i, own, bad)
 }
-
-// badBefore returns the number of bad rows before a row; among counts them in the first n rows of a turn.
-func (r *turnRows) badBefore(row int, among func(turn, n int) int) int {
-	at, n := r.rows.elementAt(row)
-	bad := r.bads.sumBefore(min(at, r.bads.len()))
-	for at < len(r.groups) {
-		g, passed, into := &r.groups[at], 0, -1
-		for _, k := range g.children {
-			before := min(g.own, int(k.call)+1) - passed
-			if n < before {
-				break
-			}
-			n, passed = n-before, passed+before
-			if n < r.groups[k.at].all {
-				into = k.at
-				break
-			}
-			n -= r.groups[k.at].all
-			bad += r.groups[k.at].ill
-		}
-		if into < 0 {
-			return bad + among(at-r.dropped, passed+n)
-		}
-		bad += among(at-r.dropped, passed)
-		at = into
-	}
-	return bad
-}
-
-// allBad returns the number of bad rows.
-func (r *turnRows) allBad() int { return r.bads.sumBefore(r.bads.len()) }
 
 // len returns how many turns are counted.
 func (r *turnRows) len() int { return len(r.groups) - r.dropped }
@@ -160,14 +142,14 @@ func (r *turnRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 // firstRow returns the row of turn i.
 func (r *turnRows) firstRow(i int) int { return r.groupRow(r.dropped+i, 0) }
 
-// rowOfCall returns the row of call n of turn i, or of the turn itself.
-func (r *turnRows) rowOfCall(i int, n int) int { return r.groupRow(r.dropped+i, n) }
+// rowOf returns the row of own row n of turn i.
+func (r *turnRows) rowOf(i int, n int) int { return r.groupRow(r.dropped+i, n) }
 
 // groupRow returns the list row of a turn's own row n.
 func (r *turnRows) groupRow(at, n int) int {
 	g, under := &r.groups[at], 0
 	for _, k := range g.children {
-		if int(k.call) < n {
+		if int(k.call) <= n {
 			under += r.groups[k.at].all
 		}
 	}
@@ -177,7 +159,7 @@ func (r *turnRows) groupRow(at, n int) int {
 	up := &r.groups[g.up]
 	for _, k := range up.children {
 		if k.at == at {
-			return r.groupRow(g.up, 0) + min(up.own, int(k.call)+1) + n
+			return r.groupRow(g.up, 0) + min(up.own, int(k.call)) + n
 		}
 		n += r.groups[k.at].all
 	}
@@ -201,7 +183,7 @@ func (r *turnRows) turnAt(row int) (turn, n int) {
 func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 	g, passed := &r.groups[at], 0
 	for _, k := range g.children {
-		before := min(g.own, int(k.call)+1) - passed
+		before := min(g.own, int(k.call)) - passed
 		if n < before {
 			break
 		}
@@ -213,30 +195,6 @@ func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 	}
 	return at, passed + n, true
 }
-
-// rowsOf returns the number of a turn's own rows.
-func rowsOf(t *stream.Turn) int { return 1 + len(t.Calls) }
-
-// badIn returns the number of bad calls of a turn, or 1 if only the turn itself is bad.
-func badIn(t *stream.Turn) (n int) {
-	for _, c := range t.Calls {
-		if c != nil && wentWrong(c) {
-			n++
-		}
-	}
-	for st, were := range t.DroppedCounts() {
-		if isBad(stream.Status(st)) {
-			n += int(were)
-		}
-	}
-	if st, _, _ := screen.TurnLook(t); n == 0 && isBad(st) && t.EndedBy != stream.Client {
-		n = 1
-	}
-	return n
-}
-
-// wentWrong reports whether a call is bad. A call that the client stopped is not.
-func wentWrong(c *stream.Call) bool { return isBad(c.Status()) && !c.StoppedByClient() }
 
 // isBackground reports whether a turn's request is a background request.
 func isBackground(t *stream.Turn) bool { return t.Request != nil && t.Request.Background }
@@ -435,32 +393,3 @@ const (
 	maxOpenTurns    = 8
 	maxTurnsScanned = 256
 )
-
-// WorstSeverities caches the worst severity of each call's and turn's findings. Lists of findings only
-// grow, and a broken stream makes them long. The cache reads each finding once.
-type WorstSeverities map[stream.Ref]grade
-
-type grade struct {
-	seen  int
-	worst stream.Severity
-}
-
-// maxAlarmOwners is the maximum number of calls and turns in the cache. When it is full, it is emptied.
-const maxAlarmOwners = 1 << 14
-
-// Of returns the worst severity in a call's or turn's list of findings, and whether it is above info.
-func (a WorstSeverities) Of(owner stream.Ref, list []stream.Finding) (worst stream.Severity, above bool) {
-	if len(list) == 0 {
-		return stream.Info, false
-	}
-	g, known := a[owner]
-	if !known && len(a) >= maxAlarmOwners {
-		clear(a)
-	}
-	for _, f := range list[min(g.seen, len(list)):] {
-		g.worst = max(g.worst, f.Severity)
-	}
-	g.seen = len(list)
-	a[owner] = g
-	return g.worst, g.worst > stream.Info
-}

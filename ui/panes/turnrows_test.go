@@ -40,12 +40,12 @@ func TestTurnRows(t *testing.T) {
 			if got := rows.firstRow(i); got != row {
 				t.Fatalf("step %d: turn %d is on row %d, want %d", step, i, got, row)
 			}
-			for n := range rowsOf(turn) {
+			for n := range rows.rowsOf(turn) {
 				if at, in := rows.turnAt(row + n); at != i || in != n {
 					t.Fatalf("step %d: row %d is of turn %d, %d; want %d, %d", step, row+n, at, in, i, n)
 				}
 			}
-			row += rowsOf(turn)
+			row += rows.rowsOf(turn)
 		}
 		if got := rows.totalRows(); got != row {
 			t.Fatalf("step %d: %d rows, want %d", step, got, row)
@@ -79,11 +79,11 @@ func TestTurnsUnderCalls(t *testing.T) {
 		write = func(number int32) {
 			at := int(number) - gone
 			for row := -1; row <= 40; row++ {
-				if at >= 0 && row >= 0 && row < rowsOf(turns[at]) {
+				if at >= 0 && row >= 0 && row < rows.rowsOf(turns[at]) {
 					want = append(want, [2]int{at, row})
 				}
 				for kid, of := range ups {
-					if of.Turn == number && int(of.Call) == row {
+					if of.Turn == number && int(of.Call) == row+1 {
 						write(int32(kid))
 					}
 				}
@@ -98,8 +98,8 @@ func TestTurnsUnderCalls(t *testing.T) {
 			t.Fatalf("step %d: %d rows, want %d", step, rows.totalRows(), len(want))
 		}
 		for row, w := range want {
-			if at, n := rows.turnAt(row); at != w[0] || n != w[1] || rows.rowOfCall(at, n) != row {
-				t.Fatalf("step %d: row %d is %d.%d, want %v; that is row %d", step, row, at, n, w, rows.rowOfCall(at, n))
+			if at, n := rows.turnAt(row); at != w[0] || n != w[1] || rows.rowOf(at, n) != row {
+				t.Fatalf("step %d: row %d is %d.%d, want %v; that is row %d", step, row, at, n, w, rows.rowOf(at, n))
 			}
 		}
 		if step%7 == 6 && len(turns) > 4 {

@@ -38,6 +38,9 @@ func (h Harm) IsBad() bool { return h <= HarmRejected && h != HarmNotObject }
 // IsCaution reports whether a call or turn might go wrong, and is not bad.
 func (h Harm) IsCaution() bool { return h <= HarmUnseen && !h.IsBad() }
 
+// HarmOf returns the harm of a state of a call that gets no more bytes.
+func HarmOf(st stream.Status) Harm { return harmOfState[st] }
+
 // A Verdict is the judgement on a call or a turn: the worst of its state and its findings.
 type Verdict struct {
 	Harm     Harm

@@ -17,8 +17,10 @@ type Subject struct {
 	Version string // of toolscope
 	File    string
 	Turn    *stream.Turn
-	Call    *stream.Call // nil for the complete turn
-	Facts   [][2]string  // other known facts, as labels and values
+	Call    *stream.Call                                           // nil for the complete turn
+	Title   string                                                 // names what is wrong; "" for the place of the subject
+	Facts   [][2]string                                            // other known facts, as labels and values
+	Verdict func(*stream.Call) (sentence string, rows [][2]string) // what is wrong with a call; may be nil
 	Frame   func(event int) []byte
 }
 
@@ -32,14 +34,17 @@ const (
 // mention a user.
 func (c *Subject) Markdown() []byte {
 	var b bytes.Buffer
-	title := fmt.Sprintf("Turn %d", c.Turn.Number+1)
+	place := fmt.Sprintf("turn %d", c.Turn.Number+1)
 	if c.Call != nil {
-		title += fmt.Sprintf(", call %d", c.Call.Number)
+		place += fmt.Sprintf(", call %d", c.Call.Number)
 	}
-	fmt.Fprintf(&b, "# %s of %s\n\n", title, escapeMarkdown(c.File))
-	for _, f := range c.Facts {
-		fmt.Fprintf(&b, "- %s: %s\n", f[0], escapeMarkdown(f[1]))
+	place += " of " + escapeMarkdown(c.File)
+	if c.Title == "" {
+		fmt.Fprintf(&b, "# %s\n\n", strings.ToUpper(place[:1])+place[1:])
+	} else {
+		fmt.Fprintf(&b, "# %s\n\n- place: %s\n", escapeMarkdown(c.Title), place)
 	}
+	writeRows(&b, c.Facts)
 	fmt.Fprintf(&b, "- reported by: toolscope %s\n", escapeMarkdown(c.Version))
 	if c.Call == nil {
 		c.writeFindings(&b, "Findings", c.Turn.Findings)
@@ -49,14 +54,29 @@ func (c *Subject) Markdown() []byte {
 			c.writeCall(&b, call)
 		}
 	}
+	if c.Call != nil {
+		c.writeFindings(&b, "Findings of the turn", c.Turn.Findings)
+	}
 	return b.Bytes()
+}
+
+// writeRows writes labels and values.
+func writeRows(b *bytes.Buffer, rows [][2]string) {
+	for _, r := range rows {
+		fmt.Fprintf(b, "- %s: %s\n", r[0], escapeMarkdown(r[1]))
+	}
 }
 
 func (c *Subject) writeCall(b *bytes.Buffer, call *stream.Call) {
 	fmt.Fprintf(b, "\n## Call %d: %s\n\n", call.Number, escapeMarkdown(call.Name))
+	if c.Verdict != nil {
+		sentence, rows := c.Verdict(call)
+		fmt.Fprintf(b, "**%s**\n\n", escapeMarkdown(sentence))
+		writeRows(b, rows)
+	}
 	fmt.Fprintf(b, "- id: %s\n- status: %s (%s, %s)\n- arguments: %s in %s\n", escapeMarkdown(call.ID), call.Status(), call.Phase(), call.Syntax(), count.Of(call.ArgsLen(), "byte"), count.Of(call.Deltas(), "delta"))
 	if args := call.Args(); len(args) > 0 {
-		fmt.Fprintf(b, "\n%s", fenceCode("json", args, maxArgumentBytes))
+		fmt.Fprintf(b, "\n%s", fenceArgs(call))
 	}
 	if r := call.LatestResult(); r != nil {
 		failed := ""
@@ -99,15 +119,34 @@ func escapeMarkdown(text string) string {
 	return strings.ReplaceAll(b.String(), "://", "&#58;//") // prevents automatic links
 }
 
+// fenceArgs returns the arguments of a call as a code block, with the finding in a row under the first wrong byte.
+func fenceArgs(call *stream.Call) string {
+	for i := range call.Findings {
+		if f := &call.Findings[i]; f.ExplainsState && f.Severity == stream.Error && f.Offset >= 0 && f.Offset < len(call.Args()) {
+			return fenceMarked("json", call.Args(), maxArgumentBytes, f.Offset, fmt.Sprintf("^ %s  byte %d, delta %d", f.Brief(), f.Offset, call.DeltaAt(f.Offset)+1))
+		}
+	}
+	return fenceCode("json", call.Args(), maxArgumentBytes)
+}
+
 // fenceCode returns the first bytes of text, up to most, as a code block. Its fence is longer than any run
 // of backquotes in the text.
 func fenceCode(kind string, text []byte, most int) string {
+	return fenceMarked(kind, text, most, -1, "")
+}
+
+// fenceMarked is like fenceCode, with a mark in a row under a byte of the text; none for -1.
+func fenceMarked(kind string, text []byte, most, at int, mark string) string {
 	shown := text[:min(len(text), most)]
 	var b strings.Builder
-	longest, run := 0, 0
+	longest, run, start := 0, 0, 0
 	for line := range bytes.Lines(shown) {
 		b.WriteString(display.Clean(strings.TrimRight(string(line), "\r\n")).String())
 		b.WriteByte('\n')
+		if at >= start && at < start+len(line) {
+			b.WriteString(strings.Repeat(" ", display.Clean(string(line[:at-start])).Width()) + display.Clean(mark).String() + "\n")
+		}
+		start += len(line)
 	}
 	for _, c := range b.String() {
 		if run++; c != '`' {

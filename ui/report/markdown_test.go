@@ -30,3 +30,24 @@ func TestEscaped(t *testing.T) {
 		}
 	}
 }
+
+// TestFenceMarked checks that the mark is under its byte, in cells, and that a byte that is cut off has none.
+func TestFenceMarked(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		at   int
+		want string
+	}{
+		{`{"a": 30s}`, 8, "{\"a\": 30s}\n        ^ here\n"},
+		{"{\n\"é\": x}", 8, "{\n\"é\": x}\n     ^ here\n"},
+		{"x", 0, "x\n^ here\n"},
+		{"\x1b[1m x", 5, "␛[1m x\n     ^ here\n"},
+		{`{"a": 30s}`, -1, "{\"a\": 30s}\n"},
+		{strings.Repeat(" ", 100) + "x", 100, strings.Repeat(" ", 100) + "\n"},
+	} {
+		got := fenceMarked("json", []byte(c.text), 100, c.at, "^ here")
+		if inside := strings.TrimPrefix(strings.Split(got, "```")[1], "json\n"); inside != c.want {
+			t.Errorf("%q at %d is %q, want %q", c.text, c.at, inside, c.want)
+		}
+	}
+}

@@ -240,9 +240,13 @@ func (b *Baseline) Absent() (gone []KnownFinding) {
 	return gone
 }
 
-// Text returns the finding in one line: its place in the form that editors and CI read, its severity, code
-// and message, and the party that caused it.
+// Text returns the finding in one line: its place, its severity, code and message, and the party that caused it.
 func (f *Finding) Text() display.Text {
+	return display.Format("%s%s %s: %s (by %s)", f.Where(), f.Severity, f.Code, f.Message, f.CausedBy())
+}
+
+// Where returns the start of the line of a finding: its place in the form that editors and CI read.
+func (f *Finding) Where() display.Text {
 	where := display.Clean(f.subjectText())
 	if f.File != "" {
 		file := display.Clean(f.File)
@@ -256,7 +260,7 @@ func (f *Finding) Text() display.Text {
 	if !where.Empty() {
 		where = display.Join(where, display.Lit(": "))
 	}
-	return display.Format("%s%s %s: %s (by %s)", where, f.Severity, f.Code, f.Message, f.CausedBy())
+	return where
 }
 
 // Text returns one line that reports the finding as gone.

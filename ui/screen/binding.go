@@ -14,6 +14,7 @@ type Binding struct {
 	Keys  []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
 	Shown []string     // the keys of the hint in the footer; none if only the help lists the binding
 	Hint  string       // the word after them
+	Last  bool         // the hint has the last place in the footer, and is kept
 	Does  display.Text // text in the help; empty for an alias of a listed key
 	Do    func()       // nil if the binding only shows a hint for a key that works everywhere
 }
@@ -119,22 +120,48 @@ func NameKeys(keys []string, draw display.Drawer) display.Text {
 	return draw.Clean(strings.Join(names, " "))
 }
 
-// fittingHints yields the hints that fit into so many cells, each with its first cell.
+// fittingHints yields the hints that fit into so many cells, each with its first cell. A hint for the last place
+// is shorter if that makes room for another.
 func fittingHints(of []Binding, draw display.Drawer, cells int) iter.Seq2[int, *Binding] {
 	return func(yield func(int, *Binding) bool) {
-		for i, at := 0, 0; i < len(of); i++ {
-			if !of[i].HasHint() {
+		room, at := cells, 0
+		last := slices.IndexFunc(of, func(b Binding) bool { return b.Last && b.HasHint() })
+		if last >= 0 && cells >= minLastHint {
+			room -= of[last].Hinted(briefLastHint).HintText(draw).Width() + hintGap
+		}
+		for i := range of {
+			if !of[i].HasHint() || i == last {
 				continue
 			}
-			at += min(at, 1) + 1
+			from := at + min(at, 1) + 1
 			width := of[i].HintText(draw).Width()
-			if at+width > cells || !yield(at, &of[i]) {
+			if from+width > room {
+				break
+			}
+			if at = from + width; !yield(from, &of[i]) {
 				return
 			}
-			at += width
+		}
+		if last < 0 {
+			return
+		}
+		b, from := of[last], at+min(at, 1)+1
+		if from+b.HintText(draw).Width() > cells {
+			b = b.Hinted(briefLastHint)
+		}
+		if from+b.HintText(draw).Width() <= cells {
+			yield(from, &b)
 		}
 	}
 }
+
+// The hint for the last place: its word without room for the usual one, the blanks before it, and the width from
+// which others leave room for it.
+const (
+	briefLastHint = "all"
+	hintGap       = 2
+	minLastHint   = 60
+)
 
 // HintAt returns the key whose hint is at cell x of a row of so many cells, or "". If the hint has several
 // keys, it returns the key at that cell.
@@ -191,7 +218,7 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 			}
 			hint := b
 			b, of.Do = *of, nil
-			b.Shown, b.Hint = hint.Shown, hint.Hint
+			b.Shown, b.Hint, b.Last = hint.Shown, hint.Hint, hint.Last
 		}
 		all = append(all, b)
 	}

@@ -26,7 +26,10 @@ type Glyphs struct {
 	Sep, Dot, Dash, None       display.Text // between parts of a path; between facts; in a range; unknown value
 	Times                      display.Text
 	Rule, Line, Tee            display.Text
-	Full, UpperHalf, LowerHalf display.Text // of block letters
+	Heavy, Calm, Under         display.Text    // the edge of the pane that has the keys; a healthy turn on the map; asked by the call above
+	Corners                    [4]display.Text // of a frame: top left, top right, bottom left, bottom right
+	Joints                     [5]display.Text // where lines of a frame meet: down, up, right, left, all
+	Full, UpperHalf, LowerHalf display.Text    // of block letters
 
 	// The timeline: nothing yet, silence, bytes, last required key; the current moment, and the sign above it.
 	Idle, Silent, Coming, Usable, Here, Over display.Text
@@ -44,6 +47,8 @@ var UnicodeGlyphs = &Glyphs{
 	Sep: display.Lit("›"), Dot: display.Lit("·"), Dash: display.Lit("–"), None: display.Lit("—"),
 	Times: display.Lit("×"),
 	Rule:  display.Lit("│"), Line: display.Lit("─"), Tee: display.Lit("┬"),
+	Heavy: display.Lit("━"), Calm: display.Lit("·"), Under: display.Lit("└"),
+	Corners: [4]display.Text(charTexts("╭╮╰╯")), Joints: [5]display.Text(charTexts("┬┴├┤┼")),
 	Full: display.Lit("█"), UpperHalf: display.Lit("▀"), LowerHalf: display.Lit("▄"),
 	Idle: display.Lit("┄"), Silent: display.Lit("─"), Coming: display.Lit("━"), Usable: display.Lit("╋"), Here: display.Lit("┃"), Over: display.Lit("▼"),
 	Headers: display.Lit("┌"), Token: display.Lit("┬"), End: display.Lit("┐"),
@@ -60,6 +65,8 @@ var ASCIIGlyphs = &Glyphs{
 	Sep: display.Lit(">"), Dot: display.Lit("-"), Dash: display.Lit("-"), None: display.Lit("-"),
 	Times: display.Lit("x"),
 	Rule:  display.Lit("|"), Line: display.Lit("-"), Tee: display.Lit("+"),
+	Heavy: display.Lit("="), Calm: display.Lit("."), Under: display.Lit(`\\`),
+	Corners: [4]display.Text(charTexts("++++")), Joints: [5]display.Text(charTexts("+++++")),
 	Full: display.Lit("#"), UpperHalf: display.Lit("'"), LowerHalf: display.Lit("."),
 	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Usable: display.Lit("+"), Here: display.Lit("|"), Over: display.Lit("V"),
 	Headers: display.Lit("["), Token: display.Lit("'"), End: display.Lit("]"),

@@ -1,0 +1,391 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/muesli/termenv"
+	"github.com/spf13/cobra"
+
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/themes"
+	"toolscope/ui/display"
+	"toolscope/ui/present"
+	units "toolscope/ui/screen"
+)
+
+// In this file, printed text gets the colours of the screen. A colour never changes the text: without the escape
+// sequences it is what a pipe gets. On a terminal, long lines are also wrapped, a call has the sign and the words
+// of its verdict, and a sign is under the first wrong byte.
+
+// colourPen colours printed lines. A lineWriter without one writes plain text.
+type colourPen struct {
+	paints *units.Paints
+	signs  *units.Glyphs
+	bold   string // escape sequence of names and titles
+	cells  int    // width of the terminal; 0 if it is not a terminal
+}
+
+// ink is the colour of a part of a line: a role of the screen, or one of the inks below.
+type ink uint8
+
+const (
+	plainInk = ink(units.Plain)
+	mutedInk = ink(units.Muted)
+	badInk   = ink(units.Bad)
+
+	boldInk  = ink(units.NumRoles)     // names and titles
+	wrongInk = ink(units.NumRoles) + 1 // bytes that make a text wrong
+)
+
+// escapeOf returns the escape sequence of an ink, "" for plain.
+func (p *colourPen) escapeOf(i ink) string {
+	switch i {
+	case boldInk:
+		return p.bold
+	case wrongInk:
+		return p.paints.Escape(units.JunkToken, units.Growing)
+	}
+	return p.paints.Escape(units.Role(i), units.Bare)
+}
+
+// tinted is an argument of a line that has an ink.
+type tinted struct {
+	ink ink
+	of  any
+}
+
+// inInk gives an argument of printLine an ink.
+func inInk(i ink, of any) any { return tinted{i, of} }
+
+// inBold, inMuted, ofRole and ofSeverity give an argument of printLine an ink.
+func inBold[T any](of T) any                   { return inInk(boldInk, of) }
+func inMuted[T any](of T) any                  { return inInk(mutedInk, of) }
+func ofRole(role units.Role, of any) any       { return inInk(ink(role), of) }
+func ofSeverity(s stream.Severity, of any) any { return ofRole(units.SeverityRoles[s], of) }
+
+// withoutInk returns an argument of printLine without its ink.
+func withoutInk(arg any) any {
+	if t, is := arg.(tinted); is {
+		return t.of
+	}
+	return arg
+}
+
+// withInkOf gives text the ink of an argument of printLine.
+func withInkOf(arg, text any) any {
+	if t, is := arg.(tinted); is {
+		return inInk(t.ink, text)
+	}
+	return text
+}
+
+// inkedLine is a line before it is sanitised, with the ends of its inks.
+type inkedLine struct {
+	raw  []byte
+	inks []inkEnd
+}
+
+// inkEnd is an ink that ends before a byte of a line.
+type inkEnd struct {
+	ink ink
+	end int
+}
+
+// add appends text. Blanks around it have no ink.
+func (l *inkedLine) add(i ink, text string) {
+	lead := len(text) - len(strings.TrimLeft(text, " "))
+	l.raw = append(l.raw, text...)
+	tail := len(text) - len(strings.TrimRight(text, " "))
+	l.inks = append(l.inks, inkEnd{plainInk, len(l.raw) - len(text) + lead}, inkEnd{i, len(l.raw) - tail}, inkEnd{plainInk, len(l.raw)})
+}
+
+// inkedLineOf formats a line. Each argument is formatted alone, so that its place is known.
+func inkedLineOf(format string, args []any) (l inkedLine) {
+	for n := 0; format != ""; {
+		verb := strings.IndexByte(format, '%')
+		if verb < 0 {
+			l.add(plainInk, format)
+			break
+		}
+		l.add(plainInk, format[:verb])
+		end := verb + 1
+		for strings.IndexByte("-+# 0123456789.", format[end]) >= 0 {
+			end++
+		}
+		end++
+		switch piece := format[verb:end]; {
+		case piece == "%%":
+			l.add(plainInk, "%")
+		default:
+			i := plainInk
+			if t, is := args[n].(tinted); is {
+				i = t.ink
+			}
+			l.add(i, fmt.Sprintf(piece, withoutInk(args[n])))
+			n++
+		}
+		format = format[end:]
+	}
+	l.raw = bytes.TrimRight(l.raw, " ")
+	return l
+}
+
+// inkedWriter writes a line in ink, wrapped if the terminal is narrower.
+type inkedWriter struct {
+	to    io.Writer
+	pen   *colourPen
+	rows  display.Rows[ink]
+	ink   ink    // of the last piece
+	used  int    // cells of the current row, on a terminal
+	about string // what the sign under the first wrong byte says; "" for no sign
+	wrong int    // cell of that byte in the current row, or -1
+}
+
+// newInkedWriter returns a writer of a line whose further rows are indented.
+func newInkedWriter(l lineWriter, indent int) *inkedWriter {
+	w := &inkedWriter{to: l.to, pen: l.pen, wrong: -1}
+	w.rows = display.Rows[ink]{Cells: l.pen.cells, Indent: min(indent, l.pen.cells/2), Write: w.write, Break: w.endRow}
+	return w
+}
+
+// write writes a piece of a row.
+func (w *inkedWriter) write(i ink, t display.Text) {
+	if w.about != "" && i == wrongInk && w.wrong < 0 {
+		w.wrong = w.used
+	}
+	if w.pen.cells > 0 {
+		w.used += t.Width()
+	}
+	if !t.Empty() {
+		w.changeInk(i)
+		_, _ = io.WriteString(w.to, t.String())
+	}
+}
+
+// changeInk writes the escape sequences that change the ink, if it is another one.
+func (w *inkedWriter) changeInk(i ink) {
+	was, on := w.pen.escapeOf(w.ink), w.pen.escapeOf(i)
+	if w.ink = i; was == on {
+		return
+	}
+	if was != "" {
+		_, _ = io.WriteString(w.to, "\x1b[0m")
+	}
+	_, _ = io.WriteString(w.to, on)
+}
+
+// endRow ends a row.
+func (w *inkedWriter) endRow() {
+	w.changeInk(plainInk)
+	_, _ = io.WriteString(w.to, "\n")
+	w.used = 0
+	if w.wrong >= 0 {
+		l := lineWriter{to: w.to, pen: w.pen}
+		l.printLine("%s%s", strings.Repeat(" ", w.wrong), inInk(badInk, "^ "+w.about))
+		w.about, w.wrong = "", -1
+	}
+}
+
+// endLine ends the line.
+func (w *inkedWriter) endLine() {
+	w.rows.End()
+	w.endRow()
+}
+
+// writeInked writes a line in ink. The further rows of a wrapped line are indented by hang, or by two cells more
+// than the line.
+func (l lineWriter) writeInked(line inkedLine) {
+	hang := l.hang
+	if hang == 0 {
+		hang = len(line.raw) - len(bytes.TrimLeft(line.raw, " ")) + 2
+	}
+	w := newInkedWriter(l, hang)
+	rest, at := line.raw, 0
+	for _, i := range line.inks {
+		clean, left := display.CleanStart(rest, min(i.end, len(line.raw))-at)
+		at += len(rest) - len(left)
+		rest = left
+		w.rows.Add(i.ink, clean)
+	}
+	w.endLine()
+}
+
+// withHang returns a writer that indents the further rows of a wrapped line by so many cells.
+func (l lineWriter) withHang(cells int) lineWriter {
+	l.hang = cells
+	return l
+}
+
+// onTerminal reports whether the output is wrapped and has signs, because a terminal shows it in colour.
+func (l lineWriter) onTerminal() bool { return l.pen != nil && l.pen.cells > 0 }
+
+// writeInkedArgs writes the arguments of a call on a line of their own, each token in the ink of its kind. On a
+// terminal, a sign is under the first wrong byte.
+func (l lineWriter) writeInkedArgs(c *stream.Call, args []byte) {
+	indent := argsIndent
+	if l.onTerminal() {
+		indent = display.Lit("    ")
+	}
+	w := newInkedWriter(l, indent.Width()+1)
+	w.rows.Add(plainInk, indent)
+	at, wrong, mark := 0, len(args), wrongByte(c)
+	if mark != nil {
+		wrong = min(mark.Offset, len(args))
+	}
+	add := func(i ink, end int) {
+		clean, rest := display.CleanStart(args[at:], end-at)
+		at = len(args) - len(rest)
+		w.rows.Add(i, clean)
+	}
+	if !c.Freeform() {
+		for _, t := range c.Lexer().Tokens().All() {
+			if end := min(int(t.End), wrong); end > at {
+				add(ink(units.TokenRoles[t.Kind]), end)
+			}
+		}
+	}
+	if mark != nil && wrong > at {
+		add(plainInk, wrong)
+	}
+	if mark != nil && l.onTerminal() {
+		w.about = fmt.Sprintf("%s  byte %d, delta %d", mark.Brief(), mark.Offset, c.DeltaAt(mark.Offset)+1)
+	}
+	add(ifElse(mark != nil, wrongInk, plainInk), len(args))
+	w.endLine()
+}
+
+// argsIndent is before arguments.
+var argsIndent = display.Lit("                ")
+
+// wrongByte returns the finding about the byte from which the arguments of a call are wrong, or nil.
+func wrongByte(c *stream.Call) *stream.Finding {
+	for i := range c.Findings {
+		if f := &c.Findings[i]; f.ExplainsState && f.Severity == stream.Error && f.Offset >= 0 && f.Offset < c.ArgsLen() && c.Status() == stream.Malformed {
+			return f
+		}
+	}
+	return nil
+}
+
+// callState returns the state of a call as a line of text has it. On a terminal, it is the sign and the words of the
+// verdict.
+func (l lineWriter) callState(c *stream.Call) any {
+	if l.pen == nil {
+		return fmt.Sprintf("%-13s", c.Status())
+	}
+	v := present.VerdictOfCall(c)
+	if !l.onTerminal() {
+		return ofRole(v.Role, fmt.Sprintf("%-13s", c.Status()))
+	}
+	sign, words := l.pen.signs.Status[v.State].String(), ifElse(v.Words == "", c.Status().String(), v.Words)
+	if v.Finding != nil {
+		sign = strings.TrimSpace(l.pen.signs.Severity[v.Finding.Severity].String())
+	}
+	return ofRole(v.Role, sign+" "+words+" ")
+}
+
+// statusRole is the role of a state in a list: a healthy one is muted.
+func statusRole(s stream.Status) units.Role {
+	if s == stream.Complete || s == stream.NoArguments {
+		return units.Muted
+	}
+	return units.StatusRoles[s]
+}
+
+// outcomeRole is the role of the outcome of a call in a request.
+func outcomeRole(name string) units.Role {
+	for o, side := range units.OutcomeSides {
+		if replay.Outcome(o).String() == name {
+			return units.SideRoles[side]
+		}
+	}
+	return units.Plain
+}
+
+// colourFlags are the flags for the colours of printed text. They share the values of the screen's flags.
+func (a *app) colourFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&a.colour, "color", "auto", "")
+	f.BoolVar(&a.flags.noColor, "no-color", false, "")
+	f.BoolVar(&a.flags.plain, "plain", false, "")
+	f.StringVar(&a.flags.theme, "theme", "auto", "")
+	addFlagCheck(f, "color", func(when string) error {
+		if !slices.Contains(colourModes, when) {
+			return usageErrorf("--color %q: unknown value\nuse %s", when, present.JoinWords(colourModes...))
+		}
+		return nil
+	})
+	asPaths(f, "theme")
+	cmd.MarkFlagsMutuallyExclusive("color", "no-color")
+	cmd.MarkFlagsMutuallyExclusive("color", "plain")
+}
+
+// colourModes are the values of --color.
+var colourModes = []string{"auto", "always", "never"}
+
+// outputFor returns a buffered writer to standard output. For text it has a pen, if standard output is a terminal
+// with colours, or with --color always.
+func (a *app) outputFor(format string) (lineWriter, error) {
+	to := a.stdout.withBuffer()
+	if format != "text" {
+		return to, nil
+	}
+	if _, err := lookTheme(a.flags.theme, true, func(string) {}); err != nil && a.origin["theme"] == (valueOrigin{}) {
+		return to, err
+	}
+	terminal := a.output != nil && isTerminal(a.output)
+	depth := a.flags.colourDepth()
+	switch {
+	case a.flags.noColor, a.flags.plain, a.colour == "never":
+		return to, nil
+	case a.colour == "always":
+		if depth == termenv.Ascii {
+			depth = termenv.ANSI
+		}
+	case !terminal, depth == termenv.Ascii:
+		return to, nil
+	}
+	theme := a.flags.theme
+	if kept := readSavedState(); !a.flags.isThemeSet() && kept.theme != "" {
+		theme = kept.theme
+	}
+	to.pen = &colourPen{signs: units.UnicodeGlyphs}
+	if asciiLocale() {
+		to.pen.signs = units.ASCIIGlyphs
+	}
+	dark, known := darkFromEnv(os.Getenv("COLORFGBG"))
+	if terminal {
+		if width, _, err := term.GetSize(a.output.Fd()); err == nil {
+			to.pen.cells = max(width, minWidth)
+		}
+		if !known && !a.flags.isThemeSet() && canQueryTerminal(a.output.Fd()) {
+			wait := ifElse(os.Getenv("SSH_CONNECTION") != "", remoteAnswerTime, answerTime)
+			ground, _ := terminalGround(wait)
+			dark, known = ground.Dark, ground.Known
+		}
+		if _, err := termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(a.output)); err != nil { // an old Windows
+			to.pen = nil
+			return to, nil
+		}
+	}
+	t, err := lookTheme(theme, dark || !known, func(string) {})
+	if err != nil || known && t.Dark != dark && !a.flags.isThemeSet() { // its text would be illegible on this background
+		t = themes.Default(dark || !known)
+	}
+	to.pen.paints = units.NewPaints(t, depth, false)
+	to.pen.bold = boldEscape
+	return to, nil
+}
+
+// boldEscape is the escape sequence of bold text.
+const boldEscape = "\x1b[1m"
+
+// minWidth is the minimum width that lines are wrapped to.
+const minWidth = 20

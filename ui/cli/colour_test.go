@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/muesli/termenv"
+
+	"toolscope/stream"
+	"toolscope/themes"
+	"toolscope/ui/display"
+	units "toolscope/ui/screen"
+)
+
+// withoutInks removes the escape sequences of our own inks, and no others.
+func withoutInks(out string) string {
+	var pairs []string
+	for _, dark := range []bool{true, false} {
+		theme := themes.Default(dark)
+		for _, depth := range []termenv.Profile{termenv.TrueColor, termenv.ANSI256, termenv.ANSI} {
+			pen := colourPen{paints: units.NewPaints(theme, depth, false), bold: boldEscape}
+			for i := range wrongInk + 1 {
+				if on := pen.escapeOf(i); on != "" {
+					pairs = append(pairs, on, "")
+				}
+			}
+		}
+	}
+	return strings.NewReplacer(append(pairs, "\x1b[0m", "")...).Replace(out)
+}
+
+// inColours sets the environment of a terminal with so many colours.
+func inColours(t *testing.T, terminal, colours string) {
+	t.Helper()
+	for name, value := range map[string]string{"TERM": terminal, "COLORTERM": colours, "NO_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "", "COLORFGBG": ""} {
+		t.Setenv(name, value)
+	}
+}
+
+// savedDemo saves the scenarios of the demo, and works in their folder.
+func savedDemo(t *testing.T) (names []string) {
+	t.Helper()
+	dir := t.TempDir()
+	if got := command(t, nil, "demo", "--save", dir); got.code != 0 {
+		t.Fatal(got.stderr)
+	}
+	t.Chdir(dir)
+	names, _ = filepath.Glob("*.tsc")
+	return names
+}
+
+// colourCases are command lines whose output has colours.
+func colourCases(names []string) (all [][]string) {
+	for _, name := range names {
+		all = append(all, []string{"print", name}, []string{"check", name})
+	}
+	return append(all, []string{"replay", "malformed.tsc"}, []string{"print", "--summary", "malformed.tsc"}, []string{"replay", "malformed.tsc", "--to", "gemini", "--policy", "repair"},
+		[]string{"replay", "index-zero.tsc", "--policy", "behaviours", "--to", "openai-chat"}, []string{"diff", "schema.tsc", "early.tsc"}, []string{"diff", "index-zero.tsc", "compare.tsc"})
+}
+
+// TestColoursChangeNoText: without the escape sequences, coloured output is what a pipe gets, byte for byte, and plain
+// output has none.
+func TestColoursChangeNoText(t *testing.T) {
+	for _, depth := range [][2]string{{"xterm", ""}, {"xterm-256color", ""}, {"xterm-256color", "truecolor"}} {
+		inColours(t, depth[0], depth[1])
+		for _, args := range colourCases(savedDemo(t)) {
+			plain, coloured := command(t, nil, args...), command(t, nil, append(args, "--color", "always")...)
+			same(t, 0, "exit code", coloured.code, plain.code)
+			same(t, 0, "text of "+strings.Join(args, " "), withoutInks(coloured.stdout), plain.stdout)
+			same(t, 0, "notes", coloured.stderr, plain.stderr)
+			if strings.Contains(plain.stdout, "\x1b") || !strings.Contains(coloured.stdout, "\x1b[") {
+				t.Errorf("%v: escape sequences in plain text, or none in\n%s", args, coloured.stdout)
+			}
+		}
+	}
+}
+
+// TestColourGoldens compares the output in colour of the demo's samples, in both grounds, with golden files.
+func TestColourGoldens(t *testing.T) {
+	goldens, err := filepath.Abs("testdata/colour")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inColours(t, "xterm-256color", "truecolor")
+	names := savedDemo(t)
+	for _, theme := range []string{"toolscope-dark", "toolscope-light"} {
+		var out strings.Builder
+		for _, args := range colourCases(names) {
+			fmt.Fprintf(&out, "$ toolscope %s\n%s", strings.Join(args, " "), command(t, nil, append(args, "--color", "always", "--theme", theme)...).stdout)
+		}
+		golden := filepath.Join(goldens, theme+".ansi")
+		if *update {
+			if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || string(want) != out.String() {
+			t.Errorf("%s differs (%v): look at it with -update", golden, err)
+		}
+	}
+}
+
+// TestColourFlags: nothing that turns colours off leaves an escape sequence, and --color always overrides the environment.
+func TestColourFlags(t *testing.T) {
+	savedDemo(t)
+	for name, c := range map[string]struct {
+		env, args []string
+		code      int
+		coloured  bool
+	}{
+		"a file":               {},
+		"never":                {args: []string{"--color", "never"}},
+		"--no-color":           {args: []string{"--no-color"}},
+		"--plain":              {args: []string{"--plain"}},
+		"always":               {args: []string{"--color", "always"}, coloured: true},
+		"always with NO_COLOR": {env: []string{"NO_COLOR", "1"}, args: []string{"--color", "always"}, coloured: true},
+		"always when dumb":     {env: []string{"TERM", "dumb"}, args: []string{"--color=always"}, coloured: true},
+		"set to always":        {env: []string{"TOOLSCOPE_COLOR", "always"}, coloured: true},
+		"always, not set so":   {env: []string{"TOOLSCOPE_COLOR", "always"}, args: []string{"--no-color"}},
+		"jsonl":                {args: []string{"--color", "always", "--format", "jsonl"}},
+		"forced by CLICOLOR":   {env: []string{"CLICOLOR_FORCE", "1"}},
+		"both":                 {args: []string{"--color", "always", "--no-color"}, code: 1},
+		"a wrong value":        {args: []string{"--color", "maybe"}, code: 2},
+		"a wrong theme":        {args: []string{"--color", "always", "--theme", "none-such"}, code: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inColours(t, "xterm-256color", "truecolor")
+			if c.env != nil {
+				t.Setenv(c.env[0], c.env[1])
+			}
+			got := command(t, nil, append([]string{"print", "malformed.tsc"}, c.args...)...)
+			same(t, 0, "exit code", got.code, c.code)
+			if strings.Contains(got.stdout, "\x1b") != c.coloured || strings.Contains(got.stderr, "\x1b") {
+				t.Errorf("colours: want %t in\n%s%s", c.coloured, got.stdout, got.stderr)
+			}
+		})
+	}
+}
+
+// TestColoursAreQuiet: a call with nothing wrong has no warm colour. One with a fault has.
+func TestColoursAreQuiet(t *testing.T) {
+	inColours(t, "xterm-256color", "truecolor")
+	savedDemo(t)
+	for name, loud := range map[string]bool{"parallel.tsc": false, "malformed.tsc": true, "schema.tsc": true} {
+		for _, dark := range []bool{true, false} {
+			look := themes.Default(dark)
+			paints := units.NewPaints(look, termenv.TrueColor, false)
+			out := command(t, nil, "print", name, "--color", "always", "--theme", look.Name).stdout
+			warm := slices.ContainsFunc([]units.Role{units.Bad, units.Caution, units.JunkToken}, func(r units.Role) bool {
+				return strings.Contains(out, paints.Escape(r, units.Bare))
+			})
+			same(t, 0, name+" is loud", warm, loud)
+		}
+	}
+}
+
+// TestInkedLine: a line in ink has the text of the plain line, whatever its arguments are.
+func TestInkedLine(t *testing.T) {
+	pen := &colourPen{paints: units.NewPaints(themes.Default(true), termenv.TrueColor, false), bold: boldEscape}
+	for _, text := range []string{"", " ", "plain", "  blanks  ", "\u0301mark", "e\u0301", "👩", "\u200d👩", "\x1b[31m", "\xff\xed\xa0\xbd", strings.Repeat("\u0301", 20), "%s%d", "🇩", "🇪"} {
+		for _, next := range []string{"x", "\u0301", "\u200d🏿", "🇪", "\xa0", " "} {
+			args := func() []any { return []any{inMuted(text), next, inBold(next), ofSeverity(stream.Error, text), 7} }
+			const format = "  %-8s %s%s%s 100%% %3d "
+			var plain, inked bytes.Buffer
+			lineWriter{to: &plain}.printLine(format, args()...)
+			lineWriter{to: &inked, pen: pen}.printLine(format, args()...)
+			same(t, 0, fmt.Sprintf("%q and %q", text, next), withoutInks(inked.String()), plain.String())
+			if display.Clean(strings.TrimSuffix(plain.String(), "\n")).String() != strings.TrimSuffix(plain.String(), "\n") {
+				t.Errorf("%q is not clean", plain.String())
+			}
+		}
+	}
+}

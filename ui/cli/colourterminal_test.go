@@ -1,0 +1,110 @@
+//go:build linux
+
+package cli
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+
+	"toolscope/themes"
+	units "toolscope/ui/screen"
+)
+
+// TestHostileColours: text from outside is as harmless in colour as without, and nothing of it is lost.
+func TestHostileColours(t *testing.T) {
+	inColours(t, "xterm-256color", "truecolor")
+	files := hostileFiles(t)
+	for _, args := range [][]string{{"print"}, {"check"}, {"replay"}, {"replay", "--to", "openai-chat", "--policy", "repair"}, {"diff"}} {
+		args = append(args, files[:2]...)
+		plain, coloured := command(t, nil, args...), command(t, nil, append(args, "--color", "always")...)
+		wantClean(t, withoutInks(coloured.stdout))
+		same(t, 0, args[0], withoutInks(coloured.stdout), plain.stdout)
+	}
+}
+
+// onTerminal returns what a command writes to a terminal of so many columns, without its queries of the terminal.
+func onTerminal(t *testing.T, columns int, args ...string) string {
+	t.Helper()
+	p := start(t, launch{w: columns, args: args})
+	p.exit()
+	return strings.ReplaceAll(string(p.out), "\r\n", "\n")
+}
+
+// TestTerminalRows: on a terminal, no row is too wide, the words are those of a pipe, and the sign of the first wrong
+// byte is under that byte.
+func TestTerminalRows(t *testing.T) {
+	if _, err := binary(); err != nil { // it is built from this folder
+		t.Fatal(err)
+	}
+	names := savedDemo(t)
+	blanks := regexp.MustCompile(`\s+`)
+	for _, columns := range []int{40, 80, 200} {
+		for _, args := range [][]string{{"check", names[0]}, {"check", "malformed.tsc"}, {"replay", "malformed.tsc"}, {"print", "malformed.tsc"}, {"diff", "schema.tsc", "early.tsc"}} {
+			out := withoutInks(onTerminal(t, columns, args...))
+			wantClean(t, out)
+			for row := range strings.Lines(out) {
+				if wide := ansi.StringWidth(strings.TrimRight(row, "\n")); wide > columns {
+					t.Errorf("%v at %d columns: a row of %d cells: %q", args, columns, wide, row)
+				}
+			}
+			plain := command(t, nil, args...).stdout
+			if args[0] == "check" || args[0] == "replay" {
+				same(t, 0, "text of "+args[0], blanks.ReplaceAllString(out, ""), blanks.ReplaceAllString(plain, ""))
+			}
+		}
+	}
+	out := strings.Split(withoutInks(onTerminal(t, 80, "print", "malformed.tsc")), "\n")
+	n := slices.IndexFunc(out, func(row string) bool { return strings.HasPrefix(strings.TrimLeft(row, " "), "^") })
+	if n < 1 || out[n-1][strings.Index(out[n], "^"):][:2] != "s," || !slices.ContainsFunc(out, func(row string) bool { return strings.HasPrefix(row, "  ✗ malformed  run_shell") }) {
+		t.Errorf("no verdict, or no sign under the wrong byte:\n%s", strings.Join(out, "\n"))
+	}
+}
+
+// TestTerminalColours: print has the theme for the terminal's background. It asks once, does not wait for a silent
+// terminal, and asks nothing if the theme or the background is known.
+func TestTerminalColours(t *testing.T) {
+	t.Parallel()
+	light, dark := units.NewPaints(themes.Default(false), termenv.TrueColor, false), units.NewPaints(themes.Default(true), termenv.TrueColor, false)
+	asked := []string{"background", "kind"}
+	for name, c := range map[string]struct {
+		env, args []string
+		answers   map[string]string
+		want      *units.Paints
+		asked     []string
+	}{
+		"light":         {env: []string{"COLORFGBG="}, answers: map[string]string{"background": saysLight, "kind": saysKind}, want: light, asked: asked},
+		"dark":          {env: []string{"COLORFGBG="}, answers: map[string]string{"background": saysDark, "kind": saysKind}, want: dark, asked: asked},
+		"silent":        {env: []string{"COLORFGBG="}, want: dark, asked: asked},
+		"a theme":       {env: []string{"COLORFGBG="}, args: []string{"--theme", "toolscope-light"}, want: light},
+		"known light":   {env: []string{"COLORFGBG=0;15"}, want: light},
+		"NO_COLOR":      {env: []string{"COLORFGBG=", "NO_COLOR=1"}},
+		"TERM=dumb":     {env: []string{"COLORFGBG=", "TERM=dumb"}},
+		"--plain":       {env: []string{"COLORFGBG="}, args: []string{"--plain"}},
+		"--color never": {env: []string{"COLORFGBG="}, args: []string{"--color", "never"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for try := 1; ; try++ { // on a busy machine an answer may be late
+				p := start(t, launch{args: append([]string{"print", capturedDemo}, c.args...), env: append(c.env, "COLORTERM=truecolor"), asks: true,
+					answer: func(p *console, query string) { p.keys(c.answers[query]) }})
+				p.wantExit(0)
+				out := string(p.out)
+				right := strings.Contains(out, "\x1b") == (c.want != nil) && (c.want == nil || strings.Contains(out, c.want.Escape(units.Muted, units.Bare)))
+				if got := now(p, func(s *screen) []string { return s.queries }); !slices.Equal(got, c.asked) {
+					t.Errorf("the terminal was asked for %q, want %q", got, c.asked)
+				}
+				if right {
+					return
+				}
+				if try == 5 {
+					t.Fatalf("wrong colours:\n%s", out)
+				}
+			}
+		})
+	}
+}

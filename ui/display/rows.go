@@ -1,0 +1,101 @@
+package display
+
+// CleanStart returns the clean form of the units that begin in the first n bytes of text, and the bytes after
+// them. A text that is cleaned from start to start is the same as the text cleaned at once.
+func CleanStart(text []byte, n int) (clean Text, rest []byte) {
+	if n <= 0 {
+		return Text{}, text
+	}
+	part, rest := Drawer{}.appendClean(make([]byte, 0, min(n, len(text))), text, min(n, len(text)))
+	return Text{string(part), unmeasured}, rest
+}
+
+// Rows breaks a line into rows between words, or within words that are wider than a row. The line comes in
+// pieces, each with its ink.
+type Rows[Ink any] struct {
+	Cells  int             // of a row; 0 for a line in one row
+	Indent int             // of each row but the first
+	Write  func(Ink, Text) // gets the pieces of a row, and a Text of blanks for each indent
+	Break  func()          // ends a row, between two calls of Write
+
+	used      int // cells of the current row
+	blanks    int // cells of blanks before the word
+	blankInk  Ink
+	word      []inkedText[Ink]
+	wordCells int
+	begun     bool // the row has a word
+}
+
+type inkedText[Ink any] struct {
+	ink  Ink
+	text Text
+}
+
+// Add adds a piece.
+func (r *Rows[Ink]) Add(ink Ink, t Text) {
+	if r.Cells == 0 {
+		r.Write(ink, t)
+		return
+	}
+	b := []byte(t.s)
+	start, cells := 0, 0 // of the part that is not in the word yet
+	push := func(end int) {
+		if end > start {
+			r.word = append(r.word, inkedText[Ink]{ink, Text{t.s[start:end], cells}})
+		}
+		start, cells = end, 0
+	}
+	for at := 0; at < len(b); {
+		n, wide := 1, 1
+		if PlainLen(b[at:min(len(b), at+1+maxRuneBytes)]) == 0 {
+			n, wide = Measure(b[at:])
+		}
+		if b[at] == ' ' && n == 1 {
+			push(at)
+			r.endWord()
+			r.blanks, r.blankInk = r.blanks+1, ink
+			at++
+			start = at
+			continue
+		}
+		if r.wordCells+wide > max(r.Cells-r.Indent, 1) {
+			push(at)
+			r.endWord()
+		}
+		at, cells, r.wordCells = at+n, cells+wide, r.wordCells+wide
+	}
+	push(len(b))
+}
+
+// maxRuneBytes is the maximum number of bytes of a character.
+const maxRuneBytes = 4
+
+// End writes the rest of the line. Blanks at its end are left out.
+func (r *Rows[Ink]) End() {
+	if r.Cells > 0 {
+		r.endWord()
+	}
+}
+
+// Used returns the cells of the current row, with the word that has not ended yet.
+func (r *Rows[Ink]) Used() int { return r.used + r.blanks + r.wordCells }
+
+// endWord writes the word, on a new row if it does not fit.
+func (r *Rows[Ink]) endWord() {
+	if r.wordCells == 0 {
+		return
+	}
+	if r.begun && r.used+r.blanks+r.wordCells > r.Cells {
+		var plain Ink
+		r.Break()
+		r.used, r.blanks, r.blankInk = 0, r.Indent, plain
+	}
+	if r.blanks > 0 {
+		r.Write(r.blankInk, Repeat(Text{" ", 1}, r.blanks))
+	}
+	for _, w := range r.word {
+		r.Write(w.ink, w.text)
+	}
+	r.used, r.begun = r.used+r.blanks+r.wordCells, true
+	r.word, r.wordCells, r.blanks = r.word[:0], 0, 0
+}

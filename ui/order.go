@@ -1,0 +1,46 @@
+package ui
+
+import (
+	"strings"
+
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+)
+
+// openAtWorst selects the first row of a source that has been read completely: the worst call, or the first one if
+// none is bad.
+func (m *Model) openAtWorst() {
+	m.setFollow(false)
+	if m.verdicts.Counts.Bad() > 0 {
+		m.list.SetOrder(panes.WorstFirst)
+		m.refreshPanes()
+	}
+	m.list.GoTo(0)
+	m.refreshPanes()
+}
+
+// swapOrder changes between the order by time and worst first.
+func (m *Model) swapOrder() {
+	by := panes.WorstFirst
+	if m.list.Order() != panes.ByTime {
+		by = panes.ByTime
+	}
+	m.setOrder(by)
+}
+
+// setOrder orders the list. The cursor stays on its call.
+func (m *Model) setOrder(by panes.SortKey) {
+	m.list.SetOrder(by)
+	m.showNotice(m.draw.Clean(by.String()))
+	m.refreshPanes()
+}
+
+// sortBy orders the list by a word: the name of a column.
+func (m *Model) sortBy(word string) {
+	by, ok := panes.SortKeyNamed(word)
+	if !ok {
+		m.showNotice(display.Join(display.Lit("sort by what? "), m.draw.Clean(strings.Join(panes.SortWords(), " "))))
+		return
+	}
+	m.setOrder(by)
+}
