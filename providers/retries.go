@@ -1,7 +1,6 @@
 package providers
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -84,7 +83,7 @@ func (v *View) Retry(t *stream.Turn) (r Retry, ok bool) {
 const maxRetries = 1 << 14
 
 // retryAfter returns how long a server told the client to wait, or NoTime.
-func retryAfter(header http.Header) time.Duration {
+func retryAfter(header map[string][]string) time.Duration {
 	for _, h := range []struct {
 		name string
 		unit time.Duration

@@ -114,7 +114,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 		facts = append(facts, fieldFact("latency", turnLatencyFacts(&l)))
 	}
 	if x != nil {
-		facts = append(facts, optionalFact("server", "", x.Host()), optionalFact("provider", "", providers.NameProvider(x.Head.URL, t.Protocol)))
+		facts = append(facts, optionalFact("server", "", x.Host()), optionalFact("provider", "", providers.ProviderAt(x.Head.URL)))
 		facts = append(facts, optionalFact("peeled", "found in", x.Head.Wrappers))
 		if len(x.Head.Lacks) > 0 {
 			facts = append(facts, fieldFact("lacks", x.Head.Lacks))
