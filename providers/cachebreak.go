@@ -46,7 +46,7 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 			fields = append(fields, "path", b.path, "was", b.was, "is", b.is)
 		}
 	}
-	m = stream.Messagef("%s: %d of %d cached tokens were read", m, lost.read, lost.cached)
+	m = stream.Messagef("%s; %d of %d cached tokens were read", m, lost.read, lost.cached)
 	f := cacheBroken.Finding("%s", m).WithDetail("cache_break", append(fields, "tokens", int(lost.cached-lost.read))...)
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
 }
