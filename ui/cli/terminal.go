@@ -334,9 +334,9 @@ const (
 // withWheel adds alternate scroll after the start of the alternate screen, and restores it before the end.
 func withWheel(p []byte) []byte {
 	switch {
-	case bytes.Contains(p, []byte(ansi.SetAltScreenSaveCursorMode)):
+	case bytes.Contains(p, []byte(ansi.SetModeAltScreenSaveCursor)):
 		return append(bytes.Clone(p), alternateScroll...)
-	case bytes.Contains(p, []byte(ansi.ResetAltScreenSaveCursorMode)):
+	case bytes.Contains(p, []byte(ansi.ResetModeAltScreenSaveCursor)):
 		return append([]byte(restoreScroll), p...)
 	}
 	return p

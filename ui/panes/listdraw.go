@@ -331,13 +331,11 @@ func VerdictSign(p *screen.Pen, v present.Verdict) display.Text {
 
 // drawTool draws the name of the tool, under the call that asked for it. A turn says what it has instead of calls.
 func (l *List) drawTool(p *screen.Pen, at rowTarget, g screen.Surface, c listColumns) {
-	role, name := screen.Plain, display.Text{}
-	if of := at.toolCall(); of != nil {
-		if name = p.Name(of.Name); name.Empty() {
-			role, name = screen.Muted, display.Lit("(no name)")
-		}
-	} else {
-		role, name = screen.Muted, l.insteadOfCall(p, at.turn)
+	role, name := screen.Muted, display.Lit("(no name)")
+	if of := at.toolCall(); of == nil {
+		name = l.insteadOfCall(p, at.turn)
+	} else if named := p.Name(of.Name); !named.Empty() {
+		role, name = screen.Plain, named
 	}
 	if isBackground(at.turn) {
 		role = screen.Muted
