@@ -20,7 +20,7 @@ func (s *rig) paste(text string) *rig {
 // TestResults: with a result for each call, the next request carries the conversation, the turn and
 // the results, and goes where the user says.
 func TestResults(t *testing.T) {
-	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("ga").shows("RESULT of write_file", "0 of 2 results set", "the tool returned this")
+	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("ga").shows("Result of write_file", "0 of 2 results set", "the tool returned this")
 	s.paste("line one\r\nline\ttwo \"quoted\"").shows("line one", "line␉two").press("<enter>")
 	if c := s.selectedCall(); c == nil || c.ID != "toolu_2" {
 		t.Fatalf("goes on to %+v", s.selected)

@@ -160,7 +160,7 @@ func TestStagePlays(t *testing.T) {
 			}
 			s.send(workDone{then: s.tour.playToNextScene})
 		}
-		if s.shows("DEMO what you saw"); !s.tour.isSummaryOpen() {
+		if s.shows("demo what you saw"); !s.tour.isSummaryOpen() {
 			t.Error("it does not end with what was seen")
 		}
 	}
