@@ -26,7 +26,7 @@ func TestResults(t *testing.T) {
 		t.Fatalf("goes on to %+v", s.selected)
 	}
 	s.shows("1 of 2 results").press("a<tab>").shows("failed with this").press("no disk<enter>")
-	s.shows("SEND turn 1 with 2 results", "to anthropic", "policy preserve")
+	s.shows("Send turn 1 with 2 results", "to anthropic", "policy preserve")
 	body := s.press("<enter>").lastSent().Body
 	history, err := providers.TargetOf("anthropic").Decode(body)
 	if err != nil || len(history) != 3 {

@@ -103,7 +103,7 @@ func TestSendResults(t *testing.T) {
 	p.keys("\x1b[200~4 C\nand \x1b]0;owned\x07rain\x1b[201~")
 	p.untilShown("rain")
 	p.keys("\r")
-	p.untilShown("SEND turn 1 with 1 result")
+	p.untilShown("Send turn 1 with 1 result")
 	p.keys("\r")
 	p.untilShown("say_so")
 	sent := requests()
