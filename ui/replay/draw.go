@@ -208,13 +208,13 @@ func (m *replayMode) drawAnswer(p *screen.Pen, y int) {
 		m.drawPolicy(p)
 	case worst != nil:
 		p.Text(role, display.Join(display.Lit(" "), p.Clean(strings.TrimSpace(p.Glyph.Side[side].String())), display.Lit(" ")))
-		p.Text(screen.Plain, m.sentence(p, worst, p.Left-1))
+		p.Text(screen.Plain, m.outcomeText(p, worst, p.Left-1))
 	}
 }
 
-// sentence says for how many targets, or by how many clients, the call has its worst outcome, and what follows if
+// outcomeText says for how many targets, or by how many clients, the call has its worst outcome, and the effect if
 // that fits.
-func (m *replayMode) sentence(p *screen.Pen, worst *verdict, room int) display.Text {
+func (m *replayMode) outcomeText(p *screen.Pen, worst *verdict, room int) display.Text {
 	n, all := 0, 0
 	for i := range m.table.rows {
 		if row := &m.table.rows[i]; !row.mute {

@@ -353,7 +353,7 @@ func verdictOf(p *replay.Preview) verdict {
 	return v
 }
 
-// lostWords says in a few words what is lost: all bytes of the call that is sent empty, else the loss's own words.
+// lostWords names a loss in a few words: all bytes of the call that is sent empty, else the loss's own words.
 func lostWords(p *replay.Preview, l replay.Loss) string {
 	if l.Kind == replay.ArgsEmptied && len(p.Calls) == 1 {
 		return "all " + screen.Bytes(len(p.Calls[0].Original)).String()

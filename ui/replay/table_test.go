@@ -139,7 +139,7 @@ func lossKind(code string, s replay.Severity) *replay.Kind {
 	return &replay.Kind{Diagnosis: &stream.Diagnosis{Code: code}, Severity: s}
 }
 
-// TestSentence: the sentence counts the worst outcome, what follows from it is dropped if it does not fit, and an
+// TestSentence: the sentence counts the worst outcome, its effect is dropped if there is no room, and an
 // unknown outcome is not the worst of several.
 func TestSentence(t *testing.T) {
 	s := brokenCall(t).press("pg")
@@ -161,7 +161,7 @@ func TestSentence(t *testing.T) {
 		{[]replay.Outcome{replay.Verbatim, replay.Verbatim}, 80, "Sent byte for byte to 2 of 2 providers."},
 	} {
 		rows(c.outcomes...)
-		if got := r.sentence(&p, r.table.worstOutcome(), c.room).String(); got != c.want {
+		if got := r.outcomeText(&p, r.table.worstOutcome(), c.room).String(); got != c.want {
 			t.Errorf("%v: %s", c.outcomes, got)
 		}
 	}
