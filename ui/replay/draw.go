@@ -156,7 +156,7 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 	}
 	what = p.Truncate(what, max(p.Left/3, 6))
 	add := func(text display.Text) {
-		if len("== ")+title.Width()+2+what.Width()+text.Width()+2 <= p.Left {
+		if len("== ")+title.Width()+len("  ")+what.Width()+text.Width()+len(" =") <= p.Left {
 			what = display.Join(what, text)
 		}
 	}
@@ -166,7 +166,7 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 	if m.growing {
 		add(display.Lit(", if the stream ended now"))
 	}
-	room := p.Left - len("== ") - title.Width() - 2 - what.Width() - len("  == ")
+	room := p.Left - len("== ") - title.Width() - len("  ") - what.Width() - len(" = ") - len(" ==")
 	for _, words := range m.scopeWords(p) {
 		if words.Width() <= room {
 			p.HeavyTitle(title, what, words)
