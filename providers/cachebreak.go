@@ -23,10 +23,10 @@ type cacheBreak struct {
 // cacheLife is how long a provider keeps its cache, unless the request asks for an hour.
 const cacheLife = 5 * time.Minute
 
-// hasExpired reports whether the provider's cache was too old when a turn began.
-func (l *agentConversation) hasExpired(t *stream.Turn, body []byte) bool {
-	pause := t.OpenedAt - l.endedAt
-	if l.endedAt <= 0 || t.OpenedAt <= 0 {
+// hasExpired reports whether the provider's cache was too old at a time.
+func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
+	pause := at - l.endedAt
+	if l.endedAt <= 0 || at <= 0 {
 		return false
 	}
 	if bytes.Contains(body, []byte(`"ttl":"1h"`)) || bytes.Contains(body, []byte(`"ttl": "1h"`)) {
@@ -46,7 +46,7 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 			fields = append(fields, "path", b.path, "was", b.was, "is", b.is)
 		}
 	}
-	m = stream.Messagef("%s: %d of %d cached tokens were read", m, lost.read, lost.cached)
+	m = stream.Messagef("%s; %d of %d cached tokens were read", m, lost.read, lost.cached)
 	f := cacheBroken.Finding("%s", m).WithDetail("cache_break", append(fields, "tokens", int(lost.cached-lost.read))...)
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
 }

@@ -56,6 +56,7 @@ type agentConversation struct {
 	cached                        int64                      // tokens in the provider's cache after it, -1 while unknown
 	endedAt                       time.Duration              // when it ended
 	loops                         callLoops
+	failed                        failedTurn
 }
 
 // requestKey identifies the conversation of a request.
@@ -295,13 +296,14 @@ const minCachedTokens = 1024
 type cacheLoss struct{ read, cached int64 }
 
 // noteTurnEnd notes a turn of a conversation that has ended. It returns whether a changed request broke the cache.
-func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn, body func() []byte) (lost cacheLoss, isBroken bool) {
+func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *stream.Turn) (lost cacheLoss, isBroken bool) {
 	if l == nil || t.Request == nil || t.Request.Background {
 		return lost, false
 	}
 	if t.ID != "" {
 		ls.answered.set(t.ID, l, maxAnswers)
 	}
+	l.noteFailure(x, t)
 	l.calls = l.calls[:0]
 	for _, c := range t.Calls[:min(len(t.Calls), maxCalls)] {
 		l.calls = append(l.calls, namedCall{c.ID, c.Name})
@@ -311,8 +313,8 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, t *stream.Turn, body 
 		return lost, false
 	}
 	lost = cacheLoss{read.N, l.cached}
-	isBroken = t.Request.Change.BreaksAt() != "" && l.cached >= minCachedTokens && read.N < l.cached && !l.hasExpired(t, body())
-	l.cached, l.endedAt = read.N+written.N, t.ClosedAt
+	isBroken = t.Request.Change.BreaksAt() != "" && l.cached >= minCachedTokens && read.N < l.cached && !l.hasExpired(t.OpenedAt+x.ahead, x.RequestBody())
+	l.cached, l.endedAt = read.N+written.N, t.ClosedAt+x.ahead
 	return lost, isBroken
 }
 

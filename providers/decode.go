@@ -78,8 +78,8 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 		seen = seenIn(e)
 	}
 	switch {
-	case len(x.pending) > 0 && x.isErrorPage():
-		best, score = &emptyProtocol, protocol.SniffScore{Why: "an error page"}
+	case len(x.pending) > 0 && x.isFromGateway():
+		best, score = &emptyProtocol, protocol.SniffScore{Why: "an error of a gateway"}
 	case x.isPlain():
 		best, score = &plainHTTP, protocol.SniffScore{Why: "method and path"}
 	case best != nil && (score.Points >= protocol.Likely || last):
@@ -257,7 +257,7 @@ func (x *Exchange) lastTurn() int32 {
 }
 
 // completeOpening completes the decoder's opening of a turn with the facts of the exchange.
-func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
+func (x *Exchange) completeOpening(said stream.Opening, turn int32) *stream.Opening {
 	said.Exchange, said.Protocol, said.Request = x.Number, x.Protocol.Name, x.requests.nextRequest()
 	if said.Request == nil && said.Protocol == "claude-code" {
 		said.Request = x.requests.agentInLog(said.Parent)
@@ -266,6 +266,9 @@ func (x *Exchange) completeOpening(said stream.Opening) *stream.Opening {
 		said.Model = x.requestedModel()
 	}
 	said.FromHistory = x.Head.ResponseFromHistory
+	if r := said.Request; r != nil && r.RetryOf > 0 {
+		x.in.retries.set(r.RetryOf-1, turn, maxRetries)
+	}
 	return &said
 }
 
@@ -323,7 +326,7 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 	switch {
 	case e.Kind == stream.TurnOpen:
 		x.parts.beginPart(int(turn))
-		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e))
+		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e), e.Turn)
 		x.requests.stampTurn(turn)
 	case e.Kind == stream.Failure:
 		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e), e.Text)
@@ -345,7 +348,7 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	}
 	t := x.in.Session().Turn(e.Turn)
 	x.in.indexTurn(t)
-	if lost, isBroken := x.in.conversations.noteTurnEnd(x.requests.conversationOf(e.Turn), t, x.RequestBody); isBroken {
+	if lost, isBroken := x.in.conversations.noteTurnEnd(x.requests.conversationOf(e.Turn), x, t); isBroken {
 		x.reportCacheBreak(turn, t, lost)
 	}
 	x.past.reportRequest()

@@ -33,24 +33,12 @@ func (x *Exchange) checkStatus() {
 		why = fmt.Sprintf("HTTP status %d, with a page instead of a response: %s", x.Head.Status, pageWords(body))
 	case x.gap.missed > 0:
 		why = fmt.Sprintf("HTTP status %d; bytes of its body were missed", x.Head.Status)
+	case why == "" && x.isFromGateway() && len(bytes.TrimSpace(body)) > 0:
+		why = fmt.Sprintf("HTTP status %d: %s", x.Head.Status, pageWords(body))
 	case why == "":
 		why = fmt.Sprintf("HTTP status %d, without a reason", x.Head.Status)
 	}
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
-}
-
-// causeOfFailure adds the party at fault to an error. A status of 400 to 499 says that the request is at fault, except if
-// the provider only refuses it for now. A page of HTML is a gateway's: no provider answers so.
-func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string) *stream.FailureInfo {
-	said.Refusal = x.refusalOf(&said, words)
-	switch {
-	case said.By != 0 || said.Cause != 0 || x.own:
-	case x.isErrorPage():
-		said.Cause = stream.Gateway
-	case x.Head.Status >= 400 && x.Head.Status < 500 && !slices.Contains(refusedForNow, x.Head.Status):
-		said.Cause = stream.Client
-	}
-	return &said
 }
 
 // refusedForNow are the status codes by which a server refuses a correct request: a timeout, too early, too many requests.

@@ -300,6 +300,7 @@ func (x *Exchange) end() {
 		x.out.Release()
 	}
 	x.past.reportRequest()
+	x.noteOpenFailures()
 	x.reportNotes()
 	x.in.indexOpenTurns(x)
 	x.known.end = x.in.eventCount()

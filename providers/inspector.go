@@ -35,6 +35,7 @@ type Inspector struct {
 	recall        callIndex
 	conversations conversations
 	breaches      recentMap[breachKey, bool]                  // those that were reported
+	retries       recentMap[int32, int32]                     // by failed turn: the turn whose request repeats its own
 	gaps          recentMap[gapsKey, *[numGapKinds]gapCounts] // between deltas
 	executed      *mcpTraffic                                 // nil before the first record: see toolTraffic
 	epoch         time.Time                                   // wall clock at time 0, zero if unknown

@@ -19,7 +19,7 @@ var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "valida
 func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Refusal {
 	status := x.Head.Status
 	switch {
-	case said.By != 0 && said.By != stream.Provider, x.own, x.isErrorPage():
+	case said.By != 0 && said.By != stream.Provider, x.own, x.isFromGateway():
 		return nil
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status):
 	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent():
@@ -27,7 +27,7 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Ref
 	default:
 		return nil
 	}
-	r := &stream.Refusal{Status: status, Type: said.Code, Found: stream.FoundNowhere}
+	r := &stream.Refusal{Status: status, Type: said.Code, Reason: reasonOf(status, said.Code, words), Found: stream.FoundNowhere}
 	inner := words
 	if inner, r.Via = unwrapError(words, x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody))); x.past.hasBody() {
 		x.past.locateRefusal(r, inner)

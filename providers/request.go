@@ -72,7 +72,9 @@ func (r *requestState) nextRequest() *stream.RequestInfo {
 		}
 		r.latest = r.readRequest(message, said)
 	case r.latest == nil && (r.x.Head.Method != "" || r.x.Request.Size() > 0):
-		r.latest = r.readRequest(nil, nil)
+		if r.x.past.observeRequest(); r.latest == nil {
+			r.latest = r.readRequest(nil, nil)
+		}
 	}
 	return r.latest
 }
@@ -111,6 +113,7 @@ func (r *requestState) readRequest(body []byte, messages []protocol.Message) *st
 		r.x.past.before, l.exchange = l.exchange, r.x.Number
 	case len(messages) > 0 && f.PreviousResponse == "" && b.Conversation == "":
 		ask.Change = l.addRequest(r.x.Number, key.shape)
+		ask.RetryOf = l.retryOf(key.way[len(key.way)-1])
 	}
 	return ask
 }

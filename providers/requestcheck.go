@@ -146,6 +146,9 @@ func isHostOf(to *protocol.Target, host string) bool {
 	return slices.ContainsFunc(to.Hosts, func(end string) bool { return host == end || strings.HasSuffix(host, "."+strings.TrimPrefix(end, ".")) })
 }
 
+// Host returns the host name of the server, "" if it is unknown.
+func (x *Exchange) Host() string { return hostOf(x.Head.URL) }
+
 // hostOf returns the name of a URL's host, "" if there is none.
 func hostOf(address string) string {
 	u, err := url.Parse(address)

@@ -156,6 +156,9 @@ func (t *Turn) applyFailure(e Event, n int) {
 		}
 		if failed.Cause == Gateway {
 			reporter = "a gateway"
+			if failed.Gateway != "" {
+				reporter = "the gateway " + failed.Gateway
+			}
 		}
 		t.reportFinding(found, n, "%s reports%s", Own(reporter), failureMessage(failed.Code, e.Text))
 	} else {
@@ -186,6 +189,9 @@ func refusalMessage(r *Refusal, words string) Message {
 	m := Messagef("refused")
 	if r.Status > 0 {
 		m = Messagef("refused (HTTP %d)", r.Status)
+	}
+	if r.Reason != "" {
+		m = Messagef("%s: %s", m, Own(r.Reason))
 	}
 	if r.Place.Text != "" {
 		m = Messagef("%s: %s", m, r.Place)

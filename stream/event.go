@@ -263,6 +263,7 @@ type FailureInfo struct {
 	Code    string
 	By      Party
 	Cause   Party    // at fault for an error that the provider reports; 0 for the provider itself
+	Gateway string   // name of the gateway that reports the error, "" if it is unknown
 	Refusal *Refusal // set if the error says that the request is wrong
 }
 
@@ -270,6 +271,7 @@ type FailureInfo struct {
 type Refusal struct {
 	Status int      // of HTTP, 0 if the error came in another way
 	Type   string   // the error's code or type
+	Reason string   // what is wrong, in a few words, "" if only the error says it
 	Said   string   // the place that the error names, as it writes it; "" if it names none
 	Path   string   // that place in the request, as far as it was found
 	Found  string   // how it was found: FoundAsSent, FoundJoined, FoundByID, or FoundNowhere

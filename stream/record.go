@@ -100,6 +100,7 @@ type RequestInfo struct {
 	ResultsOf        string        // the tools whose results end the request, "" if the user's text ends it
 	Snippet          string        // the beginning of the user's last text, or of the result
 	Change           RequestChange // changes since the previous request
+	RetryOf          int32         // number of the failed turn whose request it repeats, from 1; 0 for none
 }
 
 // A RequestChange says how a request differs from the previous one of its conversation. The zero

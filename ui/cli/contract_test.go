@@ -68,14 +68,29 @@ type turnJSON struct {
 	ParentAgent                               string                           `json:"parent_agent"`
 	Rejected                                  []struct{ Name, Message string } `json:"rejected_calls"`
 	Refusal                                   *refusalJSON
+	At, Server, Provider, Client              string
+	Latency                                   *turnLatencyJSON
+	AskedAgain                                int     `json:"asked_again"`
+	AfterMs                                   float64 `json:"after_ms"`
+	RetryAfterMs                              float64 `json:"retry_after_ms"`
+	RetryOf                                   int     `json:"retry_of"`
 	Findings                                  []findingJSON
+}
+
+// turnLatencyJSON is when a turn reached its phases.
+type turnLatencyJSON struct {
+	Since      string
+	Headers    *float64 `json:"headers_ms"`
+	FirstToken *float64 `json:"first_token_ms"`
+	End        *float64 `json:"end_ms"`
 }
 
 // refusalJSON is why a request was refused.
 type refusalJSON struct {
-	Status                               int
-	Type, Words, Said, Path, Found, Fits string
-	IDs, Via                             []string
+	Status                          int
+	Type, Reason, Words, Said, Path string
+	Found, Fits                     string
+	IDs, Via                        []string
 }
 
 // executedJSON is a request to a tool's server, or a call that no server was asked to run.
@@ -107,6 +122,26 @@ type findingJSON struct {
 	Event                       int
 	Offset                      *int
 	InText                      *inTextJSON `json:"in_text"`
+	Loop                        *loopJSON
+	Stall                       *struct{ Ms, Pings int }
+	Budget                      *struct {
+		Share float64 `json:"reasoning_share"`
+	}
+	MadeUp      *struct{ Client string } `json:"made_up"`
+	MediaAsText *struct {
+		Media         string
+		Bytes, Offset int
+	} `json:"media_as_text"`
+	CacheBreak *struct {
+		Path, Was, Is string
+		Tokens        int
+	} `json:"cache_break"`
+}
+
+// loopJSON is how often calls were repeated.
+type loopJSON struct {
+	N, Period int
+	Since     int `json:"since_turn"`
 }
 
 type inTextJSON struct {

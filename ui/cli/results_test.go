@@ -10,10 +10,11 @@ import (
 
 // resultJSON is what a tool gave, as a line has it.
 type resultJSON struct {
-	Error bool
-	Bytes int
-	Media int
-	Text  string
+	Error  bool
+	Bytes  int
+	Media  int
+	Text   string
+	MadeUp bool `json:"made_up"`
 }
 
 // TestResults: of a file what a tool gave stands with its call; while input arrives a call is

@@ -92,6 +92,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	facts := Facts{
 		textFact("dialect", "protocol", t.Protocol),
 		optionalFact("model", "model", t.Model),
+		optionalFact("at", "", turnTime(v, t)),
 		textFact("phase", "phase", t.Phase().String()),
 		{Key: "finish", Word: "finish", Text: FinishText(t), JSON: omitZero(t.Finish)},
 		fieldFact("text_bytes", len(t.Text)),
@@ -109,15 +110,20 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 		fieldFact("bytes", wireBytes(x, t)),
 	)
 	facts = append(facts, exchangeFacts(x, t)...)
+	if l := v.Latency(t, nil); l.From >= 0 && l.FirstToken >= 0 {
+		facts = append(facts, fieldFact("latency", turnLatencyFacts(&l)))
+	}
 	if x != nil {
+		facts = append(facts, optionalFact("server", "", x.Host()), optionalFact("provider", "", providers.ProviderAt(x.Head.URL)))
 		facts = append(facts, optionalFact("peeled", "found in", x.Head.Wrappers))
 		if len(x.Head.Lacks) > 0 {
 			facts = append(facts, fieldFact("lacks", x.Head.Lacks))
 		}
 	}
 	if r := t.Request; r != nil {
-		facts = append(facts, optionalFact("purpose", "purpose", r.Purpose))
+		facts = append(facts, optionalFact("client", "", r.Client), optionalFact("purpose", "purpose", r.Purpose))
 	}
+	facts = append(facts, retryFacts(v, t)...)
 	if t.Refusal != nil {
 		facts = append(facts, fieldFact("refusal", refusalFacts(t)))
 	}
@@ -130,12 +136,60 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	return append(facts, fieldFact("findings", OfFindings(t.Findings)))
 }
 
+// retryFacts returns which turn a turn repeats, and which turn repeats it.
+func retryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
+	if r := t.Request; r != nil && r.RetryOf > 0 {
+		facts = append(facts, Fact{Key: "retry_of", Word: "repeats", Text: fmt.Sprintf("turn %d", r.RetryOf), JSON: int(r.RetryOf)})
+	}
+	r, ok := v.Retry(t)
+	if !ok {
+		return facts
+	}
+	text := fmt.Sprintf("in turn %d", r.By.Number+1)
+	if r.After >= 0 {
+		text += " after " + screen.Time(r.After).String()
+	}
+	if r.Wanted >= 0 && r.After >= 0 && r.After < r.Wanted {
+		text += " (sooner than the server wants: " + screen.Time(r.Wanted).String() + ")"
+	}
+	return append(facts, Fact{Key: "asked_again", Word: "retried", Text: text, JSON: int(r.By.Number) + 1},
+		timeFact("after_ms", r.After), timeFact("retry_after_ms", r.Wanted))
+}
+
+// turnTime returns the time of day at which the request of a turn began, or else its response; "" if it is unknown.
+func turnTime(v *providers.View, t *stream.Turn) string {
+	from := t.OpenedAt
+	if at := v.RequestStart(t); at >= 0 {
+		from = at
+	}
+	clock, ok := v.WallClock(t.Exchange, from)
+	if !ok {
+		return ""
+	}
+	return clock.UTC().Format(time.RFC3339Nano)
+}
+
+// turnLatencyFacts returns when a turn reached each of its phases.
+func turnLatencyFacts(l *providers.Latency) Facts {
+	facts := Facts{fieldFact("since", sinceWord(l))}
+	return append(facts, timeFact("headers_ms", l.Headers), timeFact("first_token_ms", l.FirstToken), timeFact("end_ms", l.End))
+}
+
+// sinceWord returns what the times of a latency count from.
+func sinceWord(l *providers.Latency) string {
+	if l.RequestSeen {
+		return "request"
+	}
+	return "response"
+}
+
 // refusalFacts returns why the provider refused the request of a turn, and the place that it names.
 func refusalFacts(t *stream.Turn) Facts {
 	r := t.Refusal
 	facts := Facts{
 		{Key: "status", JSON: omitZero(r.Status)},
 		optionalFact("type", "", r.Type),
+		optionalFact("reason", "", r.Reason),
 		fieldFact("words", t.Failure),
 		optionalFact("said", "", r.Said),
 		optionalFact("path", "", r.Path),
@@ -221,11 +275,7 @@ func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 
 // latencyFacts returns when a call reached each of its phases.
 func latencyFacts(l *providers.Latency) Facts {
-	since := "response"
-	if l.RequestSeen {
-		since = "request"
-	}
-	facts := Facts{fieldFact("since", since)}
+	facts := Facts{fieldFact("since", sinceWord(l))}
 	for _, m := range l.TimePoints() {
 		facts = append(facts, timeFact(strings.ReplaceAll(m.Name, " ", "_")+"_ms", m.At))
 	}

@@ -299,23 +299,9 @@ const (
 	ownMessage  = "toolscope.finding.message"
 )
 
-// protocolProviders maps protocols to the provider names of the conventions.
-var protocolProviders = map[string]string{
-	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "gcp.gemini", "gemini-interactions": "gcp.gemini",
-	"aistudio": "gcp.gemini", "bedrock": "aws.bedrock", "cohere": "cohere", "ollama": "ollama",
-}
-
 // operations maps protocols to the operation names of the conventions. The operation of all other protocols
 // is chat.
 var operations = map[string]string{"gemini": "generate_content", "aistudio": "generate_content"}
-
-// hostProviders are the names in the conventions for providers that speak the protocol of another
-// provider. host is the end of the provider's host name, and begins is its start, if that matters.
-var hostProviders = []struct{ host, name, begins string }{
-	{host: "api.groq.com", name: "groq"}, {host: "api.x.ai", name: "x_ai"}, {host: "api.deepseek.com", name: "deepseek"}, {host: "api.mistral.ai", name: "mistral_ai"}, {host: "api.perplexity.ai", name: "perplexity"},
-	{host: "api.moonshot.ai", name: "moonshot_ai"}, {host: ".openai.azure.com", name: "azure.ai.openai"}, {host: "aiplatform.googleapis.com", name: "gcp.vertex_ai"},
-	{host: ".amazonaws.com", name: "aws.bedrock", begins: "bedrock-runtime"},
-}
 
 // maxTextBytes is the approximate limit of all texts in a span. Collectors accept requests of about 20 MB.
 const maxTextBytes = 4 << 20

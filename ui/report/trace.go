@@ -20,6 +20,7 @@ type TracedTurn struct {
 	Machine        stream.Machine // machine that captured it
 	File           string         // file of the turn
 	URL            string         // URL of the request
+	Provider       string         // the conventions' name of the provider, "" if they have none
 	Status         int            // HTTP status of the provider's response; 0 if unknown
 	AnsweredHere   bool           // toolscope answered instead of the provider
 	RequestedModel string         // model that the request names
@@ -108,7 +109,7 @@ func (of *TracedTurn) turnAttributes(said *spanTexts) (a attributes) {
 	t := of.Turn
 	a.addText(ownSemconv, semconv)
 	a.addText(semOperation, of.operationName())
-	a.addText(semProvider, of.providerName())
+	a.addText(semProvider, of.Provider)
 	a.addText(semAsked, said.limitWord(of.RequestedModel))
 	a.addFlag(semStream, of.Streaming)
 	a.addText(semModel, said.limitWord(t.Model))
@@ -264,19 +265,6 @@ func (of *TracedTurn) operationName() string {
 		}
 	}
 	return cmp.Or(operations[of.Turn.Protocol], "chat")
-}
-
-// providerName returns the conventions' name of the provider, by its host or else by its protocol; "" if they
-// have no name for it.
-func (of *TracedTurn) providerName() string {
-	if u, err := url.Parse(of.URL); err == nil {
-		for _, s := range hostProviders {
-			if strings.HasSuffix(u.Hostname(), s.host) && strings.HasPrefix(u.Hostname(), s.begins) {
-				return s.name
-			}
-		}
-	}
-	return protocolProviders[of.Turn.Protocol]
 }
 
 // hasFailed reports whether the turn was aborted, rejected or refused. It returns false if the client ended the turn or

@@ -129,8 +129,7 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestOperation checks that operations and providers have the names of the conventions, or no name if the
-// conventions have none.
+// TestOperation checks that operations have the names of the conventions, and that the provider's name is kept.
 func TestOperation(t *testing.T) {
 	for _, test := range []struct{ dialect, url, name, provider string }{
 		{"openai-chat", "https://api.openai.com/v1/chat/completions", "chat", "openai"},
@@ -142,7 +141,7 @@ func TestOperation(t *testing.T) {
 		{"unknown", "https://a/x", "chat", ""},
 	} {
 		of := said("r", "", "f", "{}")
-		of.Turn.Protocol, of.URL = test.dialect, test.url
+		of.Turn.Protocol, of.URL, of.Provider = test.dialect, test.url, test.provider
 		turn := (&Tracer{}).Spans(of)[0]
 		provider, _ := has(&turn, semProvider).(string)
 		if turn.Name != test.name+" gpt-5" || has(&turn, semOperation) != test.name || provider != test.provider {

@@ -1,0 +1,98 @@
+package providers
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// gateways are programs and services that answer for a provider that they don't reach, each by a header or by words of
+// its page, in lower case.
+var gateways = []struct{ name, header, value, words string }{
+	{"Cloudflare", "Cf-Ray", "", "cloudflare"},
+	{"Cloudflare", "Server", "cloudflare", "error code: 52"},
+	{"openresty", "Server", "openresty", "openresty"},
+	{"nginx", "Server", "nginx", "nginx"},
+	{"envoy", "Server", "envoy", "upstream connect error or disconnect/reset before headers"},
+	{"AWS ELB", "Server", "awselb", ""},
+	{"Caddy", "Server", "caddy", ""},
+	{"Traefik", "Server", "traefik", ""},
+	{"Vercel", "X-Vercel-Error", "", ""},
+	{"Azure Application Gateway", "Server", "microsoft-azure-application-gateway", "microsoft-azure-application-gateway"},
+}
+
+// gatewayName returns the gateway that sent the response, "" if nothing names it.
+func (x *Exchange) gatewayName() string {
+	body := bytes.ToLower(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody)))
+	for _, g := range gateways {
+		if g.words != "" && bytes.Contains(body, []byte(g.words)) {
+			return g.name
+		}
+	}
+	for _, g := range gateways {
+		for _, value := range x.Head.Header[g.header] {
+			if strings.HasPrefix(strings.ToLower(value), g.value) {
+				return g.name
+			}
+		}
+	}
+	return ""
+}
+
+// isFromGateway reports whether a gateway sent the response: a page of HTML, or an error without JSON whose status says
+// that the provider was not reached.
+func (x *Exchange) isFromGateway() bool {
+	if x.isErrorPage() {
+		return true
+	}
+	status := x.Head.Status
+	body := json.Value(x.Response.Bytes(0, min(x.Response.Size(), maxPageStart)))
+	isUnreached := status == 502 || status == 504 || status >= 520 && status <= 527 || status == 503 && upstreamError.Match(body)
+	return isUnreached && body.Kind() != '{' && body.Kind() != '[' && x.gatewayName() != ""
+}
+
+var upstreamError = regexp.MustCompile(`(?i)^\s*upstream connect error`)
+
+// refusalReasons say why a request was refused, by the status or by a word of the error.
+var refusalReasons = []struct {
+	words  string
+	status []int
+	codes  []string
+}{
+	{"no credit", []int{402}, []string{"insufficient_quota", "credit balance is too low"}},
+	{"the key or its rights", []int{401, 403}, nil},
+	{"no such model or path", []int{404}, []string{"model_not_found"}},
+}
+
+// reasonOf returns why a request was refused, "" if only the error says it.
+func reasonOf(status int, code, words string) string {
+	for _, r := range refusalReasons {
+		if slices.ContainsFunc(r.codes, func(s string) bool { return code == s || strings.Contains(words, s) }) {
+			return r.words
+		}
+	}
+	for _, r := range refusalReasons {
+		if slices.Contains(r.status, status) {
+			return r.words
+		}
+	}
+	return ""
+}
+
+// causeOfFailure adds the party at fault to an error. A status of 400 to 499 says that the request is at fault, except if
+// the provider only refuses it for now. No provider sends HTML.
+func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string) *stream.FailureInfo {
+	said.Refusal = x.refusalOf(&said, words)
+	switch status := x.Head.Status; {
+	case said.By != 0 || said.Cause != 0 || x.own:
+	case x.isFromGateway():
+		said.Cause, said.Gateway = stream.Gateway, x.gatewayName()
+	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status), said.Code == "insufficient_quota":
+		said.Cause = stream.Client
+	}
+	return &said
+}

@@ -1,0 +1,67 @@
+package providers
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestGateways: an error that a gateway sends names it. An error in JSON is the provider's, also behind a gateway.
+func TestGateways(t *testing.T) {
+	const overloaded = `{"type":"error","error":{"type":"api_error","message":"internal"}}`
+	for _, test := range []struct {
+		name   string
+		status int
+		header map[string][]string
+		body   string
+		by     stream.Party
+		words  string
+	}{
+		{"nginx", 502, nil, "<html><title>502</title><hr><center>nginx/1.27</center></html>", stream.Gateway, "the gateway nginx reports 502"},
+		{"openresty", 504, nil, "<html><h1>504 Gateway Time-out</h1><center>openresty</center></html>", stream.Gateway, "the gateway openresty reports"},
+		{"Cloudflare", 524, map[string][]string{"Server": {"cloudflare"}, "Cf-Ray": {"8a-OSL"}}, "error code: 524", stream.Gateway, "the gateway Cloudflare reports 524: HTTP status 524: error code: 524"},
+		{"a load balancer", 503, map[string][]string{"Server": {"awselb/2.0"}}, "<html><h1>503</h1></html>", stream.Gateway, "the gateway AWS ELB reports"},
+		{"envoy", 503, map[string][]string{"Server": {"envoy"}}, "upstream connect error or disconnect/reset before headers", stream.Gateway, "the gateway envoy reports"},
+		{"no body", 502, map[string][]string{"Server": {"Caddy"}}, "", stream.Gateway, "the gateway Caddy reports"},
+		{"an unknown gateway", 502, nil, "<html><h1>Bad Gateway</h1></html>", stream.Gateway, "a gateway reports"},
+
+		{"an error behind Cloudflare", 502, map[string][]string{"Server": {"cloudflare"}, "Cf-Ray": {"8a-OSL"}}, overloaded, stream.Provider, "the provider reports"},
+		{"an error of 500", 500, map[string][]string{"Server": {"nginx"}}, overloaded, stream.Provider, "the provider reports"},
+		{"nothing names one", 502, nil, "", stream.Provider, "the provider reports"},
+		{"a word in an error", 500, nil, `{"error":{"message":"nginx is not a tool"}}`, stream.Provider, "the provider reports"},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(portsRequest(portsAsk)), Head: &stream.Head{Method: "POST", URL: otherHost}})
+		in.Write(stream.Record{Exchange: 1, Data: []byte(test.body), Head: &stream.Head{Status: test.status, Header: test.header}})
+		in.Write(stream.Record{Exchange: 1, End: true})
+		found := findingsOf(in, "PROVIDER_ERROR")
+		if len(found) != 1 || found[0].By != test.by || !strings.HasPrefix(found[0].Message, test.words) || len(in.Session().Turns[0].Findings) != 1 {
+			t.Errorf("%s: %+v, want %s, %s", test.name, in.Session().Turns[0].Findings, test.by, test.words)
+		}
+	}
+}
+
+// TestRefusalReasons: common refusals say what is wrong.
+func TestRefusalReasons(t *testing.T) {
+	for _, test := range []struct {
+		status      int
+		body, words string
+		by          stream.Party
+	}{
+		{401, refusedWith("invalid x-api-key"), "refused (HTTP 401): the key or its rights; the provider reports", stream.Client},
+		{403, refusedWith("not allowed"), "refused (HTTP 403): the key or its rights;", stream.Client},
+		{404, `{"error":{"code":"model_not_found","message":"no model m"}}`, "refused (HTTP 404): no such model or path;", stream.Client},
+		{402, refusedWith("pay first"), "refused (HTTP 402): no credit;", stream.Client},
+		{400, refusedWith("Your credit balance is too low to use the API"), "refused (HTTP 400): no credit;", stream.Client},
+		{400, refusedWith("max_tokens is too large"), "refused (HTTP 400); the provider reports", stream.Client},
+		{429, `{"error":{"code":"insufficient_quota","message":"no quota left"}}`, "the provider reports insufficient_quota", stream.Client},
+		{429, `{"error":{"code":"rate_limit_exceeded","message":"slow down"}}`, "the provider reports rate_limit_exceeded", stream.Provider},
+	} {
+		in, _ := play("https://llm.example/v1/chat/completions", asked{`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, test.body, test.status})
+		f := in.Session().Turns[0].Findings
+		if len(f) != 1 || !strings.HasPrefix(f[0].Message, test.words) || f[0].By != test.by {
+			t.Errorf("%d %s: %+v, want %s", test.status, test.body, f, test.words)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package providers
+
+import "strings"
+
+// NameProvider returns the name of a provider in the conventions of OpenTelemetry, by its host or else by its protocol;
+// "" if they have no name for it.
+func NameProvider(url, protocol string) string {
+	if name := ProviderAt(url); name != "" {
+		return name
+	}
+	return protocolProviders[protocol]
+}
+
+// ProviderAt returns that name by the host alone, "" for an unknown host.
+func ProviderAt(url string) string {
+	host := hostOf(url)
+	for _, s := range hostProviders {
+		if host != "" && strings.HasSuffix(host, s.host) && strings.HasPrefix(host, s.begins) {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// protocolProviders maps protocols to the provider names of the conventions.
+var protocolProviders = map[string]string{
+	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "gcp.gemini", "gemini-interactions": "gcp.gemini",
+	"aistudio": "gcp.gemini", "bedrock": "aws.bedrock", "cohere": "cohere", "ollama": "ollama",
+}
+
+// hostProviders are the names in the conventions for providers at a host. host is the end of the provider's host name, and begins is its start, if that matters.
+var hostProviders = []struct{ host, name, begins string }{
+	{host: "api.openai.com", name: "openai"}, {host: "api.anthropic.com", name: "anthropic"}, {host: "generativelanguage.googleapis.com", name: "gcp.gemini"},
+	{host: "api.cohere.com", name: "cohere"},
+	{host: "api.groq.com", name: "groq"}, {host: "api.x.ai", name: "x_ai"}, {host: "api.deepseek.com", name: "deepseek"}, {host: "api.mistral.ai", name: "mistral_ai"}, {host: "api.perplexity.ai", name: "perplexity"},
+	{host: "api.moonshot.ai", name: "moonshot_ai"}, {host: ".openai.azure.com", name: "azure.ai.openai"}, {host: "aiplatform.googleapis.com", name: "gcp.vertex_ai"},
+	{host: ".amazonaws.com", name: "aws.bedrock", begins: "bedrock-runtime"},
+}

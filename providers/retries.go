@@ -1,0 +1,98 @@
+package providers
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"toolscope/stream"
+)
+
+// failedTurn is the latest turn of a conversation, if it failed in a way that makes a client repeat the request.
+type failedTurn struct {
+	number int32  // from 1; 0 for none
+	way    uint64 // hash of the messages of its request
+}
+
+// repeatable are the status codes below 500 after which the same request may succeed.
+var repeatable = []int{408, 409, 425, 429}
+
+// noteFailure notes whether a turn failed. If its client went away, no request repeats it.
+func (l *agentConversation) noteFailure(x *Exchange, t *stream.Turn) {
+	l.failed.number = 0
+	status := x.Head.Status
+	switch {
+	case t.EndedBy == stream.Client, x.own:
+	case status >= 500, slices.Contains(repeatable, status), status < 300 && t.Phase() == stream.TurnAborted:
+		l.failed.number = t.Number + 1
+	}
+}
+
+// noteOpenFailures notes failures of turns that the protocol didn't end.
+func (x *Exchange) noteOpenFailures() {
+	for _, turn := range x.openTurns() {
+		number := x.turns[turn]
+		l, t := x.requests.conversationOf(number), x.in.Session().Turn(number)
+		if l != nil && (t.Request == nil || !t.Request.Background) {
+			l.noteFailure(x, t)
+		}
+	}
+}
+
+// retryOf returns the number, from 1, of the turn whose request the next request of the conversation repeats, 0 if it
+// repeats none. Only the first request after a failure can repeat it.
+func (l *agentConversation) retryOf(way uint64) (turn int32) {
+	if l.failed.number > 0 && l.failed.way == way {
+		turn = l.failed.number
+	}
+	l.failed = failedTurn{way: way}
+	return turn
+}
+
+// Retry is how a client repeated the request of a failed turn.
+type Retry struct {
+	By     *stream.Turn  // the turn that repeats it
+	After  time.Duration // since the failure, or NoTime
+	Wanted time.Duration // how long the server told the client to wait, or NoTime
+}
+
+// Retry returns the turn that repeats the request of a turn. ok is false if there is none so far.
+func (v *View) Retry(t *stream.Turn) (r Retry, ok bool) {
+	number, ok := v.in.retries.peek(t.Number)
+	if !ok {
+		return r, false
+	}
+	r = Retry{By: v.Session().Turn(number), After: stream.NoTime, Wanted: stream.NoTime}
+	x, y := v.Exchange(t.Exchange), (*Exchange)(nil)
+	if r.By != nil {
+		y = v.Exchange(r.By.Exchange)
+	}
+	if x == nil || y == nil {
+		return r, false
+	}
+	r.Wanted = retryAfter(x.Head.Header)
+	if from, to := t.ClosedAt, y.RequestStart(r.By); from >= 0 && to >= 0 {
+		if wait := to + y.ahead - from - x.ahead; x.timed == y.timed && wait >= 0 {
+			r.After = wait
+		}
+	}
+	return r, true
+}
+
+// maxRetries is how many retries are remembered.
+const maxRetries = 1 << 14
+
+// retryAfter returns how long a server told the client to wait, or NoTime.
+func retryAfter(header map[string][]string) time.Duration {
+	for _, h := range []struct {
+		name string
+		unit time.Duration
+	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
+		for _, value := range header[h.name] {
+			if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 && n < 1e9 {
+				return time.Duration(n * float64(h.unit))
+			}
+		}
+	}
+	return stream.NoTime
+}
