@@ -84,14 +84,14 @@ func TestRefusals(t *testing.T) {
 	for _, size := range [][2]int{{100, 24}, {250, 60}, {40, 10}} {
 		s := newScreen(t, size[0], size[1], waiting(&words)).feed(refusedFor(1, "no provider in the path: put /openai before it")...)
 		checkFrame(t, s)
-		s.shows("WAITING", "REFUSED 1", "GET /v1/models", "404")
+		s.shows("WAITING", "Refused 1", "GET /v1/models", "404")
 		if size[0] >= 100 {
 			s.shows("put /openai before it")
 		}
 		s.feed(asking(2, "claude-cli/2.1", begun)...)
-		s.hides("WAITING", "Paste").press("L").shows("STREAMS 1 open of 2", "REFUSED 1", "write_file", "GET /v1/models")
+		s.hides("WAITING", "Paste").press("L").shows("Streams 1 open of 2", "refused 1", "write_file", "GET /v1/models")
 		checkFrame(t, s)
-		s.press("<enter>").hides("STREAMS").shows("write_file")
+		s.press("<enter>").hides("Streams").shows("write_file")
 	}
 	newScreen(t, 80, 24).feed(body("agent.sse")(t)...).press("L").shows("only a proxy")
 }

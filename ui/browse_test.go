@@ -262,14 +262,14 @@ func TestThemePicker(t *testing.T) {
 		o.Remember = func(name string) (string, error) { kept = name; return "a file", nil }
 	}).feed(body("agent.sse")(t)...)
 	before := s.View()
-	s.press("t").shows("THEME 1 of ", "▌toolscope-dark", "contrast ", "● ok ▲ cut").press("<down>")
+	s.press("t").shows("Theme 1 of ", "▌toolscope-dark", "contrast ", "● ok ▲ cut").press("<down>")
 	if s.pen.Ink.Theme.Name != "toolscope-light" {
 		t.Error("the theme is", s.pen.Ink.Theme.Name)
 	}
 	if s.press("<esc>"); s.View() != before {
 		t.Error("esc does not lead back")
 	}
-	s.press("t/drac").shows("▌dracula", "1 of 1").press("<enter>").hides("THEME")
+	s.press("t/drac").shows("▌dracula", "1 of 1").press("<enter>").hides("Theme")
 	if s.pen.Ink.Theme.Name != "dracula" || kept != "" {
 		t.Error("the theme is", s.pen.Ink.Theme.Name, "kept", kept)
 	}
@@ -277,7 +277,7 @@ func TestThemePicker(t *testing.T) {
 	if kept != "dracula" {
 		t.Error("kept", kept)
 	}
-	s.press("t/zzz<enter>").hides("THEME")
+	s.press("t/zzz<enter>").hides("Theme")
 	if s.pen.Ink.Theme.Name != "dracula" {
 		t.Error("where no theme is found it becomes", s.pen.Ink.Theme.Name)
 	}
@@ -288,7 +288,7 @@ func TestDialectKey(t *testing.T) {
 	s := newScreen(t, 120, 60).feed(demo(t, "parallel")...).end()
 	calls := func() string { text, _, _ := strings.Cut(s.text(), "Wire"); return text }
 	before := calls()
-	s.press("D").shows("READ THE RESPONSE AS", "now: event type message_start")
+	s.press("D").shows("Read the response as", "now: event type message_start")
 	s.press("G<enter>").shows(": as you said").hides("run_tests")
 	s.press("D<esc>").shows(": as you said")
 	s.press("Dg<enter>").shows(": event type message_start", "run_tests")

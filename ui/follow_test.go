@@ -71,7 +71,7 @@ func TestFollowKeepsTheEnd(t *testing.T) {
 		if !s.follow {
 			t.Errorf("after %q it does not follow", keys)
 		}
-		s.shows(`"last█`, `Δ42  "last`)
+		s.shows(`"last█`, `Δ42   "last`)
 	}
 }
 

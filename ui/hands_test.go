@@ -116,18 +116,18 @@ func TestBreaks(t *testing.T) {
 	point := &stopper{}
 	newScreen(t, 80, 24, func(o *Options) { o.Break, o.Setup = point, &SetupGuide{} }).press("b").shows("hold matching")
 	s := newScreen(t, 80, 24, func(o *Options) { o.Break = point }).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).records...)
-	s.press("b").shows("hold matching").press("bad<enter>").shows("bad: no such field").press("<esc>").hides("BREAK")
-	s.press("btool:tool<enter>").shows("BREAK tool:tool", "nothing is held:")
+	s.press("b").shows("hold matching").press("bad<enter>").shows("bad: no such field").press("<esc>").hides("Break")
+	s.press("btool:tool<enter>").shows("Break tool:tool", "nothing is held:")
 	point.holds = []modes.Hold{{
 		Exchange: 0, Why: "tool of turn 1 matches tool:tool", For: 3 * time.Second, Left: time.Minute, Given: 120, Waiting: 40,
 		Next: []byte("data: {\"x\":1}\n\n"),
 	}}
-	s.press("j").shows("HELD 1", "tool of turn 1 matches", "1m00s left", "40 B wait", "NEXT  15 B", `data: {"x":1}`)
+	s.press("j").shows("HELD 1", "tool of turn 1 matches", "1m00s left", "40 B wait", "Next  15 B", `data: {"x":1}`)
 	s.press(".<enter>x")
 	if len(point.let) != 3 || point.let[0] != modes.ResumeOneEvent || point.let[1] != modes.ResumeUntilMatch || point.let[2] != modes.CutConnection {
 		t.Errorf("let %v", point.let)
 	}
-	s.press("o").hides("BREAK")
+	s.press("o").hides("Break")
 	if s.chosenName() != "turn 1" {
 		t.Error("o leads to", s.chosenName())
 	}

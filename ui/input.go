@@ -305,13 +305,13 @@ func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
 }
 
 func (s *openStreamsPage) drawTitle(p *screen.Pen) {
-	p.Text(screen.Accent, display.Lit(" STREAMS "))
+	p.Text(screen.Accent, display.Lit(" Streams "))
 	p.Text(screen.Plain, p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges()))))
 	if s.m.rate.last > 0 {
 		p.Text(screen.Muted, screen.Bytes(s.m.rate.last).Between("  ", "/s"))
 	}
 	if n := len(s.refused); n > 0 {
-		p.Text(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
+		p.Text(screen.Caution, p.Format("  refused %s", screen.Count(n)))
 	}
 	if s.m.turnFilter.Active() {
 		p.Text(screen.Caution, p.Format("  %s hidden", screen.Count(s.filteredOut)))

@@ -281,10 +281,10 @@ func (l *logPage) drawTitle(p *screen.Pen) {
 	all, gone := l.m.journal.lines()
 	note := p.ScrollInfo(l.Visible())
 	if l.typed {
-		modes.DrawInputRow(p, display.Lit("LOG /"), l.line, note)
+		modes.DrawInputRow(p, display.Lit("Log /"), l.line, note)
 		return
 	}
-	p.Text(screen.Accent, display.Lit(" LOG  "))
+	p.Text(screen.Accent, display.Lit(" Log  "))
 	p.Text(screen.Plain, screen.Plural(len(all), "line"))
 	if gone > 0 {
 		p.Text(screen.Muted, screen.Count(gone).Between("  ", " earlier ones dropped"))

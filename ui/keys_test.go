@@ -55,7 +55,7 @@ func TestHelpDoes(t *testing.T) {
 	s.press("?/ctrl").shows("nothing").press("<enter>").shows("no matching key").press("<esc><esc>")
 	s.press("?<tab>/theme").shows("choose a theme", "in the list").press("<esc><esc>") // of all places, whichever is shown
 	s.press("?/:sort<enter>").shows(": sort █", "sort worst").press("<esc>")
-	s.press("?/:log<enter>").shows("LOG ").press("<esc>")
+	s.press("?/:log<enter>").shows("Log ").press("<esc>")
 	s.press("?<tab>/next token<enter>")
 	if s.focus != s.doc {
 		t.Error("a key of another place leads to", s.where())

@@ -29,7 +29,7 @@ func TestLargeElsewhere(t *testing.T) {
 	for _, tab := range []string{"3", "4", "5"} {
 		s.press(tab).shows("✗ malformed    run_shell", "wants , or } but got s").press("<esc>")
 	}
-	if s.press("p").shows("REPLAY run_shell", "1–3 of 10", `"role": "assistant"`, "{} is sent, not the 111 bytes that the model wrote"); strings.Contains(s.text(), "llama.cpp") {
+	if s.press("p").shows("Sent back?  run_shell", "1–3 of 10", `"role": "assistant"`, "{} is sent, not the 111 bytes that the model wrote"); strings.Contains(s.text(), "llama.cpp") {
 		t.Errorf("the table is long:\n%s", s.text())
 	}
 	s = newScreen(t, 80, 24, large).feed(demo(t, "compare")...).end().press("=").shows("wrote .days").hides(`"Lima"`)

@@ -209,13 +209,13 @@ const maxLargeSentence = 60
 // largeSentence returns the message of a finding if it is short, its beginning up to a comma or colon, or its
 // brief.
 func (m *Model) largeSentence(f *stream.Finding) display.Text {
-	all := f.Message
+	all, most := f.Message, min(maxLargeSentence, m.w-2*largeMargin+1)
 	for _, end := range []int{len(all), strings.LastIndex(all, "; "), strings.LastIndex(all, ": "), strings.Index(all, ": "), strings.Index(all, ", ")} {
 		if end <= 0 {
 			continue
 		}
 		text := m.draw.Clean(all[:end])
-		if text.Width() >= maxLargeSentence {
+		if text.Width() >= most {
 			continue
 		}
 		for quoted := range f.Quoted.All() {

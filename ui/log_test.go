@@ -14,12 +14,12 @@ func TestLog(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...)
 		s.feed(stream.Record{Exchange: -1, Note: "left out: line 12, byte 340: no JSON"})
-		s.press("gm:log<enter>").shows("LOG", "09:00:00", "line 12")
+		s.press("gm:log<enter>").shows("Log", "09:00:00", "line 12")
 		if !strings.Contains(s.text(), "marked") {
 			t.Errorf("%v: what was said is not told:\n%s", size, s.text())
 		}
 		s.press("/byte 340").shows("line 12").hides("marked")
-		s.press("<enter><esc>").shows("marked").press("<esc>").hides("LOG")
+		s.press("<enter><esc>").shows("marked").press("<esc>").hides("Log")
 		s.end()
 		s.press(":log<enter>").shows("the source has ended")
 	}

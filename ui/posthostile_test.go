@@ -31,7 +31,7 @@ func TestFramesOfHostileRequests(t *testing.T) {
 				s.press(keys)
 				s.finish()
 				checkFrame(t, s)
-				if strings.Contains(s.text(), "RESULT of") {
+				if strings.Contains(s.text(), "Result of") {
 					s.paste(text)
 					checkFrame(t, s)
 				}

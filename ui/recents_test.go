@@ -23,11 +23,11 @@ func TestRecents(t *testing.T) {
 	}
 	for _, size := range [][2]int{{80, 24}, {40, 10}, {250, 60}} {
 		s := newScreen(t, size[0], size[1], list)
-		checkFrame(t, s.shows("CAPTURES 2", "2026-11-22 12:00", "1,234 B", "record", "enter open", "d demo"))
+		checkFrame(t, s.shows("Captures 2", "2026-11-22 12:00", "1,234 B", "record", "enter open", "d demo"))
 	}
 	s := newScreen(t, 80, 24, list)
-	if s.press("j<enter>").hides("CAPTURES"); len(opened) != 1 || opened[0] == "b.tsc" {
+	if s.press("j<enter>").hides("Captures"); len(opened) != 1 || opened[0] == "b.tsc" {
 		t.Errorf("%q", opened)
 	}
-	newScreen(t, 80, 24, list).press("d").hides("CAPTURES")
+	newScreen(t, 80, 24, list).press("d").hides("Captures")
 }

@@ -26,7 +26,7 @@ func brokenCall(change ...string) *anthropic {
 func TestReplayKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"pl", "wrap  behaviour 2 of 9"}, {"p?<esc>l", "wrap  behaviour 2 of 9"}, {"p<esc>p", "preserve  behaviour 1 of 9"}, {"pl<esc>p", "wrap  behaviour 2 of 9"}, {"ppjp", "wrap  behaviour 2 of 9"},
-		{"pp", "as OpenClaw"}, {"ppj<esc>", "preserve  behaviour 1 of 9"}, {"plsq<esc>gp", "REPLAY the whole turn"},
+		{"pp", "if sent by  OpenClaw"}, {"ppj<esc>", "preserve  behaviour 1 of 9"}, {"plsq<esc>gp", "Sent back?  the whole turn"},
 	} {
 		s := newScreen(t, 80, 24).feed(brokenCall().records...).press(c.keys).shows(c.want)
 		checkFrame(t, s)
@@ -34,15 +34,15 @@ func TestReplayKeys(t *testing.T) {
 			again.burst(c.keys).shows(c.want)
 		}
 	}
-	s := newScreen(t, 80, 24).feed(brokenCall().records...).press("p<enter><esc>").shows("REPLAY").press("<esc>").hides("REPLAY")
+	s := newScreen(t, 80, 24).feed(brokenCall().records...).press("p<enter><esc>").shows("Sent back?").press("<esc>").hides("Sent back?")
 	if s.where() != "list: write_file, follows" {
 		t.Error("two steps back lead to", s.where())
 	}
 }
 
 func TestReplayNothing(t *testing.T) {
-	s := newScreen(t, 80, 24).press("p").hides("REPLAY")
-	s.feed(new(anthropic).open("msg_1").text("only words").records...).press("p").shows("no call to replay").hides("REPLAY")
+	s := newScreen(t, 80, 24).press("p").hides("Sent back?")
+	s.feed(new(anthropic).open("msg_1").text("only words").records...).press("p").shows("no call to replay").hides("Sent back?")
 	a := new(anthropic).open("msg_2").call("toolu_1", "tool", "{}").seal()
 	a.exchange = 1
 	s.feed(a.stop("tool_use").records...)
@@ -50,7 +50,7 @@ func TestReplayNothing(t *testing.T) {
 	thrown.Turn, thrown.Discarded = 0, true
 	s.in.Session().Turns[0].Calls = []*stream.Call{&thrown}
 	s.selected = thrown.Ref()
-	s.press("p").shows("discarded this call").hides("REPLAY")
+	s.press("p").shows("discarded this call").hides("Sent back?")
 }
 
 // TestReplayFollows: the view stays with its call, and with what comes of it; the program follows
@@ -58,16 +58,16 @@ func TestReplayNothing(t *testing.T) {
 func TestReplayFollows(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1`)
 	s := newScreen(t, 100, 30).feed(a.records...).press("p")
-	s.shows("REPLAY first", "if the stream ended now", "emptied", "the 6 bytes that the model wrote")
+	s.shows("Sent back?  first", "if the stream ended now", "{} instead", "the 6 bytes that the model wrote")
 	n := len(a.records)
 	s.feed(a.args(0, `,"b":2`).records[n:]...).shows("the 12 bytes that the model wrote")
 	n = len(a.records)
 	s.feed(a.args(0, `}`).seal().call("toolu_2", "second", `{"c"`).records[n:]...)
-	s.shows("REPLAY first", "verbatim", "nothing is lost").hides("if the stream ended now", "emptied", "marked")
+	s.shows("Sent back?  first", "the same text", "nothing is lost").hides("if the stream ended now", "{} instead", "marked")
 	if s.press("<esc>").where() != "list: second, follows" {
 		t.Error(s.where())
 	}
-	s.press("kp").shows("REPLAY first").press("s").shows("the whole turn", "if the stream ended now").press("<esc>")
+	s.press("kp").shows("Sent back?  first").press("s").shows("the whole turn", "if the stream ended now").press("<esc>")
 	if s.where() != "list: first" {
 		t.Error(s.where())
 	}
@@ -75,19 +75,19 @@ func TestReplayFollows(t *testing.T) {
 
 // TestReplayConversation: what the turn's own request carried comes before it.
 func TestReplayConversation(t *testing.T) {
-	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjpss").shows("REPLAY the conversation", "in 6 messages")
+	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjpss").shows("Sent back?  the conversation", "in 6 messages")
 	s.shows("call 1 read_file", "call 3 write_file").press("<enter>G").shows(`"id": "call_demo_h3"`).press("g").shows(`"role": "system"`)
-	s.press("<esc>s").shows("REPLAY write_file")
+	s.press("<esc>s").shows("Sent back?  write_file")
 }
 
 // TestReplayDraws: what is sent and what was written are shown with what differs between them.
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
-	s.shows("REPLAY write_file  ✗ malformed", "scope call, ids checked to turn 1", "preserve  behaviour 1 of 9", "∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
-	s.shows("2 B new or moved", fmt.Sprintf("%d B, none sent", len(broken)), "then the results", "10 targets  = 5  ≈ 0  ≠ 0  ∅ 5  accepted 5  refused 1  unknown 4")
+	s.shows("Sent back?  write_file  malformed · 41 B", "scope: this call, ids checked to turn 1", "preserve  behaviour 1 of 9", "∅  {} instead     accepts  by rule all 41 B", `"input": {}`, broken[:30])
+	s.shows("2 B new or moved", fmt.Sprintf("%d B, none sent", len(broken)), "then the results", "10 targets  = 5  ≈ 0  ≠ 0  ∅ 5  accepts 5  refuses 1  not known 4")
 	s.press("l").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B new or moved").hides("not sent", "none sent")
 	s.press("r").shows(`{"role":"assistant","content":[{"type":"tool_use"`)
-	s.press("r<tab>").shows("as pydantic-ai: wrap  behaviour 2 of 9  to anthropic", "double-encode ").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")
+	s.press("r<tab>").shows("if sent by  pydantic-ai: wrap  behaviour 2 of 9  to anthropic", "double-encode ").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")
 }
 
 // TestReplayTaken: the body that is shown is copied and saved, and it is said what became of it.
@@ -175,7 +175,7 @@ func TestReplayCloses(t *testing.T) {
 	s := newScreen(t, 120, 40).feed(bigCall(64 << 10).records...).press("p")
 	job := s.cmd
 	s.press("<esc>").send(job())
-	if s.hides("REPLAY").cmd != nil {
+	if s.hides("Sent back?").cmd != nil {
 		t.Error("more is made for a mode that is gone")
 	}
 	s.press("p")

@@ -20,13 +20,13 @@ func (s *rig) paste(text string) *rig {
 // TestResults: with a result for each call, the next request carries the conversation, the turn and
 // the results, and goes where the user says.
 func TestResults(t *testing.T) {
-	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("ga").shows("RESULT of write_file", "0 of 2 results set", "the tool returned this")
+	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("ga").shows("Result of write_file", "0 of 2 results set", "the tool returned this")
 	s.paste("line one\r\nline\ttwo \"quoted\"").shows("line one", "line␉two").press("<enter>")
 	if c := s.selectedCall(); c == nil || c.ID != "toolu_2" {
 		t.Fatalf("goes on to %+v", s.selected)
 	}
 	s.shows("1 of 2 results").press("a<tab>").shows("failed with this").press("no disk<enter>")
-	s.shows("SEND turn 1 with 2 results", "to anthropic", "policy preserve")
+	s.shows("Send turn 1 with 2 results", "to anthropic", "policy preserve")
 	body := s.press("<enter>").lastSent().Body
 	history, err := providers.TargetOf("anthropic").Decode(body)
 	if err != nil || len(history) != 3 {

@@ -273,6 +273,8 @@ type filterBar struct {
 	faults []filter.Error
 	may    []string // completions of the last word, once requested
 	past   int      // position in the kept filters, from the latest
+
+	before stream.Ref // the selection when the bar was opened: it comes back when a filter shows it again
 }
 
 // openFilter opens the filter bar with the current filter.
@@ -281,7 +283,7 @@ func (m *Model) openFilter() {
 	if m.turnFilter.Active() {
 		text = m.turnFilter.Text()
 	}
-	m.modeStack.pushMode(&filterBar{m: m, line: newFilterLine(text), read: text})
+	m.modeStack.pushMode(&filterBar{m: m, line: newFilterLine(text), read: text, before: m.selected})
 }
 
 func newFilterLine(text string) *screen.Input { return screen.NewInput(display.Text{}, text, 400) }
@@ -299,6 +301,7 @@ func (f *filterBar) Keys() []screen.Binding {
 		screen.Key("esc", "drop", "show all turns", func() {
 			f.m.modeStack.closeTop()
 			f.m.applyFilter("")
+			f.selectBefore()
 		}),
 	}
 }
@@ -344,6 +347,14 @@ func (f *filterBar) applyText() {
 	if text := f.line.Value(); text != f.read {
 		f.read, f.may = text, nil
 		f.faults = f.m.applyFilter(text)
+		f.selectBefore()
+	}
+}
+
+// selectBefore selects the call at which the bar was opened, if the filter shows it.
+func (f *filterBar) selectBefore() {
+	if t, _ := f.m.view.Find(f.before); t != nil && !f.m.follow && f.m.turnFilter.Shows(t) {
+		f.m.selectRef(f.before)
 	}
 }
 

@@ -159,3 +159,22 @@ func TestSearchInPieces(t *testing.T) {
 		t.Error("what was looked for before goes on")
 	}
 }
+
+// TestPagesAboveTheTimeline: a page that opens over the timeline ends above it: its last rows and the timeline are on
+// the screen together.
+func TestPagesAboveTheTimeline(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(demo(t, "history")...).end().press("gjj8")
+	strip := s.moment.stripRows()
+	if strip == 0 {
+		t.Fatal("no timeline")
+	}
+	for _, key := range []string{"p", "o", "=", "?"} {
+		s.press(key)
+		rows := s.rows()
+		if got := strings.Join(rows[len(rows)-1-strip:len(rows)-1], "\n"); !strings.Contains(got, "write_file") {
+			t.Errorf("after %s, the timeline is hidden:\n%s", key, got)
+		}
+		checkFrame(t, s)
+		s.press("<esc>")
+	}
+}

@@ -47,6 +47,28 @@ func TestFilter(t *testing.T) {
 	s.press("f").shows("filter state:bad█").press("<esc>").shows("9 turns")
 }
 
+// TestFilterKeepsThePlace: a filter that is dropped, or that shows the call again, leaves the cursor where it was.
+func TestFilterKeepsThePlace(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(mixed(0, 9)...).press("1gj")
+	at, name := s.selected, s.chosenName()
+	if name == "broken" {
+		t.Fatal("the test needs a call that the filter hides")
+	}
+	if s.press("fstate:bad"); s.chosenName() != "broken" {
+		t.Error("the filter shows", s.chosenName())
+	}
+	if s.press(strings.Repeat("<bs>", len("state:bad"))); s.selected != at {
+		t.Errorf("without the filter, the cursor is on %s", s.chosenName())
+	}
+	if s.press("zzzz").shows("No call matches").press("<esc>"); s.selected != at {
+		t.Errorf("after a dropped filter, the cursor is on %s", s.chosenName())
+	}
+	s.press("fstate:bad<enter>")
+	if s.chosenName() != "broken" {
+		t.Error("a kept filter shows", s.chosenName())
+	}
+}
+
 // TestFilterFollows: what is followed is among what is meant, and what is not meant any more stays
 // as long as one looks at it.
 func TestFilterFollows(t *testing.T) {

@@ -51,7 +51,7 @@ var proofs = []struct {
 	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"◔  streaming", "call_demo_lima", "several calls have index 0"}},
 	{"EARLY_WRONG", []string{"malformed", "byte"}, []string{"After 25 bytes", "byte 25", "as soon as it parses", "delta 5"}},
 	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"ot one of low, normal, high", "Three fields"}},
-	{"ARGS_BROKEN", []string{"REPLAY run_shell", "emptied", "111 bytes"}, []string{"∅  emptied   accepted rule", "{} is sent, not the 111 bytes that the model wrote"}},
+	{"ARGS_BROKEN", []string{"Sent back?  run_shell", "{} instead", "111 bytes"}, []string{"∅  {} instead     accepts  by rule", "{} is sent, not the 111 bytes that the model wrote"}},
 	{"DOUBLE_ENCODED", []string{"Sent back"}, []string{"Sent back  write_file", "double-encoded", "the model wrote", "the request carried", "double-encoded"}},
 	{"LENGTH_FIRST_DIVERGENCE", []string{"todowrite"}, []string{"checks an array's length", `{"todos":`}},
 	{"", []string{"reserve_table", "91 "}, []string{
@@ -160,7 +160,7 @@ func TestStagePlays(t *testing.T) {
 			}
 			s.send(workDone{then: s.tour.playToNextScene})
 		}
-		if s.shows("DEMO what you saw"); !s.tour.isSummaryOpen() {
+		if s.shows("demo what you saw"); !s.tour.isSummaryOpen() {
 			t.Error("it does not end with what was seen")
 		}
 	}

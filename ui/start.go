@@ -93,7 +93,7 @@ func (su *setupScreen) drawSetup(p *screen.Pen, y, height int) {
 	case y <= room && n < len(rows):
 		su.drawSetupRow(p, rows[n])
 	case told > 0 && y == height-told-1:
-		p.Caption(screen.Caution, screen.Count(len(refused)).Between("REFUSED ", ""))
+		p.Caption(screen.Caution, screen.Count(len(refused)).Between("Refused ", ""))
 	case y >= height-told:
 		su.m.drawRefusal(p, refused[len(refused)-(height-y)])
 	}
@@ -316,7 +316,7 @@ func (r *recentCaptures) Extend(_ *providers.View, _, h int) {
 func (r *recentCaptures) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		p.Text(screen.Accent, display.Lit(" CAPTURES "))
+		p.Text(screen.Accent, display.Lit(" Captures "))
 		p.Text(screen.Muted, screen.Count(r.Rows))
 		return
 	}

@@ -204,14 +204,19 @@ func (pl *paneLayout) namesOf(s paneSlot, cells int, narrow bool) (names []tabNa
 	return names, true
 }
 
-// tabsEdge is the number of cells before the first name.
-const tabsEdge = 2
+// tabsEdge returns the number of cells before the first name. A frame around the panes adds one to them.
+func (pl *paneLayout) tabsEdge() int {
+	if pl.isBoxed(pl.m.w, pl.m.bodyHeight()) {
+		return 1
+	}
+	return 2
+}
 
 // drawTabs draws the row of tab names, the open one in brackets, and notes on the right.
 func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot) {
 	right := pl.besideTabs(p, s, p.Left)
-	names, short := pl.namesOf(s, p.Left-tabsEdge-screen.Width(right), p.Left < shortNames)
-	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, tabsEdge))
+	names, short := pl.namesOf(s, p.Left-pl.tabsEdge()-screen.Width(right), p.Left < shortNames)
+	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, pl.tabsEdge()))
 	for i, n := range names {
 		r := screen.Muted
 		if i > 0 {
@@ -241,8 +246,8 @@ func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot) {
 
 // tabAt returns the tab whose name is at cell x of a row with the given width, or nil.
 func (pl *paneLayout) tabAt(s paneSlot, cells, x int) *placedPane {
-	names, short := pl.namesOf(s, cells-tabsEdge-screen.Width(pl.besideTabs(&pl.m.pen, s, cells)), cells < shortNames)
-	at := tabsEdge - tabGap + 1
+	names, short := pl.namesOf(s, cells-pl.tabsEdge()-screen.Width(pl.besideTabs(&pl.m.pen, s, cells)), cells < shortNames)
+	at := pl.tabsEdge() - tabGap + 1
 	for _, n := range names {
 		at += tabGap
 		end := at + n.width(short) - tabGap
@@ -257,8 +262,8 @@ func (pl *paneLayout) tabAt(s paneSlot, cells, x int) *placedPane {
 // besideTabs returns a note on the right of the tabs: the extent of the highlight in the open tab, or if there is room
 // its scroll position, or how far the call has grown.
 func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, cells int) []screen.StyledText {
-	names, short := pl.namesOf(s, cells-tabsEdge, cells < shortNames)
-	room := cells - tabsEdge
+	names, short := pl.namesOf(s, cells-pl.tabsEdge(), cells < shortNames)
+	room := cells - pl.tabsEdge()
 	for _, n := range names {
 		room -= n.width(short)
 	}

@@ -40,9 +40,9 @@ func TestUserKeys(t *testing.T) {
 		t.Error("z is not raw")
 	}
 	s.press("z1").shows("f1 keys", "e ; step").hides("? keys", ", . step").press("2").shows("f5 find").hides("/ find")
-	s.press("p").hides("REPLAY")
+	s.press("p").hides("Sent back?")
 	s.send(tea.KeyMsg{Type: tea.KeyCtrlR})
-	s.shows("REPLAY", "S scope").hides(" s scope")
+	s.shows("Sent back?", "S scope").hides(" s scope")
 	noTwice(t, "replay", s.keysOf(s.modeStack.activeMode().Mode))
 	s.press("<esc>:zoom the").shows("zoom the pane", " Z")
 	s.press("<enter>")

@@ -35,3 +35,13 @@ func TestPings(t *testing.T) {
 	s.moment.goNow()
 	s.shows("ping ×4  every 10 ms")
 }
+
+// TestFrameFillsThePane: in a pane with many blank rows, the selected frame is shown under the events; in a short one
+// and while the screen follows a stream it is not.
+func TestFrameFillsThePane(t *testing.T) {
+	s := newScreen(t, 250, 60).feed(demo(t, "malformed")...).end().press("g")
+	s.shows("── frame 7 · record ", "event: content_block_start")
+	checkFrame(t, s)
+	s.resize(250, 30).hides("── frame ")
+	newScreen(t, 250, 60).feed(demo(t, "malformed")...).press("G").hides("── frame ")
+}

@@ -20,7 +20,7 @@ func TestDeliver(t *testing.T) {
 	p := start(t, launch{args: []string{"open", capture}, copies: true, folder: folder, w: 120})
 	p.untilFrame("END")
 	p.keys("p")
-	p.untilFrame("REPLAY ")
+	p.untilFrame("Sent back? ")
 	p.keys("y")
 	p.untilFrame("by the terminal (OSC 52)")
 	for _, name := range []string{"anthropic.json", "anthropic-2.json"} {

@@ -131,7 +131,7 @@ func wantClean(t *testing.T, text string) {
 }
 
 // places are the panes and modes, by words that only they show.
-var places = []string{"enter open ", "r raw", " raw ", " B ", "enter frame", "record 1", "enter go there", "esc cancel", "Keys here", "Copy ", "THEME ", " filter ", "of 7", "WOULD HAVE RUN"}
+var places = []string{"enter open ", "r raw", " raw ", " B ", "enter frame", "record 1", "enter go there", "esc cancel", "Keys here", "Copy ", "Theme ", " filter ", "of 7", "WOULD HAVE RUN"}
 
 // TestHostileScreen visits every pane and mode with text that tries to command the terminal: end
 // has the terminal judge every byte.

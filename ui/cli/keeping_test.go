@@ -72,7 +72,7 @@ func TestRecentScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = start(t, launch{env: env}) // while it is being recorded
-	p.untilShown("CAPTURES 1")
+	p.untilShown("Captures 1")
 	p.untilShown("recording")
 	p.keys("\r")
 	p.untilShown("get_weather")

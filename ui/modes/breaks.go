@@ -153,7 +153,7 @@ func (b *breakpointPage) Draw(p *screen.Pen, y int) {
 }
 
 func (b *breakpointPage) drawTitle(p *screen.Pen) {
-	p.Text(screen.Accent, display.Lit(" BREAK "))
+	p.Text(screen.Accent, display.Lit(" Break "))
 	p.Untrusted(screen.Plain, screen.Bare, b.point.Filter())
 	if n := len(b.holds); n > 0 {
 		p.Text(screen.Bad, p.Format("  HELD %s", screen.Count(n)))
@@ -198,7 +198,7 @@ func (b *breakpointPage) drawNext(p *screen.Pen, y int) {
 	next := b.holds[b.At].Next
 	switch {
 	case y == 0:
-		p.Text(screen.Accent, p.Format(" NEXT  %s", screen.Bytes(len(next))))
+		p.Text(screen.Accent, p.Format(" Next  %s", screen.Bytes(len(next))))
 	case next == nil && y == 1:
 		p.Text(screen.Muted, display.Lit(" nothing has arrived yet"))
 	default:

@@ -164,7 +164,7 @@ func (r *Reader) Draw(p *screen.Pen, y int) {
 		r.TextReader.Draw(p, y-1, display.Text{}, screen.Plain)
 		return
 	}
-	p.Text(screen.Muted, display.Lit(" OPENED  "))
+	p.Text(screen.Muted, display.Lit(" Opened  "))
 	p.TextOn(screen.Accent, screen.Bare, r.title)
 	p.Right(screen.Muted, screen.Bare, p.Format(" %s, %s ", r.Kind(), screen.Plural(r.Lines(), "line")))
 }

@@ -177,7 +177,7 @@ func (t *themePicker) WantedRows(h int) int { return min(1+maxThemes, max(h/2, 4
 func (t *themePicker) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		at := p.Format("THEME %d of %d", min(t.At+1, len(t.names)), len(t.names))
+		at := p.Format("Theme %d of %d", min(t.At+1, len(t.names)), len(t.names))
 		if t.typed != nil {
 			DrawInputRow(p, display.Lit("/"), t.typed, at)
 			return
@@ -292,7 +292,7 @@ const protocolColumn = 22 // cells before a protocol's title
 func (d *protocolPicker) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		p.Text(screen.Accent, display.Lit(" READ THE RESPONSE AS"))
+		p.Text(screen.Accent, display.Lit(" Read the response as"))
 		return
 	}
 	row := d.Top + y - 1

@@ -107,6 +107,11 @@ func (o *callout) layOut(s *Context, says present.Callout, width int) {
 	if says.Short != "" && len(display.Wrap(sentence, room)) > most {
 		sentence = p.Clean(says.Short)
 	}
+	if len(display.Wrap(sentence, room)) > most {
+		if part, ok := fittingBeginning(p, says.Sentence, room, most); ok {
+			sentence = part
+		}
+	}
 	if len(says.Rows) == 0 {
 		sentence, most = fittingSentences(p, says.Sentence, room), 1
 	}
@@ -152,6 +157,21 @@ func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 		text = text[:at+1]
 	}
 	return p.Clean(text)
+}
+
+// fittingBeginning returns the longest beginning of a sentence that is a sentence too and fits into so many rows. Short
+// ones say too little.
+func fittingBeginning(p *screen.Pen, text string, room, most int) (part display.Text, ok bool) {
+	for {
+		at := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, " ("))
+		if at < room/2 {
+			return part, false
+		}
+		text = text[:at]
+		if part = p.Clean(text + "."); len(display.Wrap(part, room)) <= most {
+			return part, true
+		}
+	}
 }
 
 // addLine adds a row of the sentence: the first begins with the sign, the others with blanks.

@@ -194,9 +194,9 @@ func ruleColumns(cells int) (kind, with, at int) {
 // Maximum widths of the columns.
 const (
 	maxKindCells   = 27
-	maxMomentCells = 22
+	maxMomentCells = 24
 
-	usualArgsCells = 16 // for the arguments, before the moment is cut
+	usualArgsCells = 15 // for the arguments, before the moment is cut
 )
 
 // drawRuleHeads draws the heads of the columns.

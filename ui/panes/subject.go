@@ -87,7 +87,18 @@ func (s *Subject) headRows() int {
 	case rows > 0:
 		rows++
 	}
-	return min(1+rows, max(1, s.height-2))
+	return min(s.titleRows()+rows, max(1, s.height-2))
+}
+
+// titleRows returns the number of rows above the callout: the title and, in a high column of its own, a blank row.
+func (s *Subject) titleRows() int {
+	switch {
+	case s.scene.Bare:
+		return 0
+	case !s.scene.Piled && s.scene.Rows >= riskRows && len(s.callout.lines) > 0:
+		return 2
+	}
+	return 1
 }
 
 // Keys returns the keys that move in the arguments by row and by token, fold, and open strings. For a turn
@@ -286,10 +297,7 @@ func (s *Subject) Visible() (first, last, of int) {
 // Draw draws row y: the title, the callout, the arguments of the call or the summary of the turn, and the facts.
 func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
-	head, title := s.headRows(), 1
-	if s.scene.Bare {
-		title = 0
-	}
+	head, title := s.headRows(), s.titleRows()
 	switch c, t := s.currentSelection().Call, s.currentSelection().Turn; {
 	case y >= title && y < head:
 		if y-title < len(s.callout.lines) {

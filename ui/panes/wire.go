@@ -143,12 +143,18 @@ func (w *Wire) Extend(s *Context, width, height int) {
 	if c.Turn != nil {
 		w.numbers = max(4, len(fmt.Sprint(c.Turn.LastFrame+1))+1)
 	}
-	detail := 0
-	if w.Open && height > 1 {
+	detail, blank := 0, height-len(w.Events)-1
+	switch {
+	case w.Open && height > 1:
 		detail = w.frameLines(s.View, s.Pen.Drawer, width, height/2)
+	case blank > minFrameRows && len(w.Events) > 0 && !s.Follow:
+		detail = blank // the selected frame fills the rest
 	}
 	w.Fit(len(w.Events), titleRow, titleRow+height-detail)
 }
+
+// minFrameRows is the number of blank rows above which the selected frame is shown without being opened.
+const minFrameRows = 6
 
 // addEvent adds a row for event n, if it belongs to the selection.
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {

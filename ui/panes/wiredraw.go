@@ -58,16 +58,18 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	case e.Kind == stream.SentBack:
 		drawSentBack(p, v, e, int(w.Events[row]), g, c.Call == nil)
 	case delta >= 0:
+		cells := len(fmt.Sprint(c.Call.Deltas())) + 1
 		if wide {
 			p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+			cells = max(cells, kindCells-len("args  "))
 		}
-		p.TextOn(screen.Muted, g, p.Pad(deltaName(p.Drawer, int(delta)), len(fmt.Sprint(c.Call.Deltas()))+1).Between("", "  "))
+		p.TextOn(screen.Muted, g, p.Pad(deltaName(p.Drawer, int(delta)), cells).Between("", "  "))
 		start, _ := c.Call.DeltaSpan(int(delta))
 		drawArgs(p, e, g, wrongFrom(c.Call)-start)
 	case e.Kind == stream.Heartbeat:
 		w.drawPings(p, v, row, g)
 	default:
-		drawEvent(p, e, g)
+		drawEvent(p, e, g, wide)
 	}
 	p.Fill(g)
 }
@@ -98,12 +100,18 @@ func (w *Wire) drawPings(p *screen.Pen, v *providers.View, row int, g screen.Sur
 // wireWide is the minimum width of a row with times and kinds.
 const wireWide = 50
 
+// kindCells is the width of the kinds of events in wide rows: the contents of all rows begin in one column.
+const kindCells = len("turn close")
+
 // drawEvent draws the kind and content of an event.
-func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
-	r, text, kind := screen.Plain, e.Text, e.Kind.String()
+func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface, wide bool) {
+	r, text, kind, cells := screen.Plain, e.Text, e.Kind.String(), len("args")
+	if wide {
+		cells = kindCells
+	}
 	switch e.Kind {
 	case stream.Args, stream.Rewrite:
-		p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+		p.TextOn(screen.Muted, g, p.Format("%-*s  ", cells, e.Kind))
 		drawArgs(p, e, g, len(e.Text))
 		return
 	case stream.TurnOpen, stream.TurnMeta:
@@ -129,7 +137,7 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface) {
 	case stream.Gap:
 		r = screen.Caution
 	}
-	p.TextOn(screen.Muted, g, p.Format("%-4s  ", kind))
+	p.TextOn(screen.Muted, g, p.Format("%-*s  ", cells, kind))
 	p.Bytes(r, g, []byte(text))
 }
 

@@ -28,6 +28,7 @@ type bodyLayout struct {
 const (
 	sideBySide = 160 // width from which the panes are next to the table
 	twoPanes   = 60  // width from which panes are shown
+	airyRows   = 20  // height from which a blank row is above the table
 )
 
 // newBodyLayout divides a body of w × h cells for a table with the given number of rows.
@@ -41,7 +42,10 @@ func newBodyLayout(w, h, rows int) bodyLayout {
 		p.table = h - p.head - p.heads - p.counts - p.notes
 		return p
 	}
-	p.head, p.heads = 2, 1
+	p.head, p.heads = 3, 1
+	if h >= airyRows {
+		p.head++
+	}
 	rest := h - p.head - p.heads - p.counts
 	switch {
 	case w >= sideBySide:
@@ -104,7 +108,7 @@ func (m *replayMode) Draw(p *screen.Pen, y int) {
 		m.drawTitle(p)
 		return
 	case y < plan.head:
-		m.drawPolicy(p)
+		m.drawAnswer(p, y)
 		return
 	}
 	y -= plan.head
@@ -139,10 +143,9 @@ func (m *replayMode) drawLeft(p *screen.Pen, plan bodyLayout, y, panes int) {
 
 // drawTitle writes the replayed call, turn or conversation, and the scope.
 func (m *replayMode) drawTitle(p *screen.Pen) {
-	tail := m.scopeWords(p)
-	p.Text(screen.Muted, display.Lit(" REPLAY "))
+	title := display.Lit("Sent back?")
 	t, c := m.host.View().Find(m.of)
-	var what display.Text
+	what := m.name
 	switch {
 	case m.scope == replay.WholeTurn:
 		what = display.Lit("the whole turn")
@@ -150,37 +153,106 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 		what = display.Lit("the conversation")
 	case m.name.Empty():
 		what = display.Lit("(no name)")
-	default:
-		what = m.name
 	}
-	p.TextOn(screen.Plain, screen.Bare, p.Truncate(what, max(p.Left-18, 6)))
-	if t != nil && c != nil && m.scope == replay.OneCall {
-		st := c.Status()
-		p.Text(screen.CallRole(c), display.Join(display.Lit("  "), p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
-		if size := screen.Bytes(len(c.Args())); p.Left > size.Width()+2 {
-			p.Text(screen.Muted, size.Between("  ", ""))
+	what = p.Truncate(what, max(p.Left/3, 6))
+	add := func(text display.Text) {
+		if len("== ")+title.Width()+len("  ")+what.Width()+text.Width()+len(" =") <= p.Left {
+			what = display.Join(what, text)
 		}
 	}
-	if so := display.Lit(", if the stream ended now"); m.growing && p.Left > so.Width() {
-		p.Text(screen.Live, so)
+	if t != nil && c != nil && m.scope == replay.OneCall {
+		add(p.Format("  %s %s %s", c.Status(), p.Glyph.Dot, screen.Bytes(len(c.Args()))))
 	}
-	for _, words := range tail {
-		if words.Width() < p.Left {
-			p.Right(screen.Muted, screen.Bare, words)
+	if m.growing {
+		add(display.Lit(", if the stream ended now"))
+	}
+	room := p.Left - len("== ") - title.Width() - len("  ") - what.Width() - len(" = ") - len(" ==")
+	for _, words := range m.scopeWords(p) {
+		if words.Width() <= room {
+			p.HeavyTitle(title, what, words)
 			return
 		}
 	}
+	p.HeavyTitle(title, what, display.Text{})
 }
 
 // scopeWords returns the scope, and the turns that were searched for other calls with the same id. The
 // longest form comes first.
 func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
-	scope := p.Format("scope %s", m.scope)
-	looked := p.Format("%s, ids checked to turn %d ", scope, m.of.Turn+1)
+	scope := p.Format("scope: %s", [...]string{"this call", "the turn", "the conversation"}[m.scope])
+	looked := p.Format("%s, ids checked to turn %d", scope, m.of.Turn+1)
 	if m.of.Turn > 0 && len(m.exchange.CarriedCalls()) == 0 && m.scope != replay.WholeConversation {
-		looked = p.Format("%s, only ids of turn %d ", scope, m.of.Turn+1)
+		looked = p.Format("%s, only ids of turn %d", scope, m.of.Turn+1)
 	}
-	return []display.Text{looked, scope.Between("", " "), p.Clean(m.scope.String())}
+	return []display.Text{looked, scope}
+}
+
+// drawAnswer writes row y under the title: the worst outcome and for how many rows of the table, then who would send it.
+func (m *replayMode) drawAnswer(p *screen.Pen, y int) {
+	if y > 2 {
+		return
+	}
+	var worst *verdict
+	if m.table != nil && m.table.key.canShowFor(m.rowsWanted) {
+		worst = m.table.worstOutcome()
+	}
+	role, side := screen.Muted, screen.Absent
+	if worst != nil {
+		side = worst.side
+		role = screen.SideRoles[side]
+	}
+	p.Spaces(screen.Bare, 1)
+	p.Text(role, p.Glyph.Bar)
+	switch {
+	case y == 2:
+		m.drawPolicy(p)
+	case worst != nil:
+		p.Text(role, display.Join(display.Lit(" "), p.Clean(strings.TrimSpace(p.Glyph.Side[side].String())), display.Lit(" ")))
+		p.Text(screen.Plain, m.outcomeText(p, worst, p.Left-1))
+	}
+}
+
+// outcomeText says for how many targets, or by how many clients, the call has its worst outcome, and the effect if
+// that fits.
+func (m *replayMode) outcomeText(p *screen.Pen, worst *verdict, room int) display.Text {
+	n, all := 0, 0
+	for i := range m.table.rows {
+		if row := &m.table.rows[i]; !row.mute {
+			all++
+			if row.outcome == worst.outcome {
+				n++
+			}
+		}
+	}
+	whom := p.Format("to %d of %s", n, screen.Plural(all, "provider"))
+	if m.policies {
+		whom = p.Format("by %d of %s", n, screen.Plural(all, "policy"))
+	}
+	of := outcomeSentences[worst.outcome]
+	short := p.Format("%s %s", p.Clean(of.lead), whom)
+	if long := p.Format("%s: %s.", short, p.Clean(of.then)); of.then != "" && long.Width() <= room {
+		return long
+	}
+	return p.Truncate(display.Join(short, display.Lit(".")), room)
+}
+
+// outcomeWords are the words of an outcome: in the table, and in the sentence before and after the number of providers.
+type outcomeWords struct{ gets, lead, then string }
+
+var outcomeSentences = [replay.NumOutcomes]outcomeWords{
+	replay.Verbatim:     {"the same text", "Sent byte for byte", ""},
+	replay.AssumedEmpty: {"{} for no text", "Sent as {}, which no text means,", ""},
+	replay.Parsed:       {"the same object", "Sent as the same object", ""},
+	replay.Reformatted:  {"the same value", "Sent in another form", "the value is the same"},
+	replay.Unwrapped:    {"the object in it", "Sent as the object in the string", ""},
+	replay.Wrapped:      {"wrapped", "Sent inside another value", "the model will see other arguments"},
+	replay.Renamed:      {"another name", "Sent under another name", "the model will see another call"},
+	replay.AsText:       {"a text", "Sent as text", "the model will see no call"},
+	replay.Repaired:     {"repaired", "Sent repaired", "the model will see what it did not write"},
+	replay.Emptied:      {"{} instead", "Sent as {}", "the model will see an empty call"},
+	replay.Dropped:      {"nothing", "Not sent", "the model will not see its call"},
+	replay.Throws:       {"the client fails", "Fails before it is sent", ""},
+	replay.Unknown:      {"not known", "Sent in an unknown form", ""},
 }
 
 // drawPolicy writes the selected policy and, if the rows are policies, the target.
@@ -197,10 +269,9 @@ func (m *replayMode) drawPolicy(p *screen.Pen) {
 		who, _, _ = strings.Cut(policy.Seen, ",")
 	}
 	count, name := p.Format("  %s %d of %d", p.Clean(kind), at+1, len(of)), p.Clean(policy.Name)
-	if lead := p.Clean(who).Between(" as ", ": "); lead.Width()+name.Width()+count.Width() < p.Left {
-		p.Text(screen.Muted, lead)
-	} else {
-		p.Text(screen.Muted, display.Lit(" as "))
+	p.Text(screen.Muted, display.Lit("   if sent by  "))
+	if lead := p.Clean(who).Between("", ": "); lead.Width()+name.Width()+count.Width() < p.Left {
+		p.Text(screen.Plain, lead)
 	}
 	p.TextOn(screen.Accent, screen.Bare, name)
 	p.Text(screen.Muted, count)
@@ -276,7 +347,7 @@ func (m *replayMode) labelledCounts(p *screen.Pen) (all []labelledCount) {
 		}
 	}
 	for _, v := range []replay.Verdict{replay.Accepted, replay.Refused, replay.Unproven} {
-		s := labelledCount{StyledText: screen.StyledText{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", v, c.verdicts[v])}, n: c.verdicts[v], rank: 1}
+		s := labelledCount{StyledText: screen.StyledText{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", p.Clean(takesWords[v]), c.verdicts[v])}, n: c.verdicts[v], rank: 1}
 		if v == replay.Refused {
 			s.rank = int(screen.NumSides) + 2
 		}
@@ -300,11 +371,10 @@ func (m *replayMode) drawNote(p *screen.Pen, plan bodyLayout, y int) {
 // Widths of the table's columns, in cells. The gutter comes before them.
 const (
 	gutter      = 4
-	formColumn  = 8
 	knownColumn = 12
 	minOutcome  = 13 // a sign and "verbatim"
-	proofColumn = 15 // "accepted rule"
-	wordColumn  = 10 // "accepted"
+	proofColumn = 17 // "accepts  by rule"
+	wordColumn  = 10 // "not known"
 	maxName     = 20
 	minName     = 15
 	minLosses   = 13
@@ -313,9 +383,8 @@ const (
 // tableColumns are the widths of the columns, 0 for a hidden one. The losses get the remaining width.
 type tableColumns struct{ name, as, goes, taken, lost int }
 
-// columnWidths returns the widths for a table with the given width. If there is too little room, the form
-// of the arguments is hidden first, then the losses. The losses of the cursor's row are also below the
-// table.
+// columnWidths returns the widths for a table with the given width. If there is too little room, how a verdict
+// or a policy is known is hidden first, then the losses. The losses of the cursor's row are also below the table.
 func (m *replayMode) columnWidths(width int) (c tableColumns) {
 	for n := range m.Rows {
 		c.name = max(c.name, display.Clean(m.rowName(n)).Width()+2)
@@ -324,12 +393,16 @@ func (m *replayMode) columnWidths(width int) (c tableColumns) {
 		}
 	}
 	c.name, c.goes, c.taken = min(c.name, maxName), max(c.goes, minOutcome), proofColumn
-	if c.as = formColumn; m.policies {
+	if m.policies {
 		c.as = knownColumn
 	}
 	left := width - gutter - c.name - c.goes - c.taken
 	if c.lost = left - c.as; c.lost < minLosses+minLosses/2 {
 		c.as, c.lost = 0, left
+	}
+	if c.lost < minLosses {
+		c.taken = wordColumn
+		c.lost = width - gutter - c.name - c.goes - c.taken
 	}
 	if c.lost < minLosses {
 		c.name = max(min(c.name, minName), c.name+c.lost-minLosses)
@@ -350,11 +423,8 @@ func (m *replayMode) rowName(n int) string {
 	return m.targets[n].Name
 }
 
-// asWord returns the form of arguments of a row's target, or how the effect of its policy is known.
+// asWord returns how the effect of a row's policy is known.
 func (m *replayMode) asWord(n int) string {
-	if !m.policies {
-		return m.targets[n].Form.String()
-	}
 	p := &replay.Policies[n]
 	switch {
 	case p.Client == nil:
@@ -368,20 +438,17 @@ func (m *replayMode) asWord(n int) string {
 // drawHeads writes the titles of the columns.
 func (m *replayMode) drawHeads(p *screen.Pen, plan bodyLayout) {
 	c := m.columnWidths(plan.tableW)
-	title, as, goes := "target", "args", "outcome"
+	title := "PROVIDER"
 	if m.policies {
-		title, as = "client", "known"
-	}
-	if c.as == 0 {
-		goes = "outcome"
+		title = "CLIENT"
 	}
 	p.Spaces(screen.Bare, gutter)
 	for _, head := range []struct {
 		word  string
 		cells int
-	}{{title, c.name}, {as, c.as}, {goes, c.goes}, {"provider", c.taken}, {"lost", c.lost}} {
+	}{{title, c.name}, {"KNOWN BY", c.as}, {"GETS", c.goes}, {"TAKES IT?", c.taken}, {"LOST", c.lost}} {
 		if head.cells > 0 {
-			p.Text(screen.Muted, p.Pad(display.Clean(head.word), min(head.cells, p.Left)))
+			p.Text(screen.Muted, p.Pad(p.Truncate(display.Clean(head.word), head.cells-1), min(head.cells, p.Left)))
 		}
 	}
 }
@@ -421,12 +488,15 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 	p.Fill(g)
 }
 
+// takesWords say whether a provider takes a request.
+var takesWords = [replay.NumVerdicts]string{replay.Unproven: "not known", replay.Accepted: "accepts", replay.Refused: "refuses"}
+
 // takenWords says whether the provider accepts the request and, if there is room, how that is known.
 func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	if cells < proofColumn || a.By == replay.NoProof {
-		return p.Clean(a.Verdict.String())
+		return p.Clean(takesWords[a.Verdict])
 	}
-	return p.Format("%-8s %s", a.Verdict, a.By)
+	return p.Format("%-8s %s", takesWords[a.Verdict], [...]string{"", "by rule", "seen"}[a.By])
 }
 
 // drawGutter writes the cursor and the sign of the row's severity.
@@ -447,11 +517,11 @@ func drawLosses(p *screen.Pen, g screen.Surface, v *verdict) {
 		p.TextOn(screen.Bad, g, p.Truncate(p.Name(v.refused).Between(`"`, `"`), p.Left-1))
 		return
 	case len(v.losses) == 0:
-		p.TextOn(screen.Muted, g, p.Glyph.None)
+		p.TextOn(screen.Muted, g, display.Lit("nothing"))
 		return
 	}
 	worst, after := v.losses[0], display.Text{}
-	text := p.Clean(worst.code)
+	text := p.Clean(worst.what)
 	if worst.other != "" {
 		text = display.Join(text, display.Lit(" "), p.Clean(worst.other))
 	}

@@ -73,7 +73,7 @@ func TestJobs(t *testing.T) {
 	if len(s.jobs) != 0 || s.table == nil {
 		t.Fatal("the second job is not the table")
 	}
-	s.shows("emptied")
+	s.shows("{} instead")
 	made := s.made
 	if s.ping(); len(s.jobs) != 0 || s.made != made {
 		t.Error("made again")

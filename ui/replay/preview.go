@@ -289,6 +289,7 @@ type verdict struct {
 // lossCount counts the losses of one code.
 type lossCount struct {
 	code     string
+	what     string // in a few words
 	severity replay.Severity
 	times    int
 	other    string // the other call that has a part in the loss
@@ -320,7 +321,7 @@ func (v *verdict) outcomeWord() string {
 	if v.mute {
 		return "not sent"
 	}
-	return v.outcome.String()
+	return outcomeSentences[v.outcome].gets
 }
 
 // verdictOf returns the short form of a preview. A rounded number counts as different, even if the text
@@ -333,7 +334,7 @@ func verdictOf(p *replay.Preview) verdict {
 		if !seen {
 			i = len(v.losses)
 			at[l.Code] = i
-			v.losses = append(v.losses, lossCount{code: l.Code, severity: l.Severity, other: l.Other})
+			v.losses = append(v.losses, lossCount{code: l.Code, what: lostWords(p, l), severity: l.Severity, other: l.Other})
 		}
 		v.losses[i].times++
 		v.losses[i].severity = max(v.losses[i].severity, l.Severity)
@@ -350,6 +351,26 @@ func verdictOf(p *replay.Preview) verdict {
 	}
 	slices.SortStableFunc(v.losses, func(a, b lossCount) int { return cmp.Compare(b.severity, a.severity) })
 	return v
+}
+
+// lostWords names a loss in a few words: all bytes of the call that is sent empty, else the loss's own words.
+func lostWords(p *replay.Preview, l replay.Loss) string {
+	if l.Kind == replay.ArgsEmptied && len(p.Calls) == 1 {
+		return "all " + screen.Bytes(len(p.Calls[0].Original)).String()
+	}
+	return cmp.Or(l.Verdict, l.Description, l.Code)
+}
+
+// worstOutcome returns a row with the worst outcome, nil if there is none. An unknown one is the worst only if there is
+// no other.
+func (t *table) worstOutcome() (worst *verdict) {
+	rank := func(v *verdict) int { return (int(v.outcome) + 1) % replay.NumOutcomes }
+	for i := range t.rows {
+		if v := &t.rows[i]; !v.mute && (worst == nil || rank(v) > rank(worst)) {
+			worst = v
+		}
+	}
+	return worst
 }
 
 // valueChanges are the losses that change a value.

@@ -70,23 +70,23 @@ func TestRows(t *testing.T) {
 		v     *verdict
 		want  string
 	}{
-		{130, worst, "▌!! anthropic    object  ∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY +2"},
-		{80, worst, "▌!! anthropic    object  ∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY +2"},
-		{70, worst, "▌!! anthropic    ∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY +2"},
-		{60, worst, "▌!! anthropic    ∅  emptied   accepted rule  ARGS_REPLAC… +2"},
-		{54, worst, "▌!! anthropic    ∅  emptied   accepted rule  ARGS_… +2"},
-		{46, worst, "▌!! anthropic    ∅  emptied   accepted"},
-		{40, worst, "▌!! anthropic    ∅  emptied   accepted"},
-		{34, worst, "▌!! anthro… ∅  emptied   accepted"},
-		{26, worst, "▌!! anthro… ∅  emptied   …"},
-		{100, none, "▌   anthropic    object  =  verbatim  unknown        —"},
-		{40, none, "▌   anthropic    =  verbatim  unknown"},
-		{100, refused, `▌!! anthropic    object  =  verbatim  refused  rule  "no, because of ␛ this"`},
-		{40, refused, "▌!! anthropic    =  verbatim  refused"},
-		{100, dropped, "▌!! anthropic    object  ∅  dropped   refused  seen  CALL_DROPPED +1"},
-		{100, collides, "▌!! anthropic    object  =  verbatim  unknown        ID_COLLISION call 2 +1"},
-		{100, throws, `▌!! anthropic    object  ∅  throws    unknown        "not an object"`},
-		{100, mute, "▌   anthropic    object  —  not sent  not used       —"},
+		{130, worst, "▌!! anthropic    ∅  {} instead     accepts  by rule ARGS_REPLACED_BY_EMPTY +2"},
+		{80, worst, "▌!! anthropic    ∅  {} instead     accepts  by rule ARGS_REPLACED_BY_EMPTY +2"},
+		{70, worst, "▌!! anthropic    ∅  {} instead     accepts  by rule ARGS_REPLACED_… +2"},
+		{60, worst, "▌!! anthropic    ∅  {} instead     accepts   ARGS_REPLAC… +2"},
+		{54, worst, "▌!! anthropic    ∅  {} instead     accepts   ARGS_… +2"},
+		{46, worst, "▌!! anthropic    ∅  {} instead     accepts"},
+		{40, worst, "▌!! anthro… ∅  {} instead     accepts"},
+		{34, worst, "▌!! anthro… ∅  {} instead     acc…"},
+		{26, worst, "▌!! anthro… ∅  {} instead"},
+		{100, none, "▌   anthropic    =  the same text  not known        nothing"},
+		{40, none, "▌   anthro… =  the same text  not known"},
+		{100, refused, `▌!! anthropic    =  the same text  refuses  by rule "no, because of ␛ this"`},
+		{40, refused, "▌!! anthro… =  the same text  refuses"},
+		{100, dropped, "▌!! anthropic    ∅  nothing        refuses  seen    CALL_DROPPED +1"},
+		{100, collides, "▌!! anthropic    =  the same text  not known        ID_COLLISION call 2 +1"},
+		{100, throws, `▌!! anthropic    ∅  the client fails  not known        "not an object"`},
+		{100, mute, "▌   anthropic    —  not sent       not used         nothing"},
 		{60, nil, "▌   anthropic    ..."},
 	} {
 		r.table.rows = make([]verdict, len(r.table.rows))
@@ -129,7 +129,7 @@ func TestVerdict(t *testing.T) {
 	v := verdictOf(&replay.Preview{Outcome: replay.Verbatim, Refused: "no", Losses: []replay.Loss{
 		{Kind: lossKind("A", replay.Low)}, {Kind: lossKind("B", replay.High)}, {Kind: lossKind("A", replay.Low)}, {Kind: lossKind("C", replay.Low)},
 	}})
-	want := []lossCount{{"B", replay.High, 1, ""}, {"A", replay.Low, 2, ""}, {"C", replay.Low, 1, ""}}
+	want := []lossCount{{"B", "B", replay.High, 1, ""}, {"A", "A", replay.Low, 2, ""}, {"C", "C", replay.Low, 1, ""}}
 	if v.side != screen.Same || v.worst != bad || v.refused != "no" || len(v.losses) != 3 || v.losses[0] != want[0] || v.losses[1] != want[1] || v.losses[2] != want[2] {
 		t.Errorf("%+v", v)
 	}
@@ -137,4 +137,40 @@ func TestVerdict(t *testing.T) {
 
 func lossKind(code string, s replay.Severity) *replay.Kind {
 	return &replay.Kind{Diagnosis: &stream.Diagnosis{Code: code}, Severity: s}
+}
+
+// TestSentence: the sentence counts the worst outcome, its effect is dropped if there is no room, and an
+// unknown outcome is not the worst of several.
+func TestSentence(t *testing.T) {
+	s := brokenCall(t).press("pg")
+	r, p := s.replayMode, s.pen
+	rows := func(outcomes ...replay.Outcome) {
+		r.table.rows = nil
+		for _, o := range outcomes {
+			r.table.rows = append(r.table.rows, verdictOf(&replay.Preview{Outcome: o}))
+		}
+	}
+	for _, c := range []struct {
+		outcomes []replay.Outcome
+		room     int
+		want     string
+	}{
+		{[]replay.Outcome{replay.Verbatim, replay.Emptied, replay.Unknown}, 80, "Sent as {} to 1 of 3 providers: the model will see an empty call."},
+		{[]replay.Outcome{replay.Verbatim, replay.Emptied, replay.Unknown}, 40, "Sent as {} to 1 of 3 providers."},
+		{[]replay.Outcome{replay.Unknown}, 80, "Sent in an unknown form to 1 of 1 provider."},
+		{[]replay.Outcome{replay.Verbatim, replay.Verbatim}, 80, "Sent byte for byte to 2 of 2 providers."},
+	} {
+		rows(c.outcomes...)
+		if got := r.outcomeText(&p, r.table.worstOutcome(), c.room).String(); got != c.want {
+			t.Errorf("%v: %s", c.outcomes, got)
+		}
+	}
+	if r.table.rows = []verdict{{mute: true}}; r.table.worstOutcome() != nil {
+		t.Error("a policy that does not use the provider has an outcome")
+	}
+	for o, of := range outcomeSentences {
+		if of.gets == "" || of.lead == "" || len(of.gets) > 16 {
+			t.Errorf("%s: %q", replay.Outcome(o), of.gets)
+		}
+	}
 }

@@ -347,9 +347,9 @@ func (a *resendMode) drawLeft(p *screen.Pen, y, body int) {
 
 // drawTitle writes the turn whose request is sent.
 func (a *resendMode) drawTitle(p *screen.Pen) {
-	for _, lead := range []string{fmt.Sprintf(" SEND AGAIN the request of turn %d", a.turn), fmt.Sprintf(" SEND AGAIN turn %d", a.turn)} {
+	for _, lead := range []string{fmt.Sprintf(" Send again the request of turn %d", a.turn), fmt.Sprintf(" Send again turn %d", a.turn)} {
 		if a.answered > 0 {
-			lead = fmt.Sprintf(" SEND turn %d with %s", a.turn, screen.Plural(a.answered, "result"))
+			lead = fmt.Sprintf(" Send turn %d with %s", a.turn, screen.Plural(a.answered, "result"))
 		}
 		if len(lead) < p.Left {
 			p.Text(screen.Accent, p.Clean(lead))

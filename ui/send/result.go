@@ -165,7 +165,7 @@ func (r *resultMode) drawTitle(p *screen.Pen) {
 	if name.Empty() {
 		name = display.Lit("(no name)")
 	}
-	p.Text(screen.Accent, display.Lit(" RESULT of "))
+	p.Text(screen.Accent, display.Lit(" Result of "))
 	p.TextOn(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-count.Width(), 8)))
 	if id := screen.ShortID(p.Name(screen.ElideMiddle(r.id)), p.Left-count.Width()-2); !id.Empty() {
 		p.TextOn(screen.Muted, screen.Bare, id.Between("  ", ""))

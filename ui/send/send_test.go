@@ -156,7 +156,7 @@ func TestLastResult(t *testing.T) {
 		t.Fatal(d.said)
 	}
 	d.extend()
-	if text, body := d.text(), d.top.(*resendMode).currentDraft().body; !strings.Contains(text, "SEND turn 1 with 2 results") || !strings.Contains(string(body), `"is_error":true`) {
+	if text, body := d.text(), d.top.(*resendMode).currentDraft().body; !strings.Contains(text, "Send turn 1 with 2 results") || !strings.Contains(string(body), `"is_error":true`) {
 		t.Errorf("%s\n%s", text, body)
 	}
 	if want := (Results{{Turn: 0, Call: 1}: {Failed: true}, {Turn: 0, Call: 2}: {Text: "\n"}}); len(m.Results) != 2 || m.Results[d.chosen] != want[d.chosen] {
