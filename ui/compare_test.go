@@ -124,7 +124,7 @@ func TestCompareCostIsFlat(t *testing.T) {
 		}
 		s.press("1g")
 		for range 4 {
-			s.press("mjj")
+			s.press("mj")
 		}
 		return s.press("=").finish().shows("Compare  4 marked", ".m0")
 	}

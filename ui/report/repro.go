@@ -36,7 +36,7 @@ type DeltaStandIn struct{ Text, StandIn string }
 // the length and the spelling of the original, and equal originals have equal stand-ins. So the stream
 // stays malformed in the same way. The words of protocols stay.
 func (b *Body) Repro() []byte {
-	w := &standInWalker{names: new(node), models: b.Models}
+	w := &standInWalker{names: new(node), numbers: new(node), models: b.Models}
 	pieces := map[int][]DeltaStandIn{}
 	for _, c := range b.Calls {
 		stand := w.standInFor(c)
