@@ -127,7 +127,7 @@ func TestCauseOfRefusal(t *testing.T) {
 		{400, body, stream.Client, "refused (HTTP 400); the provider reports invalid_request_error"},
 		{401, "", stream.Client, "refused (HTTP 401)"},
 		{413, "<html><title>413 Request Entity Too Large</title></html>", stream.Gateway, "413 Request Entity Too Large"},
-		{502, "<!DOCTYPE html>\n<html><head><style>h1{color:red}</style></head><h1>502 Bad Gateway</h1>\n<p>nginx &amp; co", stream.Gateway, "a gateway reports 502: HTTP status 502, with a page instead of a response: 502 Bad Gateway, nginx & co"},
+		{502, "<!DOCTYPE html>\n<html><head><style>h1{color:red}</style></head><h1>502 Bad Gateway</h1>\n<p>nginx &amp; co", stream.Gateway, "the gateway nginx reports 502: HTTP status 502, with a page instead of a response: 502 Bad Gateway, nginx & co"},
 		{429, body, stream.Provider, "the provider reports"},
 		{500, body, stream.Provider, "the provider reports"},
 		{200, `data: ` + body + "\n\n", stream.Client, "refused; the provider reports"},

@@ -148,7 +148,7 @@ func TestCountedOnly(t *testing.T) {
 				}
 				var got string
 				for _, f := range turn.Findings {
-					if f.Code == "COUNTED_ONLY" {
+					if f.Code == "COUNTED_ONLY" && strings.Contains(f.Message, "calls more") { // findings may be counted, too
 						got += f.Message
 					}
 				}

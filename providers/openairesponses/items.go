@@ -11,13 +11,14 @@ import (
 
 // item is one output item of a turn.
 type item struct {
-	turn  *turn
-	place int // position in the turn
-	slot  int32
-	index int64 // output_index, or noIndex
-	id    string
-	kind  string // type of the item
-	done  bool   // output_item.done came
+	turn    *turn
+	place   int // position in the turn
+	slot    int32
+	index   int64 // output_index, or noIndex
+	id      string
+	kind    string // type of the item
+	done    bool   // output_item.done came
+	rotates bool   // the call got another id before it was final
 
 	call     *protocol.Call // nil if the item is not a call
 	callKind callKind
@@ -200,10 +201,14 @@ func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		switch {
 		case it.callID == "":
+		case it.done && it.rotates:
+			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
+				"%s gives the call the id %q, which was %q in the stream: the provider gives the call another id in each event", stream.OwnFact(from), id, it.callID)
 		case it.done:
 			it.call.Find(protocol.CallIDChanged,
 				"%s gives the call the id %q, which was %q in the stream: a result for one is refused for the other", stream.OwnFact(from), id, it.callID)
 		default:
+			it.rotates = true
 			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
 				"%s gives the call the id %q, which was %q before: the id in output_item.done counts", stream.OwnFact(from), id, it.callID)
 		}
