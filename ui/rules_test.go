@@ -11,7 +11,7 @@ import (
 // can be taken; its moment is gone to, and esc leads back.
 func TestRules(t *testing.T) {
 	copied := ""
-	s := newScreen(t, 144, 56, func(o *Options) {
+	s := newScreen(t, 156, 56, func(o *Options) {
 		o.Copy = func(text []byte) (string, error) { copied = string(text); return "OSC 52", nil }
 	}).feed(demo(t, "early")...)
 	s.end().press("G5").shows("[Would run]", "as soon as it parses", "delta 5, 30 B too soon", "when the provider finishes", "not JSON: it fails", "only if complete and valid",
@@ -35,7 +35,7 @@ func TestRules(t *testing.T) {
 // a parser had that mends is shown mended.
 func TestRuleThatRan(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "/etc`)
-	s := newScreen(t, 140, 40).feed(a.records...)
+	s := newScreen(t, 156, 56).feed(a.records...)
 	s.press("5").shows("as soon as it parses", "not yet", `{"path":"/etc"}`)
 	s.press("j<enter>").shows("with 14 B of 14 B, repaired:", "changed since, but more may arrive")
 	s.feed(new(anthropic).args(0, `/hosts"}`).records...).shows("delta 1, 8 B too soon", "with 14 B of 22 B, repaired:", "the final arguments differ at $.path")

@@ -169,7 +169,8 @@ func TestSendRefused(t *testing.T) {
 	p.keys("gR")
 	p.untilShown("byte for byte")
 	p.keys("\r")
-	p.untilShown("Incorrect API key provided: [redacted:")
+	p.untilShown("Incorrect API key provided")
+	p.untilShown("[redacted:authorization:")
 	if p.shows(canary) {
 		t.Error(p.describe())
 	}
