@@ -37,7 +37,7 @@ func TestRuleThatRan(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "/etc`)
 	s := newScreen(t, 156, 56).feed(a.records...)
 	s.press("5").shows("as soon as it parses", "not yet", `{"path":"/etc"}`)
-	s.press("j<enter>").shows("with 14 B of 14 B, repaired:", "changed since, but more may arrive")
+	s.press("j<enter>").shows("with 14 B of 14 B, repaired:", "since, but more may arrive")
 	s.feed(new(anthropic).args(0, `/hosts"}`).records...).shows("delta 1, 8 B too soon", "with 14 B of 22 B, repaired:", "the final arguments differ at $.path")
 }
 
