@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,9 @@ func TestSeen(t *testing.T) {
 		{"assistants by event", "event: thread.run.created\ndata: {\"id\":\"run_1\",\"object\":\"thread.run\"}\n\n", "openai-assistants"},
 		{"assistants by object", `{"id":"msg_1","object":"thread.message.delta","delta":{"content":[]}}` + "\n", "openai-assistants"},
 		{"realtime", `{"type":"session.created","event_id":"event_1","session":{}}` + "\n", "openai-realtime"},
+		{"realtime, a response", `{"type":"response.created","event_id":"event_2","response":{"object":"realtime.response","id":"resp_1"}}` + "\n", "openai-realtime"},
+		{"realtime, a call", `{"type":"response.output_item.added","event_id":"event_3","output_index":0,"item":{"object":"realtime.item","type":"function_call","call_id":"c"}}` + "\n", "openai-realtime"},
+		{"realtime, a delta", `{"type":"response.function_call_arguments.delta","event_id":"event_4","item_id":"i","output_index":0,"delta":"{"}` + "\n", "openai-realtime"},
 		{"managed agents", "event: message\ndata: {\"type\":\"agent.custom_tool_use\",\"id\":\"sevt_1\",\"name\":\"f\",\"input\":{}}\n\n", "anthropic-agents"},
 		{"managed agents, a status", "data: {\"type\":\"session.status_idle\",\"id\":\"sevt_1\"}\n\n", "anthropic-agents"},
 		{"managed agents, a result", "data: {\"type\":\"user.tool_result\",\"id\":\"sevt_1\"}\n\n", "anthropic-agents"},
@@ -27,6 +31,7 @@ func TestSeen(t *testing.T) {
 		{"Cohere's first version", `{"is_finished":false,"event_type":"stream-start","generation_id":"g"}` + "\n", "cohere-v1"},
 		{"JSON-RPC", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}` + "\n", "json-rpc"},
 
+		{"an event of Responses with an id", `{"type":"response.created","event_id":"e","sequence_number":0,"response":{"object":"response","id":"resp_1"}}` + "\n", "openai-responses"},
 		{"a clock", "0:15\n", "unknown"},
 		{"a list", "a: \"b\" c\n", "unknown"},
 		{"a session of something else", `{"type":"session.created"}` + "\n", "unknown"},
@@ -46,7 +51,7 @@ func TestSeen(t *testing.T) {
 		}
 		checkKept(t, in, []byte(test.wire))
 		text := dump(in)
-		seen := test.want != "unknown" && test.want != "openai-chat"
+		seen := !slices.Contains([]string{"unknown", "openai-chat", "openai-responses"}, test.want)
 		if strings.Contains(text, "DIALECT_SEEN warn") != seen || strings.Contains(text, "DIALECT_UNKNOWN") != (test.want == "unknown") {
 			t.Errorf("%s:\n%s", test.name, text)
 		}

@@ -34,17 +34,19 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, object, err, number, lane, status, message, id, output, item, itemID, index, response json.Value
+	var kind, object, err, number, lane, status, message, id, output, item, itemID, index, response, eventID json.Value
 	_ = json.Read(e.Data, // data that is cut off has the fields before the cut
 		json.Field("type", &kind), json.Field("object", &object), json.Field("error", &err),
 		json.Field("sequence_number", &number), json.Field("stream_id", &lane), json.Field("status", &status),
 		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output),
 		json.Field("item", &item), json.Field("item_id", &itemID), json.Field("output_index", &index),
-		json.Field("response", &response))
+		json.Field("response", &response), json.Field("event_id", &eventID))
 	_, numbered := number.Int()
 	_, coded := status.Int()
 	word := kind.Text()
 	switch {
+	case response.Get("object").Is("realtime.response"), item.Get("object").Is("realtime.item"), eventID.IsString() && !numbered:
+		return protocol.SniffScore{} // OpenAI's Realtime API has the same event types, with an id and without a number
 	case strings.HasPrefix(word, "response.") && (isEventType(word) || numbered || item != nil || itemID != nil || index != nil || response != nil):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + word}
 	case object.Is("response"):
