@@ -69,7 +69,7 @@ func stateOf(x *Exchange, shared map[string]bool) string {
 			}
 			own.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
 				of := x.in.View().Event(f.Event).Kind
-				return of == stream.SentBack || slices.Contains([]*stream.Diagnosis{stream.IDDup, stream.CallRepeated, stream.IDDupAcrossTurns}, f.Base())
+				return of == stream.SentBack || f.Diagnosis == stream.IDDup || f.Diagnosis == stream.IDDupAcrossTurns
 			})
 			t.Calls[i] = &own
 		}

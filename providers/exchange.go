@@ -434,8 +434,7 @@ func (x *Exchange) Rereadable() bool { return x.Ended && x.location().Source != 
 // exchanges don't affect how an exchange is read. In the new inspector, turns count from 0 in the same
 // order. Its events are the same, except for those that other exchanges cause: SentBack, Ran, the
 // conversation of a turn, and their findings. Its session may differ in one point that needs the other
-// exchanges: which calls have the id of another (IDDup, CallRepeated,
-// IDDupAcrossTurns). Tools that an earlier
+// exchanges: which calls have the id of another (IDDup, IDDupAcrossTurns). Tools that an earlier
 // request of the conversation declared are unknown.
 func (in *Inspector) rereadAlone(x *Exchange) (*Inspector, error) {
 	if !x.Rereadable() {
