@@ -365,10 +365,10 @@ func (a *app) outputFor(format string) (lineWriter, error) {
 		if width, _, err := term.GetSize(a.output.Fd()); err == nil {
 			to.pen.cells = max(width, minWidth)
 		}
-		if !known && !a.flags.isThemeSet() && canQueryTerminal(a.output.Fd()) {
-			wait := ifElse(os.Getenv("SSH_CONNECTION") != "", remoteAnswerTime, answerTime)
-			ground, _ := terminalGround(wait)
-			dark, known = ground.Dark, ground.Known
+		if !known && !a.flags.isThemeSet() && theme == a.flags.theme {
+			// Only the screen asks the terminal for its background: keys typed meanwhile would be lost. The
+			// terminal's own 16 colours are legible on its background.
+			depth = max(depth, termenv.ANSI)
 		}
 		if _, err := termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(a.output)); err != nil { // an old Windows
 			to.pen = nil

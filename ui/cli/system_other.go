@@ -31,8 +31,5 @@ func suspend()      {}
 func stopSelf()     {}
 func continueSelf() {}
 
-// canQueryTerminal is false: there is no /dev/tty.
-func canQueryTerminal(uintptr) bool { return false }
-
 // endWithReader does nothing: pipes don't report that their reader is gone.
 func (a *app) endWithReader() (stop func()) { return func() {} }

@@ -47,12 +47,6 @@ func continueSelf() { sendSelf(syscall.SIGCONT) }
 
 func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 
-// canQueryTerminal reports whether the terminal may be queried: a process in the background would be stopped.
-func canQueryTerminal(fd uintptr) bool {
-	group, err := unix.IoctlGetInt(int(fd), unix.TIOCGPGRP)
-	return err == nil && group == unix.Getpgrp()
-}
-
 // endWithReader ends the program when the reader of its output is gone. The next write would end it too, but
 // there may be none. It only works for pipes.
 func (a *app) endWithReader() (stop func()) {
