@@ -200,7 +200,11 @@ func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 func (d *paneLayout) listRows(h int) int {
 	switch {
 	case h >= minTitledRows:
-		usual := min((h+2)/4+1, max(minPaneRows, titleRows+d.m.list.WantedRows()))
+		usual := (h+2)/4 + 1
+		if d.m.tour.isTourShown() { // the caption is about the document
+			usual -= 2
+		}
+		usual = min(usual, max(minPaneRows, titleRows+d.m.list.WantedRows()))
 		return clampSize(d.sizes.above, usual, minPaneRows, h-3*minPaneRows)
 	case h >= minPairedRows:
 		return 2

@@ -47,13 +47,13 @@ var proofs = []struct {
 	always, big []string
 }{
 	{"ARGS_BROKEN", []string{"malformed", "byte 87"}, []string{"The call keeps streaming", "30s", "wants , or } but got s  byte 87, delta 14"}},
-	{"ARGS_CUT", []string{"cut"}, []string{"cut by the token limit", "exi▲", "269 bytes", "269 B", "after adding missing braces"}},
+	{"ARGS_CUT", []string{"cut"}, []string{"cut by the token limit", "no longer exi▲", "269 bytes", "269 B", "after adding missing braces"}},
 	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"◔  streaming", "call_demo_lima", "several calls have index 0"}},
 	{"EARLY_WRONG", []string{"malformed", "byte"}, []string{"After 25 bytes", "byte 25", "as soon as it parses", "delta 5"}},
-	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"ot one of low, normal, high", "Three fields"}},
+	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"ot one of low, normal, high", "integer", "Three fields"}},
 	{"ARGS_BROKEN", []string{"Sent back?  run_shell", "{} instead", "111 bytes"}, []string{"∅  {} instead     accepts  by rule", "{} is sent, not the 111 bytes that the model wrote"}},
 	{"DOUBLE_ENCODED", []string{"Sent back"}, []string{"Sent back  write_file", "double-encoded", "the model wrote", "the request carried", "double-encoded"}},
-	{"LENGTH_FIRST_DIVERGENCE", []string{"todowrite"}, []string{"checks an array's length", `{"todos":`}},
+	{"LENGTH_FIRST_DIVERGENCE", []string{"todowrite"}, []string{"checks an array's length", `{"todos":[{"id":["1"]`}},
 	{"", []string{"reserve_table", "91 "}, []string{
 		"DELTAS    FINAL", "content_block_stop", "response.output_item.done", "contentBlockStop", `"functionCall":{}`, "tool-call-end", `"tool_calls"`, "frame 19 of anthropic",
 	}},
