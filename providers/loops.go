@@ -15,7 +15,7 @@ import (
 var callLoop = &stream.Diagnosis{
 	Code: "LOOP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Model,
 	Verdict:      "loop",
-	SeverityNote: "info if it may be on purpose: the results are no errors, and there are fewer than 5 rounds",
+	SeverityNote: "info if the results are not errors and there are fewer than 5 rounds: then the calls may be repeated on purpose",
 	Meaning:      "The model makes the same calls, with the same arguments and the same results, again and again. Nothing changes between the rounds.",
 	Advice:       "Stop the run, or tell the model in a message that the calls don't help. Check what the result lacks: an error may not say how to avoid it.",
 }

@@ -210,7 +210,7 @@ func failureMessage(code, message string) Message {
 	return Messagef(" %s: %s", Fact(code), message)
 }
 
-// noAnswerMessage says why there is no response and, if toolscope answered instead, with which status.
+// noAnswerMessage returns the reason for a missing response and, if toolscope answered instead, its status.
 func noAnswerMessage(status, why string) Message {
 	if status == "" {
 		return Messagef("%s", why)

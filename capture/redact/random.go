@@ -170,7 +170,7 @@ func isPlaceholder(text []byte) bool {
 	return hasPlaceholder(bytes.ToLower(text))
 }
 
-// hasPlaceholder reports whether a lower-case text contains one of placeholders.
+// hasPlaceholder reports whether a lower-case text contains a word from the list of placeholders.
 func hasPlaceholder(lower []byte) bool {
 	for _, p := range placeholders {
 		if bytes.Contains(lower, []byte(p)) {

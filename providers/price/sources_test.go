@@ -12,7 +12,7 @@ import (
 )
 
 // sourceFile reads one of the price lists that the table was built from. They are in the folder prices
-// beside the corpus.
+// next to the corpus.
 func sourceFile(t *testing.T, name string) []byte {
 	corpus := os.Getenv("TOOLSCOPE_CORPUS")
 	if corpus == "" {

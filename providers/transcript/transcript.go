@@ -24,7 +24,7 @@ type message struct {
 	results []json.Value // results of the model's calls, which the next request sends
 
 	model, id, usage, finish json.Value // of a response
-	failure, errType         json.Value // why there is no response, or not all of it
+	failure, errType         json.Value // the error that ended the response, and its type
 	cut                      bool       // the response broke off
 }
 

@@ -136,7 +136,7 @@ type Label struct {
 	Short display.Text // a short name, empty if Name is short
 	Count display.Text // the amount of content
 	Role  screen.Role  // role of the count: that of the worst entry
-	Empty bool         // there is no content to show under another tab
+	Empty bool         // the pane has nothing to show below another tab
 }
 
 // titleRow is the height of a pane's title.
