@@ -66,6 +66,7 @@ type callState struct {
 	frozen     bool // no more events apply to the call: bytes before them were missed
 	settled    bool // the findings about the syntax have been made
 	broken     bool // the first wrong byte has been reported
+	reusesID   bool // an earlier call, of this turn or another, has its id
 	counted    bool // the session's Counts count the call, under countedAs
 	countedAs  Status
 }

@@ -186,8 +186,12 @@ func (s *Session) checkID(c *Call, n int) {
 	if !s.isPast {
 		s.reused = s.ids.assignID(c.ID, c.Ref())
 	}
-	switch other := s.reused; {
-	case other == NoRef || other == c.Ref():
+	other := s.reused
+	if other == NoRef || other == c.Ref() {
+		return
+	}
+	c.reusesID = true
+	switch {
 	case other.Turn == c.Turn:
 		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result can't show which call it belongs to", other.Call, c.Number)
 	case s.isOtherLeg(other, c):

@@ -271,12 +271,12 @@ func (t *Turn) applyEvent(e Event, n int) {
 	}
 }
 
-// maxRepeatDistance limits how many earlier calls are compared with a call.
+// maxRepeatDistance limits how many earlier calls are compared with a call whose id isn't new.
 const maxRepeatDistance = 256
 
 // checkRepeated reports a final call that repeats an earlier call of the turn with its id.
 func (t *Turn) checkRepeated(c *Call, n int) {
-	if c.phase != PhaseSealed || c.ID == "" {
+	if c.phase != PhaseSealed || !c.reusesID {
 		return
 	}
 	for i := c.Number - 1; i >= max(1, c.Number-maxRepeatDistance); i-- {
