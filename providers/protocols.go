@@ -13,21 +13,35 @@ import (
 	"slices"
 	"strings"
 
+	"toolscope/providers/adk"
 	"toolscope/providers/agui"
+	"toolscope/providers/aigateway"
 	"toolscope/providers/aisdk"
 	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
+	"toolscope/providers/anthropicagents"
 	"toolscope/providers/bedrock"
 	"toolscope/providers/claudecode"
 	"toolscope/providers/codexexec"
 	"toolscope/providers/cohere"
+	"toolscope/providers/copilotcli"
+	"toolscope/providers/cursorcli"
+	"toolscope/providers/droidexec"
 	"toolscope/providers/gemini"
+	"toolscope/providers/geminicli"
 	"toolscope/providers/geminiinteractions"
+	"toolscope/providers/geminilive"
+	"toolscope/providers/langgraph"
+	"toolscope/providers/lmstudio"
+	"toolscope/providers/mistralconversations"
 	"toolscope/providers/ollama"
 	"toolscope/providers/openaichat"
+	"toolscope/providers/openairealtime"
 	"toolscope/providers/openairesponses"
+	"toolscope/providers/pijson"
 	"toolscope/providers/protocol"
 	"toolscope/providers/transcript"
+	"toolscope/providers/workersai"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/stream/json"
@@ -50,6 +64,20 @@ var All = []protocol.Protocol{
 	agui.Protocol(),
 	claudecode.Protocol(anthropic.Protocol()),
 	codexexec.Protocol(),
+	aigateway.Protocol(),
+	openairealtime.Protocol(openairesponses.Protocol()),
+	geminilive.Protocol(),
+	copilotcli.Protocol(),
+	pijson.Protocol(),
+	geminicli.Protocol(),
+	droidexec.Protocol(),
+	cursorcli.Protocol(),
+	langgraph.Protocol(),
+	mistralconversations.Protocol(),
+	lmstudio.Protocol(),
+	adk.Protocol(),
+	workersai.Protocol(),
+	anthropicagents.Protocol(),
 }
 
 // sessions are the protocols of session files of agents, by the innermost wrapper of their
@@ -155,35 +183,12 @@ var allUndecoded = []undecoded{
 	{"openai-assistants", "OpenAI Assistants events", func(s protocolMarks) bool {
 		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")
 	}},
-	{"openai-realtime", "OpenAI Realtime events", func(s protocolMarks) bool {
-		return s.has("event_id") &&
-			startsWith(s.kind, "session.", "conversation.", "response.", "input_audio_buffer.", "output_audio_buffer.", "rate_limits.")
-	}},
-	{"anthropic-agents", "Anthropic managed-agents events", func(s protocolMarks) bool {
-		return startsWith(s.kind, "agent.", "span.", "session.status", "session.error", "session.deleted", "session.thread",
-			"user.message", "user.interrupt", "user.tool_", "user.custom_tool_")
-	}},
-	{"gemini-live", "Gemini Live messages", func(s protocolMarks) bool {
-		return s.has("setupComplete", "serverContent", "toolCallCancellation", "sessionResumptionUpdate") ||
-			s.data.Get("toolCall").Get("functionCalls") != nil
-	}},
 	{"ai-sdk-data", "AI SDK data stream lines (version 4)", func(s protocolMarks) bool {
 		if len(s.data) < 4 || s.data[1] != ':' || !strings.ContainsRune("0123456789abcdefghijk", rune(s.data[0])) {
 			return false
 		}
 		value := json.Scan(s.data[2:])
 		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
-	}},
-	{"ai-sdk-parts", "AI SDK language-model parts (AI Gateway)", func(s protocolMarks) bool {
-		switch s.kind {
-		case "stream-start", "response-metadata", "tool-input-end":
-			return true
-		case "tool-input-start", "tool-input-delta":
-			return !s.has("toolCallId") && s.has("id")
-		case "tool-call":
-			return s.has("toolCallId") && s.data.Get("input").IsString()
-		}
-		return s.kind == "finish" && s.has("usage")
 	}},
 	{"cohere-v1", "Cohere v1 events", func(s protocolMarks) bool {
 		return s.has("is_finished") && s.data.Get("event_type").IsString()

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -576,11 +577,19 @@ func (t *payloadRules) isContent(all []json.FoundField) bool {
 // this log.
 func isSession(all []json.FoundField) bool {
 	kind, session, holds, stamp, rollout, payload := false, false, false, false, false, false
+	word, numbered, folder := "", false, false
 	for _, m := range all {
 		switch string(m.Key) {
+		case "event_id":
+			numbered = true
+		case "cwd":
+			folder = true
+		case "data":
+			payload = opensObject(m.Value)
 		case "type":
 			kind = true
-			switch text, _ := stringInside(m.Value); string(text) {
+			text, _ := stringInside(m.Value)
+			switch word = string(text); word {
 			case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state": // of Codex
 				rollout = true
 			}
@@ -594,7 +603,11 @@ func isSession(all []json.FoundField) bool {
 			stamp = true
 		}
 	}
-	return kind && session && holds || rollout && stamp && payload
+	of, _, dotted := strings.Cut(word, ".")
+	ofCopilot := dotted && stamp && payload && slices.Contains([]string{"user", "assistant", "session", "tool", "model"}, of)
+	ofRealtime := numbered && slices.Contains([]string{"session", "conversation", "input_audio_buffer"}, of)
+	ofPi := word == "session" && stamp && folder
+	return kind && session && holds || rollout && stamp && payload || ofCopilot || ofRealtime || ofPi
 }
 
 // isOwnText reports whether payloads inside an object are text of a conversation or a session.

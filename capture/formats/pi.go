@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"bytes"
+	"strings"
 	"time"
 
 	"toolscope/capture"
@@ -16,6 +18,14 @@ var piSession = capture.Format{
 		s := sniffKeys(first, whole, "type", "id", "timestamp", "cwd")
 		if s.Why = "a header of type session"; s.Is == capture.Yes && !hasText(json.Find(first, "type"), "session") {
 			s.Is = capture.No
+		}
+		if s.Is == capture.Yes { // the output of pi begins like a session
+			_, second, ended := bytes.Cut(first, []byte("\n"))
+			if second = afterSpace(second); len(second) > 0 && !ended || len(second) == 0 && !whole {
+				s.Is = capture.Maybe
+			} else if kind := stringOf(json.Find(second, "type")); len(second) > 0 && strings.Contains(kind, "_") && json.Find(second, "id") == nil {
+				s.Is = capture.No
+			}
 		}
 		return s
 	},

@@ -41,9 +41,12 @@ var eventTypes = map[string]bool{
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	kind := json.Value(e.Data).Get("type")
 	switch {
+	case kind.Is("message_start") && json.Value(e.Data).Get("message").Get("stopReason") != nil: // pi's
+		return protocol.SniffScore{}
 	case eventTypes[kind.Text()]:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind.Text()}
-	case kind.Is("message") && json.Value(e.Data).Get("role").Is("assistant") && !json.Value(e.Data).Get("content").IsString():
+	case kind.Is("message") && json.Value(e.Data).Get("role").Is("assistant") && !json.Value(e.Data).Get("content").IsString() &&
+		!json.Value(e.Data).Get("text").IsString(): // droid's
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a message body"}
 	case kind.Is("error") && json.Value(e.Data).Get("error").Kind() == '{':
 		return protocol.SniffScore{Points: protocol.Likely, Why: "an error envelope"}

@@ -90,7 +90,7 @@ func isAnthropic(message json.Value) bool {
 
 // findings are the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
-	sessionCost, usagePartial, permissionDenied,
+	sessionCost, usagePartial,
 }
 
 var (
@@ -103,10 +103,5 @@ var (
 		Code: "USAGE_PARTIAL", Severity: stream.Info, By: stream.Client,
 		Meaning: "These lines contain the usage from the start of each message, so the output tokens are too low.",
 		Advice:  "Use the sum in the result line.",
-	}
-	permissionDenied = &stream.Diagnosis{
-		Code: "PERMISSION_DENIED", Severity: stream.Info, By: stream.Client,
-		Meaning: "Claude Code had no permission to run the call.",
-		Advice:  "Allow the tool if it should run. The model gets the refusal as the result.",
 	}
 )

@@ -234,7 +234,7 @@ func (d *decoder) endRequest() {
 	denials := d.line.denials.Scan()
 	for ok := denials.Array(); ok; ok = denials.Element() {
 		if c := d.calls[denials.Value().Get("tool_use_id").Text()]; c != nil {
-			c.Find(permissionDenied, "Claude Code had no permission to run the call")
+			c.Find(protocol.CallDenied, "Claude Code had no permission to run the call")
 		}
 	}
 	if subtype := d.line.subtype.Text(); d.line.isError.IsTrue() || strings.HasPrefix(subtype, "error") {

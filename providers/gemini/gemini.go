@@ -51,8 +51,13 @@ var candidateKeys = map[string]bool{
 	"urlContextMetadata": true,
 }
 
-// ownKey returns the field of an object that only responses of this protocol have, or "". An object with
-// choices is of Chat Completions: IBM's watsonx adds a model_version.
+// otherKeys are fields that show another protocol: Chat Completions, to which IBM's watsonx adds a model_version; ADK;
+// the Live API; LangChain.
+var otherKeys = map[string]bool{
+	"choices": true, "invocationId": true, "serverContent": true, "setupComplete": true, "toolCall": true, "response_metadata": true,
+}
+
+// ownKey returns the field of an object that only responses of this protocol have, or "".
 func ownKey(object json.Value) (own string) {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -60,7 +65,7 @@ func ownKey(object json.Value) (own string) {
 		if kind := ownKeys[key]; own == "" && kind != 0 && s.Kind() == kind && (key != "candidates" || protocol.ListOf(s, candidateKeys)) {
 			own = key
 		}
-		if key == "choices" {
+		if otherKeys[key] {
 			return ""
 		}
 	}

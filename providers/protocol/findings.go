@@ -8,6 +8,7 @@ var Findings = []*stream.Diagnosis{
 	CountedOnly, FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
 	IndexMissing, IndexReused, IndexSparse, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
 	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, CallSplit, SignatureMissing, DoneMismatch, IntPrecision,
+	NoModelWords, AgentError, CallDenied,
 }
 
 // RequestSeverityNote says when a finding about a request has an unusual severity.

@@ -1,0 +1,155 @@
+// Package geminilive decodes the server messages of Gemini's Live API.
+//
+// Wire facts are from @google/genai 2.32 and Google's reference of the Live API. A turn ends with turnComplete or
+// interrupted; calls that come before the next turn begins belong to it. Calls come complete. The server can cancel
+// them: then it ignores their results.
+package geminilive
+
+import (
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// Protocol returns the protocol of the Live API.
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
+		Name:     "gemini-live",
+		Title:    "Gemini Live",
+		Sniff:    sniffFrame,
+		Findings: []*stream.Diagnosis{callCancelled, turnInterrupted, connectionEnds},
+		New:      func(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, calls: protocol.Calls{}} },
+		Quiet:    []string{"setupComplete", "sessionResumptionUpdate", "voiceActivity"},
+	}
+}
+
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	data := json.Value(e.Data)
+	for _, key := range []string{"setupComplete", "serverContent", "toolCallCancellation", "sessionResumptionUpdate", "goAway"} {
+		if data.Get(key).Kind() == '{' {
+			return protocol.SniffScore{Points: protocol.Sure, Why: "a message with " + key}
+		}
+	}
+	if data.Get("toolCall").Get("functionCalls").Kind() == '[' {
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a message with toolCall"}
+	}
+	return protocol.SniffScore{}
+}
+
+var (
+	callCancelled = &stream.Diagnosis{
+		Code: "CALL_CANCELLED", Severity: stream.Info, By: stream.Provider,
+		Meaning: "The server cancelled a call, because the user interrupted the model. It doesn't want the result.",
+		Advice:  "Stop the tool and undo its work, if you can. Don't send its result.",
+	}
+	turnInterrupted = &stream.Diagnosis{
+		Code: "TURN_INTERRUPTED", Severity: stream.Info, By: stream.Client,
+		Meaning: "The user interrupted the model.",
+		Advice:  "Nothing. Stop playing the audio of the turn.",
+	}
+	connectionEnds = &stream.Diagnosis{
+		Code: "CONNECTION_ENDS", Severity: stream.Info, By: stream.Provider,
+		Meaning: "The server announced that it ends the connection.",
+		Advice:  "Open another connection and resume the session.",
+	}
+)
+
+// decoder reads the messages of one connection.
+type decoder struct {
+	*protocol.Out
+	turn  *protocol.Turn
+	calls protocol.Calls
+	ended bool // the turn ends when another begins, or with the connection
+}
+
+// Frame reads one message.
+func (d *decoder) Frame(f stream.Frame) error {
+	data := json.Value(f.Data)
+	if err := json.Read(data); err != nil {
+		return err
+	}
+	known := false
+	if calls := data.Get("toolCall").Get("functionCalls"); calls != nil {
+		known = true
+		for c := range calls.Elements() {
+			d.readCall(c)
+		}
+	}
+	if ids := data.Get("toolCallCancellation").Get("ids"); ids != nil {
+		known = true
+		d.cancelCalls(ids)
+	}
+	if content := data.Get("serverContent"); content != nil {
+		known = true
+		d.readContent(content)
+	}
+	if u := data.Get("usageMetadata"); u != nil && d.turn.IsOpen() {
+		known = true
+		d.turn.Usage(stream.Usage{
+			Input: protocol.CountOf(u.Get("promptTokenCount")), Output: protocol.CountOf(u.Get("responseTokenCount")),
+			CacheRead: protocol.CountOf(u.Get("cachedContentTokenCount")), Reasoning: protocol.CountOf(u.Get("thoughtsTokenCount")),
+		})
+	}
+	if left := data.Get("goAway"); left != nil {
+		known = true
+		d.Find(connectionEnds, "the server ends the connection in %s", left.Get("timeLeft").Text())
+	}
+	if !known {
+		d.Unknown("")
+	}
+	return nil
+}
+
+// ensureTurn returns the open turn. Content after the end of a turn begins another.
+func (d *decoder) ensureTurn(content bool) *protocol.Turn {
+	if content && d.ended {
+		d.turn.End()
+	}
+	if !d.turn.IsOpen() {
+		d.turn, d.ended = d.Open(stream.Opening{}), false
+	}
+	return d.turn
+}
+
+func (d *decoder) readCall(c json.Value) {
+	info := stream.CallInfo{ID: c.Get("id").Text(), Name: c.Get("name").Text(), Kind: "function"}
+	call, args := d.calls.Ensure(d.ensureTurn(false), info), c.Get("args")
+	if !args.IsPresent() {
+		args = []byte("{}") // no field for no arguments
+	}
+	call.SealWhole(args)
+}
+
+func (d *decoder) cancelCalls(ids json.Value) {
+	for id := range ids.Elements() {
+		if c := d.calls[id.Text()]; c != nil {
+			c.Reject("the server cancelled it")
+			c.Find(callCancelled, "the server cancelled the call")
+		}
+	}
+}
+
+func (d *decoder) readContent(content json.Value) {
+	for p := range content.Get("modelTurn").Get("parts").Elements() {
+		d.ensureTurn(true).Part(p.Get("text"), p.Get("thoughtSignature"), p.Get("thought").IsTrue())
+	}
+	if spoken := content.Get("outputTranscription").Get("text"); spoken.HasText() {
+		d.ensureTurn(true).AppendText(spoken)
+	}
+	if content.Get("interrupted").IsTrue() {
+		d.ensureTurn(false).Find(turnInterrupted, "the user interrupted the turn")
+		d.ended = true
+	}
+	if content.Get("turnComplete").IsTrue() {
+		d.ensureTurn(false)
+		d.ended = true
+	}
+}
+
+// Close ends the turn: the connection has ended.
+func (d *decoder) Close() {
+	if d.ended {
+		d.turn.End()
+	}
+	d.turn.Cut("the connection ended without turnComplete")
+}

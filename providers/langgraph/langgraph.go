@@ -1,0 +1,261 @@
+// Package langgraph decodes the event stream of LangGraph's server in the modes messages and messages-tuple.
+//
+// Wire facts are from @langchain/langgraph-sdk 1.15.0. A turn is one message of a model, by its id; several may be open.
+// In the mode messages-tuple, each event has a chunk of a message, with deltas of the arguments by index. In the mode
+// messages, each event has the whole message so far: the server parsed the arguments leniently, so a prefix of them
+// looks complete until messages/complete.
+package langgraph
+
+import (
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// Protocol returns LangGraph's protocol.
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
+		Name:          "langgraph",
+		Title:         "LangGraph server",
+		Sniff:         sniffFrame,
+		Findings:      []*stream.Diagnosis{argumentsGuessed},
+		ParallelTurns: true,
+		New:           func(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, byID: map[string]*message{}} },
+		Quiet:         []string{"metadata", "messages/metadata", "values*", "updates*", "custom*", "tasks*", "checkpoints*", "debug*", "events*", "feedback", "heartbeat"},
+	}
+}
+
+func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	event, _, _ := strings.Cut(string(e.Event), "|")
+	data := json.Value(e.Data)
+	switch event {
+	case "messages":
+		if n := 0; data.Kind() == '[' {
+			for part := range data.Elements() {
+				if n++; n == 2 && part.Get("langgraph_node").IsPresent() {
+					return protocol.SniffScore{Points: protocol.Sure, Why: "a message with its langgraph_node"}
+				}
+			}
+		}
+	case "messages/partial", "messages/complete", "messages/metadata":
+		return protocol.SniffScore{Points: protocol.Sure, Why: "event name " + event}
+	case "metadata":
+		if data.Get("run_id").IsString() {
+			return protocol.SniffScore{Points: protocol.Strong, Why: "metadata of a run"}
+		}
+	}
+	return protocol.SniffScore{}
+}
+
+var argumentsGuessed = &stream.Diagnosis{
+	Code: "ARGS_GUESSED", Severity: stream.Info, By: stream.Gateway,
+	Meaning: "LangChain parsed incomplete arguments and closed their open brackets. Arguments so far are its guess, not the model's text.",
+	Advice:  "Don't run the call before messages/complete, or stream with the mode messages-tuple.",
+}
+
+// message is one message of a model, and its turn.
+type message struct {
+	*protocol.Turn
+	text int // bytes of the text so far, of a stream of whole messages
+}
+
+// decoder reads one run.
+type decoder struct {
+	*protocol.Out
+	byID map[string]*message
+	last *message // the latest message in chunks
+}
+
+// Frame reads one event.
+func (d *decoder) Frame(f stream.Frame) error {
+	data := json.Value(f.Data)
+	check := data.Scan()
+	check.Value()
+	if err := check.End(); err != nil {
+		return err
+	}
+	event, _, _ := strings.Cut(string(f.Event), "|")
+	switch event {
+	case "messages":
+		for chunk := range data.Elements() { // the second element is metadata
+			d.readChunk(chunk)
+			break
+		}
+	case "messages/partial", "messages/complete":
+		for m := range data.Elements() {
+			d.readWhole(m, event == "messages/complete")
+		}
+	case "error":
+		t := d.Current()
+		if t == nil {
+			t = d.Open(stream.Opening{})
+		}
+		t.Fail(data.Get("error").Text(), data.Get("message").Text())
+	case "end":
+		d.endAll()
+	default:
+		d.Unknown(event)
+	}
+	return nil
+}
+
+// endAll ends the open turns: the run has ended.
+func (d *decoder) endAll() {
+	for t := d.Current(); t != nil; t = d.Current() {
+		sealCalls(t)
+		t.End()
+	}
+}
+
+func sealCalls(t *protocol.Turn) {
+	for _, c := range t.OpenCalls() {
+		c.Seal()
+	}
+}
+
+// ensureMessage returns the message with the id in m.
+func (d *decoder) ensureMessage(m json.Value) *message {
+	id := m.Get("id").Text()
+	if d.byID[id] == nil {
+		meta := m.Get("response_metadata")
+		d.byID[id] = &message{Turn: d.Open(stream.Opening{ID: id, Model: meta.Get("model_name").Text()})}
+	}
+	return d.byID[id]
+}
+
+// readChunk reads a delta of a message, or the result of a call. It ends the message before it.
+func (d *decoder) readChunk(chunk json.Value) {
+	kind := chunk.Get("type").Text()
+	if d.last != nil && d.last.ID != chunk.Get("id").Text() && d.last.IsOpen() {
+		sealCalls(d.last.Turn)
+		d.last.End()
+	}
+	switch {
+	case kind == "tool":
+		d.readResult(chunk)
+		return
+	case kind != "AIMessageChunk" && kind != "ai":
+		return
+	}
+	m := d.ensureMessage(chunk)
+	if !m.IsOpen() {
+		return // the whole message, again
+	}
+	d.last = m
+	appendContent(m.Turn, chunk.Get("content"))
+	for c := range chunk.Get("tool_call_chunks").Elements() {
+		slot := c.Get("index").Int32()
+		call := m.FindCall(slot)
+		if id := c.Get("id"); call == nil || id.HasText() && call.ID != "" && !id.Is(call.ID) {
+			call = m.OpenCall(slot, stream.CallInfo{ID: id.Text(), Name: c.Get("name").Text(), Kind: "function"})
+		}
+		call.Args(c.Get("args"))
+	}
+	if kind == "ai" {
+		d.readCalls(m, chunk, true)
+	}
+	d.readEnd(m, chunk)
+}
+
+// readEnd reads the finish reason and the usage of a message.
+func (d *decoder) readEnd(m *message, of json.Value) {
+	meta, u := of.Get("response_metadata"), of.Get("usage_metadata")
+	if u.IsPresent() {
+		m.Usage(stream.Usage{
+			Input: protocol.CountOf(u.Get("input_tokens")), Output: protocol.CountOf(u.Get("output_tokens")),
+			CacheRead: protocol.CountOf(u.Get("input_token_details").Get("cache_read")),
+		})
+	}
+	word := meta.Get("finish_reason").Text() + meta.Get("stop_reason").Text()
+	if word == "" {
+		return
+	}
+	code := stream.FinishDone
+	if word == "length" || word == "max_tokens" || word == "MAX_TOKENS" {
+		code = stream.FinishCut
+	} else {
+		sealCalls(m.Turn)
+	}
+	m.Finish(word, code)
+}
+
+// appendContent appends text: a string, or blocks.
+func appendContent(t *protocol.Turn, content json.Value) {
+	if content.IsString() {
+		t.AppendText(content)
+	}
+	for block := range content.Elements() {
+		t.AppendText(block.Get("text"))
+		t.AppendReasoning(0, block.Get("thinking"))
+	}
+}
+
+func (d *decoder) readResult(m json.Value) {
+	if t := d.Last(); t != nil {
+		t.AddResultContent(m.Get("tool_call_id").Text(), m.Get("status").Is("error"), m.Get("content"))
+	}
+}
+
+// readWhole reads a message so far, or the complete one.
+func (d *decoder) readWhole(m json.Value, complete bool) {
+	switch kind := m.Get("type").Text(); {
+	case kind == "tool":
+		if complete {
+			d.readResult(m)
+		}
+		return
+	case kind != "ai" && kind != "AIMessageChunk":
+		return
+	}
+	t := d.ensureMessage(m)
+	if !t.IsOpen() {
+		return
+	}
+	if text := m.Get("content").Append(nil); m.Get("content").IsString() && len(text) > t.text {
+		t.AppendText(json.AppendQuoted(nil, text[t.text:]))
+		t.text = len(text)
+	}
+	d.readCalls(t, m, complete)
+	if complete {
+		d.readEnd(t, m)
+		t.End()
+	}
+}
+
+// readCalls reads the calls so far. Those that LangChain could not parse have the text of their arguments.
+func (d *decoder) readCalls(t *message, m json.Value, complete bool) {
+	n := int32(0)
+	for _, list := range []json.Value{m.Get("tool_calls"), m.Get("invalid_tool_calls")} {
+		for c := range list.Elements() {
+			call, args := t.FindCall(n), c.Get("args")
+			if call == nil {
+				call = t.OpenCall(n, stream.CallInfo{ID: c.Get("id").Text(), Name: c.Get("name").Text(), Kind: "function"})
+			}
+			n++
+			if call.Sealed {
+				continue
+			}
+			text := []byte(args)
+			if args.IsString() {
+				text = args.Append(nil)
+			} else if !complete {
+				call.Once(argumentsGuessed, "the arguments are as LangChain repaired them")
+			}
+			call.Rewrite(text, nil)
+			if why := c.Get("error"); complete && why.IsPresent() {
+				call.Reject(why.Text())
+			} else if complete {
+				call.Seal()
+			}
+		}
+	}
+}
+
+// Close cuts the open messages: the stream ended without the event end.
+func (d *decoder) Close() {
+	for t := d.Current(); t != nil; t = d.Current() {
+		t.Cut("the stream ended without the event end")
+	}
+}

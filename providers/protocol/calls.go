@@ -1,0 +1,78 @@
+package protocol
+
+import (
+	"time"
+
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// Calls finds the calls of an exchange by their ids, for protocols whose frames name the call.
+type Calls map[string]*Call
+
+// Ensure returns the call with the id in info, and opens it in t if it is new. A frame may have the name later than
+// the id.
+func (k Calls) Ensure(t *Turn, info stream.CallInfo) *Call {
+	c := k[info.ID]
+	if c == nil {
+		if c = t.NextCall(info); !c.IsCounted() {
+			c.Keep()
+			k[info.ID] = c
+		}
+	} else if c.Name == "" && info.Name != "" {
+		c.Meta(stream.CallInfo{Name: info.Name})
+	}
+	return c
+}
+
+// SealWhole makes the arguments final with their complete value, which is a JSON value or a string that contains it.
+// It reports false if deltas came before and differ from it: then the deltas are kept.
+func (c *Call) SealWhole(whole json.Value) (same bool) {
+	if c.Sealed {
+		return !whole.IsPresent() || c.Matches(whole)
+	}
+	same = true
+	switch {
+	case !whole.IsPresent():
+	case c.Bytes == 0:
+		c.Args(whole)
+	default:
+		same = c.Matches(whole)
+	}
+	c.Seal()
+	return same
+}
+
+// Clock turns the times of frames into the time since the first of them, for Out.Stamp.
+type Clock struct{ first time.Time }
+
+// StampAt sets the time of the current frame from a time as JavaScript and others write it.
+func (k *Clock) StampAt(o *Out, text json.Value) {
+	var at time.Time
+	if at.UnmarshalText(text.OrDefault(nil)) != nil {
+		return
+	}
+	if k.first.IsZero() {
+		k.first = at
+	}
+	o.Stamp(max(o.LastStamp(), at.Sub(k.first)))
+}
+
+// Findings of the protocols that report the work of an agent.
+var (
+	NoModelWords = &stream.Diagnosis{
+		Code: "NO_MODEL_WORDS", Severity: stream.Info, By: stream.Client,
+		Meaning: "These lines report what an agent did. They don't come from the model: arguments may be read and written again, and calls that the agent could not read are missing.",
+		Advice:  "Record the requests of the agent with toolscope run to see what the model wrote.",
+	}
+	AgentError = &stream.Diagnosis{
+		Code: "AGENT_ERROR", Severity: stream.Info, By: stream.Client,
+		Meaning: "The agent reported an error to its user.",
+		Advice:  "Read the message. If calls follow, the agent went on.",
+	}
+	CallDenied = &stream.Diagnosis{
+		Code: "PERMISSION_DENIED", Severity: stream.Info, By: stream.Client,
+		Meaning: "The agent had no permission to run the call.",
+		Advice:  "Allow the tool if it should run. The model gets the refusal as the result.",
+	}
+)
