@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -81,8 +82,11 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	}
 	if !f.noServers && !f.kept.none {
 		fit.findServers(ctx)
-		all = append(all, fit.serverRoutes()...)
+		if err := fit.openPorts(); err != nil {
+			return err
+		}
 	}
+	defer fit.removeFiles()
 	faults, err := f.parse()
 	if err != nil {
 		return err
@@ -123,14 +127,18 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 		r.close()
 		return err
 	}
-	defer fit.removeFiles()
+	for i := range fit.servers {
+		if s := &fit.servers[i]; s.port != nil {
+			go r.serveServer(ctx, s.port, fit.proxiedURL(s))
+		}
+	}
 	if r.rec != nil && !f.noServers {
 		leave, err := record.MakeCompanionDir(r.rec.path)
 		if err != nil {
 			fit.noteUnrecorded("MCP servers are not recorded: %s", err)
 		} else {
 			defer leave()
-			fit.wrapServers(record.CompanionDir(r.rec.path), r.url)
+			fit.wrapServers(record.CompanionDir(r.rec.path))
 		}
 	}
 	a := r.app
@@ -150,6 +158,13 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 		return errors.Join(err, failed)
 	default:
 		return err
+	}
+}
+
+// serveServer serves the port of an MCP server.
+func (r *runningProxy) serveServer(ctx context.Context, port net.Listener, at *url.URL) {
+	if err := r.proxy.ServeOnly(ctx, port, &url.URL{Scheme: at.Scheme, Host: at.Host}); err != nil {
+		r.app.printError(err)
 	}
 }
 
