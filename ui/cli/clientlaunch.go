@@ -94,7 +94,7 @@ func (o *clientLaunch) lookupEnv(name string) string {
 	for i := range host.All {
 		if h := &host.All[i]; name != "" && h.Variable == name {
 			for _, v := range o.point.Vars {
-				if v.Value == "{"+h.Name+"}" && o.env(v.Name) != "" {
+				if strings.HasPrefix(v.Value, "{"+h.Name+"}") && o.env(v.Name) != "" && o.readsVar(v) {
 					return o.env(v.Name)
 				}
 			}
@@ -118,10 +118,7 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 		o.did = []string{fmt.Sprintf("the variables of all known clients (%d)", len(o.vars))}
 		return nil
 	}
-	p, ok := o.point.WithAddresses(proxyAddressFor(all, url))
-	if !ok {
-		return fmt.Errorf("run: %s can't be pointed at a proxy by its command line\n%s", p.Title, strings.Join(append(p.Remarks, "toolscope help clients"), "; "))
-	}
+	p, _ := o.point.WithAddresses(proxyAddressFor(all, url))
 	for _, v := range p.Vars {
 		if o.setVar(v) {
 			o.did = append(o.did, v.Name)
@@ -134,6 +131,31 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 	return o.mergeSettings(p)
 }
 
+// readsVar reports whether the client reads a variable, with those that the user set.
+func (o *clientLaunch) readsVar(v client.Var) bool { return v.Needs == nil || v.Needs(o.env) }
+
+// checkSetup returns an error if no variable, flag or setting of the run sends the client's requests to the proxy.
+func (o *clientLaunch) checkSetup(all []route) error {
+	if o.point == nil {
+		return nil
+	}
+	p := *o.point
+	p.Remarks = nil
+	p.Vars = slices.DeleteFunc(slices.Clone(p.Vars), func(v client.Var) bool { return !o.readsVar(v) })
+	if _, ok := p.WithAddresses(proxyAddressFor(all, proxyExample)); ok {
+		return nil
+	}
+	filled, byHand := client.ProxySetup{Remarks: o.point.Remarks}.WithAddresses(proxyAddressFor(all, proxyExample))
+	advice := strings.Join(filled.Remarks, " ")
+	if byHand {
+		advice = "start toolscope proxy --listen " + strings.TrimPrefix(proxyExample, "http://") + " and set this by hand: " + advice
+	}
+	return usageErrorf("run: %s would not be recorded: no variable or flag of run sends its requests to the proxy\n%s\n--unrecorded starts it without the proxy; toolscope help clients lists every client", p.Title, advice)
+}
+
+// proxyExample is the address of a proxy in advice.
+const proxyExample = "http://127.0.0.1:8080"
+
 // hasFlag reports whether the user gave the client this long flag: some clients fail on a repeated flag. A
 // short flag may have another meaning.
 func (o *clientLaunch) hasFlag(flag string) bool {
@@ -145,7 +167,7 @@ func (o *clientLaunch) hasFlag(flag string) bool {
 
 // setVar sets a variable, unless the user set it and their value takes precedence.
 func (o *clientLaunch) setVar(v client.Var) bool {
-	if v.Why != "" && o.env(v.Name) != "" {
+	if v.Why != "" && o.env(v.Name) != "" || !o.readsVar(v) {
 		return false
 	}
 	o.vars = append(o.vars, v.Name+"="+v.Value)
@@ -155,6 +177,9 @@ func (o *clientLaunch) setVar(v client.Var) bool {
 // mergeSettings gives the client its settings, merged with the user's own.
 func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	s := p.Settings
+	if len(s.JSON) > 0 && s.Flag != "" {
+		return o.passExtension(s)
+	}
 	if len(s.JSON) == 0 || s.Variable == "" || s.Needs != "" && o.env(s.Needs) == "" {
 		return nil
 	}
@@ -171,6 +196,22 @@ func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 		o.vars = append(o.vars, s.Variable+"="+value)
 		o.did = append(o.did, s.Variable+" ("+s.File+" stays unchanged)")
 	}
+	return nil
+}
+
+// passExtension gives the client an extension with the settings. The user's own settings stay as they are.
+func (o *clientLaunch) passExtension(s client.Settings) error {
+	text, err := mergeJSON(s.JSON...)
+	if err != nil {
+		return err
+	}
+	path, remove, err := createScratch("toolscope.ts", fmt.Appendf(nil, s.Extension, text))
+	if err != nil {
+		return fmt.Errorf("run: extension for %s: %w", o.point.Title, err)
+	}
+	o.removes = append(o.removes, remove)
+	o.args = slices.Insert(slices.Clone(o.args), o.at+1, s.Flag, path)
+	o.did = append(o.did, s.Flag+" ("+s.File+" stays unchanged)")
 	return nil
 }
 

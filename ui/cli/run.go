@@ -29,6 +29,7 @@ type runFlags struct {
 	to               []string
 	screen, headless bool
 	noServers        bool
+	unrecorded       bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -44,6 +45,7 @@ func (a *app) runCommand() *cobra.Command {
 	to.BoolVar(&f.screen, "screen", false, "")
 	to.BoolVar(&f.headless, "headless", false, "")
 	to.BoolVar(&f.noServers, "no-mcp", false, "")
+	to.BoolVar(&f.unrecorded, "unrecorded", false, "")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
@@ -78,6 +80,9 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	fit := newClientLaunch(args, os.Getenv)
 	all, err := buildRoutes(f.to, fit.lookupEnv)
 	if err != nil {
+		return err
+	}
+	if err := fit.checkSetup(all); err != nil && !f.unrecorded {
 		return err
 	}
 	if !f.noServers && !f.kept.none {
@@ -142,7 +147,11 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 		}
 	}
 	a := r.app
-	a.printNote("%s uses the proxy at %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	if len(fit.did) == 0 {
+		a.printNote("%s doesn't use the proxy: its requests to models are not recorded", fit.name())
+	} else {
+		a.printNote("%s uses the proxy at %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	}
 	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
 	if r.rec != nil {
 		a.printNote("recording to %s", r.rec.path)
@@ -200,6 +209,9 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 		words += ": toolscope " + commandLine(pathsOf(r.rec.presentPath()))
 	}
 	r.app.printNote("%s", words)
+	if s := r.proxy.Stats(); s.Requests+s.Refused == 0 && len(fit.did) > 0 {
+		r.app.printNote("no request came through the proxy: %s may not read %s; see toolscope help clients", fit.name(), fit.did[0])
+	}
 	if c.leftProcesses() {
 		a.printNote("processes that %s started are still running, without the proxy: their requests to %s are refused", fit.name(), r.url)
 	}
