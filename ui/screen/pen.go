@@ -186,7 +186,7 @@ func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 // HeavyTitle draws the first row of a drawer: a heavy line with a title, what it is about, and on the right the note
 // if it fits.
 func (p *Pen) HeavyTitle(title, about, note display.Text) {
-	heavy := p.Glyph.Coming
+	heavy := p.Glyph.Heavy
 	p.Text(Accent, display.Join(heavy, heavy, title.Between(" ", "")))
 	if !about.Empty() {
 		p.Text(Plain, p.Truncate(about, max(0, p.Left-4)).Between("  ", ""))
@@ -414,11 +414,6 @@ var SideRoles = [NumSides]Role{Same: Muted, Alike: Plain, Differs: Caution, Abse
 
 // VerdictRoles is the role of each provider verdict: only proven acceptance is Good.
 var VerdictRoles = [replay.NumVerdicts]Role{replay.Unproven: Muted, replay.Accepted: Good, replay.Refused: Bad}
-
-// LossFindings maps loss severities to the finding severities whose sign they share.
-var LossFindings = [...]stream.Severity{
-	replay.Info: stream.Info, replay.Low: stream.Info, replay.Medium: stream.Warn, replay.High: stream.Error, replay.Critical: stream.Error,
-}
 
 // LossRoles is the role of each loss severity; the word has the same meaning.
 var LossRoles = [...]Role{replay.Info: Muted, replay.Low: Muted, replay.Medium: Caution, replay.High: Bad, replay.Critical: Bad}
