@@ -40,11 +40,12 @@ var packageRules = []struct {
 	{"capture/redact", []string{"capture", "stream/marks"}, []string{"os", "net", "github.com/*"}},
 	{"capture/fault", []string{"stream/marks"}, []string{"os", "net", "github.com/*"}},
 	{"capture/websocket", nil, []string{"os", "net", "github.com/*"}},
+	{"capture/sqlite", nil, []string{"net", "net/*", "github.com/*"}},
 	{"capture/formats", []string{"capture", "stream/marks"}, []string{"os", "net"}}, // net/http is allowed: a Head contains a http.Header
 	{"capture/record", []string{"capture", "capture/redact", "capture/queue"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/fleet", []string{"capture", "capture/record"}, []string{"github.com/charmbracelet/*"}},
 	{"capture/*", []string{"capture", "capture/*", "stream/marks"}, []string{"github.com/*"}},
-	{"capture", nil, []string{"github.com/charmbracelet/*"}},
+	{"capture", []string{"capture/sqlite"}, []string{"github.com/charmbracelet/*"}},
 	{"ui/settings", nil, []string{"os", "net", "net/*", "github.com/charmbracelet/*"}},
 	{"themes", []string{"ui/settings"}, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", nil, []string{"os", "net"}},

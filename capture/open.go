@@ -16,6 +16,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"toolscope/capture/sqlite"
 )
 
 const (
@@ -99,7 +101,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 		return nil, openError(path, err)
 	}
 	defer probe.Close()
-	if o.Follow && !isPacked(probe) { // a compressed file doesn't grow
+	if o.Follow && !isPacked(probe) && !isDatabase(probe) { // a compressed file doesn't grow, and a database not at its end
 		return followNames(ctx, o, []*followedName{{path: path, shown: path, open: open}}, nil), nil
 	}
 	return openRegular(ctx, path, open, path, o), nil
@@ -152,6 +154,14 @@ func openRegular(ctx context.Context, name string, open func() (osFile, error), 
 			}
 		}
 		from := &decompressor{from: o.Progress.newReader(f)}
+		if path != "" && isDatabase(f) {
+			text, err := sqlite.Sessions(path)
+			if err != nil {
+				yield(Record{}, openError(name, fmt.Errorf("SQLite: %w", WithoutPath(err))))
+				return
+			}
+			from = &decompressor{name: "SQLite", read: bytes.NewReader(text)}
+		}
 		for ctx.Err() == nil && in.deliverChunk(yield, in.readChunk(from)) {
 		}
 	}
@@ -362,6 +372,13 @@ func isPacked(f io.ReaderAt) bool {
 	n, _ := f.ReadAt(first, 0)
 	p, _ := compressionOf(first[:n])
 	return p != nil
+}
+
+// isDatabase reports whether a file is an SQLite database.
+func isDatabase(f io.ReaderAt) bool {
+	first := make([]byte, len(sqlite.Magic))
+	_, err := f.ReadAt(first, 0)
+	return err == nil && string(first) == sqlite.Magic
 }
 
 // decompressor reads an input and decompresses it if it is compressed. Other input is passed on in the

@@ -23,8 +23,8 @@ type mcpTraffic struct {
 	in       *Inspector
 	log      mcp.Log
 	matcher  *toolrun.Matcher
-	may      map[int]stream.Record // heads of requests that may go to an MCP server
-	chains   map[int]*coding.Chain // codings of responses
+	may      map[int][]stream.Record // first records of exchanges that may be with an MCP server
+	chains   map[int]*coding.Chain   // codings of responses
 	stops    map[int][]offsetAt
 	compared []*schema.Set // tools of requests that were compared with those of servers
 }
@@ -45,30 +45,65 @@ func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
 		m.feed(r)
 		return true
 	}
-	head, waits := m.may[r.Exchange]
+	held, waits := m.may[r.Exchange]
 	switch {
 	case waits:
-		delete(m.may, r.Exchange)
-		if r.Request && speaksRPC(r.Data) {
-			m.open(head)
-			m.feed(r)
-			return true
-		}
-		in.writeModelRecord(head)
-		return false
 	case r.Head == nil || !r.Request || in.alone || in.byNumber[r.Exchange] != nil || in.forcedFor(r.Exchange) != nil:
 		return false
-	case isServer(r.Head), asksServer(r.Head) && speaksRPC(r.Data):
+	case m.isServer(r.Head), asksServer(r.Head) && speaksRPC(r.Data):
 		m.open(r)
 		return true
-	case asksServer(r.Head) && len(r.Data) == 0:
-		if m.may == nil {
-			m.may = map[int]stream.Record{}
-		}
-		m.may[r.Exchange] = r
-		return true
+	case asksServer(r.Head) && len(r.Data) == 0, opensStream(r.Head):
+	default:
+		return false
 	}
-	return false
+	r.Data = bytes.Clone(r.Data)
+	held = append(held, r)
+	switch is, undecided := isWithServer(held); {
+	case undecided:
+		if m.may == nil {
+			m.may = map[int][]stream.Record{}
+		}
+		m.may[r.Exchange] = held
+		return true
+	case is:
+		m.open(held[0])
+		for _, r := range held[1:] {
+			m.feed(r)
+		}
+	default:
+		for _, r := range held {
+			in.writeModelRecord(r)
+		}
+	}
+	delete(m.may, r.Exchange)
+	return true
+}
+
+// isWithServer reports whether an exchange is with an MCP server: by the beginning of the body that it sent, or of
+// the event stream that it got.
+func isWithServer(held []stream.Record) (is, undecided bool) {
+	asked, last := held[0].Head, held[len(held)-1]
+	if asked.Method == "POST" {
+		return last.Request && speaksRPC(last.Data), len(held) == 1
+	}
+	var got []byte
+	for _, r := range held {
+		switch {
+		case r.End || r.Lost > 0:
+			undecided = false
+		case r.Head != nil && !r.Request:
+			kind := strings.Join(r.Head.Header["Content-Type"], "")
+			undecided = r.Head.Status == 200 && strings.HasPrefix(kind, "text/event-stream")
+		case r.Request:
+			undecided = true
+		}
+		if !r.Request {
+			got = append(got, r.Data...)
+		}
+	}
+	text := strings.ReplaceAll(string(got[:min(len(got), 64)]), " ", "") // a space after the colon is optional
+	return strings.HasPrefix(text, mcp.EventStreamStart), undecided && strings.HasPrefix(mcp.EventStreamStart, text)
 }
 
 // open begins to read an exchange as one with an MCP server.
@@ -111,17 +146,22 @@ func (m *mcpTraffic) feed(r stream.Record) {
 	}
 }
 
-// trimHeads returns the heads of requests without further records.
+// trimHeads returns the records of exchanges that ended too early to know.
 func (m *mcpTraffic) trimHeads() {
 	for _, number := range slices.Sorted(maps.Keys(m.may)) {
-		m.in.writeModelRecord(m.may[number])
+		for _, r := range m.may[number] {
+			m.in.writeModelRecord(r)
+		}
 	}
 	m.may = nil
 	m.log.Close()
 }
 
 // isServer reports whether a request can only go to an MCP server.
-func isServer(h *stream.Head) bool {
+func (m *mcpTraffic) isServer(h *stream.Head) bool {
+	if m.log.IsEndpoint(h) {
+		return true
+	}
 	switch h.Method {
 	case mcp.Stdio:
 		return strings.HasPrefix(h.URL, "mcp:")
@@ -141,6 +181,12 @@ func isServer(h *stream.Head) bool {
 func asksServer(h *stream.Head) bool {
 	accepts := strings.Join(h.Header["Accept"], ",")
 	return h.Method == "POST" && strings.Contains(accepts, "application/json") && strings.Contains(accepts, "text/event-stream")
+}
+
+// opensStream reports whether a request may open the event stream of an MCP server over HTTP+SSE.
+func opensStream(h *stream.Head) bool {
+	accepts := strings.Join(h.Header["Accept"], ",")
+	return h.Method == "GET" && len(h.Header["Upgrade"]) == 0 && (accepts == "" || strings.Contains(accepts, "text/event-stream"))
 }
 
 // speaksRPC reports whether a body begins like a JSON-RPC message, or a list of messages.

@@ -9,12 +9,13 @@ import (
 )
 
 // opencode reads conversations in two forms: complete, as opencode export prints them, or event by event, as
-// opencode run --format json does. opencode itself keeps them in an SQLite database.
+// opencode run --format json does. opencode itself keeps them in an SQLite database, which capture/sqlite reads into
+// the first form.
 //
 // A message of the model may have several steps. Each step is the response to a separate request.
 var opencode = capture.Format{
 	Name:  "opencode session",
-	Title: "opencode export, opencode run --format json",
+	Title: "opencode export, opencode run --format json, opencode.db",
 	Sniff: sniffOpencode,
 	New: func(in *capture.Input) capture.Reader {
 		o := newOpencodeReader(in)

@@ -61,6 +61,7 @@ type exchange struct {
 	cause    capture.Party      // the party that caused that answer
 	faults   []fault.Fault      // faults for this response
 	faulted  *faultedResponse   // nil without faults
+	messages *messagesURL       // nil if the response names no URL that is replaced
 	gate     *breakableWriter   // nil if neither a fault nor a breakpoint can break the connection
 	watch    Watch              // decides whether the response is held; nil without breakpoints
 	held     *heldBody          // nil if the response can't be held
@@ -202,6 +203,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 	}
 	x.received = &bodyTap{x: x, body: res.Body}
 	res.Body = responseBody{x.received, res.Body}
+	x.redirectMessages(res)
 	head.Note = capture.JoinNotes(x.resendNote(), x.injectIntoBody(res))
 	x.putRecord(head)
 	x.holdIfWatched(res)
@@ -271,6 +273,9 @@ func (x *exchange) finish() {
 	}
 	if x.held != nil {
 		last.Note = joinWords(last.Note, x.held.holdNote())
+	}
+	if x.messages != nil {
+		last.Note = joinWords(last.Note, x.messages.note)
 	}
 	last.At = x.p.recordTime()
 	x.putRecord(last)

@@ -253,11 +253,31 @@ func (p *Proxy) recordTime() time.Duration { return max(0, p.options.Now().Sub(p
 // Serve answers on l until ctx is done or the proxy is closed. Then it cuts the open exchanges, closes l
 // and returns nil. It refuses a listener that other machines can reach, unless the proxy is public.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
+	return p.serveRoutes(ctx, l, p.routes)
+}
+
+// ServeOnly is Serve for a listener whose requests all go to one upstream, with their paths. A server that names
+// paths of its own in its responses needs that: a client resolves them against the listener's address.
+func (p *Proxy) ServeOnly(ctx context.Context, l net.Listener, upstream *url.URL) error {
+	routes, err := newRoutes([]Route{{Prefix: "/", Upstream: upstream}})
+	if err != nil {
+		l.Close()
+		return err
+	}
+	return p.serveRoutes(context.WithValue(ctx, onlyKey{}, true), l, routes)
+}
+
+type (
+	routesKey struct{} // the routes of a listener
+	onlyKey   struct{} // the listener has a single upstream
+)
+
+func (p *Proxy) serveRoutes(ctx context.Context, l net.Listener, routes []route) error {
 	if !p.options.Public && !isLocal(l.Addr()) {
 		l.Close()
 		return fmt.Errorf("proxy: other machines can reach %s: listen on 127.0.0.1, or allow it and set a token", l.Addr())
 	}
-	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	base, stop := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), routesKey{}, routes))
 	defer stop(errClosed)
 	server := &http.Server{
 		Handler:           p,
@@ -429,14 +449,18 @@ func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *hostgu
 	if no := rules.Check(r); no != nil {
 		return nil, no
 	}
-	to := findRoute(p.routes, r.URL, path, r.Header)
+	routes, ok := r.Context().Value(routesKey{}).([]route)
+	if !ok {
+		routes = p.routes
+	}
+	to := findRoute(routes, r.URL, path, r.Header)
 	if to == nil {
 		if p.options.Advise != nil {
 			if advice := p.options.Advise(r); advice != "" {
 				return nil, hostguard.Refuse(http.StatusNotFound, "no provider in the path: %s", advice)
 			}
 		}
-		return nil, hostguard.Refuse(http.StatusNotFound, "no upstream for the path %q: use one of %s", path, routePrefixes(p.routes))
+		return nil, hostguard.Refuse(http.StatusNotFound, "no upstream for the path %q: use one of %s", path, routePrefixes(routes))
 	}
 	if isOwn(r, to.url) {
 		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)

@@ -1,6 +1,9 @@
 package client
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // A ProxySetup holds the settings that send a client to a proxy instead of to its provider. In them, the
 // name of a provider in braces is a placeholder for its address at the proxy: {anthropic} is
@@ -19,6 +22,8 @@ type ProxySetup struct {
 type Var struct {
 	Name, Value string
 	Why         string // the reason, if it isn't obvious; then a value that the user has set stays
+
+	Needs func(env func(string) string) bool // reports whether the client reads it with the user's variables; nil if always
 }
 
 // Settings are a client's configuration in JSON.
@@ -31,6 +36,8 @@ type Settings struct {
 	Variable string
 	Inline   bool
 	Needs    string // a variable without which the settings are not used; "" for none
+
+	Flag, Extension string // a flag for an extension file of the run, and its text, with %s for the JSON
 }
 
 // ReplaceAddresses replaces the placeholders of addresses. at returns "" for a provider that the proxy
@@ -108,7 +115,14 @@ func ProxySetupOf(command string) *ProxySetup {
 }
 
 // toolSearch makes Claude Code declare the same tools as without a proxy.
-var toolSearch = Var{"ENABLE_TOOL_SEARCH", "true", "Claude Code turns tool search off if it doesn't call Anthropic directly; this variable keeps tool search on"}
+var toolSearch = Var{Name: "ENABLE_TOOL_SEARCH", Value: "true", Why: "Claude Code turns tool search off if it doesn't call Anthropic directly; this variable keeps tool search on"}
+
+// copilotUses reports whether Copilot CLI uses a provider of the user's own, and of that type.
+func copilotUses(kind string) func(func(string) string) bool {
+	return func(env func(string) string) bool {
+		return env("COPILOT_PROVIDER_BASE_URL") != "" && cmp.Or(env("COPILOT_PROVIDER_TYPE"), "openai") == kind
+	}
+}
 
 // ProxySetups are the setups of clients, the most common clients first. Some clients append a version to
 // the address and some don't: the proxy accepts both.
@@ -183,9 +197,56 @@ var ProxySetups = []ProxySetup{
 		Client: MustFind("cline"), Known: Ran, Commands: []string{"cline"},
 		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; it has no option for Anthropic's address."},
 	},
+	{
+		Client: MustFind("pi"), Known: Ran, Commands: []string{"pi", "@mariozechner/pi-coding-agent"},
+		Settings: Settings{
+			File: "~/.pi/agent/models.json",
+			JSON: []string{
+				`{"providers":{"anthropic":{"baseUrl":"{anthropic}"}}}`, `{"providers":{"openai":{"baseUrl":"{openai}/v1"}}}`,
+				`{"providers":{"google":{"baseUrl":"{gemini}/v1beta"}}}`,
+			},
+			Flag:      "--extension",
+			Extension: "export default function (pi) {\n\tfor (const [name, o] of Object.entries((%s).providers)) pi.registerProvider(name, o);\n}",
+		},
+		Remarks: []string{"It reads no variable for the address. run passes --extension with a file of this run, which sets the same addresses; this was run with pi 0.73.1 and Anthropic. OpenAI and Google were read in its documents, not run."},
+	},
+	{
+		Client: MustFind("copilot"), Known: Ran, Commands: []string{"copilot", "@github/copilot"},
+		Vars: []Var{
+			{Name: "COPILOT_PROVIDER_BASE_URL", Value: "{openai}/v1", Needs: copilotUses("openai")},
+			{Name: "COPILOT_PROVIDER_BASE_URL", Value: "{anthropic}", Needs: copilotUses("anthropic")},
+		},
+		Remarks: []string{
+			"Only with a provider of your own: COPILOT_PROVIDER_TYPE is openai or anthropic, and COPILOT_MODEL names the model. run replaces your COPILOT_PROVIDER_BASE_URL, and the proxy forwards the requests to it.",
+			"With a GitHub login, no variable or flag changes the address. Run with Anthropic; openai was read in its help, not run.",
+		},
+	},
+	{
+		Client: MustFind("kimi"), Known: Ran, Commands: []string{"kimi", "@moonshot-ai/kimi-code"},
+		Vars:    []Var{{Name: "KIMI_MODEL_BASE_URL", Value: "{openai}/v1", Needs: func(env func(string) string) bool { return env("KIMI_MODEL_NAME") != "" }}},
+		Remarks: []string{"Only with KIMI_MODEL_NAME, KIMI_MODEL_API_KEY and KIMI_MODEL_PROVIDER_TYPE=openai. With its own login, no variable or flag changes the address."},
+	},
+	{
+		Client: MustFind("droid"), Known: Documented, Commands: []string{"droid", "@factory/cli"},
+		Remarks: []string{`~/.factory/settings.json: an entry of customModels with "baseUrl":"{openai}/v1" and "provider":"generic-chat-completion-api", then droid -m custom:NAME-0`},
+	},
+	{
+		Client: MustFind("kilo"), Known: Documented, Commands: []string{"kilo", "kilocode", "@kilocode/cli"},
+		Settings: Settings{
+			File: "kilo.json",
+			JSON: []string{
+				`{"provider":{"anthropic":{"options":{"baseURL":"{anthropic}/v1"}}}}`,
+				`{"provider":{"openai":{"options":{"baseURL":"{openai}"}}}}`,
+			},
+			Variable: "KILO_CONFIG_CONTENT", Inline: true,
+		},
+		Remarks: []string{"Its own gateway keeps its address: set a model of another provider. The variable was read in its documents, not run."},
+	},
+	{Client: MustFind("amp"), Known: Documented, Commands: []string{"amp", "@sourcegraph/amp"}, Remarks: []string{"Its requests go to its own server, which asks the model. No variable or flag changes that."}},
+	{Client: MustFind("antigravity"), Known: Documented, Commands: []string{"agy"}, Remarks: []string{"No variable or flag for the address is known."}},
 	{Client: MustFind("roo-code"), Known: Documented, Remarks: []string{"In its settings, set the base URL of a provider: {anthropic}", "In its settings, set the base URL of a provider: {openai}"}},
 	{Client: MustFind("zed"), Known: Documented, Remarks: []string{"settings.json: language_models.anthropic.api_url: {anthropic}", "settings.json: language_models.openai.api_url: {openai}"}},
-	{Client: MustFind("cursor"), Known: Documented, Remarks: []string{"Its requests come from its own servers, which can't reach this machine."}},
+	{Client: MustFind("cursor"), Known: Documented, Commands: []string{"cursor-agent"}, Remarks: []string{"Its requests come from its own servers, which can't reach this machine."}},
 	{
 		Client: MustFind("anthropic-sdk"), Known: Ran, Vars: []Var{{Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
 	},
@@ -218,7 +279,6 @@ var ProxySetups = []ProxySetup{
 	{Client: MustFind("pydantic-ai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}}},
 	{Client: MustFind("openai-agents"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}}, Remarks: []string{"For WebSockets: OPENAI_WEBSOCKET_BASE_URL, the same URL with ws:// instead of http://"}},
 	{Client: MustFind("crewai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "OPENAI_API_BASE", Value: "{openai}"}}},
-	{Client: MustFind("pi"), Known: Ran, Remarks: []string{"The baseUrl of a model: {anthropic}", "The baseUrl of a model: {openai}/v1"}},
 	{Client: MustFind("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Remarks: []string{"The variable is for Python. JavaScript reads no variable: new Ollama({ host: '{ollama}' })"}},
 	{Client: MustFind("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Remarks: []string{"The variable is for Python. The JavaScript SDK reads no variable."}},
 	{Client: MustFind("mistral-sdk"), Known: Read, Remarks: []string{"It reads no variable: new Mistral({ serverURL: '{mistral}' })"}},

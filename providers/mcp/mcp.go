@@ -34,6 +34,9 @@ type Log struct {
 	open  []*Request // requests that wait for their response
 	bytes int        // of texts that are kept
 	bare  int        // requests before this index have no texts any more
+
+	endpoints         map[string]*endpoint // of event streams, by run and URL
+	early, earlyBytes int                  // early responses so far, and their size
 }
 
 // Limits: on kept texts, and on requests that wait.
@@ -126,9 +129,13 @@ type dialogue struct {
 	decided bool   // the framer of the server's side is known
 	file    string // the file that contains the exchange
 	scope   string // requests with the same scope share their ids
+	url     string // of an exchange over HTTP
+	status  int    // of the response over HTTP
 	at      [2]time.Duration
 	known   int32
 	command *Request // of a shell, nil for a server
+
+	endpoint *endpoint // of the session over HTTP+SSE; nil for other transports
 
 	commandText []byte // of command
 	commandCut  bool   // the text lacks bytes
@@ -146,9 +153,9 @@ func (l *Log) Has(number int) bool { return l.talks[number] != nil }
 // Begin starts reading an exchange; h is the head of its request.
 func (l *Log) Begin(number int, h *stream.Head) {
 	if l.talks == nil {
-		l.talks = map[int]*dialogue{}
+		l.talks, l.endpoints = map[int]*dialogue{}, map[string]*endpoint{}
 	}
-	t := &dialogue{log: l, number: number, file: h.File, stdio: h.Method == Stdio}
+	t := &dialogue{log: l, number: number, file: h.File, stdio: h.Method == Stdio, url: h.URL}
 	name := strings.TrimPrefix(h.URL, "mcp:")
 	if h.Method == Shell {
 		t.beginShell(h)
@@ -161,8 +168,16 @@ func (l *Log) Begin(number int, h *stream.Head) {
 		l.Servers = append(l.Servers, t.server)
 	} else {
 		name, _, _ = strings.Cut(name, "?")
-		t.ask, t.scope = new(bodyFramer), h.Run+" "+name+" "+firstValue(h.Header["Mcp-Session-Id"])
-		t.server = l.serverOf(name, h.Run)
+		if t.ask = new(bodyFramer); h.Method == "GET" {
+			t.ask = new(noMessages)
+		}
+		t.scope = h.Run + " " + name + " " + firstValue(h.Header["Mcp-Session-Id"])
+		if key := endpointKey(h.Run, h.URL); l.endpoints[key] != nil {
+			t.endpoint, t.scope = l.endpoints[key], key
+			t.server = t.endpoint.server
+		} else {
+			t.server = l.serverOf(name, h.Run)
+		}
 		if v := firstValue(h.Header["Mcp-Protocol-Version"]); v != "" {
 			t.server.Version = v
 		}
@@ -238,7 +253,7 @@ func (t *dialogue) readHead(h *stream.Head) {
 	if strings.TrimSpace(kind) == "text/event-stream" {
 		t.answer = new(stream.SSE)
 	}
-	if h.Status >= 400 {
+	if t.status = h.Status; h.Status >= 400 {
 		t.answer = new(noMessages)
 	}
 }
@@ -273,6 +288,9 @@ func (t *dialogue) end(r *stream.Record) {
 		t.answer.Close(t.readServerFrame)
 	}
 	t.ask.Close(t.readClientFrame)
+	if _, isStream := t.answer.(*stream.SSE); isStream && t.endpoint != nil {
+		t.endStream()
+	}
 	if t.stdio {
 		t.server.Ended, t.server.EndedAt = r.Why, r.At
 	}
@@ -289,6 +307,10 @@ func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
 	at := t.at[1]
 	if fromServer {
 		at = t.at[0]
+	}
+	if fromServer && string(f.Event) == "endpoint" {
+		t.setEndpoint(string(f.Data))
+		return
 	}
 	t.readMessages(f, fromServer, at)
 }

@@ -64,6 +64,8 @@ func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, c
 	case cut: // the end of the exchange tells which party cut it
 	case t.stdio && fromServer:
 		t.server.noteFinding(at, strayOutput, "a line on standard output is not a message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
+	case fromServer && t.status == 202:
+		t.noteAccepted(at)
 	case fromServer:
 		t.server.noteFinding(at, strayBody, "a response is not a message (%s)", why)
 	default:
@@ -109,6 +111,7 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 	}
 	t.log.add(r)
 	t.log.countText(len(r.Args))
+	t.matchEarly(r)
 }
 
 // roundOf returns the latest request of which this is another round. The server needed more input (a
@@ -169,14 +172,20 @@ func (l *Log) stopWaiting(r *Request) {
 func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 	id := string(m.id)
 	r := t.waitingRequest(id, !fromServer, func(r *Request) bool { return r.ID == id })
-	if r == nil {
-		if t.server.Gaps == 0 && fromServer {
-			t.server.noteFinding(at, strayAnswer, "the server answered request %s, which is not open", oneLine(id))
-		}
-		return
+	switch {
+	case r != nil:
+		t.setResponse(r, m, at, t.known)
+	case fromServer && t.endpoint != nil:
+		t.keepEarly(m, at)
+	case fromServer && t.server.Gaps == 0:
+		t.server.noteFinding(at, strayAnswer, "the server answered request %s, which is not open", oneLine(id))
 	}
+}
+
+// setResponse sets the response to a request.
+func (t *dialogue) setResponse(r *Request, m *message, at time.Duration, known int32) {
 	t.log.stopWaiting(r)
-	r.Answered, r.KnownAnswered = at, t.known
+	r.Answered, r.KnownAnswered = at, known
 	if m.fault.IsPresent() {
 		r.State, r.Error = Refused, m.fault.Get("message").Text()
 		r.Code, _ = m.fault.Get("code").Int()
@@ -237,11 +246,26 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 		if r == nil { // its response came before: clients end requests this way
 			return
 		}
-		t.log.stopWaiting(r)
-		r.State, r.Answered, r.KnownAnswered = Cancelled, at, t.known
+		if t.endpoint != nil {
+			t.endpoint.cancelled = append(t.endpoint.cancelled, cancellation{r, at, t.known})
+			return
+		}
+		t.applyCancellation(cancellation{r, at, t.known})
 	case "notifications/tools/list_changed":
 		t.server.Changes++
 	}
+}
+
+// cancellation is the cancellation of a request.
+type cancellation struct {
+	request *Request
+	at      time.Duration
+	known   int32
+}
+
+func (t *dialogue) applyCancellation(c cancellation) {
+	t.log.stopWaiting(c.request)
+	c.request.State, c.request.Answered, c.request.KnownAnswered = Cancelled, c.at, c.known
 }
 
 // maxMessageBytes is the maximum length of a message that is read.

@@ -33,7 +33,7 @@ func TestLaunchHidesArgv(t *testing.T) {
 		if o.servers = servers; len(servers) == 0 {
 			o.findServers(t.Context())
 		}
-		o.wrapServers("/r.mcp", "http://p:1")
+		o.wrapServers("/r.mcp")
 		return strings.Join(o.lacks, "\n")
 	}
 	t.Setenv("HOME", t.TempDir())

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -93,7 +94,7 @@ func (o *clientLaunch) lookupEnv(name string) string {
 	for i := range host.All {
 		if h := &host.All[i]; name != "" && h.Variable == name {
 			for _, v := range o.point.Vars {
-				if v.Value == "{"+h.Name+"}" && o.env(v.Name) != "" {
+				if strings.HasPrefix(v.Value, "{"+h.Name+"}") && o.env(v.Name) != "" && o.readsVar(v) {
 					return o.env(v.Name)
 				}
 			}
@@ -117,10 +118,7 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 		o.did = []string{fmt.Sprintf("the variables of all known clients (%d)", len(o.vars))}
 		return nil
 	}
-	p, ok := o.point.WithAddresses(proxyAddressFor(all, url))
-	if !ok {
-		return fmt.Errorf("run: %s can't be pointed at a proxy by its command line\n%s", p.Title, strings.Join(append(p.Remarks, "toolscope help clients"), "; "))
-	}
+	p, _ := o.point.WithAddresses(proxyAddressFor(all, url))
 	for _, v := range p.Vars {
 		if o.setVar(v) {
 			o.did = append(o.did, v.Name)
@@ -133,6 +131,31 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 	return o.mergeSettings(p)
 }
 
+// readsVar reports whether the client reads a variable, with those that the user set.
+func (o *clientLaunch) readsVar(v client.Var) bool { return v.Needs == nil || v.Needs(o.env) }
+
+// checkSetup returns an error if no variable, flag or setting of the run sends the client's requests to the proxy.
+func (o *clientLaunch) checkSetup(all []route) error {
+	if o.point == nil {
+		return nil
+	}
+	p := *o.point
+	p.Remarks = nil
+	p.Vars = slices.DeleteFunc(slices.Clone(p.Vars), func(v client.Var) bool { return !o.readsVar(v) })
+	if _, ok := p.WithAddresses(proxyAddressFor(all, proxyExample)); ok {
+		return nil
+	}
+	filled, byHand := client.ProxySetup{Remarks: o.point.Remarks}.WithAddresses(proxyAddressFor(all, proxyExample))
+	advice := strings.Join(filled.Remarks, " ")
+	if byHand {
+		advice = "start toolscope proxy --listen " + strings.TrimPrefix(proxyExample, "http://") + " and set this by hand: " + advice
+	}
+	return usageErrorf("run: %s would not be recorded: no variable or flag of run sends its requests to the proxy\n%s\n--unrecorded starts it without the proxy; toolscope help clients lists every client", p.Title, advice)
+}
+
+// proxyExample is the address of a proxy in advice.
+const proxyExample = "http://127.0.0.1:8080"
+
 // hasFlag reports whether the user gave the client this long flag: some clients fail on a repeated flag. A
 // short flag may have another meaning.
 func (o *clientLaunch) hasFlag(flag string) bool {
@@ -144,7 +167,7 @@ func (o *clientLaunch) hasFlag(flag string) bool {
 
 // setVar sets a variable, unless the user set it and their value takes precedence.
 func (o *clientLaunch) setVar(v client.Var) bool {
-	if v.Why != "" && o.env(v.Name) != "" {
+	if v.Why != "" && o.env(v.Name) != "" || !o.readsVar(v) {
 		return false
 	}
 	o.vars = append(o.vars, v.Name+"="+v.Value)
@@ -154,6 +177,9 @@ func (o *clientLaunch) setVar(v client.Var) bool {
 // mergeSettings gives the client its settings, merged with the user's own.
 func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	s := p.Settings
+	if len(s.JSON) > 0 && s.Flag != "" {
+		return o.passExtension(s)
+	}
 	if len(s.JSON) == 0 || s.Variable == "" || s.Needs != "" && o.env(s.Needs) == "" {
 		return nil
 	}
@@ -170,6 +196,22 @@ func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 		o.vars = append(o.vars, s.Variable+"="+value)
 		o.did = append(o.did, s.Variable+" ("+s.File+" stays unchanged)")
 	}
+	return nil
+}
+
+// passExtension gives the client an extension with the settings. The user's own settings stay as they are.
+func (o *clientLaunch) passExtension(s client.Settings) error {
+	text, err := mergeJSON(s.JSON...)
+	if err != nil {
+		return err
+	}
+	path, remove, err := createScratch("toolscope.ts", fmt.Appendf(nil, s.Extension, text))
+	if err != nil {
+		return fmt.Errorf("run: extension for %s: %w", o.point.Title, err)
+	}
+	o.removes = append(o.removes, remove)
+	o.args = slices.Insert(slices.Clone(o.args), o.at+1, s.Flag, path)
+	o.did = append(o.did, s.Flag+" ("+s.File+" stays unchanged)")
 	return nil
 }
 
@@ -237,10 +279,12 @@ type mcpServer struct {
 	url     string
 	login   bool   // the client logs in to the server; the login is only valid for the server's own address
 	file    string // the settings file, if one was read
+
+	port net.Listener // of a server over HTTP that is recorded
 }
 
 // listTime limits how long a client may take to list its servers.
-const listTime = 15 * time.Second
+const listTime = 30 * time.Second
 
 // findServers finds the servers of the client.
 func (o *clientLaunch) findServers(ctx context.Context) {
@@ -258,6 +302,9 @@ func (o *clientLaunch) findServers(ctx context.Context) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.WaitDelay = time.Second
 	text, err := cmd.Output()
+	if ctx.Err() == context.DeadlineExceeded {
+		err = fmt.Errorf("it ran longer than %s", listTime)
+	}
 	if err == nil && how.Method == client.ByFlags {
 		o.servers, err = codexServers(text)
 	} else if err == nil {
@@ -369,18 +416,31 @@ func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
 	return list
 }
 
-// serverRoutes returns the routes of servers that are reached over HTTP, each with a prefix of its own.
-func (o *clientLaunch) serverRoutes() (all []route) {
+// openPorts opens a port for each server that is reached over HTTP. A port has only one server, because servers
+// name paths of their own, e.g. for messages and for logins.
+func (o *clientLaunch) openPorts() error {
 	for i := range o.servers {
-		if u := o.proxiedURL(&o.servers[i]); u != nil {
-			all = append(all, route{prefix: serverPrefix + o.servers[i].name, upstream: &url.URL{Scheme: u.Scheme, Host: u.Host}})
+		s := &o.servers[i]
+		if o.proxiedURL(s) == nil {
+			continue
 		}
+		port, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		s.port = port
+		o.removes = append(o.removes, func() { port.Close() })
 	}
-	return all
+	return nil
 }
 
-// serverPrefix is the first part of the prefixes of server routes.
-const serverPrefix = "/mcp/"
+// portURL returns the URL of a server at its port; ok is false if it has none.
+func (o *clientLaunch) portURL(s *mcpServer) (text string, ok bool) {
+	if s.port == nil {
+		return "", false
+	}
+	return "http://" + s.port.Addr().String() + o.proxiedURL(s).RequestURI(), true
+}
 
 // proxiedURL returns the URL of a server that can be reached through the proxy, else nil.
 func (o *clientLaunch) proxiedURL(s *mcpServer) *url.URL {
@@ -419,8 +479,8 @@ func unwrapCommand(command []string) (rest []string, name string, is bool) {
 }
 
 // wrapServers makes the client start its MCP servers through toolscope mcp, which records each into folder,
-// and sends requests to servers over HTTP to the proxy at url. The user's files stay unchanged.
-func (o *clientLaunch) wrapServers(folder, url string) {
+// and sends requests to servers over HTTP to their ports. The user's files stay unchanged.
+func (o *clientLaunch) wrapServers(folder string) {
 	o.vars = append(o.vars, runFolder+"="+folder)
 	if o.point == nil {
 		return
@@ -434,9 +494,9 @@ func (o *clientLaunch) wrapServers(folder, url string) {
 	case client.ByPrefix:
 		o.wrapLines(self)
 	case client.ByFlags:
-		o.wrapEach(func(s *mcpServer) { o.addServerFlags(s, self, folder, url) })
+		o.wrapEach(func(s *mcpServer) { o.addServerFlags(s, self, folder) })
 	case client.BySettings:
-		o.wrapEach(func(s *mcpServer) { o.addServerContent(s, self, folder, url) })
+		o.wrapEach(func(s *mcpServer) { o.addServerContent(s, self, folder) })
 	default:
 		o.wrapEach(func(s *mcpServer) {
 			entry := `"command":"toolscope","args":` + jsonText(o.redactor.Argv(serverArgs(s, "")))
@@ -460,7 +520,7 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 			o.noteUnrecorded("MCP server %s is not recorded: put a proxy in front of it, with --to %s=URL, and the address of the proxy in %s", s.name, s.name, s.file)
 		case s.login:
 			o.noteUnrecorded("MCP server %s is not recorded: its login is only valid for its own address", s.name)
-		case len(s.command) == 0 && o.proxiedURL(s) == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
+		case len(s.command) == 0 && s.port == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
 			o.noteUnrecorded("MCP server %s is not recorded: toolscope can't pass on its name or address", s.name)
 		default:
 			one(s)
@@ -479,13 +539,13 @@ func serverArgs(s *mcpServer, folder string) []string {
 
 // addServerFlags makes Codex start a server through toolscope mcp. Its flags accept TOML; JSON strings and
 // lists are valid TOML.
-func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder, url string) {
+func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder string) {
 	var all []string
 	set := func(key string, value any) {
 		all = append(all, "-c", "mcp_servers."+s.name+"."+key+"="+jsonText(value))
 	}
-	if u := o.proxiedURL(s); u != nil {
-		set("url", url+serverPrefix+s.name+u.RequestURI())
+	if url, ok := o.portURL(s); ok {
+		set("url", url)
 	} else {
 		set("command", self)
 		set("args", serverArgs(s, folder))
@@ -495,10 +555,10 @@ func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder, url string) {
 }
 
 // addServerContent makes opencode start a server through toolscope mcp.
-func (o *clientLaunch) addServerContent(s *mcpServer, self, folder, url string) {
+func (o *clientLaunch) addServerContent(s *mcpServer, self, folder string) {
 	entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
-	if u := o.proxiedURL(s); u != nil {
-		entry = map[string]any{"type": "remote", "url": url + serverPrefix + s.name + u.RequestURI()}
+	if url, ok := o.portURL(s); ok {
+		entry = map[string]any{"type": "remote", "url": url}
 	}
 	name := o.point.Settings.Variable + "="
 	at := slices.IndexFunc(o.vars, func(v string) bool { return strings.HasPrefix(v, name) })

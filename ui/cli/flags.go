@@ -106,6 +106,7 @@ var flagTexts = []flagText{
 	{"", "break-timeout", "TIME", "resume a held response after this time"},
 	{"run proxy", "fault", "FAULT", "inject FAULT into the responses that clients get, e.g. cut@3; repeatable"},
 	{"", "fault", "FAULT", "inject FAULT into the responses, e.g. cut@3; repeatable"},
+	{"", "unrecorded", "", "start a client that can't use the proxy"},
 	{"", "no-mcp", "", "don't record MCP requests or the times of shell commands"},
 	{"", "name", "NAME", "name of the server (default: the command's name)"},
 	{"", "line", "LINE", "shell command line that Claude Code runs through its shell prefix"},

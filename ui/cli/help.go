@@ -107,7 +107,7 @@ func providersHelp(l lineWriter) {
 func clientsHelp(l lineWriter) {
 	l.writeWrapped("", "How to point each client at the proxy. URL is the address of the proxy, e.g. http://127.0.0.1:8080. The path after URL can include the version, e.g. /v1, or leave it out.")
 	l.printLine("")
-	l.writeWrapped("", "'toolscope run -- CLIENT …' does all of this for you. 'toolscope proxy --print-env' prints these steps with the proxy's address.")
+	l.writeWrapped("", "'toolscope run -- CLIENT …' does this for you where a variable or a flag is enough. 'toolscope proxy --print-env' prints these steps with the proxy's address.")
 	for _, p := range client.ProxySetups {
 		l.printLine("")
 		l.printLine("  %s", strings.TrimSpace(p.Title+" "+p.Version))
@@ -139,7 +139,7 @@ func pointHelp(l lineWriter, p client.ProxySetup) {
 	if says := p.Servers().Remark; says != "" {
 		l.writeWrapped("    ", "MCP servers: "+says)
 	}
-	l.printLine("    known: %s", p.Known)
+	l.printLine("    known: %s%s", p.Known, textIf(p.Known == client.Read, ", not run"))
 }
 
 func keysHelp(l lineWriter) {

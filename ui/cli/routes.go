@@ -210,7 +210,7 @@ func envLines(all []route, url string) (lines []string) {
 	list, said := proxySetups(all, url), map[string]bool{}
 	for _, p := range list {
 		for _, v := range p.Vars {
-			if !said[v.Name] {
+			if !said[v.Name] && v.Needs == nil {
 				said[v.Name] = true
 				lines = append(lines, exportLines(v)...)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -28,6 +29,7 @@ type runFlags struct {
 	to               []string
 	screen, headless bool
 	noServers        bool
+	unrecorded       bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -43,6 +45,7 @@ func (a *app) runCommand() *cobra.Command {
 	to.BoolVar(&f.screen, "screen", false, "")
 	to.BoolVar(&f.headless, "headless", false, "")
 	to.BoolVar(&f.noServers, "no-mcp", false, "")
+	to.BoolVar(&f.unrecorded, "unrecorded", false, "")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
@@ -79,10 +82,16 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	if err != nil {
 		return err
 	}
+	if err := fit.checkSetup(all); err != nil && !f.unrecorded {
+		return err
+	}
 	if !f.noServers && !f.kept.none {
 		fit.findServers(ctx)
-		all = append(all, fit.serverRoutes()...)
+		if err := fit.openPorts(); err != nil {
+			return err
+		}
 	}
+	defer fit.removeFiles()
 	faults, err := f.parse()
 	if err != nil {
 		return err
@@ -123,18 +132,26 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 		r.close()
 		return err
 	}
-	defer fit.removeFiles()
+	for i := range fit.servers {
+		if s := &fit.servers[i]; s.port != nil {
+			go r.serveServer(ctx, s.port, fit.proxiedURL(s))
+		}
+	}
 	if r.rec != nil && !f.noServers {
 		leave, err := record.MakeCompanionDir(r.rec.path)
 		if err != nil {
 			fit.noteUnrecorded("MCP servers are not recorded: %s", err)
 		} else {
 			defer leave()
-			fit.wrapServers(record.CompanionDir(r.rec.path), r.url)
+			fit.wrapServers(record.CompanionDir(r.rec.path))
 		}
 	}
 	a := r.app
-	a.printNote("%s uses the proxy at %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	if len(fit.did) == 0 {
+		a.printNote("%s doesn't use the proxy: its requests to models are not recorded", fit.name())
+	} else {
+		a.printNote("%s uses the proxy at %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	}
 	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
 	if r.rec != nil {
 		a.printNote("recording to %s", r.rec.path)
@@ -150,6 +167,13 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 		return errors.Join(err, failed)
 	default:
 		return err
+	}
+}
+
+// serveServer serves the port of an MCP server.
+func (r *runningProxy) serveServer(ctx context.Context, port net.Listener, at *url.URL) {
+	if err := r.proxy.ServeOnly(ctx, port, &url.URL{Scheme: at.Scheme, Host: at.Host}); err != nil {
+		r.app.printError(err)
 	}
 }
 
@@ -185,6 +209,9 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 		words += ": toolscope " + commandLine(pathsOf(r.rec.presentPath()))
 	}
 	r.app.printNote("%s", words)
+	if s := r.proxy.Stats(); s.Requests+s.Refused == 0 && len(fit.did) > 0 {
+		r.app.printNote("no request came through the proxy: %s may not read %s; see toolscope help clients", fit.name(), fit.did[0])
+	}
 	if c.leftProcesses() {
 		a.printNote("processes that %s started are still running, without the proxy: their requests to %s are refused", fit.name(), r.url)
 	}

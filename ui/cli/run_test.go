@@ -200,7 +200,59 @@ func TestOutfit(t *testing.T) {
 	if all, err := buildRoutes(nil, o.lookupEnv); err != nil || routeFor(all, "/openai").upstream.Host != "gateway.test" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if err := newClientLaunch([]string{"cline"}, os.Getenv).pointAt(nil, "http://h:1"); err == nil || !strings.Contains(err.Error(), "help clients") {
-		t.Error(err)
+}
+
+// TestUnrecordable: a client that no variable or flag sends to the proxy doesn't start silently.
+func TestUnrecordable(t *testing.T) {
+	all, err := buildRoutes(nil, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	copilot := map[string]string{"COPILOT_PROVIDER_BASE_URL": "https://gateway.test/v1"}
+	for _, test := range []struct {
+		command string
+		env     map[string]string
+		says    string // "" for a client that starts
+	}{
+		{"cline hi", nil, "toolscope proxy --listen 127.0.0.1:8080 and set this by hand: cline auth"},
+		{"cn -p hi", nil, "http://127.0.0.1:8080/openai/v1"}, {"droid exec hi", nil, "customModels"},
+		{"amp -x hi", nil, "its own server"}, {"agy", nil, "No variable"}, {"cursor-agent -p hi", nil, "its own servers"},
+		{"copilot -p hi", nil, "GitHub login"}, {"kimi -p hi", nil, "KIMI_MODEL_NAME"},
+		{"copilot -p hi", copilot, ""}, {"kimi -p hi", map[string]string{"KIMI_MODEL_NAME": "k"}, ""},
+		{"pi -p hi", nil, ""}, {"claude -p hi", nil, ""}, {"opencode run hi", nil, ""}, {"kilo run hi", nil, ""}, {"my-agent", nil, ""},
+	} {
+		o := newClientLaunch(strings.Fields(test.command), func(name string) string { return test.env[name] })
+		err := o.checkSetup(all)
+		if (err != nil) != (test.says != "") || err != nil && !(strings.Contains(err.Error(), test.says) && strings.Contains(err.Error(), "--unrecorded")) {
+			t.Errorf("%s: %v", test.command, err)
+		}
+	}
+	o := newClientLaunch([]string{"copilot"}, func(name string) string { return copilot[name] })
+	if all, err := buildRoutes(nil, o.lookupEnv); err != nil || routeFor(all, "/openai").upstream.String() != "https://gateway.test/v1" {
+		t.Errorf("%+v, %v", routeFor(all, "/openai"), err)
+	}
+	copilot["COPILOT_PROVIDER_TYPE"] = "anthropic"
+	if err := o.pointAt(all, "http://h:1"); err != nil || strings.Join(o.vars, " ") != "COPILOT_PROVIDER_BASE_URL=http://h:1/anthropic" {
+		t.Errorf("%q, %v", o.vars, err)
+	}
+	o = newClientLaunch([]string{"pi", "-p", "hi"}, func(string) string { return "" })
+	if err := o.pointAt(all, "http://h:1"); err != nil || len(o.args) != 5 || o.args[1] != "--extension" {
+		t.Fatalf("%q, %v", o.args, err)
+	}
+	text, err := os.ReadFile(o.args[2])
+	if err != nil || !strings.Contains(string(text), `"anthropic":{"baseUrl":"http://h:1/anthropic"}`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	o.removeFiles()
+	if _, err := os.Stat(o.args[2]); err == nil {
+		t.Error("the extension is left")
+	}
+	clientOf(t, "amp", "echo started")
+	for code, flags := range map[int][]string{2: {"--no-record"}, 0: {"--no-record", "--unrecorded"}} {
+		p, out := ran(t, flags, "amp")
+		p.wantExit(code)
+		if (out == "started\n") != (code == 0) {
+			t.Errorf("%q: %q", flags, out)
+		}
 	}
 }

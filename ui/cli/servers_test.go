@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolscope/providers/client"
 )
 
 // TestShellLine: what Claude Code has its prefix start is told apart, and read.
@@ -75,16 +77,22 @@ func TestServersWatched(t *testing.T) {
 	dressed := func(command string) *clientLaunch {
 		o := newClientLaunch(strings.Fields(command), func(string) string { return "" })
 		o.servers = slices.Clone(all)
-		ways := o.serverRoutes()
-		if known := o.point.Servers().Method != 0; len(ways) != 1 != !known || known && (ways[0].prefix != "/mcp/web" || ways[0].upstream.String() != "https://h") {
-			t.Errorf("%s: %+v", command, ways)
+		if err := o.openPorts(); err != nil {
+			t.Fatal(err)
 		}
-		o.wrapServers("/r.mcp", "http://p:1")
+		t.Cleanup(o.removeFiles)
+		for _, s := range o.servers {
+			if (s.port != nil) != (s.name == "web" && o.point.Servers().Method != client.ByUser) {
+				t.Errorf("%s: %+v", command, s)
+			}
+		}
+		o.wrapServers("/r.mcp")
 		return o
 	}
 	o := dressed("codex exec hi")
+	webURL := func() string { return "http://" + o.servers[1].port.Addr().String() + "/mcp?k=v" }
 	want := []string{
-		"codex", "-c", `mcp_servers.web.url="http://p:1/mcp/web/mcp?k=v"`, "-c", `mcp_servers.files.command="` + self + `"`,
+		"codex", "-c", `mcp_servers.web.url="` + webURL() + `"`, "-c", `mcp_servers.files.command="` + self + `"`,
 		"-c", `mcp_servers.files.args=["mcp","--name","files","--record","/r.mcp","--","node","a \"b\""]`, "exec", "hi",
 	}
 	if !slices.Equal(o.args, want) || !slices.Equal(o.watched, []string{"files", "web"}) || len(o.lacks) != 3 {
@@ -94,7 +102,7 @@ func TestServersWatched(t *testing.T) {
 	text := strings.Join(o.vars, "\n")
 	for _, part := range []string{
 		`"files":{"command":["` + self + `","mcp","--name","files","--record","/r.mcp","--","node","a \"b\""],"type":"local"}`,
-		`"web":{"type":"remote","url":"http://p:1/mcp/web/mcp?k=v"}`, `"a.b":`, runFolder + "=/r.mcp",
+		`"web":{"type":"remote","url":"` + webURL() + `"}`, `"a.b":`, runFolder + "=/r.mcp",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %s in %s", part, text)
@@ -105,7 +113,7 @@ func TestServersWatched(t *testing.T) {
 	}
 	o = newClientLaunch([]string{"gemini"}, func(string) string { return "" })
 	o.servers = []mcpServer{{name: "mine", command: []string{"/b/toolscope", "mcp", "--", "y"}}, {name: "files", command: []string{"node", "x"}, file: "s.json"}, {name: "web", url: "http://h", file: "s.json"}}
-	o.wrapServers("/r.mcp", "http://p:1")
+	o.wrapServers("/r.mcp")
 	if said := strings.Join(o.lacks, "\n"); !slices.Equal(o.watched, []string{"mine"}) || !strings.Contains(said, `its entry in s.json begins with "command":"toolscope","args":["mcp","--name","files","--","node","x"]`) || !strings.Contains(said, "server web is not") {
 		t.Errorf("%q", said)
 	}

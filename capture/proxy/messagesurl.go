@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// messagesURL is the body of an event stream whose first event may name the URL for the client's messages, as MCP
+// servers over HTTP+SSE do. Clients refuse a URL at another origin than the stream's, so an absolute URL of the
+// upstream gets the address of this proxy. The records have the original.
+type messagesURL struct {
+	io.ReadCloser
+	from, to string // "http://host:port" of the upstream and of the proxy
+	head     []byte // the beginning of the body, while it may be that event
+	passed   bool   // the event has been read, or the body begins otherwise
+	err      error  // how the body ended
+	note     string
+}
+
+// redirectMessages replaces the URL in an event stream of a listener's only upstream.
+func (x *exchange) redirectMessages(res *http.Response) {
+	isOnly := x.client.Context().Value(onlyKey{}) != nil
+	isStream := strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") && res.Header.Get("Content-Encoding") == ""
+	if !isOnly || !isStream || x.client.Method != http.MethodGet {
+		return
+	}
+	x.messages = &messagesURL{ReadCloser: res.Body, from: x.target.url.Scheme + "://" + x.target.url.Host, to: "http://" + x.client.Host}
+	res.Body = x.messages
+	res.Header.Del("Content-Length")
+	res.ContentLength = -1
+}
+
+// endpointEvent matches the event with an absolute URL.
+var endpointEvent = regexp.MustCompile(`^(event: ?endpoint\r?\ndata: ?)(https?://[^/\s]+)/[^\n]*\n\r?\n`)
+
+const (
+	endpointStart = "event:endpoint" // without spaces
+	maxEvent      = 4096             // bytes of the event
+)
+
+// Read holds back only the event with the URL, until it is complete.
+func (m *messagesURL) Read(p []byte) (int, error) {
+	for !m.passed {
+		n, err := m.ReadCloser.Read(p)
+		m.head, m.err = append(m.head, p[:n]...), err
+		text := strings.NewReplacer(" ", "", "\r", "").Replace(string(m.head))
+		may := strings.HasPrefix(endpointStart, text) || strings.HasPrefix(text, endpointStart)
+		if m.passed = err != nil || !may || strings.Contains(text, "\n\n") || len(m.head) > maxEvent; !m.passed {
+			continue
+		}
+		if at := endpointEvent.FindSubmatchIndex(m.head); at != nil && string(m.head[at[4]:at[5]]) == m.from {
+			m.head = []byte(string(m.head[:at[4]]) + m.to + string(m.head[at[5]:]))
+			m.note = "the client got the endpoint's address as " + m.to + " instead of " + m.from
+		}
+	}
+	switch {
+	case len(m.head) > 0:
+		n := copy(p, m.head)
+		m.head = m.head[n:]
+		return n, nil
+	case m.err != nil:
+		return 0, m.err
+	}
+	return m.ReadCloser.Read(p)
+}

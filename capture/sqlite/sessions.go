@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// store is a kind of database of an agent.
+type store struct {
+	needs map[string][]string // tables, with the columns that are read
+	read  func(d *DB, tables map[string]*Table) ([]byte, error)
+}
+
+// stores are the known kinds. What they return is what the agent itself exports as text.
+var stores = []store{
+	{map[string][]string{"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}, readOpencode},
+}
+
+// Sessions returns the sessions in the database at path, as the agent itself exports them.
+func Sessions(path string) (text []byte, err error) {
+	err = Read(path, func(d *DB) error {
+		text, err = d.readSessions()
+		return err
+	})
+	return text, err
+}
+
+func (d *DB) readSessions() ([]byte, error) {
+	all, err := d.Tables()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	tables := map[string]*Table{}
+	for i := range all {
+		names = append(names, all[i].Name)
+		tables[all[i].Name] = &all[i]
+	}
+	for _, s := range stores {
+		if s.hasTables(tables) {
+			return s.read(d, tables)
+		}
+	}
+	return nil, errors.New("no table of a known agent: " + listNames(names))
+}
+
+// hasTables reports whether a database has the tables of the store.
+func (s *store) hasTables(tables map[string]*Table) bool {
+	for name, columns := range s.needs {
+		if t := tables[name]; t == nil || !t.Has(columns...) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxNames is how many tables an error lists.
+const maxNames = 8
+
+func listNames(names []string) string {
+	slices.Sort(names)
+	switch {
+	case len(names) == 0:
+		return "it has no tables"
+	case len(names) > maxNames:
+		names = append(names[:maxNames:maxNames], "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+// opencodeRow is a message or a part of one.
+type opencodeRow struct{ id, of, data string }
+
+// readOpencode reads opencode's messages and their parts, and returns a document for each session, the newest first,
+// as opencode export prints it. The database has the ids in columns of their own.
+func readOpencode(d *DB, tables map[string]*Table) ([]byte, error) {
+	rows := func(table string, columns []string) (by map[string][]opencodeRow, err error) {
+		by = map[string][]opencodeRow{}
+		err = d.Rows(tables[table], columns, func(t []string) error {
+			if strings.HasPrefix(t[2], "{") && json.Valid([]byte(t[2])) {
+				by[t[1]] = append(by[t[1]], opencodeRow{t[0], t[1], t[2]})
+			}
+			return nil
+		})
+		for _, list := range by {
+			slices.SortFunc(list, func(a, b opencodeRow) int { return strings.Compare(a.id, b.id) }) // ids grow with time
+		}
+		return by, err
+	}
+	messages, err := rows("message", []string{"id", "session_id", "data"})
+	if err != nil {
+		return nil, err
+	}
+	parts, err := rows("part", []string{"id", "message_id", "data"})
+	if err != nil {
+		return nil, err
+	}
+	var sessions []string
+	for session := range messages {
+		sessions = append(sessions, session)
+	}
+	slices.SortFunc(sessions, func(a, b string) int {
+		newest := func(s string) string { return messages[s][len(messages[s])-1].id }
+		return strings.Compare(newest(b), newest(a))
+	})
+	var out bytes.Buffer
+	for _, session := range sessions {
+		out.WriteString(`{"info":{"id":` + quoteText(session) + `},"messages":[`)
+		for i, m := range messages[session] {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(`{"info":` + addMembers(m.data, "id", m.id, "sessionID", session) + `,"parts":[`)
+			for j, p := range parts[m.id] {
+				if j > 0 {
+					out.WriteByte(',')
+				}
+				out.WriteString(addMembers(p.data, "id", p.id, "sessionID", session, "messageID", m.id))
+			}
+			out.WriteString("]}")
+		}
+		out.WriteString("]}\n")
+	}
+	return out.Bytes(), nil
+}
+
+// addMembers returns a JSON object with further members before its own.
+func addMembers(object string, members ...string) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := 0; i < len(members); i += 2 {
+		b.WriteString(quoteText(members[i]) + ":" + quoteText(members[i+1]) + ",")
+	}
+	rest := strings.TrimLeft(object[1:], " \t\r\n")
+	if rest == "}" {
+		return strings.TrimSuffix(b.String(), ",") + rest
+	}
+	return b.String() + rest
+}
+
+// quoteText returns a text as a JSON string.
+func quoteText(text string) string {
+	quoted, _ := json.Marshal(text) // can't fail
+	return string(quoted)
+}

@@ -1,0 +1,116 @@
+package mcp
+
+import (
+	"bytes"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"toolscope/stream"
+)
+
+// The transport of version 2024-11-05, HTTP+SSE, splits a session over several exchanges. The client gets an
+// event stream. Its first event, "endpoint", has the URL for the client's messages. The server answers each
+// message with status 202 and a word, and sends its own messages over the stream.
+
+// EventStreamStart is the beginning of an event stream that names the URL for messages, without spaces.
+const EventStreamStart = "event:endpoint"
+
+// endpoint is the URL for the messages of one event stream.
+type endpoint struct {
+	server *Server
+	early  map[string]earlyResponse // responses that were read before their requests, by id
+
+	// The redactor may hold back the end of a response, so a cancelled request may have been answered before.
+	// Its cancellation counts if the stream ends without the response.
+	cancelled []cancellation
+}
+
+// earlyResponse is a response that was read before its request. In an archive, the complete stream comes before
+// the client's messages.
+type earlyResponse struct {
+	message
+	at    time.Duration
+	known int32
+}
+
+// Limits of the early responses of a log.
+const (
+	maxEarly      = 4096
+	maxEarlyBytes = 16 << 20
+)
+
+// IsEndpoint reports whether an event stream named the URL of a request as the one for messages.
+func (l *Log) IsEndpoint(h *stream.Head) bool { return l.endpoints[endpointKey(h.Run, h.URL)] != nil }
+
+// endpointKey returns the key of an endpoint. A session's id that was replaced in a capture may have another name in
+// the stream than in the URL: its digest is the same.
+func endpointKey(run, url string) string {
+	return run + " " + redactedName.ReplaceAllString(url, "[redacted:")
+}
+
+var redactedName = regexp.MustCompile(`\[redacted:[a-z0-9_-]+:`)
+
+// setEndpoint reads the event with the URL for messages. Clients resolve it against the stream's own URL.
+func (t *dialogue) setEndpoint(text string) {
+	base, err := url.Parse(t.url)
+	if err != nil {
+		return
+	}
+	to, err := base.Parse(strings.TrimSpace(text))
+	if err != nil || len(t.log.endpoints) >= maxWaiting {
+		return
+	}
+	t.scope = endpointKey(t.server.Run, to.String())
+	if t.endpoint = t.log.endpoints[t.scope]; t.endpoint == nil {
+		t.endpoint = &endpoint{server: t.server, early: map[string]earlyResponse{}}
+		t.log.endpoints[t.scope] = t.endpoint
+	}
+}
+
+// keepEarly keeps a response whose request may follow.
+func (t *dialogue) keepEarly(m *message, at time.Duration) {
+	l, kept := t.log, message{result: bytes.Clone(m.result), fault: bytes.Clone(m.fault)}
+	l.early, l.earlyBytes = l.early+1, l.earlyBytes+len(kept.result)+len(kept.fault)
+	if l.early <= maxEarly && l.earlyBytes <= maxEarlyBytes {
+		t.endpoint.early[string(m.id)] = earlyResponse{kept, at, t.known}
+	}
+}
+
+// matchEarly matches a request to the response that was read before it.
+func (t *dialogue) matchEarly(r *Request) {
+	if t.endpoint == nil || r.FromServer {
+		return
+	}
+	if early, ok := t.endpoint.early[r.ID]; ok {
+		delete(t.endpoint.early, r.ID)
+		t.setResponse(r, &early.message, early.at, max(early.known, r.KnownAsked))
+	}
+}
+
+// endStream notes that the event stream of a session has ended.
+func (t *dialogue) endStream() {
+	for _, c := range t.endpoint.cancelled {
+		if c.request.State == Open {
+			t.applyCancellation(c)
+		}
+	}
+	t.endpoint.cancelled = nil
+}
+
+// noteAccepted notes once that a server answered with status 202 and a body. The protocol has none there, and
+// clients ignore it. Over HTTP+SSE it is usual.
+func (t *dialogue) noteAccepted(at time.Duration) {
+	if t.endpoint != nil {
+		return
+	}
+	f := strayBody.Finding("a response with status 202 has a body that is not a message: clients ignore it")
+	f.Severity = stream.Info
+	for _, n := range t.server.Notes {
+		if n.Finding != nil && n.Finding.Diagnosis == strayBody && n.Finding.Severity == stream.Info {
+			return
+		}
+	}
+	t.server.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
+}
