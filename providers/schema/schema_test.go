@@ -174,13 +174,13 @@ func TestUnusable(t *testing.T) {
 		{"of its own draft", `{"$schema":"https://example.com/draft","type":"object"}`, "it refers to https://example.com/draft, and schemas are never fetched"},
 		{"no schema", `{"type":"strnig"}`, "it is not a JSON Schema at /type: matches none of the 2 alternatives"},
 		{"no object", `[1]`, "it is not a JSON Schema: a value of type array, but the schema wants boolean or object"},
-		{"round in a circle", `{"allOf":[{"$ref":"#"}]}`, "its references form a cycle or nest too deep"},
-		{"large", `{"description":"` + strings.Repeat("x", maxBytes) + `"}`, "it is larger than 256 KiB"},
-		{"many", `{"anyOf":[` + strings.Repeat("{},", maxSchemas) + `{}]}`, "it has more than 2,000 objects"},
-		{"deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), "it is nested more than 64 levels deep"},
-		{"large number", `{"minimum":1e999999}`, "it has a number too large to calculate with"},
-		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "it has a pattern that can't be checked exactly: it looks ahead or back, or is too large"},
-		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "it has a pattern that can't be checked exactly: it looks ahead or back, or is too large"},
+		{"round in a circle", `{"allOf":[{"$ref":"#"}]}`, "the schema's references form a cycle or nest too deep"},
+		{"large", `{"description":"` + strings.Repeat("x", maxBytes) + `"}`, "the schema is larger than 256 KiB"},
+		{"many", `{"anyOf":[` + strings.Repeat("{},", maxSchemas) + `{}]}`, "the schema has more than 2,000 objects"},
+		{"deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), "the schema is nested more than 64 levels deep"},
+		{"large number", `{"minimum":1e999999}`, "the schema has a number that is too large to calculate with"},
+		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "the schema has a pattern that toolscope can't check exactly: the pattern looks ahead or back, or is too large"},
+		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "the schema has a pattern that toolscope can't check exactly: the pattern looks ahead or back, or is too large"},
 	} {
 		got := check(test.schema, `{"a":1}`)
 		if want := "0@-1 SCHEMA_UNCHECKED this tool's schema can't be used: " + test.want + "\n"; got != want {

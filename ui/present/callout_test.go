@@ -24,7 +24,7 @@ func TestCallout(t *testing.T) {
 	for _, c := range []struct{ args, end, want string }{
 		{`{"a":1}`, done, "Complete and valid." + unchecked},
 		{``, done, "Complete, without arguments." + unchecked},
-		{`{"a":1} and`, done, "The object is complete at byte 8, but 'a' follows.|cause the model|do Don't run the call with the object alone.|" +
+		{`{"a":1} and`, done, "The object is complete at byte 8, but 'a' follows.|cause the model|do Don't run the call with only this object.|" +
 			"risk Clients that run a call when its arguments are final fail: it is not JSON from byte 8."},
 		{`{"a":s`, done, "Not JSON from byte 5 on: expected a value, got 's'.|cause the model|do Report the error to the model in a tool result.|" +
 			"risk Clients that run a call when its arguments are final fail: it is not JSON from byte 5."},
