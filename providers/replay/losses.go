@@ -276,12 +276,12 @@ var (
 	}, High, "reasoning or its signature is changed or moved"}
 	PartDropped = &Kind{&stream.Diagnosis{
 		Code: "PART_DROPPED", Verdict: "part lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client leaves images, sound or documents of messages out. ",
+		Meaning: "The client leaves images, sound or documents of messages out.",
 		Advice:  "Send images, sound and documents in the form that the target accepts.",
 	}, Medium, "media and documents of messages are left out"}
 	MediaResultLoss = &Kind{&stream.Diagnosis{
 		Code: "MEDIA_RESULT_LOSS", Verdict: "media lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client leaves images of a result out. ",
+		Meaning: "The client leaves images of a result out.",
 		Advice:  "Send the images in a user message after the result.",
 	}, Medium, "images of a result are left out"}
 	ErrorFlagLoss = &Kind{&stream.Diagnosis{
