@@ -445,8 +445,8 @@ func (t *tail) close() {
 	}
 }
 
-// settleTime is the minimum age of a file's last change at a check. If the change is younger, a later one
-// may not alter the file's modification time.
+// settleTime: isUnchanged trusts a modification time only if it was older than this when the file was last read
+// to its end. After a younger change, a later one may leave the modification time as it is.
 const settleTime = 2 * time.Second
 
 // isUnchanged reports whether a file has not changed since it was last read to its end.

@@ -19,9 +19,9 @@ func TestWhoEncodedTwice(t *testing.T) {
 	}
 	plain := strings.ReplaceAll(object, `"`, `\"`)
 	for _, test := range []struct{ what, wrote, sent, kept, undone, again string }{
-		{"the model did", twice, twice, "the model encoded the arguments twice", "the model wrote a string", "the model encoded the arguments twice, and the client"},
-		{"a client did", plain, twice, "a client before this one, not the model, encoded", "a client before this one, not the model,", "a client before this one, not the model, encoded"},
-		{"nobody knows", "", twice, "the model or a client before this one encoded", "the model or a client before this one", "the model or a client before this one encoded"},
+		{"the model did", twice, twice, "the model encoded the arguments twice", "the model wrote a string", "the model encoded the arguments twice, and this client"},
+		{"a client did", plain, twice, "a client before this client, not the model, encoded", "a client before this client, not the model,", "a client before this client, not the model, encoded"},
+		{"nobody knows", "", twice, "the model or a client before this client encoded", "the model or a client before this client", "the model or a client before this client encoded"},
 		{"nobody did", plain, plain, "", "", "the client encodes the text once more"},
 	} {
 		all := [][2]string{{asks, wrote(test.wrote)}, {history("a", test.sent), says("b", "f", `{}`)}}
@@ -62,7 +62,7 @@ func TestWhoEncodedAsObserved(t *testing.T) {
 	for _, test := range []struct{ wrote, sent, as, says string }{
 		{`{\"n\":1}`, `\"{\\\"n\\\":1}\"`, "double-encoded", "the client encoded the arguments once more"},
 		{`\"{\\\"n\\\":1}\"`, `\"{\\\"n\\\":1}\"`, "intact", ""},
-		{`\"{\\\"n\\\":1}\"`, `\"\\\"{\\\\\\\"n\\\\\\\":1}\\\"\"`, "double-encoded", "the model encoded the arguments twice, and the client"},
+		{`\"{\\\"n\\\":1}\"`, `\"\\\"{\\\\\\\"n\\\\\\\":1}\\\"\"`, "double-encoded", "the model encoded the arguments twice, and this client"},
 	} {
 		call := func(args string) string {
 			return `{"id":"a","type":"function","function":{"name":"f","arguments":"` + args + `"}}`

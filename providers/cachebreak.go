@@ -79,7 +79,7 @@ func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 			return cacheBreak{path: "tools", words: stream.Messagef("%s was added", stream.Fact(name))}, true
 		}
 		if i < len(old) && name != old[i] && len(now) == len(old) && slices.Contains(now, old[i]) {
-			return cacheBreak{path: "tools", words: stream.Messagef("the order is another, %s moved", stream.Fact(name))}, true
+			return cacheBreak{path: "tools", words: stream.Messagef("the order is different, %s moved", stream.Fact(name))}, true
 		}
 	}
 	for _, name := range old {

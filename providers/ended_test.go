@@ -120,7 +120,7 @@ func TestOwnAnswer(t *testing.T) {
 		if got := blames(in); len(got) != 2 || got[1] != want || got[0] != "ARGS_CUT error provider" && got[0] != "FIN_CONTRADICTED error provider" {
 			t.Errorf("by %q: %v", by, got)
 		}
-		if f := turn.Findings[0]; !strings.HasSuffix(f.Message, "toolscope answered 502 in the provider's place: refused") {
+		if f := turn.Findings[0]; !strings.HasSuffix(f.Message, "toolscope answered 502 instead of the provider: refused") {
 			t.Errorf("by %q: %s", by, f.Message)
 		}
 	}

@@ -32,7 +32,7 @@ func (x *Exchange) checkStatus() {
 	case x.isErrorPage():
 		why = fmt.Sprintf("HTTP status %d, with a page instead of a response: %s", x.Head.Status, pageWords(body))
 	case x.gap.missed > 0:
-		why = fmt.Sprintf("HTTP status %d; bytes of its body were missed", x.Head.Status)
+		why = fmt.Sprintf("HTTP status %d; toolscope missed bytes of the body", x.Head.Status)
 	case why == "" && x.isFromGateway() && len(bytes.TrimSpace(body)) > 0:
 		why = fmt.Sprintf("HTTP status %d: %s", x.Head.Status, pageWords(body))
 	case why == "":

@@ -307,7 +307,7 @@ func (in *Inspector) putTurnsBack(turns []int32, fresh *Inspector, err error) er
 // reportLost reports turns that can't be reloaded.
 func (in *Inspector) reportLost(turns []int32, err error) {
 	for _, turn := range turns {
-		in.Timeline.Append(withoutTime(findingEvent(turn, sourceChanged, "its bytes were evicted and can't be read again: %s", err)))
+		in.Timeline.Append(withoutTime(findingEvent(turn, sourceChanged, "toolscope evicted the bytes of this turn and can't read them again: %s", err)))
 	}
 }
 

@@ -45,64 +45,64 @@ var findings = []*stream.Diagnosis{
 var (
 	sourceNote = &stream.Diagnosis{
 		Code: "SOURCE_NOTE", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The source is incomplete or reports something about itself, e.g. a log without deltas, or a proxy that answered the request itself.",
+		Meaning: "The source reports something about itself. For example, a log has no deltas, or the proxy answered the request instead of the provider.",
 		Advice:  "Read the message before you rely on the data.",
 	}
 	faultNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
 		Verdict: "fault added",
-		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows the response that the provider sent. The client got the faulty response, which is also the one that toolscope cut writes.",
-		Advice:  "Nothing: the fault causes what the client does next.",
+		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows the response that the provider sent. The client got the faulty response. 'toolscope cut' also writes the faulty response.",
+		Advice:  "Nothing: the client's next steps are a consequence of the fault.",
 	}
 	heldNote = &stream.Diagnosis{
 		Code: "HELD", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The response was held at a breakpoint (proxy --break). The client got it later than the provider sent it, or got only part of it.",
-		Advice:  "Nothing: toolscope caused the wait and what the client did meanwhile. The times shown are the provider's.",
+		Meaning: "The response was held at a breakpoint (proxy --break). The client got the response later than toolscope did, or got only part of it.",
+		Advice:  "Nothing: toolscope caused the wait. The times on screen are those at which the provider's bytes arrived.",
 	}
 	sourceChanged = &stream.Diagnosis{
 		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,
 		Verdict: "file changed",
-		Meaning: "toolscope keeps only part of a large file in memory. It tried to read this turn again, but the file is gone or has changed.",
+		Meaning: "toolscope keeps only part of a large file in memory. toolscope tried to read this turn again, but the file is gone or has changed.",
 		Advice:  "Open the file again, or a copy that doesn't change.",
 	}
 	protocolUnknown = &stream.Diagnosis{
 		Code: "DIALECT_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
 		Verdict: "unknown form",
-		Meaning: "The response follows no protocol that this version knows. It is shown as it arrived, not interpreted.",
-		Advice:  "Name the protocol with --protocol if you know it.",
+		Meaning: "The response follows no protocol that this version knows. toolscope shows the frames as they arrived.",
+		Advice:  "Name the protocol with --protocol, if you know which one it is.",
 	}
 	protocolUndecoded = &stream.Diagnosis{
 		Code: "DIALECT_SEEN", Severity: stream.Warn, By: stream.Toolscope,
 		Verdict: "not decoded",
-		Meaning: "The protocol is recognised, but this version can't decode it. The frames are shown as they arrived.",
+		Meaning: "toolscope recognises the protocol, but this version can't decode it. toolscope shows the frames as they arrived.",
 		Advice:  "Look at the frames in the wire pane. The calls are unknown.",
 	}
 	unterminatedFrame = &stream.Diagnosis{
 		Code: "UNTERMINATED_FRAME", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The last event has no blank line after it. Browsers and some SDKs drop it.",
-		Advice:  "Nothing, if your client reads it. Otherwise make the server end each event with a blank line.",
+		Meaning: "The last event has no blank line after it. Browsers and some SDKs drop such an event.",
+		Advice:  "Nothing, if your client reads the event. Otherwise, make the server end each event with a blank line.",
 	}
 	blankLinesMissing = &stream.Diagnosis{
 		Code: "BLANK_LINES_MISSING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "merged events",
-		Meaning: "There are no blank lines between the events. Clients read them as one event and can't decode it.",
-		Advice:  "Make the gateway send an empty line after each event.",
+		Meaning: "There are no blank lines between the events. Clients read all events as one, and can't decode that one.",
+		Advice:  "Make the gateway send a blank line after each event.",
 	}
 	codingBroken = &stream.Diagnosis{
 		Code: "CODING_BROKEN", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "bad coding",
-		Meaning: "The body can't be decompressed: it is damaged, or it doesn't use the coding that its headers name.",
-		Advice:  "Request the body uncompressed, with Accept-Encoding: identity.",
+		Meaning: "The body can't be decompressed: it is damaged, or its headers name the wrong coding.",
+		Advice:  "Send the request with Accept-Encoding: identity, so that the provider sends the body uncompressed.",
 	}
 	cacheBroken = &stream.Diagnosis{
 		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
-		Meaning: "The request differs from the previous one of its conversation inside the part that the provider had cached. The provider can't use its cache for anything after the difference.",
-		Advice:  "Keep tools, system prompt and earlier messages unchanged between requests if the cost matters, and add messages only at the end.",
+		Meaning: "The request differs from the previous request of the conversation, inside the part that the provider had cached. The provider can't use its cache after the difference.",
+		Advice:  "If the cost matters, keep the tools, the system prompt and earlier messages unchanged between requests. Add messages only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,
 		Verdict: "too large",
-		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. toolscope doesn't read the rest, and keeps the bytes as they were sent.",
+		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. toolscope doesn't decompress the rest, and keeps the bytes as they were sent.",
 		Advice:  "Find the program that sends this body. No model response is this large or this repetitive.",
 	}
 )
@@ -114,21 +114,21 @@ var (
 		Code: "TOOL_FORBIDDEN", Severity: stream.Error, By: stream.Model,
 		Verdict: "forbidden",
 		Meaning: "The model called a tool that check forbids (--forbid-tool).",
-		Advice:  "Find out what led to the call. If the call is right, remove the name from --forbid-tool.",
+		Advice:  "Find out what led to the call. If the call is right, remove the tool from --forbid-tool.",
 	}
 	// ToolNotCalled reports an expected tool without a complete call.
 	ToolNotCalled = &stream.Diagnosis{
 		Code: "TOOL_NOT_CALLED", Severity: stream.Error, By: stream.Model,
 		Verdict: "not called",
 		Meaning: "A tool that check expects (--expect-tool) was not called, or none of its calls is complete.",
-		Advice:  "Check what the model did instead, and whether the request declares the tool.",
+		Advice:  "Read the calls that the model made instead, and make sure that the request declares the tool.",
 	}
 	// CostExceeded reports turns that cost more than the limit.
 	CostExceeded = &stream.Diagnosis{
 		Code: "COST_EXCEEDED", Severity: stream.Error, By: stream.Client,
 		Verdict: "over the cost",
 		Meaning: "All turns together cost more than --max-cost allows.",
-		Advice:  "Find the turns that cost most, and check how much of their input was not read from a cache.",
+		Advice:  "Find the turns that cost most, and check how many of their input tokens came from a cache.",
 	}
 	// CostUnknown reports a limit that can't be checked.
 	CostUnknown = &stream.Diagnosis{

@@ -153,7 +153,7 @@ func messageIn(p []byte) (at int, found bool) {
 
 // reportMissed reports missed bytes for every open turn, or else for the last one.
 func (g *gaps) reportMissed(n int64) {
-	words := fmt.Sprintf("%s of the response were missed: the state of calls that were not final before them is unknown", count.Of(n, "byte"))
+	words := fmt.Sprintf("toolscope missed %s of the response: the state of calls that were not final before the gap is unknown", count.Of(n, "byte"))
 	open := g.x.openTurns()
 	if len(open) == 0 {
 		open = append(open, g.x.lastTurn())
@@ -204,7 +204,7 @@ func (g *gaps) afterEvent(e stream.Event, turn int32) {
 	switch {
 	case !g.hidden:
 	case e.Kind == stream.TurnOpen:
-		g.emitGap(turn, g.missed, fmt.Sprintf("%s of the response were missed before this turn: its real beginning may be among them", count.Of(g.missed, "byte")))
+		g.emitGap(turn, g.missed, fmt.Sprintf("toolscope missed %s of the response before this turn: the turn may have begun in the gap", count.Of(g.missed, "byte")))
 	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !g.x.Protocol.ParallelTurns:
 		open := g.x.openTurns()
 		g.hidden = len(open) > 0 && open[len(open)-1] >= g.first

@@ -16,7 +16,7 @@ var framesIgnored = &stream.Diagnosis{
 	Code: "FRAMES_IGNORED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Toolscope,
 	Verdict:      "frames unread",
 	SeverityNote: "info if you named the protocol",
-	Meaning:      "toolscope chose a protocol, but most frames of the response, or a frame about a tool, are unknown in it. Calls may be missing.",
+	Meaning:      "toolscope chose a protocol, but doesn't know most frames of the response, or a frame about a tool. Calls may be missing.",
 	Advice:       "Look at the frames in the wire pane. If the protocol is wrong, name the right one with --protocol.",
 }
 

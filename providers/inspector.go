@@ -376,6 +376,6 @@ func (d *details) emitLateUsage() {
 func (d *details) reportExcess() {
 	if n := d.findings - maxDetails; n > 0 {
 		d.x.emit(findingEvent(d.x.lastTurn(), protocol.CountedOnly,
-			"%s more than the %d that toolscope keeps: they were only counted", stream.Own(count.Of(n, "finding")), maxDetails))
+			"toolscope keeps at most %d findings of an exchange; it only counted %s beyond that", maxDetails, stream.Own(count.Of(n, "finding"))))
 	}
 }

@@ -95,7 +95,7 @@ func TestLetGo(t *testing.T) {
 		if f.Diagnosis != nil {
 			code = f.Code
 		}
-		if code != test.found || code != "" && !strings.HasSuffix(f.Message, fmt.Sprintf("toolscope dropped its arguments (%d bytes), so the details are unknown", len(test.wrote))) {
+		if code != test.found || code != "" && !strings.HasSuffix(f.Message, fmt.Sprintf("toolscope dropped the call's arguments (%d bytes), so the details are unknown", len(test.wrote))) {
 			t.Errorf("%s: finds %q: %s", test.what, code, f.Message)
 		}
 	}

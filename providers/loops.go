@@ -15,9 +15,9 @@ import (
 var callLoop = &stream.Diagnosis{
 	Code: "LOOP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Model,
 	Verdict:      "loop",
-	SeverityNote: "info if the results are not errors and there are fewer than 5 rounds: then the calls may be repeated on purpose",
+	SeverityNote: "info if the results are not errors and there are fewer than 5 rounds, because the model may repeat such calls on purpose",
 	Meaning:      "The model makes the same calls, with the same arguments and the same results, again and again. Nothing changes between the rounds.",
-	Advice:       "Stop the run, or tell the model in a message that the calls don't help. Check what the result lacks: an error may not say how to avoid it.",
+	Advice:       "Stop the run, or tell the model in a message that the calls don't help. Check the result: it may report an error without the information that the model needs to avoid the error.",
 }
 
 // How many rounds make a loop.

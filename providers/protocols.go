@@ -245,7 +245,7 @@ var emptyProtocol = protocol.Protocol{
 
 type unknownDecoder struct {
 	turn   *protocol.Turn
-	title  string // of the undecoded protocol that its frames show, if any
+	title  string // title of the protocol that a frame shows but toolscope doesn't decode; "" if unknown
 	guess  string // what the stream looks like, "" while unknown
 	frames int
 }
@@ -290,13 +290,13 @@ func (d *unknownDecoder) Close() {
 	frames := count.Of(d.frames, "frame")
 	switch {
 	case d.title != "":
-		d.turn.Find(protocolUndecoded, "%s recognised but not decoded: %s shown as received", stream.Own(d.title), stream.Own(frames))
+		d.turn.Find(protocolUndecoded, "toolscope recognises %s but can't decode it, and shows %s as received", stream.Own(d.title), stream.Own(frames))
 	case d.frames == 0:
 		d.turn.Find(protocolUnknown, "the body contains only comments")
 	case d.guess != "":
-		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as received, not interpreted; possibly %s", stream.Own(frames), d.guess)
+		d.turn.Find(protocolUnknown, "the protocol is unknown: toolscope shows %s as received; the data may be %s", stream.Own(frames), d.guess)
 	default:
-		d.turn.Find(protocolUnknown, "%s of an unknown protocol, shown as received, not interpreted", stream.Own(frames))
+		d.turn.Find(protocolUnknown, "the protocol is unknown: toolscope shows %s as received", stream.Own(frames))
 	}
 }
 

@@ -131,7 +131,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words string) {
 		r.Path = pathAt(body, start, end)
 		r.Place = placeMessage(r.Path, value)
 	} else if r.Said != "" {
-		r.Found, r.Place = stream.FoundNowhere, stream.Messagef("the place that it names is not in the request as it was sent")
+		r.Found, r.Place = stream.FoundNowhere, stream.Messagef("the error names a place that is not in the request as it was sent")
 	}
 	best := 0
 	for i := range h.check.breaches {

@@ -221,7 +221,7 @@ func (h *history) reportRequest() {
 func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outcome requestOutcome) {
 	x, m := h.x, b.Message(b.path)
 	if outcome == requestAccepted {
-		m = stream.Messagef("%s; this host accepts it, %s does not", m, stream.Own(h.check.to.Title))
+		m = stream.Messagef("%s; this host accepts the request, but %s does not", m, stream.Own(h.check.to.Title))
 	}
 	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m)
 	if len(x.turns) > 0 {

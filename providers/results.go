@@ -13,13 +13,13 @@ var (
 		Code: "RESULT_MADE_UP", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Client,
 		Verdict:      "invented",
 		SeverityNote: "warn if toolscope saw the tool run",
-		Meaning:      "The result of a call is a sentence of the client, which had no result of the tool. The model reads it as the tool's result.",
-		Advice:       "Find out what became of the tool run: the client lost it, or stopped it. The tool may have changed something.",
+		Meaning:      "The client had no result of the tool, so it sent a sentence of its own. The model reads this sentence as the tool's result.",
+		Advice:       "Find out whether the tool ran: the client lost the result, or stopped the tool. The tool may have changed files or other data.",
 	}
 	mediaAsText = &stream.Diagnosis{
 		Code: "MEDIA_AS_TEXT", Severity: stream.Info, By: stream.Client,
-		Meaning: "A result has a picture or a document as base64 text. The model can't see it, and the provider counts it as text: often many thousand tokens.",
-		Advice:  "Send it as a block for media, or leave it out of the result.",
+		Meaning: "A result has a picture or a document as base64 text. The model can't see the picture or document. The provider counts the text, which is often many thousand tokens.",
+		Advice:  "Send the picture or document as a block for media, or leave it out of the result.",
 	}
 )
 
@@ -64,7 +64,7 @@ func (h *history) reportResult(ref stream.Ref, result []byte) {
 	}
 	var f stream.Finding
 	if client := madeUpBy(string(result[:min(len(result), maxMadeUp+1)])); client != "" {
-		f = resultMadeUp.Finding("the client made this result up, the tool returned none: %s", stream.Fact(result))
+		f = resultMadeUp.Finding("the client made this result up, because the tool returned none: %s", stream.Fact(result))
 		if len(c.Runs) > 0 {
 			f = resultMadeUp.WithSeverity(stream.Warn).Finding("the client made this result up, but the tool was run: %s", stream.Fact(result))
 		}

@@ -200,7 +200,7 @@ func TestCacheBreak(t *testing.T) {
 	}
 	for _, test := range []struct{ name, tools, system, first, path, words string }{
 		{"a clock", tools, strings.Replace(system, "15:00", "16:21", 1), "look", "system", `the system prompt, which an earlier request sent: system, byte 27, "07:15:00" became "07:16:21"; 0 of 4000 cached tokens were read`},
-		{"the order of tools", `[{"name":"ping","input_schema":{"type":"object"}},{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "the order is another, ping moved"},
+		{"the order of tools", `[{"name":"ping","input_schema":{"type":"object"}},{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "the order is different, ping moved"},
 		{"a new tool", strings.Replace(tools, "]", `,{"name":"dig","input_schema":{}}]`, 1), system, "look", "tools", "dig was added"},
 		{"a tool is gone", `[{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "ping is gone"},
 		{"a schema", strings.Replace(tools, `"type":"object"`, `"type":"object","required":[]`, 1), system, "look", "tools[0].input_schema.required", "was added"},

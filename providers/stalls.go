@@ -13,8 +13,8 @@ var stalled = &stream.Diagnosis{
 	Code: "STALLED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Provider,
 	Verdict:      "stalled",
 	SeverityNote: "info if the response continued and is complete",
-	Meaning:      "The response stopped for much longer than usual, in the middle of a call or after one. Pings may have arrived: they keep the connection open, but they bring nothing of the model.",
-	Advice:       "Give your client a limit for the time without a delta, and don't count pings. Retry the request.",
+	Meaning:      "The response paused for much longer than usual, in the middle of a call or after a call. Pings may have arrived. They keep the connection open, but contain nothing from the model.",
+	Advice:       "Set a limit in your client for the time without a delta. Pings must not reset this time. Retry the request.",
 }
 
 // Silences that are too long while nothing is known about the usual ones, and the shortest that ever is.

@@ -8,7 +8,7 @@ var budgetToThinking = &stream.Diagnosis{
 	Code: "BUDGET_TO_THINKING", Severity: stream.Warn, By: stream.Model,
 	Verdict: "only thinking",
 	Meaning: "The token limit cut the response, and reasoning took nearly all of it. The response has no call and no text.",
-	Advice:  "Raise the token limit above the budget for reasoning, or lower that budget. The same request again costs the same.",
+	Advice:  "Raise the token limit above the budget for reasoning, or lower the budget. The same request with the same limit will probably fail again.",
 }
 
 const (

@@ -13,7 +13,7 @@ import (
 var toolChoiceIgnored = &stream.Diagnosis{
 	Code: "TOOL_CHOICE_IGNORED", Severity: stream.Warn, By: stream.Provider,
 	Verdict: "wrong choice",
-	Meaning: "The response doesn't follow the request: it has no call although tool_choice requires one, a call that tool_choice excludes, or several calls although parallel calls are off.",
+	Meaning: "The response breaks a rule of the request: tool_choice requires a call and there is none, tool_choice excludes the call, or parallel calls are off and there are several.",
 	Advice:  "Check the calls before you run them. Find out whether the server and its gateways support tool_choice and parallel_tool_calls for this model.",
 }
 
@@ -155,12 +155,12 @@ func (c *toolChoice) describeConflict(t *stream.Turn) (stream.Message, bool) {
 	isText := slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Base() == protocol.TextToolCall })
 	switch {
 	case excluded != nil && c.none:
-		return stream.Messagef("%s of the request is none, but the response calls %s", stream.Own(c.field), stream.Fact(excluded.Name)), true
+		return stream.Messagef("the request's %s is none, but the response calls %s", stream.Own(c.field), stream.Fact(excluded.Name)), true
 	case excluded != nil:
-		return stream.Messagef("%s of the request allows only %s, but the response calls %s",
+		return stream.Messagef("the request's %s allows only %s, but the response calls %s",
 			stream.Own(c.field), stream.Fact(strings.Join(c.names, ", ")), stream.Fact(excluded.Name)), true
 	case c.required && len(t.Calls) == 0 && !isText:
-		return stream.Messagef("%s of the request requires a call, but the response has none", stream.Own(c.field)), true
+		return stream.Messagef("the request's %s requires a call, but the response has none", stream.Own(c.field)), true
 	case c.single && several > 1:
 		return stream.Messagef("the request turns parallel calls off, but the response has %s", stream.Own(count.Of(several, "call"))), true
 	}

@@ -111,7 +111,7 @@ var vectors = []vector{
 	{27, "a call of a tool named parallel holds three", "openaichat/parallel_tool", []string{
 		"complete tool_calls", `  sealed object complete: {"tool_uses":[{"recipient_name":"functions.a","parameters":{}},{"recipient_name":"functions.a","parameters":{"n":1}},{"recipient_name":"functions.b","parameters":{}}]}  PARALLEL_WRAPPER!`,
 	}, []string{
-		"PARALLEL_WRAPPER: one call contains other calls (3): the model called a tool that was not declared",
+		"PARALLEL_WRAPPER: the arguments of one call contain other calls (3): the model called a tool that was not declared",
 	}},
 	{28, "the arguments are said four times and are the same", "openairesponses/one_call", []string{
 		"complete completed", `  sealed object complete: {"city":"Oslo"}`,

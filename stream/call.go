@@ -564,7 +564,7 @@ func (c *Call) checkKeys(event int) {
 			hash := hashOf(buf)
 			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(json.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
 				c.reportFinding(DupKeys, event, start,
-					"an object has the key %q twice: most parsers keep the last value, some the first", Fact(Clip(buf, 0, 64)))
+					"an object has the key %q twice: most parsers keep the last value, and some keep the first", Fact(Clip(buf, 0, 64)))
 				return
 			}
 			sets[depth-1][hash] = [2]int{from, to}

@@ -16,8 +16,8 @@ var (
 	ClientGone = &Diagnosis{
 		Code: "CLIENT_GONE", Severity: Info, By: Client,
 		ExplainsState: true,
-		Meaning:       "The client disconnected, or closed its side of the connection, before the response ended. Its user stopped it, or it reached its own limit.",
-		Advice:        "Nothing, if the user stopped it; otherwise check the client's timeout. Don't run calls that were still open.",
+		Meaning:       "The client disconnected, or closed its side of the connection, before the response ended. The user stopped the client, or the client reached its own time limit.",
+		Advice:        "Nothing, if the user stopped the client. Otherwise, check the client's timeout. Don't run calls that were not final at that moment.",
 	}
 	ConnectionLost = &Diagnosis{
 		Code: "CONNECTION_LOST", Severity: Error, By: Network,
@@ -31,14 +31,14 @@ var (
 		ExplainsState: true,
 		Verdict:       "stopped here",
 		Meaning:       "toolscope ended the response, or stopped recording it, before the provider ended it: a limit was reached, a key was pressed, or toolscope quit.",
-		Advice:        "Raise the limit or record again if you need the rest of the response. This finding says nothing about the provider.",
+		Advice:        "If you need the rest of the response, raise the limit or record again. This finding says nothing about the provider.",
 	}
 	NoAnswer = &Diagnosis{
 		Code: "NO_ANSWER", Severity: Error, By: Network,
 		ExplainsState: true,
 		Verdict:       "no answer",
-		Meaning:       "No provider responded: toolscope answered in its place, or the client got no response.",
-		Advice:        "Check the cause that the message names: an address, a name, a certificate or a limit. The provider sent nothing.",
+		Meaning:       "No provider responded: toolscope answered instead, or the client got no response.",
+		Advice:        "Check the cause that the message names, e.g. an address, a certificate or a limit. The provider sent nothing.",
 	}
 )
 
@@ -53,7 +53,7 @@ var cutBy = map[Party]struct {
 	Client:       {ClientGone, ArgsCut.WithSeverity(Info).WithCause(Client), "the client went away", "the client went away"},
 	Network:      {ConnectionLost, ArgsCut.WithCause(Network), "the connection was lost", "the connection was lost"},
 	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of the response", "no more was seen"},
-	UnknownParty: {NoTerminator.WithCause(UnknownParty), ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so the cause is unknown", "the source ends here"},
+	UnknownParty: {NoTerminator.WithCause(UnknownParty), ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so the cause of the end is unknown", "the source ends here"},
 }
 
 // endingParty returns by if that party can end a response, and otherwise 0.
@@ -215,7 +215,7 @@ func noAnswerMessage(status, why string) Message {
 	if status == "" {
 		return Messagef("%s", why)
 	}
-	return Messagef("toolscope answered %s in the provider's place: %s", Own(status), why)
+	return Messagef("toolscope answered %s instead of the provider: %s", Own(status), why)
 }
 
 // RecordGap is the diagnosis for a turn with missed bytes, and for each of its calls that may lack bytes.
@@ -224,8 +224,8 @@ var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
 	ExplainsState: true,
 	Verdict:       "bytes missing",
-	Meaning:       "Bytes are missing: toolscope could not keep up, or a capture lacks them. The state of calls that were not final before the gap is unknown.",
-	Advice:        "Record again if you need this call, and check what slowed toolscope down. This finding says nothing about the model or the provider.",
+	Meaning:       "Bytes are missing: toolscope was too slow, or the capture has a gap. The state of calls that were not final before the gap is unknown.",
+	Advice:        "If you need this call, record again. Find out what slowed toolscope down. This finding says nothing about the model or the provider.",
 }
 
 // applyGap applies a gap: missed bytes of the turn. Calls whose arguments were final before it stay as
@@ -240,7 +240,7 @@ func (t *Turn) applyGap(e Event, n int) {
 	} else { // one finding for all gaps
 		t.Findings = slices.Clone(t.Findings) // past sessions keep the old one
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
-		t.Findings[i].SetMessage(Messagef("%s in %s were not recorded: the state of calls that were not final before them is unknown",
+		t.Findings[i].SetMessage(Messagef("%s in %s were not recorded: the state of calls that were not final before the gap is unknown",
 			Own(count.Of(t.Missed, "byte")), Own(count.Of(t.gaps, "place"))))
 	}
 	t.sendBroadcast(broadcastGap, AllChoices, func(c *Call) {
@@ -262,13 +262,13 @@ func (c *Call) markUnseen(event int, bytes int64) {
 	if len(c.args.s) > 0 {
 		where = "after " + count.Of(len(c.args.s), "byte") + " of its arguments"
 	}
-	c.reportOnce(RecordGap, event, "%s were missed %s: it is unknown whether the call is complete", Own(unseenBytes(bytes)), Own(where))
+	c.reportOnce(RecordGap, event, "toolscope missed %s %s: the call may be incomplete", Own(unseenBytes(bytes)), Own(where))
 }
 
 // openUnseen makes a call that begins after a gap Unseen: its apparent beginning may be its middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
-	c.reportOnce(RecordGap, event, "the call begins after %s that were missed: its real beginning may be among them", Own(unseenBytes(bytes)))
+	c.reportOnce(RecordGap, event, "toolscope missed %s before this call: the call may have begun in the gap", Own(unseenBytes(bytes)))
 }
 
 // unseenBytes formats a number of missed bytes. A gap of unknown size counts as one byte.

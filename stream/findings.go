@@ -25,14 +25,14 @@ var (
 		Code: "PROTOCOL_VIOLATION", Severity: Error, OtherSeverities: []Severity{Warn}, By: Gateway,
 		Verdict:      "bad protocol",
 		SeverityNote: "warn if clients are known to continue, e.g. when the beginning of the stream is missing",
-		Meaning:      "Events arrived in an order that the protocol doesn't allow. Strict clients stop at such an event; others guess.",
-		Advice:       "Check the events around this place: a gateway may build the stream incorrectly, or the beginning of the stream may be missing.",
+		Meaning:      "Events arrived in an order that the protocol doesn't allow. Strict clients stop at such an event. Other clients guess.",
+		Advice:       "Check the events before and after this event: a gateway may build the stream incorrectly, or the beginning of the stream may be missing.",
 	}
 	FrameFault = &Diagnosis{
 		Code: "FRAME_UNDECODABLE", Severity: Error, By: Provider,
 		Verdict: "bad frame",
-		Meaning: "A frame doesn't follow the protocol. toolscope shows the frame, but reads nothing from it.",
-		Advice:  "Check the frame's bytes in the wire pane. They are often an error page or two merged frames.",
+		Meaning: "A frame doesn't follow the protocol. toolscope shows the frame, but can't read any data from it.",
+		Advice:  "Check the frame's bytes in the wire pane. Such a frame is often an error page, or two merged frames.",
 	}
 	NoTerminator = &Diagnosis{
 		Code: "NO_TERMINATOR", Severity: Error, OtherSeverities: []Severity{Info, Warn}, By: Provider,
@@ -47,35 +47,35 @@ var (
 		ExplainsState: true,
 		Verdict:       "error",
 		Meaning:       "The provider reports an error, refuses the request, or stops the response with a filter.",
-		Advice:        "Read the provider's error in the message, and don't run calls whose arguments were not final before the error.",
+		Advice:        "Read the provider's error in the message. Don't run calls whose arguments were not final before the error.",
 	}
 	RequestRefused = &Diagnosis{
 		Code: "REQUEST_REFUSED", Severity: Error, OtherSeverities: []Severity{Info}, By: Client,
 		ExplainsState: true,
 		Verdict:       "refused",
 		SeverityNote:  "info if another finding names the cause",
-		Meaning:       "The provider refuses the request, because something in it is wrong. Retrying the same request doesn't help.",
-		Advice:        "Change the request at the place that the message names. If it is in the history, the session stays broken until that place is repaired.",
+		Meaning:       "The provider refuses the request, because the request contains a mistake. A retry of the same request doesn't help.",
+		Advice:        "Change the request at the place that the message names. If this place is in the history, the session stays broken until you repair the history.",
 	}
 	FinishContradicts = &Diagnosis{
 		Code: "FIN_CONTRADICTED", Severity: Error, By: Provider,
 		ExplainsState: true,
 		Verdict:       "stops early",
 		Short:         "stops, but reported done",
-		Meaning:       "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut them without a report, or the server's parser dropped the end.",
-		Advice:        "Don't run the call. Retry the request without streaming: if the arguments are complete then, the parser is at fault; otherwise raise the token limit.",
+		Meaning:       "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut the arguments without a report, or the server's parser dropped the end.",
+		Advice:        "Don't run the call. Retry the request without streaming: if the arguments are then complete, the parser is at fault. If not, raise the token limit.",
 	}
 	Interleaved = &Diagnosis{
 		Code: "INTERLEAVED", Severity: Info, By: Provider,
-		Meaning: "Deltas of several calls alternate on the wire. Only the index or id tells which call a delta belongs to.",
+		Meaning: "Deltas of several calls alternate on the wire. Only the index or id shows to which call a delta belongs.",
 		Advice:  "Nothing, if your client keeps calls by index or id. A client that appends each delta to the latest call mixes the calls up.",
 	}
 	EarlyWrong = &Diagnosis{
 		Code: "EARLY_WRONG", Severity: Warn, By: Client,
 		Verdict: "parsed early",
 		Short:   "parsed too early",
-		Meaning: "The arguments parsed as an object before they were complete. A client that runs a call as soon as it parses runs a different call from the one the model wrote.",
-		Advice:  "Run a call when the protocol says that its arguments are final, not when they first parse.",
+		Meaning: "The arguments parsed as an object before they were complete. A client that runs a call as soon as the arguments parse runs a different call from the one that the model wrote.",
+		Advice:  "Run a call when the protocol says that the arguments are final, not when the arguments first parse.",
 	}
 )
 
@@ -95,7 +95,7 @@ var (
 		ExplainsState: true,
 		Verdict:       "not JSON",
 		Short:         "not JSON",
-		Meaning:       "The arguments stop being JSON at the marked byte. No later byte can repair them.",
+		Meaning:       "From the marked byte on, the arguments are not JSON. No later byte can repair the arguments.",
 		Advice:        "Report the error to the model in a tool result. A client that sends {} back instead hides the error from the model.",
 	}
 	ArgsTrailing = &Diagnosis{
@@ -104,14 +104,14 @@ var (
 		Verdict:       "text after it",
 		Short:         "text after the object",
 		Meaning:       "A complete object is followed by text that is not JSON.",
-		Advice:        "Don't run the call with the object alone. The extra text shows that the model, or the parser of the model's text, made an error.",
+		Advice:        "Don't run the call with only this object. The extra text shows that the model, or the parser of the model's text, made an error.",
 	}
 	ArgsMarkup = &Diagnosis{
 		Code: "ARGS_MARKUP", Severity: Error, By: Provider,
 		Verdict: "markup",
 		Short:   "markup of the model",
-		Meaning: "The arguments have markup of the model before or after them. The server's parser left it there.",
-		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it. Don't run the call.",
+		Meaning: "Markup of the model comes before or after the arguments. The server's parser should have removed this markup.",
+		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves the model. Don't run the call.",
 	}
 	ArgsConcat = &Diagnosis{
 		Code: "ARGS_CONCAT", Severity: Error, By: Gateway,
@@ -119,7 +119,7 @@ var (
 		Verdict:       "merged calls",
 		Short:         "another object begins",
 		Meaning:       "One call contains several complete objects: parallel calls were merged before they arrived.",
-		Advice:        "Find the gateway that reuses an index for several calls, or turn parallel calls off. Don't run the first object alone.",
+		Advice:        "Find the gateway that uses one index for several calls, or turn parallel calls off. Don't run only the first object.",
 	}
 	ArgsPlaceholder = &Diagnosis{
 		Code: "ARGS_PLACEHOLDER_PREFIX", Severity: Warn, By: Gateway,
@@ -133,21 +133,21 @@ var (
 		ExplainsState: true,
 		Verdict:       "merged calls",
 		Short:         "another object begins",
-		Meaning:       "A second object begins inside the first: two calls were merged and the end of the first was lost.",
+		Meaning:       "A second object begins inside the first: two calls were merged, and the end of the first was lost.",
 		Advice:        "Run neither call. Retry the request, with parallel calls turned off if needed.",
 	}
 	ArgsFinalDup = &Diagnosis{
 		Code: "ARGS_FINAL_DUP", Severity: Warn, By: Gateway,
 		Verdict: "sent twice",
 		Short:   "sent a second time",
-		Meaning: "The complete arguments arrived a second time after the deltas, as if they were another delta.",
-		Advice:  "Use the text once, and update the software that serves the model.",
+		Meaning: "After the deltas, the complete arguments arrived once more, in the form of another delta.",
+		Advice:  "Use the arguments only once, and update the software that serves the model.",
 	}
 	ArgsCumulative = &Diagnosis{
 		Code: "ARGS_CUMULATIVE", Severity: Warn, By: Gateway,
 		Verdict: "repeated args",
-		Meaning: "Each delta repeats all arguments so far instead of continuing them.",
-		Advice:  "Replace the text with each delta instead of appending it, or update the software that serves the model.",
+		Meaning: "Each delta repeats all arguments so far, instead of adding to them.",
+		Advice:  "Make your client replace the text with each delta instead of appending the delta, or update the software that serves the model.",
 	}
 	ArgsDouble = &Diagnosis{
 		Code: "ARGS_DOUBLE", Severity: Warn, By: Model,
@@ -155,7 +155,7 @@ var (
 		Verdict:       "encoded twice",
 		Short:         "double-encoded JSON",
 		Meaning:       "The arguments are a JSON string that contains the real JSON: they were double-encoded before they arrived.",
-		Advice:        "Decode the arguments twice before you run the call, and send the object back in the history.",
+		Advice:        "Decode the arguments twice before you run the call. In the history, send the object back.",
 	}
 	ArgsNotObject = &Diagnosis{
 		Code: "ARGS_NOTOBJECT", Severity: Warn, By: Model,
@@ -163,41 +163,41 @@ var (
 		Verdict:       "not an object",
 		Short:         "not an object",
 		Meaning:       "The arguments are valid JSON but not an object. Anthropic and Google refuse them in a history.",
-		Advice:        "Refuse the call in a tool result. The replay preview shows what each provider would accept.",
+		Advice:        "Refuse the call in a tool result. The replay preview shows which providers would accept these arguments.",
 	}
 	ArgsBadUTF8 = &Diagnosis{
 		Code: "ARGS_BAD_UTF8", Severity: Warn, By: Provider,
 		Verdict: "not UTF-8",
 		Short:   "not UTF-8",
-		Meaning: "The arguments contain bytes that are not UTF-8: a character was split. Each client replaces the bytes differently.",
-		Advice:  "Check the bytes before you write them to a file, and report the problem to the provider.",
+		Meaning: "The arguments contain bytes that are not UTF-8: a character was split. Clients replace the bytes in different ways.",
+		Advice:  "Check the bytes before you write them to a file. Report the problem to the provider.",
 	}
 	CharacterCut = &Diagnosis{
 		Code: "CHARACTER_CUT", Severity: Warn, By: Provider,
 		Verdict: "cut character",
 		Short:   "a character was cut in two",
-		Meaning: "A delta ends with U+FFFD and the next one begins with it. A character was cut in two before it was sent, and its bytes are lost.",
-		Advice:  "Don't write the arguments to a file. Retry the request without streaming, and report the problem to the provider.",
+		Meaning: "A delta ends with U+FFFD, and the next delta begins with U+FFFD. A character was cut in two before the deltas were sent, and its bytes are lost.",
+		Advice:  "Don't write the arguments to a file. Retry the request without streaming. Report the problem to the provider.",
 	}
 	EscapeBroken = &Diagnosis{
 		Code: "ESCAPE_BROKEN", Severity: Info, By: Model,
 		Short:   "a broken escape",
-		Meaning: "The arguments contain \\u0000 and two hex digits. The model broke the escape of one character: it meant \\u00 and the digits.",
-		Advice:  "Check the string before you use it: many programs end it at the NUL.",
+		Meaning: "The arguments contain \\u0000 and two hex digits. The model meant one character, written as \\u00 and the digits, but broke the escape.",
+		Advice:  "Check the string before you use it: many programs stop reading at the NUL.",
 	}
 	EmptyKey = &Diagnosis{
 		Code: "EMPTY_KEY", Severity: Warn, By: Model,
 		Verdict: "empty key",
 		Short:   "an empty key",
 		Meaning: "A key of the arguments is empty. Some models write a call without arguments this way.",
-		Advice:  "Run the call with {}, and remove the key before you send the call back: Bedrock refuses it in a history.",
+		Advice:  "Run the call with {}. Remove the key before you send the call back: Bedrock refuses an empty key in a history.",
 	}
 	DupKeys = &Diagnosis{
 		Code: "DUP_KEYS", Severity: Warn, By: Model,
 		Verdict: "duplicate key",
 		Short:   "duplicate key",
-		Meaning: "An object has the same key twice. Most parsers keep the last value, some the first. Only one of the values is sent back.",
-		Advice:  "Don't check a call with one parser and run it with another. Report the key to the model in a tool result.",
+		Meaning: "An object has the same key twice. Most parsers keep the last value, and some keep the first. The client sends back only one of the values.",
+		Advice:  "Don't check a call with one parser and run the call with another. Report the key to the model in a tool result.",
 	}
 )
 
@@ -212,37 +212,37 @@ var (
 	NameMarkup = &Diagnosis{
 		Code: "NAME_MARKUP", Severity: Warn, By: Provider,
 		Verdict: "name: markup",
-		Meaning: "The name of a call contains markup of the model, or the number that the model adds. The server's parser failed, and no tool has this name.",
-		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves it.",
+		Meaning: "The name of a call contains markup of the model, or a number that the model added. The server's parser failed to remove this text, so no tool has this name.",
+		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves the model.",
 	}
 	HiddenCharacters = &Diagnosis{
 		Code: "HIDDEN_CHARACTERS", Severity: Warn, By: Model,
 		Verdict: "hidden chars",
 		Meaning: "A name or an id contains characters that a terminal hides or treats as commands.",
-		Advice:  "Compare names byte by byte, and escape them before you print them.",
+		Advice:  "Compare names byte by byte, and escape a name before you print it.",
 	}
 	ParallelWrapper = &Diagnosis{
 		Code: "PARALLEL_WRAPPER", Severity: Warn, By: Model,
 		Verdict: "wrapped calls",
-		Meaning: "The model called a tool that was not declared, whose arguments list several calls.",
-		Advice:  "Run the calls in its arguments one by one, or report to the model that the tool doesn't exist.",
+		Meaning: "The model called a tool that was not declared. The arguments of this call are a list of several calls.",
+		Advice:  "Run the calls in this list one by one, or report to the model that the tool doesn't exist.",
 	}
 	IDDup = &Diagnosis{
 		Code: "ID_DUP", Severity: Warn, By: Gateway,
 		Verdict: "same id twice",
-		Meaning: "Two calls of one response have the same id, so a result can't show which call it belongs to.",
+		Meaning: "Two calls of one response have the same id, so it is unclear to which call a result belongs.",
 		Advice:  "Give one of the calls a new id before you send the history back.",
 	}
 	CallRepeated = &Diagnosis{
 		Code: "CALL_REPEATED", Severity: Warn, By: Gateway,
 		Verdict: "call repeated",
-		Meaning: "A call repeats an earlier call of the same response: the id, the name and each byte of the arguments are equal. A client that runs each call runs the tool several times.",
+		Meaning: "A call repeats an earlier call of the same response, with the same id, name and argument bytes. A client that runs each call runs the tool several times.",
 		Advice:  "Run only the first of these calls, and report the problem to the provider.",
 	}
 	IDDupAcrossTurns = &Diagnosis{
 		Code: "ID_DUP_ACROSS_TURNS", Severity: Info, By: Gateway,
-		Meaning: "An earlier response used the same id: the ids start again with each response.",
-		Advice:  "Look up calls by response and id. Make the ids unique before you send the history to Anthropic, which refuses duplicates.",
+		Meaning: "An earlier response used the same id, because the provider starts again with the same ids in each response.",
+		Advice:  "Make your client look calls up by response and id. Make the ids unique before you send the history to Anthropic, which refuses duplicates.",
 	}
 )
 
@@ -301,7 +301,7 @@ func (c *Call) repeatedBy(text string) bool {
 // can't be an object: before that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
-		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: only the last delta counts, and a client that appends deltas gets nonsense")
+		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: only the last delta is valid, and a client that appends deltas gets wrong arguments")
 	}
 }
 
@@ -316,7 +316,7 @@ func (c *Call) checkBroken(event int) {
 	switch {
 	case c.lex.Docs() > 0 && c.lex.First() == json.ObjectOpen:
 		c.reportFinding(ArgsTrailing, event, err.Offset,
-			"the object is complete at byte %d, but %s follows: a client that runs a call as soon as it parses runs only part of it", err.Offset, err.Found())
+			"the object is complete at byte %d, but %s follows: a client that runs a call as soon as the arguments parse runs only part of this call", err.Offset, err.Found())
 	case err.Got == '{' && err.Expected == "a comma or }":
 		c.reportFinding(ArgsMissingBrace, event, err.Offset,
 			"a second object begins inside the first at byte %d: two calls were merged", err.Offset)
@@ -331,7 +331,7 @@ func (c *Call) checkBroken(event int) {
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
-			"%s, but the arguments stop after %s, without %s: an unreported limit cut them, or the server's parser dropped the end; the same request without streaming shows which",
+			"%s, but the arguments stop after %s, without %s: an unreported limit cut them, or the server's parser dropped the end; the same request without streaming shows the cause",
 			said, Own(count.Of(len(c.args.s), "byte")), Own(c.missingEnd()))
 	}
 }
@@ -371,7 +371,7 @@ func (c *Call) checkFinalArgs(event int) {
 		c.checkCumulative()
 	}
 	if !utf8.Valid(c.args.s[:text]) {
-		c.reportFinding(ArgsBadUTF8, event, firstBadByte(c.args.s), "the arguments are not UTF-8: each client replaces the bytes differently")
+		c.reportFinding(ArgsBadUTF8, event, firstBadByte(c.args.s), "the arguments are not UTF-8: clients replace the bytes in different ways")
 	}
 	c.checkEscapes(event)
 	switch c.Syntax() {
@@ -394,7 +394,7 @@ const replacement = "\uFFFD"
 func (c *Call) checkBorder(text string, event int) {
 	if strings.HasPrefix(text, replacement) && bytes.HasSuffix(c.args.s, []byte(replacement)) && !c.hasFinding(CharacterCut) {
 		c.reportFinding(CharacterCut, event, len(c.args.s)-len(replacement),
-			"a delta ends with U+FFFD and the next begins with it (byte %d): a character was cut in two before it was sent", len(c.args.s)-len(replacement))
+			"a delta ends with U+FFFD, and the next delta begins with U+FFFD (byte %d): a character was cut in two before the deltas were sent", len(c.args.s)-len(replacement))
 	}
 }
 
@@ -426,7 +426,7 @@ func (c *Call) checkMarkup(event int) {
 	c.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool {
 		return f.Base() == ArgsBroken || f.Base() == ArgsTrailing
 	})
-	c.reportFinding(ArgsMarkup, event, at, "markup of the model (%q) %s the arguments, at byte %d: the server's parser left it there",
+	c.reportFinding(ArgsMarkup, event, at, "markup of the model (%q) %s the arguments, at byte %d: the server's parser should have removed it",
 		Clip(text, 0, 16), OwnFact(where), at)
 }
 
@@ -442,7 +442,7 @@ func (c *Call) checkEscapes(event int) {
 		from = at + len(nul)
 		if rest := c.args.s[from:]; len(rest) >= 2 && json.HexValue(rest[0]) >= 0 && json.HexValue(rest[1]) >= 0 &&
 			json.TrailingBackslashes(c.args.s[:at])%2 == 0 {
-			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d is NUL and two digits: the model broke the escape of one character", rest[:2], at)
+			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d means NUL and two digits: the model meant one character, but broke its escape", rest[:2], at)
 			return
 		}
 	}
@@ -455,7 +455,7 @@ func (c *Call) checkConcat(event int) {
 	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
 		c.reportFinding(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
 	case bytes.Equal(first, bytes.TrimSpace(second)):
-		c.reportFinding(ArgsFinalDup, event, len(first), "the complete arguments were sent a second time at the end")
+		c.reportFinding(ArgsFinalDup, event, len(first), "the complete arguments came once more at the end")
 	default:
 		c.reportFinding(ArgsConcat, event, len(first), "%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth()))
 	}
@@ -466,14 +466,14 @@ func (c *Call) checkObject(event int) {
 	start := uint32(0)
 	for _, t := range c.lex.Tokens().All() {
 		if t.Kind == json.Key && t.End-start == 2 {
-			c.reportFinding(EmptyKey, event, int(start), "a key is empty: some models write calls without arguments this way, and Bedrock refuses them in a history")
+			c.reportFinding(EmptyKey, event, int(start), "a key is empty: some models write calls without arguments this way, and Bedrock refuses such calls in a history")
 			break
 		}
 		start = t.End
 	}
 	if c.Name == "parallel" || c.Name == "multi_tool_use.parallel" {
 		if n := bytes.Count(c.args.s, []byte(`"recipient_name"`)); n > 0 {
-			c.reportFinding(ParallelWrapper, event, NoOffset, "one call contains other calls (%d): the model called a tool that was not declared", n)
+			c.reportFinding(ParallelWrapper, event, NoOffset, "the arguments of one call contain other calls (%d): the model called a tool that was not declared", n)
 		}
 	}
 }

@@ -181,7 +181,7 @@ func (c *Call) checkEarly(event int) {
 		return
 	}
 	c.reportFinding(EarlyWrong, event, r.Bytes,
-		"a client that runs a call as soon as its arguments parse as an object runs this call at delta %d with %s; %s still missing",
+		"a client that runs a call as soon as its arguments parse as an object runs this call at delta %d with %s, while %s still missing",
 		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), Own(count.WasWere(len(c.args.s)-r.Bytes, "byte")))
 }
 

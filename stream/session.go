@@ -193,7 +193,7 @@ func (s *Session) checkID(c *Call, n int) {
 	c.reusesID = true
 	switch {
 	case other.Turn == c.Turn:
-		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result can't show which call it belongs to", other.Call, c.Number)
+		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: it is unclear to which call a result belongs", other.Call, c.Number)
 	case s.isOtherLeg(other, c):
 	default:
 		d := IDDupAcrossTurns

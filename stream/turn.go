@@ -154,7 +154,7 @@ func (t *Turn) reportUnopened(e *Event, n int) {
 	t.keepBase()
 	if t.unopened++; t.unopened == 1 {
 		t.firstUnopened = int32(n)
-		t.reportFinding(ProtocolViolation, n, "%s for slot %d, where no call was opened", OwnFact(e.Kind.String()), e.Slot)
+		t.reportFinding(ProtocolViolation, n, "%s for slot %d, in which no call began", OwnFact(e.Kind.String()), e.Slot)
 	}
 }
 
@@ -181,7 +181,7 @@ func (t *Turn) openCall(e Event, n int) *Call {
 	}
 	if old != nil && old.phase <= PhaseOpen {
 		c.reportFinding(ProtocolViolation, n, NoOffset,
-			"slot %d was opened again before the arguments of call %d were final", e.Slot, old.Number)
+			"a new call began in slot %d before the arguments of call %d were final", e.Slot, old.Number)
 	}
 	t.leaveLatestCall(c, n)
 	t.placeCall(c)
@@ -220,7 +220,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 		c.LastArgAt = e.At
 		t.leaveLatestCall(c, n)
 		if t.lastArgs != 0 && t.lastArgs != int32(c.Number) && len(c.args.s) > 0 {
-			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows which call a delta belongs to")
+			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows to which call a delta belongs")
 		}
 		t.lastArgs = int32(c.Number)
 		c.checkBorder(e.Text, n)
@@ -282,7 +282,7 @@ func (t *Turn) checkRepeated(c *Call, n int) {
 	for i := c.Number - 1; i >= max(1, c.Number-maxRepeatDistance); i-- {
 		first := t.Calls[i-1]
 		if first.ID == c.ID && first.Name == c.Name && first.phase == PhaseSealed && bytes.Equal(first.Args(), c.Args()) {
-			c.reportOnce(CallRepeated, n, "the call repeats call number %d: the id, the name and each byte of the arguments are equal; clients run it again", first.Number)
+			c.reportOnce(CallRepeated, n, "the call repeats call number %d, with the same id, name and argument bytes; clients run it again", first.Number)
 			return
 		}
 	}

@@ -103,7 +103,7 @@ func TestLeaving(t *testing.T) {
 	quits := func(s *rig) bool { return s.cmd != nil && fmt.Sprintf("%T", s.cmd()) == "tea.QuitMsg" }
 	open := func() *rig {
 		s := newScreen(t, 80, 24, waiting(&words)).feed(asking(1, "claude-cli/2.1", begun)...).feed(asking(2, "curl/8", begun)...)
-		return s.press("q").shows("2 streams are open (Claude Code 1, unknown 1): q cuts them", "q quit and cut", "w quit when they end", "esc stay", "write_file")
+		return s.press("q").shows("2 streams are open (Claude Code 1, unknown 1): q cuts them", "q quit and cut", "w wait, then quit", "esc stay", "write_file")
 	}
 	s := open()
 	checkFrame(t, s)

@@ -44,7 +44,7 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.setup.openRoutes() }},
 		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.setup.openPaste() }},
 		{Word: "mouse", Does: display.Lit("toggle the mouse"), Run: func(string) { m.mouse.useMouse() }},
-		{Word: "help", Aliases: "h", Does: display.Lit("list the keys and the signs"), Run: func(string) { m.openHelp() }},
+		{Word: "help", Aliases: "h", Does: display.Lit("list the keys and explain the symbols"), Run: func(string) { m.openHelp() }},
 	}
 }
 

@@ -295,8 +295,8 @@ type quitDialog struct{ browse }
 // Keys returns the choices. ^C means quit and cut.
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
-		screen.Key("q", "quit and cut", "quit and cut them", func() { l.m.modeStack.queueCmd(tea.Quit) }),
-		screen.Key("w", "quit when they end", "quit when they end", l.quitLater),
+		screen.Key("q", "quit and cut", "quit, cut the streams", func() { l.m.modeStack.queueCmd(tea.Quit) }),
+		screen.Key("w", "wait, then quit", "quit when streams and client have ended", l.quitLater),
 		screen.Key("esc", "stay", "stay", l.cancelQuit),
 		screen.Key("ctrl+c", "", "", func() { l.m.modeStack.queueCmd(tea.Interrupt) }),
 	}

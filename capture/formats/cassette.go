@@ -204,7 +204,7 @@ func sniffCassette(first []byte, whole bool) capture.SniffResult {
 			return capture.SniffResult{Is: capture.Yes, Why: "it begins with a list of interactions"}
 		case mock && line[0] == ' ':
 			if key, _, _ := strings.Cut(strings.TrimSpace(line), ":"); key == "path" || key == "method" || key == "scheme" {
-				return capture.SniffResult{Is: capture.Yes, Why: "it begins with when: and the description of a request"}
+				return capture.SniffResult{Is: capture.Yes, Why: `it begins with a "when:" block that describes a request`}
 			}
 		case list || mock:
 			return capture.SniffResult{}

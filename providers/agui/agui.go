@@ -122,8 +122,8 @@ var findings = []*stream.Diagnosis{
 var (
 	snapshotOnly = &stream.Diagnosis{
 		Code: "SNAPSHOT_ONLY", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "A snapshot of all messages contains calls that were not streamed. They are usually from earlier runs.",
-		Advice:  "Nothing, if the calls are from earlier runs. A client that shows both snapshots and streams shows these calls twice.",
+		Meaning: "A snapshot of all messages contains calls that were not streamed. Such calls are usually from earlier runs.",
+		Advice:  "Nothing, if the calls are from earlier runs. A client that shows both the snapshot and the stream shows these calls twice.",
 	}
 )
 

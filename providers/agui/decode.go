@@ -106,7 +106,7 @@ func (d *decoder) readTimestamp() {
 
 func (d *decoder) startRun() {
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted, "a second run began before this one ended: clients stop here")
+		d.turn.Find(protocol.MessageRestarted, "a second run began before this run ended: clients stop here")
 		d.turn.Cut("")
 	}
 	d.openTurn(stream.Opening{ID: d.ev.runID.Text(), Model: d.ev.model.Text()})
@@ -300,7 +300,7 @@ func (d *decoder) checkSnapshot(t *protocol.Turn) {
 
 func reportMismatch(c *protocol.Call, whole json.Value) {
 	c.Find(protocol.DoneMismatch,
-		"the complete arguments differ from the streamed ones, which are shown: %s", protocol.Clip(whole))
+		"the complete arguments differ from the streamed arguments; toolscope shows the streamed ones: %s", protocol.Clip(whole))
 }
 
 // checkCalls checks the calls of a run that finished without an error.

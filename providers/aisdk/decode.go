@@ -97,7 +97,7 @@ func (d *decoder) startMessage() {
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "a second start chunk in one message: streams were merged, and clients keep the last id")
+		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "the message has a second start chunk: streams were merged, and clients keep the last id")
 		d.turn.Update(stream.Opening{ID: id})
 	} else {
 		d.openTurn(id)
@@ -259,7 +259,7 @@ func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 		k.ArgsText(text, nil)
 	case !k.Matches(c.input):
 		k.Find(protocol.DoneMismatch,
-			"the complete input differs from the streamed one, which is shown: %s", protocol.Clip(c.input))
+			"the complete input differs from the streamed input; toolscope shows the streamed one: %s", protocol.Clip(c.input))
 	}
 	return k
 }

@@ -121,20 +121,20 @@ var findings = []*stream.Diagnosis{
 var (
 	argsAbsent = &stream.Diagnosis{
 		Code: "ARGS_ABSENT", Severity: stream.Info, By: stream.Provider,
-		Meaning: "AI Studio omits the arguments of a call that has none. They are treated as {}.",
+		Meaning: "AI Studio omits the arguments of a call that has none. toolscope uses {} instead.",
 		Advice:  "Run the call with {}.",
 	}
 	argsNotPositional = &stream.Diagnosis{
 		Code: "ARGS_NOT_POSITIONAL", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "not an array",
 		Meaning: "The arguments are ordinary JSON, although this protocol requires a positional array. Clients that expect the array get no arguments.",
-		Advice:  "Accept both forms in your client. The JSON is shown as it arrived.",
+		Advice:  "Accept both forms in your client. toolscope shows the JSON as it arrived.",
 	}
 	badStruct = &stream.Diagnosis{
 		Code: "BAD_STRUCT", Severity: stream.Error, By: stream.Provider,
 		Verdict: "bad array",
-		Meaning: "The positional array of the arguments can't be read as an object. It is shown as it arrived.",
-		Advice:  "Check the call in the wire pane: it is damaged, or it has a new form.",
+		Meaning: "The positional array of the arguments can't be read as an object. toolscope shows the array as it arrived.",
+		Advice:  "Check the call in the wire pane: the array is damaged, or has a new form.",
 	}
 	dupChunks = &stream.Diagnosis{
 		Code: "DUP_CHUNKS", Severity: stream.Info, By: stream.Provider,
@@ -143,7 +143,7 @@ var (
 	}
 	finishNumber = &stream.Diagnosis{
 		Code: "FIN_NUMBER", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The finish reason is a number. The message contains its name.",
+		Meaning: "The finish reason is a number. The finding's message contains the name of the reason.",
 		Advice:  "Nothing: this protocol writes finish reasons as numbers.",
 	}
 	lengthFirstDivergence = &stream.Diagnosis{
@@ -154,33 +154,33 @@ var (
 	}
 	listAmbiguous = &stream.Diagnosis{
 		Code: "LIST_AMBIGUOUS", Severity: stream.Info, By: stream.Provider,
-		Meaning: "A list of one element may also be an array around a value. toolscope reads it as a list.",
+		Meaning: "A list of one element may also be an array around a value. toolscope reads this value as a list.",
 		Advice:  "Check the tool's schema, which shows whether the argument is a list or a single value.",
 	}
 	nonCanonical = &stream.Diagnosis{
 		Code: "NON_CANONICAL_VALUE", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "odd value",
-		Meaning: "A value is not written as protobuf writes it. Clients disagree on its meaning.",
+		Meaning: "The form of a value is not the form that protobuf uses. Clients disagree on the value's meaning.",
 		Advice:  "Compare your client's value with the value that toolscope shows.",
 	}
 	numAsFloat = &stream.Diagnosis{
 		Code: "NUM_AS_FLOAT", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "inexact",
-		Meaning: "A number can't be kept exactly, because every number of this protocol is a double.",
+		Meaning: "A number is not exact, because every number of this protocol is a double.",
 		Advice:  "Declare ids and other long numbers as strings in the tool's schema.",
 	}
 	signedPartMissed = &stream.Diagnosis{
 		Code: "SIGNED_PART_MISSED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The part of the call has more fields than usual, because it contains a signature. Clients that expect 11 fields never see the call.",
-		Advice:  "Recognise a call by its field, not by the number of fields.",
+		Advice:  "Make your client recognise a call by its field, not by the number of fields.",
 	}
 )
 
 // remarks are the messages for oddities: each says why it matters.
 var remarks = map[*stream.Diagnosis]string{
-	nonCanonical:  "%s is not written as protobuf writes values: clients disagree on its meaning; toolscope uses its length and last element",
-	listAmbiguous: "%s is a list of one element, which may also be an array around a value: toolscope reads it as a list",
-	numAsFloat:    "%s can't be kept exactly: every number of this protocol is a double",
+	nonCanonical:  "the form of %s is not protobuf's: clients disagree on the meaning; toolscope uses the length and the last element",
+	listAmbiguous: "%s is either a list of one element or an array around a value: toolscope reads it as a list",
+	numAsFloat:    "%s is not exact: every number of this protocol is a double",
 }
 
 // checkReading reports oddities of the arguments, and how a decoder that checks lengths first would

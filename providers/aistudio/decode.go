@@ -285,9 +285,9 @@ func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 	c.Seal()
 	switch {
 	case args.isNull():
-		c.Find(argsAbsent, "no arguments field: treated as {}")
+		c.Find(argsAbsent, "the call has no arguments field: toolscope uses {} instead")
 	case err != nil:
-		c.Find(badStruct, "the arguments are shown as they arrived: %s", stream.Own(err.Error()))
+		c.Find(badStruct, "toolscope shows the arguments as they arrived: %s", stream.Own(err.Error()))
 	case args.isArray():
 		d.checkReading(c, args)
 	default:
@@ -298,7 +298,7 @@ func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 		c.Find(signedPartMissed, "the part has %d fields: clients that expect 11 never see the call", n)
 	}
 	if repeated {
-		c.Find(dupChunks, "an earlier chunk contains the same call, and neither has an id: one call was sent twice, or there are two equal calls")
+		c.Find(dupChunks, "an earlier chunk contains the same call, and neither call has an id: either one call was sent twice, or there are two equal calls")
 	}
 }
 
@@ -336,7 +336,7 @@ func (c *call) reportRepeat(signature string) {
 		c.signature = signature
 		c.Meta(stream.CallInfo{Signature: signature})
 	}
-	c.Once(dupChunks, "a later chunk repeats the call with the same id: it is one call, and clients that count parts run it twice")
+	c.Once(dupChunks, "a later chunk repeats the call with the same id: there is only one call, but clients that count parts run it twice")
 }
 
 // reportAttempt shows the call that the model wrote and the provider discarded.

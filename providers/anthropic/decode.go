@@ -110,7 +110,7 @@ func (d *decoder) endTurn() {
 
 func (d *decoder) startMessage(message json.Value) {
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into the body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
 		d.turn.Cut("another message began before message_stop")
 	}
 	d.readMessageObject(d.openTurn(message), message, startSlot)
@@ -125,7 +125,7 @@ func (d *decoder) openTurn(message json.Value) *protocol.Turn {
 // ensureTurn returns the open turn. An event before message_start opens one.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came without a message_start: clients that wait for it fail", stream.OwnFact(event))
+		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came without a message_start: clients that wait for message_start fail", stream.OwnFact(event))
 	}
 	return d.turn
 }
@@ -212,7 +212,7 @@ func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start 
 	if before.Sealed {
 		before.Unseal()
 	}
-	before.Once(protocol.CallSplit, "block %d has the id of this call and continues its arguments: joined, the fragments are one call", slot)
+	before.Once(protocol.CallSplit, "block %d has the id of this call and continues the arguments: together, the fragments are one call", slot)
 	d.blocks[slot] = contentBlock{kind: kind, open: true, call: before.Slot}
 	return true
 }
@@ -235,7 +235,7 @@ func openCall(t *protocol.Turn, slot int32, kind string, block json.Value) *prot
 	info.MCPServer = block.Get("server_name").Text()
 	c := t.OpenCall(slot, info)
 	if info.ID == "" && !info.RunByProvider {
-		c.Find(protocol.IDMissing, "the call has no id: its result has nothing to refer to, and clients invent an id")
+		c.Find(protocol.IDMissing, "the call has no id: a result can't refer to it, and clients invent an id")
 	}
 	return c
 }
@@ -256,7 +256,7 @@ func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, 
 	case kind == "fallback":
 		from, to := block.Get("from").Get("model").Text(), block.Get("to").Get("model").Text()
 		t.Update(stream.Opening{Model: to})
-		t.Find(modelFallback, "%s declined and %s continues: the calls before this point are from the first model", stream.Fact(from), stream.Fact(to))
+		t.Find(modelFallback, "%s declined, and %s continues: the calls before this point are from the first model", stream.Fact(from), stream.Fact(to))
 	case kind == "container_upload", kind == "compaction":
 	default:
 		o.Unknown("content block " + kind)
@@ -356,7 +356,7 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	turn.Usage(d.usage.asUsage())
 	if input := t.totalInput(); input.N < before.N {
 		turn.Find(usageCorrected,
-			"the input was first reported as %d tokens, then as %d: the last number is billed", before.N, input.N)
+			"the provider first reported %d input tokens, then %d: it bills the last number", before.N, input.N)
 	}
 }
 
@@ -447,7 +447,7 @@ func (d *decoder) reportModels(turn *protocol.Turn, list json.Value) {
 	if !slices.Equal(models, d.servingModels) {
 		d.servingModels = models
 		turn.Find(usageModels,
-			"%s served this turn at different prices: usage.iterations contains the tokens of each model; the totals don't", stream.Fact(strings.Join(models, " and ")))
+			"%s served this turn at different prices: usage.iterations contains the token counts of each model, but the totals don't", stream.Fact(strings.Join(models, " and ")))
 	}
 	d.usage.addDoubt("several models served the turn")
 }

@@ -85,7 +85,7 @@ func (d *decoder) endTurn() {
 		}
 	}
 	if d.turn.IsOpen() && !d.counted {
-		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop came without metadata: usage is missing")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop came without metadata: the usage is missing")
 	}
 	d.turn.End()
 }
@@ -95,7 +95,7 @@ func (d *decoder) startMessage() {
 	case d.stopped:
 		d.endTurn()
 	case d.turn.IsOpen():
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into the body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
 		d.cutTurn()
 	}
 	d.openTurn()
@@ -269,7 +269,7 @@ func readCompleteCall(t *protocol.Turn, slot int32, use json.Value) {
 	c := openCall(t, slot, use)
 	if input := use.Get("input"); input.IsPresent() {
 		if input.IsString() {
-			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Bedrock refuses it in a history")
+			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Bedrock refuses a string in a history")
 		}
 		c.Args(input)
 	}

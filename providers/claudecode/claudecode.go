@@ -2,14 +2,13 @@
 // line. With the flag include-partial-messages, the lines include the events of the model's own
 // stream.
 //
-// Wire facts are from the public documentation of the Agent SDK (its message types are these lines)
-// and from programs that read them. A turn is one message of the model. The field parent_tool_use_id
-// distinguishes the main agent and each sub-agent. Their lines alternate, so several turns may be open
-// at once. A stream_event line holds an event of the inner protocol, and each agent has a decoder for
-// it. An assistant line repeats one complete content block of a message. It confirms the streamed
-// block. If nothing was streamed, the inner decoder gets the events that would have streamed it. So
-// slot and seal are the inner protocol's. A user line contains the results of tools, and a result line
-// ends the request.
+// Wire facts are from programs that read these lines, and from the public documentation of the Agent SDK, which
+// describes the lines as message types. A turn is one message of the model. The field parent_tool_use_id
+// distinguishes the main agent and each sub-agent. Their lines alternate, so several turns may be open at once.
+// A stream_event line holds an event of the inner protocol, and each agent has a decoder for it. An assistant
+// line repeats one complete content block of a message. It confirms the streamed block. If nothing was streamed,
+// the inner decoder gets the events that would have streamed it. So slot and seal are the inner protocol's. A
+// user line contains the results of tools, and a result line ends the request.
 package claudecode
 
 import (
@@ -97,11 +96,11 @@ var (
 	sessionCost = &stream.Diagnosis{
 		Code: "SESSION_COST", Severity: stream.Info, By: stream.Client,
 		Meaning: "Claude Code reports the cost of the session so far.",
-		Advice:  "Nothing. You can compare it with the cost of the turns.",
+		Advice:  "Nothing. Nothing. You can compare this cost with the cost of the turns.",
 	}
 	usagePartial = &stream.Diagnosis{
 		Code: "USAGE_PARTIAL", Severity: stream.Info, By: stream.Client,
 		Meaning: "These lines contain the usage from the start of each message, so the output tokens are too low.",
-		Advice:  "Use the sum in the result line.",
+		Advice:  "Use the token sum in the result line.",
 	}
 )

@@ -120,7 +120,7 @@ func compareArguments(c *protocol.Call, input json.Value) {
 		return
 	}
 	c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
-		"Claude Code runs the call with arguments that differ from the model's; the model's are shown: %s", protocol.Clip(input))
+		"Claude Code runs the call with other arguments than the model's; toolscope shows the model's arguments: %s", protocol.Clip(input))
 }
 
 // textOf returns the text of a message's content.
@@ -157,7 +157,7 @@ func (d *decoder) reportResults(l *agent) {
 		if c := d.calls[id]; c != nil {
 			c.Turn().AddResultContent(id, block.Get("is_error").IsTrue(), block.Get("content"))
 		} else {
-			l.out.Find(protocol.OrphanResult, "a tool's result is for a call that is not in these lines")
+			l.out.Find(protocol.OrphanResult, "a result belongs to a call that is not in these lines")
 		}
 	}
 }

@@ -46,15 +46,15 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 // itemsOnly reports, once, that the source has only items.
 var itemsOnly = &stream.Diagnosis{
 	Code: "ITEMS_ONLY", Severity: stream.Info, By: stream.Client,
-	Meaning: "These lines report what Codex did, not what the model wrote. Names and arguments are Codex's own, and calls that it could not run are missing.",
-	Advice:  "Open the session's rollout file in ~/.codex/sessions: it contains the model's calls as they were written.",
+	Meaning: "These lines report what Codex did, not what the model wrote. Codex wrote the names and arguments itself. Calls that Codex could not run are missing.",
+	Advice:  "Open the session's rollout file in ~/.codex/sessions: that file contains the calls as the model wrote them.",
 }
 
 // notice reports a notice of Codex to its user.
 var notice = &stream.Diagnosis{
 	Code: "CODEX_NOTICE", Severity: stream.Info, By: stream.Client,
 	Meaning: "Codex showed its user a notice about a problem.",
-	Advice:  "Nothing, if Codex continued. If a turn failed, the last notice before it says why.",
+	Advice:  "Nothing, if Codex continued. If a turn failed, the last notice before the failure says why.",
 }
 
 var findings = []*stream.Diagnosis{itemsOnly, notice}

@@ -75,7 +75,7 @@ func (d *decoder) readNonEvent(kind []byte) {
 
 func (d *decoder) startMessage() {
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this one ended: a retry was spliced into the body")
+		d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
 		d.Close()
 	}
 	d.readMessageObject(d.openTurn(), startSlot)
@@ -125,7 +125,7 @@ func (d *decoder) startCall(t *protocol.Turn) {
 func openCall(t *protocol.Turn, slot int32, w *protocol.FunctionCall) *protocol.Call {
 	c := t.OpenCall(slot, stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function", NullIsNone: true})
 	if c.ID == "" {
-		c.Find(protocol.IDMissing, "the call has no id: its result has nothing to refer to, and clients invent an id")
+		c.Find(protocol.IDMissing, "the call has no id: a result can't refer to it, and clients invent an id")
 	}
 	return c
 }
@@ -146,7 +146,7 @@ func endCall(c *protocol.Call) {
 }
 
 func reportNullArguments(c *protocol.Call) {
-	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null, as Cohere writes a call without arguments: treated as {}")
+	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null: Cohere writes a call without arguments this way, and toolscope uses {} instead")
 }
 
 // appendArguments appends a delta of a call's arguments, which is a string.
@@ -170,11 +170,11 @@ func (d *decoder) readMessageObject(t *protocol.Turn, slot int32) {
 		c := openCall(t, slot, &call)
 		switch {
 		case call.Args == nil:
-			c.Find(protocol.ArgsMissing, "the call has no arguments field: treated as {}")
+			c.Find(protocol.ArgsMissing, "the call has no arguments field: toolscope uses {} instead")
 		case !call.Args.IsPresent() || call.Args.Is("null"):
 			reportNullArguments(c)
 		case call.Args.Empty():
-			c.Find(protocol.ArgsEmpty, "the arguments are an empty string: treated as {}")
+			c.Find(protocol.ArgsEmpty, "the arguments are an empty string: toolscope uses {} instead")
 		}
 		d.appendArguments(c, call.Args)
 		c.Seal()

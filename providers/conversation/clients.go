@@ -251,8 +251,8 @@ func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	return Turn
 }
 
-// knownPrompters are the agents whose own prompts are known: Claude Code, opencode and gemini-cli were
-// run, for the others they are documented.
+// knownPrompters are the agents whose own prompts are known. We ran Claude Code, opencode and gemini-cli; the
+// prompts of the others are documented.
 var knownPrompters = map[string]bool{"claude-code": true, "opencode": true, "gemini-cli": true, "qwen-code": true, "crush": true}
 
 // prompts are texts in the prompts of these agents.

@@ -94,7 +94,7 @@ func (k *call) updateInfo(id, signature json.Value) {
 // setArguments sets the arguments to the exact bytes of an object in the part.
 func (k *call) setArguments(args []byte) {
 	if k.started {
-		k.Find(patchOverwrites, "the arguments came in deltas and then as a complete object: the object counts")
+		k.Find(patchOverwrites, "the arguments came in deltas and then as a complete object: toolscope uses the object")
 		k.Rewrite(args, nil)
 	} else {
 		k.ArgsText(args, nil)
@@ -116,7 +116,7 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 	d.path, d.from = path, from
 	if k.object != nil {
 		k.ArgsText(nil, from)
-		k.Once(patchOverwrites, "the arguments came as a complete object and then in deltas: the object counts")
+		k.Once(patchOverwrites, "the arguments came as a complete object and then in deltas: toolscope uses the object")
 		return
 	}
 	k.started = true
@@ -127,7 +127,7 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 		k.Find(patchUnreadable, "a value is lost: %v", err)
 	case done.Overwritten:
 		k.Once(patchOverwrites,
-			"the value at %s was complete and came again: clients that append it get different arguments from clients that replace it", stream.Fact(path))
+			"the value at %s was complete and came again: clients that append the new value and clients that replace the old value get different arguments", stream.Fact(path))
 	case done.Rewritten:
 		k.Once(patchGoesBack,
 			"the delta at %s changes earlier arguments: the text so far is no longer valid", stream.Fact(path))
@@ -150,7 +150,7 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k := ch.active
 	ch.active = nil
 	if k.isWaiting() {
-		k.Once(patchUnclosed, "the call ended although more of its last string was announced")
+		k.Once(patchUnclosed, "the call ended, although a delta announced more of the last string")
 	}
 	if k.empty != nil && !k.started {
 		k.setArguments(k.empty)
@@ -176,7 +176,7 @@ func (k *call) isWaiting() bool { return k.object == nil && k.args.AwaitsString(
 // string waits for more.
 func (d *decoder) endCallImplicitly(ch *candidateState) {
 	k := ch.active
-	k.Find(implicitEnd, "another call began before this one ended: nothing says that its arguments are complete")
+	k.Find(implicitEnd, "another call began before this call ended: nothing says that the arguments of this call are complete")
 	if !k.isWaiting() {
 		d.sealCall(ch, nil)
 		return

@@ -193,7 +193,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	case ch.active != nil && code == stream.FinishDone:
 		code = stream.FinishCut
 		ch.active.Find(stream.FinishContradicts,
-			"the finish reason is %s, but more of this call was announced: the call is cut off", stream.Fact(reason))
+			"the finish reason is %s, but a delta announced more of this call: the call is cut off", stream.Fact(reason))
 	}
 	d.turn.FinishChoice(ch.index, reason, "", code)
 	switch {
@@ -225,7 +225,7 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.
 		c.Args(message)
 	}
 	d.turn.Once(protocol.GenerationRejected,
-		"%s: the provider discarded a call that the model wrote; the call shown is the provider's account of it", stream.Fact(reason))
+		"%s: the provider discarded a call that the model wrote; the call shown here is the provider's description of that call", stream.Fact(reason))
 }
 
 // attemptName returns the name of the call in a finishMessage, which quotes the model:

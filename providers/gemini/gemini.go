@@ -284,8 +284,8 @@ var (
 	patchOverwrites = &stream.Diagnosis{
 		Code: "PATCH_OVERWRITES", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "overwritten",
-		Meaning: "A delta sets a value that was already complete. Clients that append the new value get different arguments from clients that replace the old value.",
-		Advice:  "Compare your client's arguments with the ones that toolscope shows.",
+		Meaning: "A delta sets a value that was already complete. Clients that append the new value and clients that replace the old value get different arguments.",
+		Advice:  "Compare your client's arguments with the arguments that toolscope shows.",
 	}
 	patchGoesBack = &stream.Diagnosis{
 		Code: "PATCH_GOES_BACK", Severity: stream.Info, By: stream.Provider,
@@ -294,20 +294,20 @@ var (
 	}
 	patchUnclosed = &stream.Diagnosis{
 		Code: "PATCH_UNCLOSED", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The call ended although more of its last string was announced.",
-		Advice:  "Check the last string: it may lack its end.",
+		Meaning: "The call ended, although a delta announced more of the last string.",
+		Advice:  "Check the last string: its end may be missing.",
 	}
 	patchUnreadable = &stream.Diagnosis{
 		Code: "PATCH_UNREADABLE", Severity: stream.Error, By: stream.Provider,
 		Verdict: "bad patch",
-		Meaning: "The path or the value of a delta can't be read, so a value of the arguments is lost.",
+		Meaning: "toolscope can't read the path or the value of a delta, so a value of the arguments is lost.",
 		Advice:  "Don't run the call. Check the delta in the wire pane.",
 	}
 	implicitEnd = &stream.Diagnosis{
 		Code: "IMPLICIT_END", Severity: stream.Warn, By: stream.Provider,
 		ExplainsState: true,
 		Verdict:       "no end",
-		Meaning:       "Another call began before this one ended, so nothing says that its arguments are complete.",
+		Meaning:       "Another call began before this call ended, so nothing says that the arguments of this call are complete.",
 		Advice:        "Check that the arguments match the schema before you run the call.",
 	}
 )

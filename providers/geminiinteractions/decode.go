@@ -92,7 +92,7 @@ func (d *decoder) readNonEvent(kind string, data json.Value) {
 
 func (d *decoder) startInteraction(interaction json.Value) {
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.ResponseRestarted, "another interaction began before this one ended")
+		d.turn.Find(protocol.ResponseRestarted, "another interaction began before this interaction ended")
 		d.Close()
 	}
 	d.openTurn(interaction)
@@ -118,7 +118,7 @@ func (d *decoder) ensureTurn(event string) {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil)
 		d.headless = true
-		d.turn.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", stream.OwnFact(event))
+		d.turn.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "%s came before interaction.created: the stream was resumed, or the beginning is lost", stream.OwnFact(event))
 	}
 }
 
@@ -290,7 +290,7 @@ func (d *decoder) readResponse(data json.Value) {
 	d.endInteraction(data)
 	if d.finished == "" {
 		d.finished = "none"
-		d.turn.Find(responseUnfinished, "the interaction is still running: the body is a snapshot of it")
+		d.turn.Find(responseUnfinished, "the interaction is still running: the body is a snapshot of the interaction so far")
 	}
 	d.Close()
 }
@@ -318,7 +318,7 @@ func (d *decoder) readUnstreamedSteps(interaction json.Value) {
 	}
 	if d.readSteps(steps); d.turn.HasClientCalls() {
 		d.turn.Find(protocol.ItemNotStreamed,
-			"the calls are only in the complete interaction at the end: clients that read the streamed steps never see them")
+			"the calls are only in the complete interaction at the end: clients that read the streamed steps never see the calls")
 	}
 }
 

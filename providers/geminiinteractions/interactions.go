@@ -164,7 +164,7 @@ var findings = []*stream.Diagnosis{
 var (
 	responseUnfinished = &stream.Diagnosis{
 		Code: "RESPONSE_UNFINISHED", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The interaction is still running. The body is a snapshot of it.",
+		Meaning: "The interaction is still running. The body is a snapshot of the interaction so far.",
 		Advice:  "Fetch the interaction again when it has ended.",
 	}
 )

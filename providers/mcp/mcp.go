@@ -423,30 +423,30 @@ var (
 	strayOutput = &stream.Diagnosis{
 		Code: "MCP_STDOUT", Severity: stream.Error, By: stream.Server,
 		Verdict: "bad MCP out",
-		Meaning: "An MCP server wrote something to standard output that is not a message. Only messages are allowed there, and some clients end the connection.",
+		Meaning: "An MCP server wrote a line to standard output that is not a message. Only messages are allowed there, and some clients end the connection.",
 		Advice:  "Make the server write its log to standard error.",
 	}
 	strayBody = &stream.Diagnosis{
 		Code: "MCP_BODY", Severity: stream.Error, By: stream.Server,
 		Verdict: "bad MCP body",
-		Meaning: "An MCP server answered with something that is not a message of its protocol.",
-		Advice:  "Look for something between the client and the server, such as a login page, or a gateway that answers in the server's place.",
+		Meaning: "An MCP server answered with data that is not an MCP message.",
+		Advice:  "Look for another program that answers in the server's place, such as a gateway or a login page.",
 	}
 	strayAsk = &stream.Diagnosis{
 		Code: "MCP_STDIN", Severity: stream.Error, By: stream.Client,
 		Verdict: "bad MCP stdin",
-		Meaning: "A client sent an MCP server something that is not a message of its protocol.",
+		Meaning: "A client sent an MCP server data that is not an MCP message.",
 		Advice:  "Report this to the maker of the client. A server may exit when it gets such a message.",
 	}
 	strayAnswer = &stream.Diagnosis{
 		Code: "MCP_ANSWER", Severity: stream.Info, By: stream.Server,
-		Meaning: "An MCP server answered a request that is not open: it was already answered, was cancelled, or began before the capture.",
-		Advice:  "Nothing, if the request was cancelled just before. Otherwise look for an id that is used twice.",
+		Meaning: "An MCP server answered a request that is not open: the request was already answered, was cancelled, or began before the capture.",
+		Advice:  "Nothing, if the request was cancelled just before. Otherwise, look for two requests with the same id.",
 	}
 	serverError = &stream.Diagnosis{
 		Code: "MCP_ERROR", Severity: stream.Warn, By: stream.Server,
 		Verdict: "MCP error",
-		Meaning: "An MCP server reports an error without naming the request, because it couldn't read a message that the client sent.",
+		Meaning: "An MCP server couldn't read a message of the client, so it reports an error without naming a request.",
 		Advice:  "Check the message that the client sent just before the error.",
 	}
 )

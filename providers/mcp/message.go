@@ -54,7 +54,7 @@ func (t *dialogue) readMessage(data json.Value, fromServer bool, at time.Duratio
 	case m.id.IsPresent() && (m.result != nil || m.fault.IsPresent()):
 		t.readResponse(&m, fromServer, at)
 	case m.fault.IsPresent(): // of a request that could not be read
-		t.server.noteFinding(at, serverError, "an error arrived that belongs to no request: %s", oneLine(m.fault.Get("message").Text()))
+		t.server.noteFinding(at, serverError, "an error that belongs to no request arrived: %s", oneLine(m.fault.Get("message").Text()))
 	}
 }
 

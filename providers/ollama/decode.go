@@ -101,13 +101,13 @@ func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
 	if c.ID == "" {
 		c.Find(protocol.IDMissing.WithSeverity(stream.Info).WithCause(stream.Provider),
-			"the call has no id, as in old versions: its result is matched by the tool's name or by the result's position")
+			"the call has no id, as in old versions: Ollama finds the call of a result by the tool's name or by the result's position")
 	}
 	switch {
 	case w.Args == nil:
-		c.Find(protocol.ArgsMissing, "the call has no arguments field: treated as {}")
+		c.Find(protocol.ArgsMissing, "the call has no arguments field: toolscope uses {} instead")
 	case !w.Args.IsPresent():
-		c.Find(protocol.ArgsNull, "the arguments are null: treated as {}")
+		c.Find(protocol.ArgsNull, "the arguments are null: toolscope uses {} instead")
 	default:
 		if w.Args.IsString() {
 			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on it")

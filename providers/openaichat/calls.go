@@ -40,7 +40,7 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 		k.Once(idIsNull, `the id is the word "null": the call has no id`)
 	}
 	if isNumber {
-		k.Once(idIsNumber, "the id is the number %s, not a string: clients that check types refuse it", id)
+		k.Once(idIsNumber, "the id is the number %s, not a string: clients that check types refuse the number", id)
 	}
 	if w.args != nil {
 		if k.Sealed && w.args.HasText() {
@@ -70,14 +70,14 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	}
 	if index < 0 {
 		index = 0
-		d.turn.Once(indexNegative, "the index is negative: it is read as 0")
+		d.turn.Once(indexNegative, "the index is negative: toolscope reads it as 0")
 	}
 	k := st.byIndex[index]
 	switch name := w.name.Text(); {
 	case k == nil && id != "" && name == "":
 		if k = st.byID[id]; k != nil {
 			st.byIndex[index] = k
-			k.Once(indexChanged, "later deltas have a different index: only the id shows their call")
+			k.Once(indexChanged, "later deltas have a different index: only the id shows to which call they belong")
 		}
 	case k == nil:
 	case id != "" && k.ID != "" && id != k.ID:
@@ -86,7 +86,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 			return other
 		}
 		if k.isContinuedBy(w, name) {
-			k.Once(protocol.CallIDChanged, "the id changes from %q to %q within one call: the first is kept; clients that start a call for each id see too many calls", k.ID, id)
+			k.Once(protocol.CallIDChanged, "the id changes from %q to %q within one call: toolscope keeps the first id; clients that start a call for each id see too many calls", k.ID, id)
 			return k
 		}
 		d.reportReused(index)
@@ -126,7 +126,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *cal
 	if st.isBody {
 		return nil // a body lists complete calls, so w continues none
 	}
-	d.turn.Once(protocol.IndexMissing, "the calls have no index: clients that need one lose or merge calls")
+	d.turn.Once(protocol.IndexMissing, "the calls have no index: clients that need an index lose or merge calls")
 	if id != "" {
 		return st.byID[id]
 	}
@@ -207,34 +207,34 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 	}
 	switch {
 	case w.id.Empty() && k.ID != "":
-		k.Once(idEmpty, "later deltas have an empty id: it doesn't replace the first")
+		k.Once(idEmpty, "later deltas have an empty id: the first id stays valid")
 	case id == "":
 	case k.ID == "":
 		st.setID(k, id)
 		k.reportLate("id")
 		k.Meta(stream.CallInfo{ID: id})
 	case id == k.ID && !k.legacy:
-		k.Once(idRepeated, "later deltas repeat the id: it must not be appended")
+		k.Once(idRepeated, "later deltas repeat the id: clients must not append the repeats")
 	}
 	switch {
 	case w.name.Empty():
-		k.Once(nameEmptied, "later deltas have an empty name: it doesn't replace the first")
+		k.Once(nameEmptied, "later deltas have an empty name: the first name stays valid")
 	case name == "":
 	case k.Name == "":
 		k.reportLate("name")
 		k.Meta(stream.CallInfo{Name: name})
 		d.checkName(k)
 	case name == k.Name:
-		k.Once(nameRepeated, "later deltas repeat the name: clients that append it call an unknown tool")
+		k.Once(nameRepeated, "later deltas repeat the name: clients that append the repeats call an unknown tool")
 	default:
 		k.Once(nameFragmented,
-			"the name came as %q and then as %q: the first is kept; joined, they make %q", k.Name, name, k.Name+name)
+			"the name came as %q and then as %q: toolscope keeps the first part; together, the parts are %q", k.Name, name, k.Name+name)
 	}
 }
 
 func (k *call) reportLate(what string) {
 	if k.LastByte != 0 {
-		k.Once(idLate, "the %s came after the first argument bytes, which had to wait for it", stream.OwnFact(what))
+		k.Once(idLate, "the %s came after the first bytes of the arguments: clients must keep these bytes until then", stream.OwnFact(what))
 	}
 }
 
@@ -244,7 +244,7 @@ func (k *call) appendArguments(args json.Value) {
 	if !args.IsPresent() {
 		k.sawNull = true
 		if k.Bytes > 0 {
-			k.Once(protocol.ArgsNull.WithSeverity(stream.Info), "a delta of null follows the arguments: clients that append it as text add the word null")
+			k.Once(protocol.ArgsNull.WithSeverity(stream.Info), "a delta after the arguments is null: clients that append it as text add the word null")
 		}
 		return
 	}
@@ -258,7 +258,7 @@ func (k *call) appendArguments(args json.Value) {
 // off: then missing arguments are not a finding.
 func (k *call) checkCall(cut bool) {
 	if k.ID == "" && !k.legacy {
-		k.Once(protocol.IDMissing, "the call has no id: its result has nothing to refer to, and clients invent an id")
+		k.Once(protocol.IDMissing, "the call has no id: a result can't refer to it, and clients invent an id")
 	}
 	switch {
 	case cut:
@@ -266,14 +266,16 @@ func (k *call) checkCall(cut bool) {
 		k.reportNull()
 	case k.Bytes > 0:
 	case k.sawArgs:
-		k.Once(protocol.ArgsEmpty, "the arguments are an empty string: treated as {}")
+		k.Once(protocol.ArgsEmpty, "the arguments are an empty string: toolscope uses {} instead")
 	default:
-		k.Once(protocol.ArgsMissing, "the call has no arguments field: treated as {}")
+		k.Once(protocol.ArgsMissing, "the call has no arguments field: toolscope uses {} instead")
 	}
 }
 
 // reportNull reports arguments that are null.
-func (k *call) reportNull() { k.Once(protocol.ArgsNull, "the arguments are null: treated as {}") }
+func (k *call) reportNull() {
+	k.Once(protocol.ArgsNull, "the arguments are null: toolscope uses {} instead")
+}
 
 // checkName looks for names that a client or gateway joined.
 func (d *decoder) checkName(k *call) {
@@ -281,7 +283,7 @@ func (d *decoder) checkName(k *call) {
 		return
 	}
 	if part := splitGluedName(k.Name, d.names); part != "" {
-		k.Once(nameGlued, "%q is several names joined, one of them %q: calls with the same index were merged", k.Name, part)
+		k.Once(nameGlued, "%q consists of several names, among them %q: calls with the same index were merged", k.Name, part)
 		return
 	}
 	d.names[k.Name] = true

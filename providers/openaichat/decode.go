@@ -103,7 +103,7 @@ func (d *decoder) Close() {
 	case slices.ContainsFunc(d.choices, isEarly):
 		d.turn.Cut("the stream ended without [DONE], and its finish reasons came before the end of the arguments")
 	default:
-		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason came without [DONE]: usage may be missing")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason came without [DONE]: the usage may be missing")
 		d.endTurn()
 	}
 }
@@ -263,7 +263,7 @@ func (d *decoder) readReasoning(says *choiceContent) {
 		}
 	}
 	if told > 1 {
-		d.turn.Once(reasoningTwice, "the reasoning is in two fields: one of them is shown")
+		d.turn.Once(reasoningTwice, "the same reasoning is in two fields: toolscope shows one of them")
 	}
 	for item := range says.reasoningDetails.Elements() {
 		if told == 0 || inPieces {
@@ -271,7 +271,7 @@ func (d *decoder) readReasoning(says *choiceContent) {
 			appendReasoning(d.turn, item.Get("summary"))
 		}
 		if item.Get("data").IsPresent() || item.Get("signature").IsPresent() {
-			d.turn.Once(reasoningDetails, "the response has encrypted or signed reasoning: it must be sent back unchanged")
+			d.turn.Once(reasoningDetails, "the response has encrypted or signed reasoning: clients must send it back unchanged")
 		}
 		d.signDetail(item)
 	}
@@ -326,7 +326,7 @@ func (d *decoder) reportUsage() {
 		return
 	}
 	if d.usages++; d.usages == 3 {
-		d.turn.Once(usageCumulative, "many chunks repeat the usage: the last one counts; the sum is too high")
+		d.turn.Once(usageCumulative, "many chunks repeat the usage: toolscope uses the last one, because the sum is too high")
 	}
 	t := readTotals(told)
 	n := t.asUsage()
@@ -341,7 +341,7 @@ func (d *decoder) reportUsage() {
 		d.turn.Once(usageUnclear, "%s: the billed amount is uncertain", stream.Own(why))
 	}
 	if told.Get("is_byok").IsTrue() {
-		d.turn.Once(costByok, "the cost is only what the gateway charges: its upstream is paid with another key")
+		d.turn.Once(costByok, "the cost contains only the gateway's own charges: you pay the upstream with another key")
 	}
 	d.turn.Usage(n)
 }
@@ -384,15 +384,15 @@ func (t tokenTotals) asUsage() stream.Usage {
 func (t tokenTotals) describeConflict() string {
 	switch {
 	case t.prompt.Reported && t.read.N+t.write.N > t.prompt.N:
-		return fmt.Sprintf("%d tokens read from and written to the cache are more than the prompt's %d", t.read.N+t.write.N, t.prompt.N)
+		return fmt.Sprintf("the %d tokens read from and written to the cache are more than the prompt's %d", t.read.N+t.write.N, t.prompt.N)
 	case !t.total.Reported && t.reasoning.N > t.completion.N:
-		return fmt.Sprintf("%d reasoning tokens are more than the completion's %d, and no total shows whether they are counted separately", t.reasoning.N, t.completion.N)
+		return fmt.Sprintf("the %d reasoning tokens are more than the completion's %d, and no total shows whether the completion includes them", t.reasoning.N, t.completion.N)
 	case !t.total.Reported || !t.prompt.Reported || !t.completion.Reported || t.prompt.N+t.completion.N == t.total.N || t.hasSeparateReasoning():
 		return ""
 	case t.reasoning.N > 0:
-		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d, and %d with reasoning", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
+		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d together, or %d with reasoning", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
 	}
-	return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d", t.total.N, t.prompt.N+t.completion.N)
+	return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d together", t.total.N, t.prompt.N+t.completion.N)
 }
 
 func (t tokenTotals) equalCounts(other tokenTotals) bool {

@@ -82,7 +82,7 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	case !known:
 		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(word))
 	case word == "stop" && st.callsWaiting() > 0:
-		d.turn.Once(protocol.FinishStop, "the finish reason is stop, but the response has calls: clients that wait for tool_calls never run them")
+		d.turn.Once(protocol.FinishStop, "the finish reason is stop, but the response has calls: clients that wait for tool_calls never run the calls")
 	case reason.rejected:
 		d.turn.Once(protocol.GenerationRejected, "the finish reason is %s: the provider discarded a call that the model wrote", stream.Fact(word))
 	case code == stream.FinishFailed:
@@ -110,7 +110,7 @@ func (st *choiceState) callsWaiting() int { return len(st.calls) - len(st.answer
 func (st *choiceState) reopenCall(k *call) {
 	st.early = true
 	k.Unseal()
-	k.Once(stream.ProtocolViolation, "argument bytes came after the finish reason: clients that stop there run the call without them")
+	k.Once(stream.ProtocolViolation, "argument bytes came after the finish reason: clients that stop there run the call without these bytes")
 	st.open = append(st.open, k)
 }
 
@@ -152,7 +152,7 @@ func (d *decoder) checkChoices() {
 		}
 		switch {
 		case len(st.calls) == 0 && st.emptyLists >= minEmptyLists:
-			d.turn.Once(callsEmpty, "%s only an empty list of calls, and no call came: the server's parser consumed it",
+			d.turn.Once(callsEmpty, "%s only an empty list of calls, and no call came: the server's parser removed the call",
 				stream.Own(count.Of(st.emptyLists, "delta")+" with"))
 		case split:
 		case len(st.calls) == 0 && toolFinish[st.finish]:
@@ -182,7 +182,7 @@ func (d *decoder) reportSplit() bool {
 	if without == nil || with == nil {
 		return false
 	}
-	d.turn.Once(choicesSplit, "the call is in choice %d, and choice %d, which has none, is part of the same response: clients that read only one choice miss the call",
+	d.turn.Once(choicesSplit, "the call is in choice %d, but choice %d, which has no call, is part of the same response: clients that read only one choice miss the call",
 		with.index, without.index)
 	return true
 }

@@ -209,26 +209,26 @@ var findings = []*stream.Diagnosis{
 var (
 	indexNegative = &stream.Diagnosis{
 		Code: "IDX_NEG", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The index of a call is negative. It is read as 0.",
-		Advice:  "Nothing, if your client doesn't use it as a list position.",
+		Meaning: "The index of a call is negative. toolscope reads the index as 0.",
+		Advice:  "Nothing, if your client doesn't use the index as a list position.",
 	}
 	indexChanged = &stream.Diagnosis{
 		Code: "IDX_CHANGED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "index changed",
-		Meaning: "Later deltas of a call have a different index. Only the id shows which call they belong to.",
-		Advice:  "Make your client use a delta's id, if there is one, instead of its index.",
+		Meaning: "Later deltas of a call have a different index. Only the id shows to which call such a delta belongs.",
+		Advice:  "If a delta has an id, make your client use the id instead of the index.",
 	}
 	indexAndIDMissing = &stream.Diagnosis{
 		Code: "IDX_ID_MISSING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "no index",
 		Meaning: "Several calls have neither an index nor an id. Only a name shows where a call begins.",
-		Advice:  "Turn parallel calls off for this provider, or update its software.",
+		Advice:  "Turn parallel calls off for this provider, or update the provider's software.",
 	}
 	idIsNull = &stream.Diagnosis{
 		Code: "ID_STRING_NULL", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: `id is "null"`,
 		Meaning: "The id of a call is the word \"null\", so the call has no id.",
-		Advice:  "Create one id for the call and use it in the history, for the call and its result.",
+		Advice:  "Create one id for the call. Use this id for the call and its result in the history.",
 	}
 	idIsNumber = &stream.Diagnosis{
 		Code: "ID_NUMBER", Severity: stream.Warn, By: stream.Gateway,
@@ -238,97 +238,97 @@ var (
 	}
 	idEmpty = &stream.Diagnosis{
 		Code: "ID_EMPTY", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Later deltas of a call have an empty id, which doesn't replace the first.",
-		Advice:  "Nothing, if your client ignores empty ids. Otherwise it may start a new call.",
+		Meaning: "Later deltas of a call have an empty id. The first id of the call stays valid.",
+		Advice:  "Nothing, if your client ignores empty ids. Another client may start a new call.",
 	}
 	idRepeated = &stream.Diagnosis{
 		Code: "ID_REPEATED", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Later deltas of a call repeat its id. The id must not be appended.",
-		Advice:  "Nothing, if your client sets the id instead of appending it.",
+		Meaning: "Later deltas of a call repeat the id. Clients must not append the repeats.",
+		Advice:  "Nothing, if your client sets the id instead of appending to it.",
 	}
 	idLate = &stream.Diagnosis{
 		Code: "ID_LATE", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The id or name of a call came after its first argument bytes, which had to wait for it.",
-		Advice:  "Nothing, if your client keeps deltas until the name comes.",
+		Meaning: "The id or the name of a call came after the first bytes of the arguments. Clients must keep these bytes until then.",
+		Advice:  "Nothing, if your client keeps deltas until the id and the name are known.",
 	}
 	nameEmptied = &stream.Diagnosis{
 		Code: "NAME_EMPTY_CONT", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Later deltas of a call have an empty name, which doesn't replace the first.",
+		Meaning: "Later deltas of a call have an empty name. The first name of the call stays valid.",
 		Advice:  "Nothing, if your client ignores empty names.",
 	}
 	nameRepeated = &stream.Diagnosis{
 		Code: "NAME_REPEATED", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Later deltas of a call repeat its name. A client that appends each repeat to the name then calls a tool that doesn't exist.",
-		Advice:  "Make your client set the name instead of appending it.",
+		Meaning: "Later deltas of a call repeat the name. A client that appends each repeat calls a tool that doesn't exist.",
+		Advice:  "Make your client set the name instead of appending to it.",
 	}
 	nameFragmented = &stream.Diagnosis{
 		Code: "NAME_FRAGMENTED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "name in parts",
-		Meaning: "The name came in several deltas. The first is kept, and clients disagree on whether to append the others.",
-		Advice:  "Compare the name with the tools that were declared.",
+		Meaning: "The name came in several deltas. toolscope keeps the first part. Some clients append the other parts, and some don't.",
+		Advice:  "Compare the name with the tools that the request declares.",
 	}
 	nameGlued = &stream.Diagnosis{
 		Code: "NAME_GLUED", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "merged names",
-		Meaning: "The name consists of several tools' names: calls with the same index were merged.",
+		Meaning: "The name consists of the names of several tools: calls with the same index were merged.",
 		Advice:  "Run none of the calls. Update the provider's software, or turn parallel calls off.",
 	}
 	legacyCall = &stream.Diagnosis{
 		Code: "LEGACY_FUNCTION_CALL", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "The call was sent as function_call, the old form, which has no id and allows one call.",
-		Advice:  "Nothing, if your client reads this form. Otherwise make the provider send tool_calls.",
+		Advice:  "Nothing, if your client reads this form. Otherwise, make the provider send tool_calls.",
 	}
 	finishRewritten = &stream.Diagnosis{
 		Code: "FIN_REWRITTEN", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "false finish",
-		Meaning: "The gateway's finish reason says that the response is complete, but the upstream's says that it was cut off.",
+		Meaning: "The gateway's finish reason says that the response is complete. The upstream's finish reason says that the response was cut off.",
 		Advice:  "Use native_finish_reason, and check each call of this response before you run it.",
 	}
 	choicesSplit = &stream.Diagnosis{
 		Code: "CHOICES_SPLIT", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "split choices",
-		Meaning: "One response is split into several choices: the text is in one and the call in another. Clients that read only the first choice miss the call.",
+		Meaning: "One response is split into several choices: the text is in one choice, and the call is in another. Clients that read only the first choice miss the call.",
 		Advice:  "Make the gateway send one choice, or make your client read the calls of all choices.",
 	}
 	callsEmpty = &stream.Diagnosis{
 		Code: "TOOLCALLS_EMPTY", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "empty calls",
-		Meaning: "Many deltas contain only an empty list of calls, and no call follows. The server's parser removed the call from the text and sent nothing in its place.",
+		Meaning: "Many deltas contain only an empty list of calls, and no call follows. The server's parser removed the call from the text and sent no call instead.",
 		Advice:  "Retry the request without streaming, and choose the tool-call parser that fits the model.",
 	}
 	upstreamError = &stream.Diagnosis{
 		Code: "UPSTREAM_ERROR", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The gateway passes on the error message of its upstream.",
-		Advice:  "Read the upstream's message. It says more than the gateway's own error.",
+		Advice:  "Read the upstream's message. This message says more than the gateway's own error.",
 	}
 	reasoningTwice = &stream.Diagnosis{
 		Code: "REASONING_FIELDS", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "The same reasoning is in two fields. toolscope shows one of them.",
-		Advice:  "Make your client read only one of the fields. Otherwise it shows the reasoning twice.",
+		Advice:  "Make your client read only one of the fields. A client that reads both shows the reasoning twice.",
 	}
 	reasoningDetails = &stream.Diagnosis{
 		Code: "REASONING_DETAILS", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The response has encrypted or signed reasoning, which the model needs back unchanged with its calls.",
-		Advice:  "Keep reasoning_details unchanged and send it back in the history.",
+		Meaning: "The response has encrypted or signed reasoning. The model needs this reasoning back unchanged, together with the calls.",
+		Advice:  "Send reasoning_details back unchanged in the history.",
 	}
 	usageInChoice = &stream.Diagnosis{
 		Code: "USAGE_IN_CHOICE", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The usage is inside a choice instead of the chunk. Clients that read it from the chunk count nothing.",
+		Meaning: "The usage is inside a choice instead of the chunk. Clients that read the usage only from the chunk count no tokens.",
 		Advice:  "Make your client read the usage in both places.",
 	}
 	usageCumulative = &stream.Diagnosis{
 		Code: "USAGE_CUMULATIVE", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "Many chunks repeat the usage. The last one counts.",
-		Advice:  "Don't add the numbers up: the sum is too high.",
+		Advice:  "Don't add the numbers of all chunks: the sum is too high.",
 	}
 	usageUnclear = &stream.Diagnosis{
 		Code: "USAGE_UNCLEAR", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "The token counts contradict each other, so the billed amount is uncertain.",
-		Advice:  "Compare with the provider's bill before you rely on the cost.",
+		Advice:  "Compare the cost with the provider's bill before you rely on it.",
 	}
 	costByok = &stream.Diagnosis{
 		Code: "COST_BYOK", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The reported cost is only what the gateway charges. You pay its upstream with another key.",
+		Meaning: "The reported cost is only what the gateway charges. You pay the gateway's upstream with another key.",
 		Advice:  "Add the upstream's charges for that key.",
 	}
 )

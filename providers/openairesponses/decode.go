@@ -111,7 +111,7 @@ func (d *decoder) endStream() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.failed {
 			t.Find(protocol.FinishMissing,
-				"[DONE] came without response.completed: clients that wait for it never finish, and usage is missing")
+				"[DONE] came without response.completed: clients that wait for response.completed never finish, and the usage is missing")
 		}
 		t.close("")
 	}
@@ -172,7 +172,7 @@ func (d *decoder) ensureTurn() *turn {
 		t = d.openTurn(d.response.read(d.ev.response))
 		if n, numbered := d.ev.number.Int(); numbered && n > 1 {
 			t.incomplete = true
-			t.Find(resumed, "the record begins at event %d of the response: the stream was resumed, or its beginning is not in the record", n)
+			t.Find(resumed, "the capture begins at event %d of the response: the stream was resumed, or its beginning was not recorded", n)
 			return t
 		}
 		t.Find(stream.ProtocolViolation.WithSeverity(stream.Warn),
@@ -191,7 +191,7 @@ func (d *decoder) startResponse() {
 	default:
 		if !t.failed {
 			t.Find(protocol.ResponseRestarted,
-				"another response began before this one ended: a retry was spliced into the body, or the end of this one was lost")
+				"another response began before this response ended: a gateway inserted a retry into the body, or the end of this response was lost")
 		}
 		t.close("the response ended without response.completed: another began in its place")
 	}
@@ -229,7 +229,7 @@ func (d *decoder) readResponse(raw json.Value) {
 	if r.status.Is("queued") || r.status.Is("in_progress") {
 		t.waiting = true
 		d.compareOutput(t, r, bodyCopy)
-		t.Find(responseNotOver, "the response is %s: the body is a snapshot of it", stream.Fact(r.status.Text()))
+		t.Find(responseNotOver, "the response is %s: the body is a snapshot of the response so far", stream.Fact(r.status.Text()))
 		return
 	}
 	d.finishTurn(t, r, bodyCopy, r.status.Text())
@@ -356,7 +356,7 @@ func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 		}
 		if fresh && it.call != nil && !t.isBody && !t.incomplete {
 			it.call.Find(protocol.ItemNotStreamed,
-				"the call is only in the complete response at the end: clients that read the streamed items never see it")
+				"the call is only in the complete response at the end: clients that read the streamed items never see the call")
 		}
 		if fresh && !(t.waiting && w.status.Is("in_progress")) {
 			it.endItem(w, from)
@@ -523,7 +523,7 @@ func (it *item) dropDeltas(whole []byte) {
 	switch {
 	case len(held) == 0 || it.turn.incomplete:
 	case json.Valid(whole) && !bytes.Equal(held, whole):
-		it.call.Find(deltasEncrypted, "the deltas are not the arguments, which only %s has: clients that add up deltas can't run the call", stream.OwnFact(it.turn.copyName))
+		it.call.Find(deltasEncrypted, "the deltas are not the arguments; only %s has the arguments, so clients that join deltas can't run the call", stream.OwnFact(it.turn.copyName))
 	case bytes.Equal(held, whole):
 		it.from = deltasCopy
 	}
@@ -643,10 +643,10 @@ func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	case equal:
 		c.FindAt(at, odd, "the arguments in %s equal those in %s, but are written differently from byte %d on", stream.OwnFact(from), stream.OwnFact(before), at)
 	case c.RunByProvider:
-		c.FindAt(at, odd, "the arguments in %s differ from those in %s at byte %d: it is unknown which copy the provider ran", stream.OwnFact(from), stream.OwnFact(before), at)
+		c.FindAt(at, odd, "the arguments in %s differ from those in %s at byte %d: the provider ran one of the copies, but toolscope can't tell which one", stream.OwnFact(from), stream.OwnFact(before), at)
 	case len(text) == 0:
-		c.FindAt(at, bad, "the arguments in %s are empty, those in %s are not: what a client runs depends on the copy that it reads", stream.OwnFact(from), stream.OwnFact(before))
+		c.FindAt(at, bad, "the arguments in %s are empty, but those in %s are not: clients run different arguments, depending on the copy that they read", stream.OwnFact(from), stream.OwnFact(before))
 	default:
-		c.FindAt(at, bad, "the arguments in %s differ from those in %s at byte %d: what a client runs depends on the copy that it reads", stream.OwnFact(from), stream.OwnFact(before), at)
+		c.FindAt(at, bad, "the arguments in %s differ from those in %s at byte %d: clients run different arguments, depending on the copy that they read", stream.OwnFact(from), stream.OwnFact(before), at)
 	}
 }

@@ -92,7 +92,7 @@ func (d *decoder) itemAdded(t *turn) {
 	if there := t.items.at[index]; indexed && len(there) > 0 {
 		if it = t.items.findAnnounced(w, index); it != there[0] {
 			t.Once(protocol.IndexReused,
-				"several items have output_index %d: clients that merge by index join them", index)
+				"several items have output_index %d: clients that merge by index join these items", index)
 		}
 	}
 	if it == nil {
@@ -203,14 +203,14 @@ func (it *item) updateCall(w *wireItem, from string) {
 		case it.callID == "":
 		case it.done && it.rotates:
 			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
-				"%s gives the call the id %q, which was %q in the stream: the provider gives the call another id in each event", stream.OwnFact(from), id, it.callID)
+				"%s gives the call the id %q, which was %q in the stream: the provider gives the call a different id in each event", stream.OwnFact(from), id, it.callID)
 		case it.done:
 			it.call.Find(protocol.CallIDChanged,
-				"%s gives the call the id %q, which was %q in the stream: a result for one is refused for the other", stream.OwnFact(from), id, it.callID)
+				"%s gives the call the id %q, which was %q in the stream: the provider refuses a result with the wrong one", stream.OwnFact(from), id, it.callID)
 		default:
 			it.rotates = true
 			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
-				"%s gives the call the id %q, which was %q before: the id in output_item.done counts", stream.OwnFact(from), id, it.callID)
+				"%s gives the call the id %q, which was %q before: the id in output_item.done is the valid one", stream.OwnFact(from), id, it.callID)
 		}
 		if it.callID == "" || !it.done {
 			it.turn.items.setCallID(it, id)
@@ -253,14 +253,14 @@ func (it *item) endCall(w *wireItem) {
 	kind := it.callKind
 	it.releaseDeltas()
 	if kind.word == "function" && it.added && !it.deltas && len(it.args) > 0 && it.from != itemAdded {
-		it.call.Find(DeltasMissing, "no delta of the arguments came, only %s: clients that add up deltas run {}", stream.OwnFact(it.from))
+		it.call.Find(DeltasMissing, "no delta of the arguments came, only %s: clients that join deltas run the call with {}", stream.OwnFact(it.from))
 	}
 	it.call.Seal()
 	if it.callID == "" && (kind.word == "function" || kind.word == "custom") {
-		it.call.Find(protocol.IDMissing, "the call has no call_id: its result has nothing to refer to; the item's own id is shown")
+		it.call.Find(protocol.IDMissing, "the call has no call_id: a result can't refer to the call; toolscope shows the item's own id")
 	}
 	if len(it.args) == 0 && kind.member == "arguments" && w.args[0].Kind() == 'n' {
-		it.call.Find(protocol.ArgsNull, "the arguments are null: treated as {}")
+		it.call.Find(protocol.ArgsNull, "the arguments are null: toolscope uses {} instead")
 	}
 	if kind.runner == byProvider && (w.hasFailed() || w.status.Is("completed") || w.output.IsPresent()) {
 		it.turn.AddResult(it.resultID(), "", w.hasFailed())
@@ -361,7 +361,7 @@ func (t *turn) findItem(ev *event, kind string) *item {
 
 func (t *turn) reportRotatedID() {
 	t.Once(itemIDRotated,
-		"the id of an item changes from event to event: only output_index shows its item; clients that merge by item_id lose deltas")
+		"the id of an item changes from event to event: only output_index shows to which item an event belongs; clients that merge by item_id lose deltas")
 }
 
 // findAnnounced returns the existing item that output_item.added announces: its delta came first, or

@@ -291,12 +291,12 @@ var findings = []*stream.Diagnosis{
 var (
 	responseNotOver = &stream.Diagnosis{
 		Code: "RESPONSE_NOT_OVER", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The response is not complete yet. The body is a snapshot of it.",
+		Meaning: "The response is not complete yet. The body is a snapshot of the response so far.",
 		Advice:  "Fetch the response again when it is complete.",
 	}
 	finishIncomplete = &stream.Diagnosis{
 		Code: "FIN_INCOMPLETE", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The response is incomplete. The message names the provider's reason.",
+		Meaning: "The provider ended the response before it was complete. The message names the provider's reason.",
 		Advice:  "Raise the limit that the message names, or retry the request.",
 	}
 	itemIDRotated = &stream.Diagnosis{
@@ -307,37 +307,37 @@ var (
 	nameChanged = &stream.Diagnosis{
 		Code: "NAME_CHANGED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "name changed",
-		Meaning: "A later event has a different name for the call. The tool that a client runs depends on the event that it reads.",
-		Advice:  "Don't run the call before you know which name counts, and report the problem to the provider.",
+		Meaning: "A later event has a different name for the call. Clients run different tools, depending on the event that they read.",
+		Advice:  "Don't run the call before you know the right name. Report the problem to the provider.",
 	}
 	resumed = &stream.Diagnosis{
 		Code: "RESUMED", Severity: stream.Info, By: stream.UnknownParty,
-		Meaning: "The first event is not the first of the response: the client resumed the stream with starting_after, or the record lacks its beginning. Deltas before it are unknown.",
+		Meaning: "The first event is not the first of the response: the client resumed the stream with starting_after, or the beginning was not recorded. Deltas before the first event are unknown.",
 		Advice:  "Use the arguments in the events that end a call. They are complete.",
 	}
 	numbersMissing = &stream.Diagnosis{
 		Code: "SEQ_GAP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.UnknownParty,
 		Verdict:      "events lost",
 		SeverityNote: "info if no call is open at that place",
-		Meaning:      "The sequence numbers of the events have a gap: events of the response are missing. The numbers don't show who lost them.",
-		Advice:       "Use the arguments in the events that end a call, not the ones that you assembled from deltas.",
+		Meaning:      "The sequence numbers of the events have a gap: events of the response are missing. The numbers don't show which program lost the events.",
+		Advice:       "Use the arguments in the events that end a call, not the arguments that your client assembled from deltas.",
 	}
 	DeltasMissing = &stream.Diagnosis{
 		Code: "DELTAS_MISSING", Severity: stream.Info, By: stream.Provider,
-		Meaning: "No delta of the arguments came, only the complete text. Clients that assemble the deltas run the call with {}.",
+		Meaning: "The response contains no deltas of the arguments, only the complete text. Clients that assemble the deltas run the call with {}.",
 		Advice:  "Make your client use the arguments in response.output_item.done.",
 	}
 	deltasEncrypted = &stream.Diagnosis{
 		Code: "DELTAS_ENCRYPTED", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "encrypted",
-		Meaning: "The deltas of the arguments are encrypted. Only the events that end the call have the arguments in plain text.",
+		Meaning: "The deltas of the arguments are encrypted. Only the events that end the call contain the arguments in plain text.",
 		Advice:  "Make your client use the arguments in response.output_item.done.",
 	}
 	indexWrong = &stream.Diagnosis{
 		Code: "IDX_WRONG", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "wrong index",
 		Meaning: "An event has the id of one item and the index of another. Clients that merge by index join the items.",
-		Advice:  "Make your client merge by item_id where it is known.",
+		Advice:  "Make your client merge by item_id if the id is known.",
 	}
 )
 

@@ -293,11 +293,11 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 	}
 	switch {
 	case len(sellers) > 3:
-		return Price{Why: fmt.Sprintf("%s has %d sellers, and the one that answered is unknown", model, len(sellers))}
+		return Price{Why: fmt.Sprintf("%d sellers offer %s, and it is unknown which of them answered", len(sellers), model)}
 	case len(sellers) > 1:
-		return Price{Why: fmt.Sprintf("%s is sold by %s, and the one that answered is unknown", model, strings.Join(sellers, " and "))}
+		return Price{Why: fmt.Sprintf("the sellers of %s are %s, and it is unknown which of them answered", model, strings.Join(sellers, " and "))}
 	case local && len(sellers) == 1:
-		return Price{Why: fmt.Sprintf("%s answered on this machine, and it is unknown whether it comes from %s", model, p.Provider)}
+		return Price{Why: fmt.Sprintf("%s answered on this machine, and the model may not be from %s", model, p.Provider)}
 	}
 	return Price{Why: "no price is known for " + model}
 }

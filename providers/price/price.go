@@ -128,7 +128,7 @@ func (p Price) onDay(day string, input int64, service string) Price {
 	for _, s := range all {
 		p.Rates, p.Tiers = s.Rates, s.Tiers
 		if other, _, _, _ := p.ratesFor(input, service); other != r {
-			now.Doubt = fmt.Sprintf("the price changed on %s, and the day of this turn is unknown", all[len(all)-1].Day)
+			now.Doubt = fmt.Sprintf("the price changed on %s, but the day of this turn is unknown", all[len(all)-1].Day)
 		}
 	}
 	return now
@@ -220,9 +220,9 @@ func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 	case !turn.Closed():
 		f.markApproximate("so far")
 	case turn.Phase() == stream.TurnAborted:
-		f.markApproximate("it was cut off: usage may be missing")
+		f.markApproximate("the response was cut off: the usage may be missing")
 	case turn.HasGap():
-		f.markApproximate("bytes of it were missed: usage may be missing")
+		f.markApproximate("toolscope missed bytes of the response: the usage may be missing")
 	}
 	return f
 }
@@ -322,7 +322,7 @@ func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 	hour := min(count(u.CacheWriteHour), write)
 	plain := count(u.Input) - read - write
 	if plain < 0 {
-		f.markApproximate(fmt.Sprintf("%.0f tokens read from and written to the cache, but only %.0f input tokens", read+write, count(u.Input)))
+		f.markApproximate(fmt.Sprintf("the response reports %.0f tokens read from and written to the cache, but only %.0f input tokens", read+write, count(u.Input)))
 		plain = 0
 	}
 	readAudio := min(count(u.CacheReadAudio), read)

@@ -19,7 +19,8 @@ type genAI struct {
 	}
 }
 
-// genAIMatch lists the names of a model. Regular expressions are left out.
+// genAIMatch says which names a model has: an exact name, a prefix, a substring, or any of several. Regular
+// expressions are left out.
 type genAIMatch struct {
 	Equals   string       `json:"equals"`
 	Starts   string       `json:"starts_with"`

@@ -20,45 +20,45 @@ var (
 		Code: "MESSAGE_RESTARTED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "began again",
 		SeverityNote: "info in AI SDK streams, whose clients keep the last id",
-		Meaning:      "A second message began in the same body before the first ended: a retry was spliced in, or two streams were merged.",
-		Advice:       "Don't run calls of the first message, and find the gateway that retries on its own.",
+		Meaning:      "A second message began in the same body before the first ended: a gateway inserted a retry, or two streams were merged.",
+		Advice:       "Don't run calls of the first message. Find the gateway that retries without telling the client.",
 	}
 	ResponseRestarted = &stream.Diagnosis{
 		Code: "RESPONSE_RESTARTED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "began again",
 		Meaning: "Another response begins in the same body, although the protocol hasn't ended the first.",
-		Advice:  "Read the body as two responses. A client that keeps appending mixes their calls.",
+		Advice:  "Read the body as two responses. A client that reads the body as one response mixes the calls of both.",
 	}
 	EventNameMissing = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The events have no event: line. Clients that dispatch on the event name see nothing.",
-		Advice:  "Nothing, if your client uses the type in the body. Otherwise make the gateway send the names.",
+		Meaning: "The events have no event: line. Clients that choose by the event name ignore such events.",
+		Advice:  "Nothing, if your client uses the type in the body. Otherwise, make the gateway send an event: line with each event.",
 	}
 	EventNameMismatch = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISMATCH", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "wrong event",
 		Meaning: "The name of an event differs from the type in its body. Clients read different events from the same bytes.",
-		Advice:  "Trust the body, as most clients do, and report the problem to the operator of the gateway.",
+		Advice:  "Use the type in the body, as most clients do. Report the problem to the operator of the gateway.",
 	}
 	CountedOnly = &stream.Diagnosis{
 		Code: "COUNTED_ONLY", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The response has more calls or findings than toolscope keeps. toolscope counts the others and keeps their bytes.",
+		Meaning: "The response has more calls or findings than toolscope keeps. toolscope only counts the rest, and keeps the bytes.",
 		Advice:  "Check the program that sent the response: a model doesn't write this many calls.",
 	}
 	FinishUnknown = &stream.Diagnosis{
 		Code: "FIN_UNKNOWN", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The finish reason of the response is not documented.",
-		Advice:  "Check what your client does with an unknown reason. Many treat it as a normal end.",
+		Advice:  "Check how your client handles an unknown reason. Many clients treat such an end as normal.",
 	}
 	FinishWithoutCall = &stream.Diagnosis{
 		Code: "FIN_TOOLCALLS_NO_CALL", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "call lost",
-		Meaning: "The finish reason says that tools are to be run, but the response contains no call: the call was lost on the way.",
-		Advice:  "Retry the request, and check the response's text: a provider that can't parse a call may leave it in the text.",
+		Meaning: "The finish reason announces a call, but the response contains none: the call was lost on the way.",
+		Advice:  "Retry the request, and read the response's text: a provider that can't parse a call may leave the call in the text.",
 	}
 	FinishStop = &stream.Diagnosis{
 		Code: "FIN_STOP", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The response contains calls, but its finish reason says that it has none. Clients that wait for the tool-call reason never run the calls.",
+		Meaning: "The response contains calls, but the finish reason announces none. Clients that wait for the finish reason for calls never run the calls.",
 		Advice:  "Make your client look for calls in the response instead of checking the finish reason.",
 	}
 	FinishError = &stream.Diagnosis{
@@ -73,21 +73,21 @@ var (
 		ExplainsState: true,
 		Verdict:       "no finish",
 		Meaning:       "The response has no finish reason, so nothing says that its calls are complete.",
-		Advice:        "Check that the arguments are complete before you run a call, and report the problem to the provider.",
+		Advice:        "Before you run a call, check that its arguments are complete. Report the problem to the provider.",
 	}
 	GenerationRejected = &stream.Diagnosis{
 		Code: "GENERATION_REJECTED", Severity: stream.Error, By: stream.Provider,
 		ExplainsState: true,
 		Verdict:       "rejected",
-		Meaning:       "The provider discarded a call that the model wrote. The call shown is the provider's account of it.",
-		Advice:        "Retry the request. If it happens often, simplify the tool's schema.",
+		Meaning:       "The provider discarded a call that the model wrote. The call shown here is the provider's description of that call.",
+		Advice:        "Retry the request. If this happens often, simplify the tool's schema.",
 	}
 	TextToolCall = &stream.Diagnosis{
 		Code: "TEXT_TOOLCALL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Provider,
 		Verdict:      "call as text",
-		SeverityNote: "error if the finish reason says that tools are to be run, and the response has no call",
+		SeverityNote: "error if the finish reason announces a call, and the response has none",
 		Meaning:      "The text or the reasoning of the response ends with a call that the provider didn't recognise. No tool ran.",
-		Advice:       "Choose the tool-call parser that fits the model, or update the software that serves it. Don't parse the text yourself.",
+		Advice:       "Choose the tool-call parser that fits the model, or update the software that serves the model. Don't parse the text yourself.",
 	}
 )
 
@@ -95,8 +95,8 @@ var (
 var (
 	IndexMissing = &stream.Diagnosis{
 		Code: "IDX_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Calls or items have no index. Clients that need one lose calls or merge them.",
-		Advice:  "Nothing, if your client tells calls apart by their ids.",
+		Meaning: "Calls or items have no index. Clients that need an index lose or merge calls.",
+		Advice:  "Nothing, if your client uses the ids to tell calls apart.",
 	}
 	IndexReused = &stream.Diagnosis{
 		Code: "IDX_REUSED", Severity: stream.Warn, By: stream.Gateway,
@@ -107,20 +107,20 @@ var (
 	IndexSparse = &stream.Diagnosis{
 		Code: "IDX_SPARSE", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "index gaps",
-		Meaning: "The indexes of calls or blocks have gaps or don't start at 0. Clients that use them as list positions crash or create empty calls.",
+		Meaning: "The indexes of calls or blocks have gaps or don't start at 0. Clients that use an index as a list position crash or create empty calls.",
 		Advice:  "Make your client keep calls in a map by index.",
 	}
 	IDMissing = &stream.Diagnosis{
 		Code: "ID_MISSING", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "no id",
 		SeverityNote: "info if the protocol has no ids, as in Ollama",
-		Meaning:      "A call has no id. Its result has nothing to refer to, and clients invent an id.",
-		Advice:       "Create one id for the call and use it in the history, for the call and its result.",
+		Meaning:      "A call has no id, so a result can't refer to the call. Clients invent an id.",
+		Advice:       "Create one id for the call. Use this id for the call and its result in the history.",
 	}
 	CallIDChanged = &stream.Diagnosis{
 		Code: "CALL_ID_CHANGED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "id changed",
-		SeverityNote: "info in OpenAI Responses before output_item.done, whose id counts",
+		SeverityNote: "info in OpenAI Responses before output_item.done, because the id in that event is the valid one",
 		Meaning:      "The id of a call changes from one delta or copy to the next.",
 		Advice:       "Use one of the ids for the call and its result, and tell calls apart by index.",
 	}
@@ -129,25 +129,25 @@ var (
 		ExplainsState: true,
 		Verdict:       "never final",
 		Meaning:       "The response ended normally, but nothing says that the arguments of a call are final.",
-		Advice:        "Check that the arguments parse before you run the call, and make the application send the event that ends the call.",
+		Advice:        "Before you run the call, check that the arguments parse. Make the application send the event that ends the call.",
 	}
 	ItemDoneMissing = &stream.Diagnosis{
 		Code: "ITEM_DONE_MISSING", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "The event that ends a call is missing. Only the end of the response says that the call is complete.",
-		Advice:  "Nothing, if your client runs calls when the response ends. A client that waits for the event never runs them.",
+		Advice:  "Nothing, if your client runs calls when the response ends. A client that waits for the event never runs the call.",
 	}
 	ItemNotStreamed = &stream.Diagnosis{
 		Code: "ITEM_NOT_STREAMED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "not streamed",
-		Meaning: "A call is only in the complete response at the end. Clients that read the streamed items never see it.",
-		Advice:  "Read the calls of the last event as well, and report the problem to the provider.",
+		Meaning: "A call is only in the complete response at the end. Clients that read the streamed items never see the call.",
+		Advice:  "Make your client also read the calls in the last event. Report the problem to the provider.",
 	}
 	OrphanResult = &stream.Diagnosis{
 		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn, stream.Error}, By: stream.Client,
 		Verdict:      "orphan result",
 		SeverityNote: "error if a request has a result without its call; warn if the provider refused the request for another reason",
-		Meaning:      "A result has no call. The call is in an earlier response, or it was left out of the history.",
-		Advice:       "Nothing, in a stream. In a history, send the call with its result: most providers refuse one without the other.",
+		Meaning:      "A result has no call. The call is in an earlier response, or the client left the call out of the history.",
+		Advice:       "Nothing, in a stream. In a history, send each call with its result: most providers refuse a call without its result, or a result without its call.",
 	}
 )
 
@@ -156,33 +156,33 @@ var (
 	ArgsObject = &stream.Diagnosis{
 		Code: "ARGS_OBJECT", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "not a string",
-		Meaning: "The arguments arrived as a JSON value, although the protocol requires a string of JSON. Clients that expect the string fail.",
-		Advice:  "Accept both forms in your client, or make the provider send the string.",
+		Meaning: "The arguments arrived as a JSON value, although the protocol requires a string of JSON. Clients that expect a string fail.",
+		Advice:  "Accept both forms in your client, or make the provider send a string.",
 	}
 	ArgsString = &stream.Diagnosis{
 		Code: "ARGS_STRING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "is a string",
-		Meaning: "The arguments arrived as a string, although the protocol requires an object. Clients fail, and so do providers that get the string in a history.",
-		Advice:  "Decode the string before you run the call or send it back, or make the provider send the object.",
+		Meaning: "The arguments arrived as a string, although the protocol requires an object. Clients fail on the string. Providers refuse the string in a history.",
+		Advice:  "Decode the string before you run the call or send the call back. Or make the provider send an object.",
 	}
 	ArgsNull = &stream.Diagnosis{
 		Code: "ARGS_NULL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "null args",
 		SeverityNote: "info in Cohere, which writes null for no arguments",
-		Meaning:      "The arguments are null. They are treated as {}.",
+		Meaning:      "The arguments are null. toolscope uses {} instead.",
 		Advice:       "Run the call with {} and send {} back: providers refuse null.",
 	}
 	ArgsMissing = &stream.Diagnosis{
 		Code: "ARGS_MISSING", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Gateway,
 		Verdict:      "no arguments",
 		SeverityNote: "warn in Anthropic Messages, whose clients fail without the field",
-		Meaning:      "The call has no arguments field, which its protocol requires. It is treated as {}.",
+		Meaning:      "The call lacks the arguments field that its protocol requires. toolscope uses {} instead.",
 		Advice:       "Run the call with {} and send {} back.",
 	}
 	SignatureMissing = &stream.Diagnosis{
 		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The first call of the turn, or a block of reasoning, has no signature. Gemini 3 refuses a history without the call's signature. Anthropic refuses one without the signature of the reasoning.",
-		Advice:  "Find the gateway that lost the signature. It must pass it on unchanged.",
+		Meaning: "The first call of the turn, or a block of reasoning, has no signature. Gemini 3 refuses a history without the call's signature. Anthropic refuses a history without the signature of the reasoning.",
+		Advice:  "Find the gateway that lost the signature. The gateway must pass signatures on unchanged.",
 	}
 	CallSplit = &stream.Diagnosis{
 		Code: "CALL_SPLIT", Severity: stream.Warn, By: stream.Gateway,
@@ -192,21 +192,21 @@ var (
 	}
 	ArgsEmpty = &stream.Diagnosis{
 		Code: "ARGS_EMPTY", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The arguments are an empty string, which is not JSON. It is treated as {}.",
+		Meaning: "The arguments are an empty string, which is not JSON. toolscope uses {} instead.",
 		Advice:  "Run the call with {} and send {} back.",
 	}
 	DoneMismatch = &stream.Diagnosis{
 		Code: "DONE_MISMATCH", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Gateway,
 		Verdict:      "copies differ",
-		SeverityNote: "error if two copies that clients run differ in OpenAI Responses; info if they are equal values written differently, if the provider runs the call, or if Claude Code corrected them",
-		Meaning:      "The arguments were sent several times, and the copies differ. What a client runs depends on the copy that it reads.",
-		Advice:       "Find out which copy your client runs, and compare it with the deltas.",
+		SeverityNote: "error if two copies that clients run differ in OpenAI Responses; info if the copies have equal values but different bytes, if the provider runs the call, or if Claude Code corrected the arguments",
+		Meaning:      "The arguments were sent several times, and the copies differ. Clients run different arguments, depending on the copy that they read.",
+		Advice:       "Find the copy that your client runs, and compare that copy with the deltas.",
 	}
 	IntPrecision = &stream.Diagnosis{
 		Code: "INT_PRECISION", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Provider,
 		Verdict:      "loses digits",
 		SeverityNote: "warn if a later request carries the changed number",
-		Meaning:      "An integer has more digits than a double holds. Programs that pass it on as a double change it.",
+		Meaning:      "An integer has more digits than a double holds. Programs that store the integer as a double change it.",
 		Advice:       "Declare ids and other long numbers as strings in the tool's schema.",
 	}
 )

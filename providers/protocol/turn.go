@@ -184,7 +184,7 @@ func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	case word == of.Calls && t.client == 0 && !t.lost:
 		t.Find(FinishWithoutCall, "the %s is %s, but the response has no call: the call was lost on the way", stream.Own(of.What), stream.Fact(word))
 	case word == of.Done && t.client > 0:
-		t.Find(FinishStop, "the %s is %s, but the response has calls: clients that wait for %s never run them", stream.Own(of.What), stream.Fact(word), stream.Own(of.Calls))
+		t.Find(FinishStop, "the %s is %s, but the response has calls: clients that wait for %s never run the calls", stream.Own(of.What), stream.Fact(word), stream.Own(of.Calls))
 	}
 }
 
@@ -303,7 +303,7 @@ func (t *Turn) close(code stream.Code, missing string) {
 	if t.IsOpen() {
 		t.open = false
 		if n := t.opened - stream.MaxCalls; n > 0 {
-			t.Find(CountedOnly, "%s more than the %d that toolscope keeps: they were only counted", stream.Own(count.Of(n, "call")), stream.MaxCalls)
+			t.Find(CountedOnly, "toolscope keeps at most %d calls of a turn; it only counted %s beyond that", stream.MaxCalls, stream.Own(count.Of(n, "call")))
 		}
 		t.out.removeTurn(t)
 		t.emit(stream.Event{Kind: stream.TurnClose, Code: code, Text: missing})

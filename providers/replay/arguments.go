@@ -68,16 +68,16 @@ func encoderWords(a protocol.ArgsAuthor) string {
 	case protocol.ModelAuthor:
 		return "the model"
 	case protocol.ClientAuthor:
-		return "a client before this one, not the model,"
+		return "a client before this client, not the model,"
 	}
-	return "the model or a client before this one"
+	return "the model or a client before this client"
 }
 
 // encodeAgain returns the text as a JSON string.
 func (c *previewBuilder) encodeAgain(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
-	words := "the client encodes the text once more: decoding it once gives a string"
+	words := "the client encodes the text once more: a program that decodes it once gets a string"
 	if f.syntax == json.SyntaxDouble {
-		words = encoderWords(p.Author) + " encoded the arguments twice, and the client encodes that string once more"
+		words = encoderWords(p.Author) + " encoded the arguments twice, and this client encodes the string once more"
 	}
 	c.addLossAt(span{0, len(f.raw)}, DoubleEncoded.newLoss("%s", stream.Own(words)))
 	sent.Outcome = Wrapped
@@ -223,7 +223,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	if how.sort {
 		c.addLossOf(f, KeyOrder, f.unsorted, "the target doesn't keep the order of fields: %s moves")
 	} else if how.javaScript {
-		c.addLossOf(f, KeyOrder, f.numeric, "JavaScript puts keys that are numbers first: %s moves")
+		c.addLossOf(f, KeyOrder, f.numeric, "JavaScript moves keys that are numbers to the front: %s moves")
 	}
 	changes := len(c.Losses) > before || c.To.Form == protocol.PositionalForm || again
 	value := f.raw
@@ -236,7 +236,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 		c.addLossOf(f, Whitespace, surroundingSpace(f.raw), "the space around the value, e.g. %s, is removed")
 	}
 	if rule := c.To.Depth; f.tooDeep(rule) {
-		c.addLoss(NestedTooDeep.newLoss("nests %d levels deep, in %d nested messages; the target accepts %d, enough for %d objects",
+		c.addLoss(NestedTooDeep.newLoss("the arguments nest %d levels deep, which takes %d nested protobuf messages; the target accepts %d messages, enough for %d nested objects",
 			f.depth, f.depthLevels(rule), rule.Limit, rule.Objects()))
 		c.doubt = true
 		if words := c.To.Refusal.Depth; words != "" {
@@ -277,7 +277,7 @@ func (c *previewBuilder) valueRules() (how rewriteRules) {
 // addNumberLosses adds the losses of numbers that become doubles.
 func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *Sent) {
 	c.addLossOf(f, IntPrecision, f.integer, "%s doesn't fit a double: it is rounded")
-	c.addLossOf(f, NumPrecision, f.fraction, "%s has more digits than a double: it is rounded")
+	c.addLossOf(f, NumPrecision, f.fraction, "%s has more digits than a double can hold: it is rounded")
 	if how.spell {
 		c.addLossOf(f, NumSpelling, f.respell, "%s is written in a different way")
 	}
@@ -285,7 +285,7 @@ func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *S
 		return
 	}
 	if how.javaScript {
-		c.addLossOf(f, NumRange, f.huge, "%s is too large for a double: JavaScript writes null")
+		c.addLossOf(f, NumRange, f.huge, "%s is too large for a double: JavaScript writes null instead")
 		return
 	}
 	c.addLossOf(f, NumRange, f.huge, "%s is too large for a double")

@@ -20,9 +20,9 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 	case p.RunByProvider && (!c.same || c.Policy.asText):
 		return c.leaveOut(sent, ServerToolDropped.newLoss("a tool that the provider runs has no equivalent: the call is left out"))
 	case role != protocol.Assistant:
-		return c.leaveOut(sent, CallDropped.newLoss("a call that the model didn't make has no equivalent: it is left out"))
+		return c.leaveOut(sent, CallDropped.newLoss("a call that the model didn't make has no equivalent: the call is left out"))
 	case p.Unseen:
-		return c.markUnknown(sent, ArgsUnseen.newLoss("bytes of the call were not seen: the arguments to send are unknown"))
+		return c.markUnknown(sent, ArgsUnseen.newLoss("toolscope missed bytes of the call: the arguments to send are unknown"))
 	}
 	if c.Policy.asText {
 		return c.callAsText(p, f, sent)
@@ -35,16 +35,16 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 		c.Calls = append(c.Calls, sent)
 		return false
 	case Unknown:
-		return c.markUnknown(sent, ArgsUnknown.newLoss("how %s treats these arguments is unknown", stream.Own(c.Policy.Client.Title)))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("the treatment of these arguments by %s is unknown", stream.Own(c.Policy.Client.Title)))
 	case Dropped:
-		return c.leaveOut(sent, CallDropped.newLoss("the call is not in the history: the model can't see that it made the call"))
+		return c.leaveOut(sent, CallDropped.newLoss("the call is not in the history: the model doesn't know about it"))
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
 	if !c.isNative(p) && !p.RunByProvider {
 		c.checkArgs(f, &sent)
 	}
 	if f.syntax == json.SyntaxDouble && !c.Policy.again && json.Value(bytes.TrimSpace(args)).IsString() {
-		sent.Encoded = encoderWords(p.Author) + " encoded the arguments twice: they are sent as that string"
+		sent.Encoded = encoderWords(p.Author) + " encoded the arguments twice: the client sends that string"
 	}
 	c.dropUnsupported(p)
 	c.fitID(p, &sent)
@@ -159,12 +159,12 @@ func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 // nameWords describes a rule for names.
 func nameWords(r protocol.NameRule) string {
 	if r.Class == "" {
-		return "it must not be empty"
+		return "the name must not be empty"
 	}
 	if r.Max == 0 {
-		return fmt.Sprintf("it must consist of [%s]", r.Class)
+		return fmt.Sprintf("the name must consist of [%s]", r.Class)
 	}
-	return fmt.Sprintf("it must have 1 to %d of [%s]", r.Max, r.Class)
+	return fmt.Sprintf("the name must have 1 to %d of [%s]", r.Max, r.Class)
 }
 
 // keepSignature keeps the call's signature if the target can use it, and adds a sentinel if the target needs
@@ -184,9 +184,9 @@ func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool)
 	}
 	switch {
 	case c.same && c.src.split && c.src.behind[c.call-1]:
-		sent.noteRefusal(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: sent alone, the others are unsigned")
+		sent.noteRefusal(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: if another call is sent alone, it has no signature")
 	case !c.same && c.To.Sentinel != "" && c.Policy.way == nil:
-		c.addLoss(SignatureSentinel.newLoss("the call is not signed: a fixed word that turns the check off is sent as the signature"))
+		c.addLoss(SignatureSentinel.newLoss("the call is not signed: the client sends a fixed word as the signature, which turns the check off"))
 		p.Signature = c.To.Sentinel
 	}
 }

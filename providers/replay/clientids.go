@@ -79,11 +79,11 @@ func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 		if made == id {
 			made += "_"
 		}
-		return made, []Loss{IDRewritten.newLoss("the client makes an id for the call: here, %s stands for it", stream.Own(made))}
+		return made, []Loss{IDRewritten.newLoss("the client makes an id for the call; the preview shows %s in its place", stream.Own(made))}
 	case sent.id == id:
 		return id, nil
 	case strings.HasPrefix(id, sent.id):
-		return sent.id, []Loss{IDTruncated.newLoss("the id is cut from %d to %d bytes", len(id), len(sent.id))}
+		return sent.id, []Loss{IDTruncated.newLoss("the id is shortened from %d to %d bytes", len(id), len(sent.id))}
 	}
 	return sent.id, []Loss{IDRewritten.newLoss("%s becomes %s", quoteShort(id), quoteShort(sent.id))}
 }
@@ -93,7 +93,7 @@ func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 func aiSDKNames(c namedCall, to string) namedCall {
 	switch {
 	case c.from == chat && c.name == "":
-		c.throws = "it rejects a call without a name"
+		c.throws = "the client rejects a call without a name"
 	case c.id == "" && (c.from == chat || c.from == gemini), c.again && c.from == chat:
 		c.random = true
 	}
@@ -131,9 +131,9 @@ func mastraNames(c namedCall, to string) namedCall {
 func agentsNames(c namedCall, _ string) namedCall {
 	switch {
 	case c.id == "":
-		c.throws = "it rejects a call without an id"
+		c.throws = "the client rejects a call without an id"
 	case c.shared:
-		c.throws = "it rejects two calls with the same id"
+		c.throws = "the client rejects two calls with the same id"
 	}
 	return c
 }
@@ -142,7 +142,7 @@ func agentsNames(c namedCall, _ string) namedCall {
 // different ids.
 func openAIJSNames(c namedCall, to string) namedCall {
 	if c.shared && to == responses {
-		c.throws = "it rejects two calls with the same id"
+		c.throws = "the client rejects two calls with the same id"
 	}
 	return c
 }
@@ -151,7 +151,7 @@ func openAIJSNames(c namedCall, to string) namedCall {
 func llamaIndexTSNames(c namedCall, _ string) namedCall {
 	c.unknown = c.shared
 	if c.id == "" {
-		c.throws = "it waits for a result of a call without an id"
+		c.throws = "the client waits for a result of a call without an id"
 	}
 	return c
 }

@@ -139,7 +139,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	}
 	c.addLossOf(f, DupKeys, gone(f.twice, now.twice), "only the last value of %s is sent")
 	c.addLossOf(f, IntPrecision, gone(f.integer, now.integer), "%s doesn't fit a double: it is rounded")
-	c.addLossOf(f, NumPrecision, gone(f.fraction, now.fraction), "%s has more digits than a double: it is rounded")
+	c.addLossOf(f, NumPrecision, gone(f.fraction, now.fraction), "%s has more digits than a double can hold: it is rounded")
 	c.addLossOf(f, NumRange, gone(f.huge, now.huge), "%s is too large for a double: null is sent")
 	c.addLossOf(f, NumSpelling, f.respelledIn(now), "%s is written in a different way")
 	spelled := gone(f.respelledString(rewriteRules{}), now.respelledString(rewriteRules{}))
@@ -147,7 +147,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 		spelled = f.half // half a character can only be written as an escape
 	}
 	c.addLossOf(f, StrSpelling, spelled, "%s is written with different escapes")
-	c.addLossOf(f, KeyOrder, gone(f.numeric, now.numeric), "JavaScript puts keys that are numbers first: %s moves")
+	c.addLossOf(f, KeyOrder, gone(f.numeric, now.numeric), "JavaScript moves keys that are numbers to the front: %s moves")
 	if !now.unsorted.is() && f.numeric.is() == now.numeric.is() {
 		c.addLossOf(f, KeyOrder, f.unsorted, "fields are sorted by their keys: %s moves")
 	}
@@ -216,7 +216,7 @@ func (r *receivedCall) inputText() (text string, ok bool) {
 }
 
 // noPrototypes is a call that the AI SDK rejects.
-var noPrototypes = clientRaises("it rejects JSON that names a prototype")
+var noPrototypes = clientRaises("the client rejects JSON that names a prototype")
 
 // aiSDK is the rule of the AI SDK.
 type aiSDK struct {
@@ -300,7 +300,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	among := slices.ContainsFunc(r.mates, func(mate receivedCall) bool { _, valid := mate.langChainInput(); return valid })
 	switch {
 	case r.from == gemini && strings.ContainsAny(r.args, lineEnds):
-		return clientCall{throws: "its reader of Gemini's stream ends lines at U+2028"}
+		return clientCall{throws: "the client's reader of Gemini's stream ends lines at U+2028"}
 	case r.from == responses && to == r.from:
 		return callWith([]byte(r.args)) // the item itself goes back
 	case r.from == messages && to == gemini:
@@ -308,7 +308,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	case to == ollama && (r.from == responses || r.from == gemini):
 		return leftOut // if the content of a message is a list, only its tool_use is read
 	case r.from == messages && to == ollama && !valid && !among:
-		return clientCall{throws: "it has a tool_use but no call for it"}
+		return clientCall{throws: "the client has a tool_use but no call for it"}
 	case r.from == messages && to == messages && !valid:
 		if v, ok = js.Parse(r.args); !ok {
 			v = js.EmptyObject()
@@ -350,7 +350,7 @@ func throughJSON(r receivedCall, _ string) clientCall {
 // geminiCLIRule is the rule of Gemini CLI.
 func geminiCLIRule(r receivedCall, to string) clientCall {
 	if strings.ContainsAny(r.args, lineEnds) {
-		return clientRaises("its stream reader ends lines at U+2028, and it retries the request")
+		return clientRaises("the client's stream reader ends lines at U+2028, and the client retries the request")
 	}
 	return throughJSON(r, to)
 }
@@ -388,7 +388,7 @@ func qwenCodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
 	case js.Trim(r.args) == "":
-		return clientRaises("it ignores a call without arguments, and retries the request")
+		return clientRaises("the client ignores a call without arguments, and retries the request")
 	case !ok:
 		return notStudied
 	case v.Kind == js.Null:
@@ -422,7 +422,7 @@ func opencodeRule(r receivedCall, _ string) clientCall {
 // codexRule is the rule of Codex, which keeps the text.
 func codexRule(r receivedCall, to string) clientCall {
 	if js.WellFormed(r.args) != r.args {
-		return clientRaises("it rejects events that contain half a character, and retries the request")
+		return clientRaises("the client rejects events that contain half a character, and retries the request")
 	}
 	return asItCame(r, to)
 }

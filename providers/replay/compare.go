@@ -79,7 +79,7 @@ func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.
 	}
 	v := judgeArgs(c, sent, to)
 	if v.doubtful && e.turn != nil && !isKnownRepair(e, c, sent, to) {
-		v = argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("arguments were sent that the model didn't write")}
+		v = argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write")}
 	}
 	by.cacheVerdict(e.ref, cachedVerdict{v, sum, sent.Form, to})
 	return v
@@ -143,7 +143,7 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	if n := wrappedPrefix(text, raw); n > 0 {
 		return argsVerdict{
 			treatment: WasWrapped,
-			loss: ArgsWrapped.newLoss("the first %s of the model's text were put into an object, and the rest was left out",
+			loss: ArgsWrapped.newLoss("the client put the first %s of the model's text into an object and left the rest out",
 				stream.Own(count.Of(n, "byte"))),
 		}
 	}
@@ -164,13 +164,13 @@ func parsedLoss(f *argsFacts) Loss {
 // judgeString judges a string instead of an object, or a string in a string.
 func judgeString(raw, text []byte) argsVerdict {
 	if bytes.Equal(raw, text) || json.Same(raw, text) || isEncoded(text, raw) {
-		words := "the client encoded the arguments once more: they are a string that contains the text"
+		words := "the client encoded the arguments once more: it sent a string that contains the text"
 		if factsOf(raw, false).syntax == json.SyntaxDouble {
-			words = "the model encoded the arguments twice, and the client encoded that string once more"
+			words = "the model encoded the arguments twice, and the client encoded the string once more"
 		}
 		return argsVerdict{treatment: WasEncoded, loss: DoubleEncoded.newLoss("%s", stream.Own(words))}
 	}
-	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("a string was sent that doesn't contain the model's arguments")}
+	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent a string that doesn't contain the model's arguments")}
 }
 
 // judgeOther judges arguments with another value.
@@ -193,7 +193,7 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 			loss:      ArgsRepaired.newLoss("a parser's guess was sent as if the model had written it"),
 		}
 	}
-	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("arguments were sent that the model didn't write")}
+	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write")}
 }
 
 // isFirst reports whether text is the first of several objects.

@@ -90,7 +90,7 @@ func checkPreview(src *replay.Source, p replay.Preview) error {
 
 // checkCounts checks that calls and results are there, or are reported as missing.
 func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error {
-	wantCalls, wantResults := 0, strings.Count(fmt.Sprint(p.Losses), "a made-up result is added")
+	wantCalls, wantResults := 0, strings.Count(fmt.Sprint(p.Losses), "the client adds a made-up result")
 	for _, c := range p.Calls {
 		gone := slices.ContainsFunc(p.Losses, func(l replay.Loss) bool {
 			return l.Call == c.Call && (l.Kind == replay.CallDropped || l.Kind == replay.ServerToolDropped)

@@ -139,13 +139,13 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 		made = id
 	}
 	if made != id {
-		losses = append(losses, IDRewritten.newLoss("%s becomes %s: it has characters that the target doesn't accept in ids", quoteShort(id), quoteShort(made)))
+		losses = append(losses, IDRewritten.newLoss("%s becomes %s: the target doesn't accept some of the characters in ids", quoteShort(id), quoteShort(made)))
 	}
 	if most := x.rule.Max; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {
 			most-- // don't cut a character
 		}
-		losses = append(losses, IDTruncated.newLoss("the id is cut from %d to %d bytes", len(made), most))
+		losses = append(losses, IDTruncated.newLoss("the id is shortened from %d to %d bytes", len(made), most))
 		made = made[:most]
 	}
 	if x.rule.Trim != "" {

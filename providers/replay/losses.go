@@ -81,33 +81,33 @@ var (
 	ImpliedEmpty = &Kind{&stream.Diagnosis{
 		Code: "IMPLIED_EMPTY", Severity: stream.Info, By: stream.Client,
 		Meaning: "Empty arguments or null are sent as {}.",
-		Advice:  "Nothing: they mean the same as {}.",
+		Advice:  "Nothing: empty arguments and null mean the same as {}.",
 	}, Info, "empty arguments or null are sent as {}"}
 	ArgsEmptied = &Kind{&stream.Diagnosis{
 		Code: "ARGS_REPLACED_BY_EMPTY", Verdict: "sent back {}", Severity: stream.Error, By: stream.Client,
-		Meaning: "Arguments that are not an object are sent back as {}. The model sees a call that it didn't write, and doesn't see its own error.",
-		Advice:  "Send the model's text back, wrapped if it must be an object, and return an error as the result.",
+		Meaning: "Arguments that are not an object are sent back as {}. The model reads a call that it didn't write, and can't see its own error.",
+		Advice:  "Send the model's text back, inside an object if the target accepts only objects. Return an error as the result.",
 	}, Critical, "arguments that are not an object are sent as {}"}
 	ArgsWrapped = &Kind{&stream.Diagnosis{
 		Code: "ARGS_WRAPPED", Verdict: "args wrapped", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Arguments that don't parse are put into an object that contains them as text.",
+		Meaning: "The client puts arguments that don't parse into an object, as text.",
 		Advice:  "Nothing, if the target accepts only objects: the model can still read its own text.",
 	}, Medium, "arguments are put into an object that contains them"}
 	ArgsRepaired = &Kind{&stream.Diagnosis{
 		Code: "ARGS_REPAIRED", Verdict: "args repaired", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A parser's guess is sent back as if the model had written it.",
+		Meaning: "The client sends back a parser's guess as if the model had written it.",
 		Advice:  "Send the original text, and return an error as the result. A call with guessed arguments may do something that the model didn't intend.",
 	}, High, "a parser's guess is sent as if the model had written it"}
 	ConcatFirstOnly = &Kind{&stream.Diagnosis{
 		Code: "CONCAT_FIRST_ONLY", Verdict: "calls lost", Severity: stream.Error, By: stream.Client,
-		Meaning: "One call contains several objects, and only the first is sent back. The others are dropped silently.",
+		Meaning: "One call contains several objects, and the client sends back only the first. It drops the others silently.",
 		Advice:  "Split the objects into several calls, or refuse the call.",
 	}, Critical, "only the first of several consecutive objects is sent"}
 	DoubleEncoded = &Kind{&stream.Diagnosis{
 		Code: "DOUBLE_ENCODED", Verdict: "encoded twice", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "The client encodes the arguments as a JSON string once more. Decoding them once gives a string, not an object.",
-		Advice:       "Send the text of the arguments as it arrived: it is JSON already.",
+		Meaning:      "The client encodes the arguments as a JSON string once more. A program that decodes them once gets a string, not an object.",
+		Advice:       "Send the text of the arguments as it arrived: the text is JSON already.",
 	}, Critical, "the client encodes the text once more"}
 	ArgsAltered = &Kind{&stream.Diagnosis{
 		Code: "ARGS_ALTERED", Verdict: "args changed", Severity: stream.Error, By: stream.Client,
@@ -116,18 +116,18 @@ var (
 	}, Critical, "a client sent arguments that the model didn't write"}
 	ArgsUnseen = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNSEEN", Verdict: "args unseen", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "toolscope missed bytes of the call. The arguments that a client would send back are unknown.",
+		Meaning: "toolscope missed bytes of the call, so the arguments that a client would send back are unknown.",
 		Advice:  "Record the response again. This finding says nothing about the model, the provider or the client.",
-	}, Medium, "bytes of the call were not seen"}
+	}, Medium, "toolscope missed bytes of the call"}
 	ArgsUnknown = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNKNOWN", Verdict: "args unknown", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "How this client treats these arguments is unknown: the client was not tested with them, and its source was not read.",
-		Advice:  "Run the client, record its traffic, and check with toolscope print how a later request sends the call back.",
-	}, Medium, "how the client treats these arguments is unknown"}
+		Meaning: "This client's treatment of these arguments is unknown: we didn't test the client with them and didn't read the source.",
+		Advice:  "Run the client and record its traffic. 'toolscope print' then shows how a later request sends the call back.",
+	}, Medium, "the client's treatment of these arguments is unknown"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Verdict: "text to JSON", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Free text, which this kind of tool accepts, is put into an object.",
-		Advice:  "Nothing, if the target has no such tools. The model sees its text in a different form.",
+		Meaning: "The client puts free text, which this kind of tool accepts, into an object.",
+		Advice:  "Nothing, if the target has no such tools. The model reads its text in a different form.",
 	}, High, "free text is put into an object"}
 	IntPrecision = &Kind{protocol.IntPrecision, High, "an integer that doesn't fit a double is rounded"}
 	NumPrecision = &Kind{&stream.Diagnosis{
@@ -137,7 +137,7 @@ var (
 	}, Low, "a fraction with more digits than a double holds is rounded"}
 	NumRange = &Kind{&stream.Diagnosis{
 		Code: "NUM_RANGE", Verdict: "number range", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A number is too large for a double: it becomes infinity, null or an error.",
+		Meaning: "A number is too large for a double, so it becomes infinity, null or an error.",
 		Advice:  "Declare the number as a string in the schema.",
 	}, High, "a number is too large for a double"}
 	NumSpelling = &Kind{&stream.Diagnosis{
@@ -147,13 +147,13 @@ var (
 	}, Low, "a number is written in a different way: 1.0 becomes 1"}
 	StrSpelling = &Kind{&stream.Diagnosis{
 		Code: "STR_SPELLING", Severity: stream.Info, By: stream.Client,
-		Meaning: "A string is written with different escapes. Its value is the same.",
+		Meaning: "A string has different escapes, but the same value.",
 		Advice:  "Nothing, unless a prompt cache depends on the bytes.",
 	}, Info, "a string is written with different escapes: \\u00e9 becomes é"}
 	KeyOrder = &Kind{&stream.Diagnosis{
 		Code: "KEY_ORDER", Severity: stream.Info, By: stream.Client,
 		Meaning: "The fields of an object are in a different order.",
-		Advice:  "Nothing, unless a prompt cache depends on the bytes. Then keep the original text.",
+		Advice:  "Nothing, unless a prompt cache depends on the bytes. In that case, keep the original text.",
 	}, Low, "the fields of an object are in a different order"}
 	DupKeys    = &Kind{stream.DupKeys, Medium, "only the last of several fields with the same key is kept"}
 	Whitespace = &Kind{&stream.Diagnosis{
@@ -177,12 +177,12 @@ var (
 var (
 	CallDropped = &Kind{&stream.Diagnosis{
 		Code: "CALL_DROPPED", Verdict: "call dropped", Severity: stream.Error, By: stream.Client,
-		Meaning: "The call is left out of the history, so the model can't see that it made the call.",
-		Advice:  "Send the call with its result, even if it failed.",
+		Meaning: "The client leaves the call out of the history, so the model doesn't know about the call.",
+		Advice:  "Send the call with its result, even if the call failed.",
 	}, Critical, "the call is not in the history"}
 	CallAsText = &Kind{&stream.Diagnosis{
 		Code: "CALL_AS_TEXT", Verdict: "sent as text", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The call and its result are sent as text. The provider sees no call, and the model may write its next call as text too.",
+		Meaning: "The client sends the call and its result as text. The provider doesn't recognise the call, and the model may write the next call as text too.",
 		Advice:  "Send the call as a call, and its result as a tool result.",
 	}, High, "the call and its result are sent as text"}
 	CallsReordered = &Kind{&stream.Diagnosis{
@@ -192,7 +192,7 @@ var (
 	}, Medium, "a client sent the calls of a turn in a different order"}
 	KindLost = &Kind{&stream.Diagnosis{
 		Code: "KIND_LOST", Verdict: "kind lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A call of a special kind, e.g. of a custom tool or a shell, is sent as a function call.",
+		Meaning: "The client sends a call of a special kind, e.g. of a custom tool or a shell, as a function call.",
 		Advice:  "Nothing, if the target has no such kind.",
 	}, Medium, "a call of a special kind is sent as a function call"}
 	IDRewritten = &Kind{&stream.Diagnosis{
@@ -202,8 +202,8 @@ var (
 	}, Low, "the call gets a different id"}
 	IDTruncated = &Kind{&stream.Diagnosis{
 		Code: "ID_TRUNCATED", Verdict: "id cut", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The id of the call is cut to the length that the target accepts.",
-		Advice:  "Check that the cut id still differs from other ids.",
+		Meaning: "The client shortens the id of the call to the length that the target accepts.",
+		Advice:  "Check that the shortened id still differs from other ids.",
 	}, Medium, "the id is cut"}
 	IDCollision = &Kind{&stream.Diagnosis{
 		Code: "ID_COLLISION", Verdict: "same id twice", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
@@ -213,45 +213,45 @@ var (
 	}, Critical, "two calls have the same id"}
 	ItemIDDropped = &Kind{&stream.Diagnosis{
 		Code: "ITEM_ID_DROPPED", Severity: stream.Info, By: stream.Client,
-		Meaning: "The id of the item around the call is left out.",
-		Advice:  "Nothing: only responses that the provider stores need this id.",
+		Meaning: "The client leaves out the id of the item that contains the call.",
+		Advice:  "Nothing: the id is necessary only for responses that the provider stores.",
 	}, Info, "the id of the item around the call is left out"}
 	NameRewritten = &Kind{&stream.Diagnosis{
 		Code: "NAME_REWRITTEN", Verdict: "name changed", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The call is sent under a name that the model didn't write. The model sees a call of a tool that it didn't call.",
+		Meaning: "The client sends the call under a name that the model didn't write. The model reads a call of a tool that it didn't call.",
 		Advice:  "Send the name that the model wrote, and describe the error in the result.",
 	}, High, "the call is sent under a different name"}
 	NameIllegal = &Kind{&stream.Diagnosis{
 		Code: "NAME_ILLEGAL", Verdict: "illegal name", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "The target doesn't accept the tool's name. It refuses the request.",
-		Advice:       "Rename the tool, in the declaration and in the history.",
+		Advice:       "Rename the tool in the declaration and in the history.",
 	}, High, "the target doesn't accept the name"}
 	SignatureDropped = &Kind{&stream.Diagnosis{
 		Code: "SIGNATURE_DROPPED", Verdict: "no signature", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "A signature proves that the model wrote this part. The signature is left out, and the model's provider refuses the history without it.",
-		Advice:       "Send signatures back to the provider that made them. Other providers can't use them.",
-	}, High, "the signature that proves who wrote a part is left out"}
+		Meaning:      "A signature proves that the model wrote this part. The client leaves the signature out, and without it the model's provider refuses the history.",
+		Advice:       "Send a signature back to the provider that made it. Other providers can't use the signature.",
+	}, High, "the signature of a part is left out"}
 	SignatureSentinel = &Kind{&stream.Diagnosis{
 		Code: "SIGNATURE_SENTINEL", Verdict: "no signature", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A fixed word replaces the signature. It turns the provider's signature check off.",
-		Advice:  "Use the fixed word for calls that other models made, never for calls of the provider's own models.",
+		Meaning: "A fixed word replaces the signature. This word turns the provider's signature check off.",
+		Advice:  "Use the fixed word for calls of other models, never for calls of the provider's own models.",
 	}, Medium, "a fixed word replaces the signature"}
 	ServerToolDropped = &Kind{&stream.Diagnosis{
 		Code: "SERVER_TOOL_DROPPED", Verdict: "call dropped", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The call of a tool that the provider ran is left out, because the target has no equivalent.",
-		Advice:  "Put the facts that the model needs into a message's text.",
+		Meaning: "The client leaves out the call of a tool that the provider ran, because the target has no equivalent.",
+		Advice:  "Put the facts that the model needs into the text of a message.",
 	}, Medium, "a tool that the provider ran is left out"}
 	CallerDropped = &Kind{&stream.Diagnosis{
 		Code: "CALLER_DROPPED", Verdict: "caller lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The id of the code that made the call is left out.",
+		Meaning: "The client leaves out the id of the code that made the call.",
 		Advice:  "Nothing, if the target doesn't run the model's code.",
 	}, Medium, "the id of the code that made the call is left out"}
 	NamespaceDropped = &Kind{&stream.Diagnosis{
 		Code: "NAMESPACE_DROPPED", Verdict: "no namespace", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The namespace of the tool's name is left out, so tools of different servers may get the same name.",
-		Advice:  "Put the namespace into the name, in the declaration and in the history.",
+		Meaning: "The client leaves out the namespace of the tool, so tools of different servers may get the same name.",
+		Advice:  "Put the namespace into the name in the declaration and in the history.",
 	}, Medium, "the namespace of the tool's name is left out"}
 )
 
@@ -259,52 +259,52 @@ var (
 var (
 	ReasoningToText = &Kind{&stream.Diagnosis{
 		Code: "REASONING_TO_TEXT", Verdict: "thought sent", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Reasoning is sent as ordinary text. The model reads it as part of its response.",
-		Advice:  "Leave the reasoning out, unless the target reads reasoning.",
+		Meaning: "The client sends reasoning as ordinary text. The model reads this text as part of its response.",
+		Advice:  "Leave the reasoning out if the target doesn't read reasoning.",
 	}, Medium, "reasoning is sent as text of the response"}
 	ReasoningDropped = &Kind{&stream.Diagnosis{
 		Code: "REASONING_DROPPED", Verdict: "thoughts lost", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "Reasoning is left out of the history.",
-		Advice:       "Send reasoning back to the provider that made it. Other providers can't use it.",
+		Meaning:      "The client leaves reasoning out of the history.",
+		Advice:       "Send reasoning back to the provider that it came from. Other providers can't use it.",
 	}, Medium, "reasoning is left out"}
 	ReasoningAltered = &Kind{&stream.Diagnosis{
 		Code: "REASONING_ALTERED", Verdict: "other thought", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "Reasoning or its signature is sent back changed, or in a different place among the calls. The provider checks that and refuses the request.",
+		Meaning:      "The client sends reasoning or its signature back changed, or in a different place among the calls. The provider notices and refuses the request.",
 		Advice:       "Send reasoning back byte for byte, in the order in which it came. Don't trim, merge or redact it.",
 	}, High, "reasoning or its signature is changed or moved"}
 	PartDropped = &Kind{&stream.Diagnosis{
 		Code: "PART_DROPPED", Verdict: "part lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Images, sound or documents of messages are left out.",
-		Advice:  "Send them in the form that the target accepts.",
+		Meaning: "The client leaves images, sound or documents of messages out.",
+		Advice:  "Send images, sound and documents in the form that the target accepts.",
 	}, Medium, "media and documents of messages are left out"}
 	MediaResultLoss = &Kind{&stream.Diagnosis{
 		Code: "MEDIA_RESULT_LOSS", Verdict: "media lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Images of a result are left out.",
-		Advice:  "Send them in a user message after the result.",
+		Meaning: "The client leaves images of a result out.",
+		Advice:  "Send the images in a user message after the result.",
 	}, Medium, "images of a result are left out"}
 	ErrorFlagLoss = &Kind{&stream.Diagnosis{
 		Code: "ERROR_FLAG_LOSS", Severity: stream.Info, By: stream.Client,
-		Meaning: "The error flag of a result is left out, because the target has no field for it.",
+		Meaning: "The client leaves the error flag of a result out, because the target has no field for this flag.",
 		Advice:  "Put the error into the text of the result.",
 	}, Low, "the error flag of a result is left out"}
 	OrphanCall = &Kind{&stream.Diagnosis{
 		Code: "ORPHAN_CALL", Verdict: "orphan call", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "A call has no result in the history. Most providers refuse the request.",
-		Advice:       "Add a result for every call; if needed, an error that says that the call didn't run.",
+		Advice:       "Add a result for every call. If a call didn't run, let the result say so.",
 	}, Critical, "a call has no result"}
 	OrphanResult = &Kind{protocol.OrphanResult, Critical, "a result has no call"}
 	AdjacencyFix = &Kind{&stream.Diagnosis{
 		Code: "ADJACENCY_FIX", Verdict: "wrong place", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "Results are moved to the place that the target requires, or missing results are made up.",
+		Meaning:      "The client moves results to the place that the target requires, or invents missing results.",
 		Advice:       "Keep each result directly after its call.",
-	}, Medium, "results are moved, or made up"}
+	}, Medium, "results are moved or made up"}
 	ParallelSplit = &Kind{&stream.Diagnosis{
 		Code: "PARALLEL_SPLIT", Verdict: "calls split", Severity: stream.Warn, By: stream.Client,
-		Meaning: "Calls that the model made together are sent as if it had made them one after another.",
-		Advice:  "Keep the calls in one message: signatures and some providers depend on that.",
+		Meaning: "The client sends calls that the model made together as if the model had made them one after another.",
+		Advice:  "Keep the calls in one message: signatures and some providers depend on it.",
 	}, High, "the calls of one turn are sent in several messages"}
 )

@@ -82,7 +82,7 @@ func TestBeyondEveryDouble(t *testing.T) {
 	src := replay.SourceOfHistory(calls(from, `{"n":1e309}`), from)
 	for name, want := range map[string]struct{ message, refused string }{
 		"preserve": {"1e309 is too large for a double", "a number is too large for a double"},
-		"empty":    {"1e309 is too large for a double: JavaScript writes null", ""},
+		"empty":    {"1e309 is too large for a double: JavaScript writes null instead", ""},
 	} {
 		p := src.Preview(target(t, "ollama"), policy(t, name))
 		if len(p.Losses) != 1 || p.Losses[0].Message != want.message || (p.Refused == "") != (want.refused == "") || !strings.Contains(p.Refused, want.refused) {
@@ -117,7 +117,7 @@ func TestDepth(t *testing.T) {
 		}
 	}
 	p := replay.SourceOfHistory(calls(from, objects(40)), from).Preview(target(t, "gemini"), policy(t, "preserve"))
-	const want = "nests 40 levels deep, in 123 nested messages; the target accepts 100, enough for 32 objects"
+	const want = "the arguments nest 40 levels deep, which takes 123 nested protobuf messages; the target accepts 100 messages, enough for 32 nested objects"
 	if p.Losses[0].Message != want {
 		t.Errorf("%q, want %q", p.Losses[0].Message, want)
 	}

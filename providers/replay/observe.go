@@ -141,7 +141,7 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	if h.result != nil {
 		o.setResult(h.result)
 		if h.late && m.to.ResultsFollow {
-			o.addLoss(AdjacencyFix.newLoss("its result doesn't follow it directly"))
+			o.addLoss(AdjacencyFix.newLoss("the call's result doesn't follow directly"))
 			o.lowerOutcome(WasMoved)
 		}
 	} else if !m.KeptByProvider && m.goesOn(h.message) {
@@ -185,9 +185,9 @@ func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	} else if c.phase >= stream.PhaseAborted || t.state.aborted {
 		return o, true // clients leave out calls of an aborted or refused response
 	}
-	o.addLoss(CallDropped.newLoss("the call is not in the history: the model can't see that it made the call"))
+	o.addLoss(CallDropped.newLoss("the call is not in the history: the model doesn't know about it"))
 	if l != nil {
-		o.addLoss(OrphanResult.newLoss("its result is in the history without a call"))
+		o.addLoss(OrphanResult.newLoss("the call's result is in the history without a call"))
 	}
 	return o, true
 }
@@ -208,7 +208,7 @@ func (o *Observation) markOrphaned(l *orphan) {
 	if l == nil {
 		o.addLoss(OrphanCall.newLoss("the history has no result for the call, and the conversation continues"))
 	} else {
-		o.addLoss(OrphanCall.newLoss("its result still has the id %s", quoteShort(l.part.ID)))
+		o.addLoss(OrphanCall.newLoss("the call's result still has the id %s", quoteShort(l.part.ID)))
 	}
 	o.lowerOutcome(WasOrphaned)
 }
@@ -243,10 +243,10 @@ func (m *matcher) checkOrder(seen []Observation) {
 		}
 		switch {
 		case n < last:
-			o.addLoss(CallsReordered.newLoss("it comes before a call that the model made earlier"))
+			o.addLoss(CallsReordered.newLoss("the call comes before a call that the model made earlier"))
 			o.lowerOutcome(WasMoved)
 		case last >= 0 && m.to.ResultsFollow && m.areSeparate(m.entries[last].message, m.entries[n].message):
-			o.addLoss(ParallelSplit.newLoss("it was made together with another call, but is in a separate message"))
+			o.addLoss(ParallelSplit.newLoss("the model made the call together with another call, but the call is in a separate message"))
 			o.lowerOutcome(WasMoved)
 		}
 		last = n
@@ -291,7 +291,7 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 		f.AppendMessage(" (policy %s)", stream.OwnFact(names))
 	}
 	if o.vague || o.Treatment == WasDropped && o.Summary != nil && o.of.reload() == nil {
-		f.AppendMessage("; toolscope dropped its arguments (%s), so the details are unknown", stream.Own(count.Of(o.Summary.size, "byte")))
+		f.AppendMessage("; toolscope dropped the call's arguments (%s), so the details are unknown", stream.Own(count.Of(o.Summary.size, "byte")))
 	}
 	return f, true
 }

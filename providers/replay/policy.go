@@ -110,47 +110,47 @@ const (
 var behaviours = []Policy{
 	{
 		Name: "preserve", text: keep, object: unwrap, reasoningAsText: true, fillsIn: true,
-		Description: "providers that accept text get the raw text; others get the object in the text, or {} if there is none",
+		Description: "Providers that accept text get the raw text. Others get the object in the text, or {} if there is none.",
 		Seen:        "OpenClaw since #61956",
 	},
 	{
 		Name: "wrap", text: wrap, object: wrap, key: "INVALID_JSON",
-		Description: `arguments that don't parse are sent as {"INVALID_JSON": "…"}, to every provider`,
+		Description: `Arguments that don't parse become {"INVALID_JSON": "…"}, for every provider.`,
 		Seen:        "pydantic-ai",
 	},
 	{
 		Name: "wrap-raw", text: wrapAny, object: wrapAny, key: "rawInvalidInput", reserialises: true, firstOfID: true,
-		Description: `arguments that are not an object are sent as {"rawInvalidInput": …}; ids that don't fit are cut to their first letters and digits`,
+		Description: `Arguments that are not an object become {"rawInvalidInput": …}. Ids that don't fit are shortened to their first letters and digits.`,
 		Seen:        "the AI SDK's useChat with Anthropic and Bedrock",
 	},
 	{
 		Name: "empty", text: empty, object: empty, reserialises: true,
-		Description: "arguments that don't parse are silently sent as {}",
+		Description: "Arguments that don't parse become {} without a message.",
 		Seen:        "OpenClaw before #61956, google/adk-python#6867, kagent#2230, kimi-cli#2196",
 	},
 	{
 		Name: "empty-warn", text: keep, object: empty,
-		Description: "providers that accept text get the raw text; others get {}, and the calling program gets a warning",
+		Description: "Providers that accept text get the raw text. Others get {}, and the calling program gets a warning.",
 		Seen:        "charmbracelet/fantasy with Anthropic",
 	},
 	{
 		Name: "drop", text: drop, object: drop,
-		Description: "a call whose arguments don't parse is left out; its result stays, without a call",
+		Description: "A call whose arguments don't parse is left out. Its result stays, without a call.",
 		Seen:        "charmbracelet/fantasy with Google, gcli2api#406, clients that filter calls that don't decode",
 	},
 	{
 		Name: "repair", text: repair, object: repair, reserialises: true, reasoningAsText: true, fillsIn: true,
-		Description: "a repairing parser's result is sent as if the model had written it",
+		Description: "A parser repairs the arguments, and the repaired arguments are sent as if the model had written them.",
 		Seen:        "libraries that parse incomplete JSON, e.g. partial-json",
 	},
 	{
 		Name: "double-encode", again: true, object: empty,
-		Description: "the text is encoded as a JSON string once more",
+		Description: "The text is encoded as a JSON string once more.",
 		Seen:        "OpenClaw before #61956 if it kept the text, litellm#12554",
 	},
 	{
 		Name: "strict", text: refuse, object: refuse, refuses: true,
-		Description: "the request is sent only if the arguments are one JSON object, and the provider accepts the id and the name",
+		Description: "The request is sent only if the arguments are one JSON object and the provider accepts the id and the name.",
 		Seen:        "providers themselves; a client that prefers an error to a changed history",
 	},
 }
@@ -169,128 +169,128 @@ const (
 var clients = []Policy{
 	{
 		Name: "claude-code", Known: client.Ran, targets: []string{messages}, own: true, way: claudeCodeRule,
-		Description: `arguments that don't parse are sent as {"__unparsedToolInput": {"raw": …, "len": …}}, with the text cut at 2,048 characters; null is sent as {}; other values that are not an object are sent unchanged, and refused; the key __proto__ is left out`,
+		Description: `Arguments that don't parse become {"__unparsedToolInput": {"raw": …, "len": …}}, with the text cut to 2,048 characters. null becomes {}. Other values that are not an object stay unchanged, and the provider refuses them. The key __proto__ is left out.`,
 	},
 	{
 		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: codexRule, shapes: codexShapes,
-		Description: "the text is sent unchanged",
+		Description: "The text stays unchanged.",
 	},
 	{
 		Name: "gemini-cli", Known: client.Ran, targets: []string{gemini}, own: true, way: geminiCLIRule, shapes: callTemplates{gemini: signed},
-		Description: "the value passes through JSON.parse and JSON.stringify; null is left out",
+		Description: "The value passes through JSON.parse and JSON.stringify. null is left out.",
 	},
 	{
 		Name: "qwen-code", Known: client.Ran, targets: []string{chat}, own: true, way: qwenCodeRule,
-		Description: "a value passes through JSON.parse and JSON.stringify; null is sent as {}; jsonrepair changes text that doesn't parse, which toolscope doesn't predict; a call without arguments is ignored",
+		Description: "A value passes through JSON.parse and JSON.stringify. null becomes {}. jsonrepair changes text that doesn't parse, and toolscope can't predict the result. The client ignores a call without arguments.",
 	},
 	{
 		Name: "opencode", Known: client.Ran, targets: []string{chat, responses, messages}, own: true, way: opencodeRule, shapes: callTemplates{responses: plainResponses},
-		Description: `a call whose arguments don't parse becomes a call of the tool invalid with {"tool": …, "error": …} and the parser's error; a value that is not an object becomes {"value": …}`,
+		Description: `A call whose arguments don't parse becomes a call of the tool "invalid" with {"tool": …, "error": …}, which contains the parser's error. A value that is not an object becomes {"value": …}.`,
 	},
 	{
 		Name: "continue", Known: client.Ran, targets: []string{chat, messages}, own: true, way: continueCLIRule,
-		Description: "arguments that don't parse are sent as {}; an array stays an array",
+		Description: "Arguments that don't parse become {}. An array stays an array.",
 	},
 	{
 		Name: "cline", Known: client.Ran, targets: []string{chat, responses}, own: true, way: clineRule, shapes: callTemplates{responses: plainResponses},
-		Description: "jsonrepair changes arguments that don't parse, which toolscope doesn't predict, or they are sent as {}; an array stays an array, and is run as commands",
+		Description: "jsonrepair changes arguments that don't parse, or they become {}; toolscope can't predict the result. An array stays an array, and the client runs it as commands.",
 	},
 	{
 		Name: "crush", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: crushRule,
-		Description: "arguments that don't parse are sent as {}; other values that are not an object are sent unchanged to providers that accept text, as {} to Anthropic, and not at all to Gemini; fields are sorted for providers that accept objects",
+		Description: "Arguments that don't parse become {}. Providers that accept text get other values unchanged. For other providers, the fields of an object are sorted. A value that is not an object becomes {} for Anthropic, and is not sent to Gemini.",
 	},
 	{
 		Name: "openclaw", Known: client.Read,
-		Description: "providers that accept text get the raw text; others get the object in the text, or {} if there is none",
+		Description: "Providers that accept text get the raw text. Others get the object in the text, or {} if there is none.",
 		text:        keep, object: unwrap, reasoningAsText: true, fillsIn: true,
 	},
 	{
 		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: `streamText with tools: arguments that don't parse are sent as {}; values that are not an object are sent unchanged to Responses and Gemini, as {"rawInvalidInput": …} to Anthropic and Bedrock, as {} to Chat; an object in a string is sent as an object; calls of Chat and Gemini without an id get one; names are cleaned for Bedrock`,
+		Description: `streamText with tools: arguments that don't parse become {}. Values that are not an object stay unchanged for Responses and Gemini, and become {"rawInvalidInput": …} for Anthropic and Bedrock, and {} for Chat. An object in a string becomes an object. A call of Chat or Gemini without an id gets an id. Names are cleaned for Bedrock.`,
 	},
 	{
 		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
-		Description: `useChat history: arguments that don't parse are sent as a string to Responses and Gemini, as {"rawInvalidInput": "…"} to Anthropic and Bedrock, as {} to Chat; everything else is as in ai-sdk`,
+		Description: `useChat history: arguments that don't parse become a string for Responses and Gemini, {"rawInvalidInput": "…"} for Anthropic and Bedrock, and {} for Chat. All other rules are those of ai-sdk.`,
 	},
 	{
 		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: "as ai-sdk, but values that are not an object are sent unchanged to Anthropic, which refuses them",
+		Description: "The rules are those of ai-sdk, but Anthropic gets values that are not an object unchanged, and refuses them.",
 	},
 	{
 		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
-		Description: "as ai-sdk-ui, but values that are not an object are sent unchanged to Anthropic, which refuses them",
+		Description: "The rules are those of ai-sdk-ui, but Anthropic gets values that are not an object unchanged, and refuses them.",
 	},
 	{
 		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, names: mastraNames, shapes: aiSDKShapes,
-		Description: "arguments that don't parse are repaired if quotes or commas are wrong; otherwise they are sent as {}, and the tool runs with {}; null is left out for Anthropic, which then refuses the request; a name with characters other than letters, digits, _ and - becomes unknown_tool; an array stays an array, but Chat gets {}; an object in a string is sent as an object",
+		Description: "The client repairs arguments with wrong quotes or commas. Other arguments that don't parse become {}, and the tool runs with {}. For Anthropic, null is left out, and Anthropic refuses the request. A name with characters other than letters, digits, _ and - becomes unknown_tool. An array stays an array, but becomes {} for Chat. An object in a string becomes an object.",
 	},
 	{
 		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, names: langChainNames, idless: []string{gemini},
-		Description: "JSON that was cut off is closed; other text that is not an object is sent raw to the OpenAI protocol that it came from, and as {} or unchanged from Anthropic to Anthropic; otherwise the call is left out, but its result stays, and so is one next to valid calls",
+		Description: "JSON that was cut off is closed. The OpenAI protocol that a call came from gets other text that is not an object as raw text. From Anthropic to Anthropic, such text becomes {} or stays unchanged. Otherwise, the call is left out, but its result stays. A broken call next to valid calls is also left out.",
 	},
 	{
 		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule, names: llamaIndexTSNames,
-		Description: `arguments that don't parse raise an error; the content of a string is parsed again, and sent as {"rawInput": …} if it is not JSON`,
+		Description: `Arguments that don't parse raise an error. The client parses the content of a string again, and sends {"rawInput": …} if the content is not JSON.`,
 	},
 	{
 		Name: "litellm", Known: client.Documented, targets: []string{chat, messages}, way: pythonStrict,
-		Description: "providers that accept text get the raw text; for Anthropic, arguments that don't parse raise an error, and the request fails",
+		Description: "Providers that accept text get the raw text. For Anthropic, arguments that don't parse raise an error, and the request fails.",
 	},
 	{
 		Name: "pydantic-ai", Known: client.Read, way: pydanticAIRule, targets: []string{chat, responses, messages, gemini, bedrock, "cohere"},
-		Description: `arguments that are not an object are sent as {"INVALID_JSON": "…"}, to every provider`,
+		Description: `Arguments that are not an object become {"INVALID_JSON": "…"}, for every provider.`,
 	},
 	{
 		Name: "openai-agents-js", Known: client.Ran, targets: []string{chat, responses}, way: asItCame, names: agentsNames, shapes: agentsShapes,
-		Description: "the text is sent unchanged",
+		Description: "The text stays unchanged.",
 	},
 	{
 		Name: "openai-agents", Known: client.Read, targets: []string{chat, responses}, way: openAIAgentsRule,
-		Description: "the text is sent unchanged; Chat gets {} if the text is empty",
+		Description: "The text stays unchanged, but Chat gets {} if the text is empty.",
 	},
 	{
 		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, read: []string{bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
-		Description: "strings with raw control characters or wrong escapes are repaired; other arguments that are not an object are sent as {}, but a value of Gemini stays unchanged; ids are cleaned for other protocols than their own; the code for Bedrock was read, not run. Before version 1, JSON that was cut off was closed",
+		Description: "The client repairs strings with raw control characters or wrong escapes. Other arguments that are not an object become {}, but a value of Gemini stays unchanged. Ids are cleaned for protocols other than their own. We read the code for Bedrock, but did not run it. Before version 1, the client closed JSON that was cut off.",
 	},
 	{
 		Name: "fantasy", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: fantasyRule,
-		Description: "providers that accept text get the raw text; arguments that are not an object are sent as {} to Anthropic, with a warning, and not at all to Gemini; fields are sorted for providers that accept objects",
+		Description: "Providers that accept text get the raw text. Arguments that are not an object become {} for Anthropic, with a warning, and are not sent to Gemini. For both, the fields of an object are sorted.",
 	},
 	{
 		Name: "langchain", Known: client.Read, targets: []string{chat}, way: langChainRule, shapes: callTemplates{chat: typeFirst}, unsigned: true,
-		Description: "for Python: JSON that was cut off is closed, or shortened until it parses; other text that is not an object is sent raw, after the complete calls",
+		Description: "Python: JSON that was cut off is closed, or shortened until it parses. Other text that is not an object stays raw, after the complete calls.",
 	},
 	{
 		Name: "smolagents", Known: client.Read, asText: true,
-		Description: "the call is sent as text, Calling tools: and a Python list; its result as Observation: …; arguments that don't parse stay a string in the list, and a string that contains a list or an object is parsed",
+		Description: "The call becomes text: Calling tools: and a Python list. The result becomes Observation: …. Arguments that don't parse stay a string in the list. A string that contains a list or an object is parsed.",
 	},
 	{
 		Name: "crewai", Known: client.Read, targets: []string{chat, messages}, way: pythonStrict,
-		Description: "providers that accept text get the raw text; for Anthropic, arguments that don't parse raise an error",
+		Description: "Providers that accept text get the raw text. For Anthropic, arguments that don't parse raise an error.",
 	},
 	{
 		Name: "semantic-kernel", Known: client.Read, targets: []string{chat, messages, gemini, bedrock, ollama}, way: pythonStrict,
-		Description: "for Python: providers that accept text get the raw text; for others, arguments that don't parse raise an error",
+		Description: "Python: providers that accept text get the raw text. For others, arguments that don't parse raise an error.",
 	},
 	{
 		Name: "spring-ai", Known: client.Read, targets: []string{chat, messages, gemini, bedrock}, way: springAIRule,
-		Description: `providers that accept text get the raw text; arguments that are not an object are sent as {} to Anthropic; Gemini gets a value as {"result": …}; in other cases the client throws`,
+		Description: `Empty arguments become {}. Providers that accept text get other arguments as raw text. Arguments that are not an object become {} for Anthropic and, if they are JSON, {"result": …} for Gemini. Otherwise, the client throws.`,
 	},
 	{
 		Name: "langchain4j", Known: client.Read, targets: []string{chat, messages, gemini, bedrock, ollama}, way: langChain4jRule,
-		Description: "providers that accept text get the raw text; for Anthropic, the client pastes the text into the body, which is then invalid if the text is not JSON; for others it throws",
+		Description: "Providers that accept text get the raw text. For Anthropic, the client pastes the text into the body; if the text is not JSON, the body is invalid. For other providers, the client throws if the text is not an object.",
 	},
 	{
 		Name: "anthropic-js", Known: client.Ran, own: true, targets: []string{messages}, way: anthropicJSRule,
-		Description: "JSON that was cut off loses its last token and is closed; a value that is not an object stays unchanged; in other cases the stream throws",
+		Description: "JSON that was cut off loses its last token and is closed. A value that is not an object stays unchanged. In other cases, the stream throws.",
 	},
 	{
 		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, names: openAIJSNames, shapes: openAIShapes,
-		Description: "the text is sent unchanged; the stream of a response of Responses throws if two of its calls have the same id",
+		Description: "The text stays unchanged. The stream of Responses throws if two calls of a response have the same id.",
 	},
 	{
 		Name: "google-genai-js", Known: client.Ran, own: true, targets: []string{gemini}, way: throughJSON, shapes: callTemplates{gemini: argsFirstID},
-		Description: "the value passes through JSON.parse and JSON.stringify; null is left out",
+		Description: "The value passes through JSON.parse and JSON.stringify. null is left out.",
 	},
 }
 

@@ -194,7 +194,7 @@ func emptyOnError(r receivedCall, to string) clientCall {
 // continueCLIRule is the rule of Continue, which stops at a call from Anthropic without arguments.
 func continueCLIRule(r receivedCall, to string) clientCall {
 	if r.args == "" && r.from == messages {
-		return clientRaises("it doesn't continue after a call without arguments")
+		return clientRaises("the client doesn't continue after a call without arguments")
 	}
 	return emptyOnError(r, to)
 }

@@ -91,7 +91,7 @@ func (m *matcher) compareCallSignatures(t *candidateTurn) {
 			r.Words = stream.Messagef("the signature of the call %s is missing", stream.Fact(e.name))
 		default:
 			r.Kind, r.Rule = ReasoningAltered, ReasoningSame
-			r.Words = stream.Messagef("the signature of the call %s is not the one that came with it", stream.Fact(e.name))
+			r.Words = stream.Messagef("the signature of the call %s differs from the signature that came with the call", stream.Fact(e.name))
 		}
 		m.Reasoning = append(m.Reasoning, r)
 	}
@@ -186,7 +186,7 @@ func (c *reasoningComparison) compareBlocks() {
 	}
 	for _, b := range gone {
 		if of := c.useBlock(func(s *reasoningBlock) bool { return s.calls == b.calls }); of != nil {
-			c.addChange(ReasoningAltered, ReasoningSame, of, false, stream.Messagef("reasoning was sent that the model didn't write, with another signature"))
+			c.addChange(ReasoningAltered, ReasoningSame, of, false, stream.Messagef("the request contains reasoning that the model didn't write, with a different signature"))
 			continue
 		}
 		optional := c.to.HasPreviousID && b.item == ""

@@ -269,7 +269,7 @@ func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 	switch {
 	case role == protocol.System:
-		c.addLoss(OrphanResult.newLoss("a result can't be among the instructions: it is left out"))
+		c.addLoss(OrphanResult.newLoss("a result can't be among the instructions: the result is left out"))
 		return false
 	case p.RunByProvider:
 		keep := c.same && !c.Policy.asText
@@ -294,7 +294,7 @@ func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 		p.Raw = nil
 	}
 	if p.Failed && !c.To.ErrorFlag {
-		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but the target has no field for this"))
+		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but the target has no error field"))
 		p.Failed, p.Raw = false, nil
 	}
 	if p.Media > 0 && p.Raw == nil {

@@ -126,13 +126,13 @@ func (p *resultPairer) fillMissing(l unanswered) {
 	for len(p.waiting[key]) > 0 {
 		later := p.waiting[key][0]
 		if p.waiting[key] = p.waiting[key][1:]; later.message > l.message {
-			c.addLoss(AdjacencyFix.newLoss("the result of call %s is moved to its required place", what))
+			c.addLoss(AdjacencyFix.newLoss("the result of call %s is moved to the place that the target requires", what))
 			p.moved[later] = true
 			p.made[l.message] = append(p.made[l.message], &p.messages[later.message].Parts[later.part])
 			return
 		}
 	}
-	c.addLoss(AdjacencyFix.newLoss("call %s has no result: a made-up result is added, which says so", what))
+	c.addLoss(AdjacencyFix.newLoss("call %s has no result: the client adds a made-up result that says so", what))
 	p.made[l.message] = append(p.made[l.message], &protocol.Part{
 		Kind: protocol.ResultPart, ID: call.ID, Name: call.Name, ToolKind: call.ToolKind, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 	})
@@ -196,7 +196,7 @@ func (c *previewBuilder) noteRefusal(words string, p *protocol.Part, ours string
 // addSplitLoss adds the loss of a turn whose calls were put into several messages.
 func (c *previewBuilder) addSplitLoss() {
 	if c.To.ResultsFollow {
-		c.addLoss(ParallelSplit.newLoss("calls that the model made together are sent as if it had made them one after another"))
+		c.addLoss(ParallelSplit.newLoss("the calls that the model made together are sent as if the model had made them one after another"))
 	}
 }
 
@@ -217,7 +217,7 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	}
 	args, ok := reprOf(nil, text, true)
 	if !ok || slices.Contains(c.textIDs, p.ID) { // a later call with the same id replaces the earlier one
-		return c.markUnknown(sent, ArgsUnknown.newLoss("how %s treats these arguments, or two calls with the same id, is unknown", stream.Own(c.Policy.Client.Title)))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("the treatment of these arguments, or of two calls with the same id, by %s is unknown", stream.Own(c.Policy.Client.Title)))
 	}
 	if p.Signature != "" {
 		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", stream.Own(c.Policy.Client.Title)))

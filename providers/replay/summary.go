@@ -160,7 +160,7 @@ func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVe
 	if fate != WasAltered || !t.object {
 		return argsVerdict{treatment: fate, vague: true} // clients may have repaired them, so they are not reported as altered
 	}
-	return argsVerdict{treatment: fate, loss: ArgsAltered.newLoss("arguments were sent that the model didn't write"), vague: true}
+	return argsVerdict{treatment: fate, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write"), vague: true}
 }
 
 // reportedOr returns the last reported treatment if it is one of others, which hashes can't distinguish from

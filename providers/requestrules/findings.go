@@ -22,13 +22,13 @@ var (
 		Verdict:      "illegal id",
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "The id of a call is too long for the target, or has characters that the target doesn't accept. It refuses the request.",
-		Advice:       "Replace the id, in the call and in its result, by one that the target accepts.",
+		Advice:       "In the call and in its result, replace the id by an id that the target accepts.",
 	}
 	RequestIllegal = &stream.Diagnosis{
 		Code: "REQUEST_ILLEGAL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		Verdict:      "bad request",
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "The messages of a request break a rule of its target, e.g. about the order of roles or about empty texts. The target refuses the request.",
-		Advice:       "Change the request at the place that the message names, in the code that builds it.",
+		Advice:       "Change the code that builds the request. The finding's message names the place in the request.",
 	}
 )

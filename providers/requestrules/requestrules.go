@@ -244,9 +244,9 @@ func (c *checker) checkOrder(i int, before protocol.Role) {
 	case c.Partial || to.Refusal.Order == "" || m.Role != protocol.Assistant:
 		return
 	case before == protocol.System:
-		c.addSpot(RequestIllegal, "turn-order", ByRequest, "the history must begin with a turn of the user", Spot{Message: i, Part: -1})
+		c.addSpot(RequestIllegal, "turn-order", ByRequest, "the history must begin with a user message", Spot{Message: i, Part: -1})
 	case calls && before == protocol.Assistant && !to.Merges:
-		c.addSpot(RequestIllegal, "turn-order", ByRequest, "a call must follow a turn of the user or results", Spot{Message: i, Part: -1})
+		c.addSpot(RequestIllegal, "turn-order", ByRequest, "a call must come directly after a user message or after results", Spot{Message: i, Part: -1})
 	}
 }
 
@@ -268,7 +268,7 @@ func (c *checker) checkTexts(i int) {
 	case blank:
 		c.addSpot(RequestIllegal, "content-empty", ByRequest, "all texts of a message are blank", Spot{Message: i, Part: -1})
 	case len(m.Parts) == 0 && m.Role == protocol.User && m.Raw.Get("content").IsPresent():
-		c.addSpot(RequestIllegal, "content-empty", ByRequest, "a message of the user has no content", Spot{Message: i, Part: -1})
+		c.addSpot(RequestIllegal, "content-empty", ByRequest, "a user message has no content", Spot{Message: i, Part: -1})
 	}
 }
 

@@ -96,20 +96,20 @@ func isLong[text ~string | ~[]byte](number text) bool {
 // refusalReason returns the reason why a schema is not compiled at all, or "".
 func refusalReason(text json.Value) string {
 	if len(text) > maxBytes {
-		return "it is larger than 256 KiB"
+		return "the schema is larger than 256 KiB"
 	}
 	var lex json.Lexer
 	lex.Write(text)
 	lex.Close()
 	switch m := measureCost(text, lex.Tokens()); {
 	case m.objects > maxSchemas:
-		return "it has more than 2,000 objects"
+		return "the schema has more than 2,000 objects"
 	case m.depth > maxNesting:
-		return "it is nested more than 64 levels deep"
+		return "the schema is nested more than 64 levels deep"
 	case m.number:
-		return "it has a number too large to calculate with"
+		return "the schema has a number that is too large to calculate with"
 	case oddRefs(text, lex.Tokens()) > maxRefs:
-		return "it refers to more than 100 places outside $defs and definitions"
+		return "the schema refers to more than 100 places outside $defs and definitions"
 	}
 	return ""
 }

@@ -452,14 +452,14 @@ var (
 	NamespaceMissing = &stream.Diagnosis{
 		Code: "NAMESPACE_MISSING", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "no namespace",
-		Meaning: "The tool is declared in a namespace. The call doesn't name the namespace, or has it in its name. Codex refuses such a call.",
-		Advice:  "Make the gateway pass on the namespace of calls as a separate field.",
+		Meaning: "The tool is declared in a namespace. The call doesn't name the namespace, or has the namespace in the tool's name. Codex refuses such a call.",
+		Advice:  "Make the gateway pass the namespace of a call on as a separate field.",
 	}
 	KindChanged = &stream.Diagnosis{
 		Code: "KIND_CHANGED", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "wrong kind",
 		Meaning: "A tool that was declared as custom (free text) is called as a function, or the other way round. Codex refuses such a call.",
-		Advice:  "Make the gateway return calls of the kind that the request declares.",
+		Advice:  "Make the gateway return each call as the kind that the request declares.",
 	}
 	UnknownKey = &stream.Diagnosis{
 		Code: "SCHEMA_UNKNOWN_KEY", Severity: stream.Warn, By: stream.Model,
@@ -479,7 +479,7 @@ var (
 		Code: "SCHEMA_ENUM", Severity: stream.Warn, By: stream.Model,
 		Verdict: "wrong value",
 		Short:   "not in the list",
-		Meaning: "A value is not one of those that the tool's schema lists.",
+		Meaning: "A value is not one of the values that the tool's schema lists.",
 		Advice:  "Refuse the call in a tool result that lists the allowed values.",
 	}
 	TooMany = &stream.Diagnosis{
@@ -493,13 +493,13 @@ var (
 		Code: "SCHEMA_INVALID", Severity: stream.Warn, By: stream.Model,
 		Verdict: "breaks schema",
 		Short:   "breaks the schema",
-		Meaning: "The arguments are complete, and the tool's schema doesn't allow them.",
+		Meaning: "The arguments are complete, but the tool's schema doesn't allow them.",
 		Advice:  "Refuse the call in a tool result that names the error.",
 	}
 	Unchecked = &stream.Diagnosis{
 		Code: "SCHEMA_UNCHECKED", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The arguments were not checked against a schema; the message says why.",
-		Advice:  "Don't treat the arguments as valid: the call may still be wrong.",
+		Meaning: "toolscope didn't check the arguments against a schema. The message names the reason.",
+		Advice:  "Don't treat the arguments as valid: they may still break the schema.",
 	}
 )
 

@@ -210,7 +210,7 @@ func compileSchema(text json.Value) (c *compiledSchema) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			c = &compiledSchema{note: stream.Messagef("it can't be compiled: %v", p)}
+			c = &compiledSchema{note: stream.Messagef("the schema can't be compiled: %v", p)}
 		}
 	}()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -230,7 +230,7 @@ func compileSchema(text json.Value) (c *compiledSchema) {
 		return c
 	}
 	if bytes.Count(text, []byte(`"$dynamicAnchor"`)) > 1 {
-		c.note.Text = "its dynamic references depend on the path that leads to them"
+		c.note.Text = "the schema's dynamic references depend on the path that leads to them"
 		return c
 	}
 	c.note.Text = c.buildNodes(patterns)
@@ -274,12 +274,12 @@ func compileFailure(err error) stream.Message {
 	var bad *jsonschema.SchemaValidationError
 	switch {
 	case errors.As(err, &load):
-		return stream.Messagef("it refers to %s, and schemas are never fetched", clipText(load.URL))
+		return stream.Messagef("the schema refers to %s, and toolscope never fetches schemas", clipText(load.URL))
 	case errors.As(err, &bad):
 		var v *jsonschema.ValidationError
 		if errors.As(bad.Err, &v) {
 			if all := flattenErrors(v); len(all) > 0 {
-				return stream.Messagef("it is not a JSON Schema%s: %s", pointerText(" at ", all[0].InstanceLocation, ""), problemText(all[0]))
+				return stream.Messagef("the schema is not a JSON Schema%s: %s", pointerText(" at ", all[0].InstanceLocation, ""), problemText(all[0]))
 			}
 		}
 	}
@@ -300,7 +300,7 @@ func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	}
 	for _, n := range b.order {
 		if nestingDepth(n) > maxSchemasAtValue {
-			return "its references form a cycle or nest too deep"
+			return "the schema's references form a cycle or nest too deep"
 		}
 		s := n.of
 		for _, p := range n.patterns {
@@ -309,7 +309,7 @@ func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 		exact = exact && s.Not == nil && s.If == nil && len(s.OneOf) == 0 && s.Contains == nil
 	}
 	if guess && !exact {
-		return "it has a pattern that can't be checked exactly: it looks ahead or back, or is too large"
+		return "the schema has a pattern that toolscope can't check exactly: the pattern looks ahead or back, or is too large"
 	}
 	for _, n := range b.order {
 		n.combineRules()

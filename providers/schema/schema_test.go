@@ -167,20 +167,20 @@ func TestSchemas(t *testing.T) {
 // TestUnusable: a schema that can't be used leads to an info finding with the reason.
 func TestUnusable(t *testing.T) {
 	for _, test := range []struct{ name, schema, want string }{
-		{"remote", `{"$ref":"https://example.com/s.json"}`, "it refers to https://example.com/s.json, and schemas are never fetched"},
-		{"a file", `{"$ref":"file:///etc/passwd"}`, "it refers to file:///etc/passwd, and schemas are never fetched"},
-		{"beside it", `{"$ref":"other.json"}`, "it refers to https://toolscope.invalid/other.json, and schemas are never fetched"},
+		{"remote", `{"$ref":"https://example.com/s.json"}`, "the schema refers to https://example.com/s.json, and toolscope never fetches schemas"},
+		{"a file", `{"$ref":"file:///etc/passwd"}`, "the schema refers to file:///etc/passwd, and toolscope never fetches schemas"},
+		{"beside it", `{"$ref":"other.json"}`, "the schema refers to https://toolscope.invalid/other.json, and toolscope never fetches schemas"},
 		{"no such place", `{"$ref":"#/$defs/x"}`, `json-pointer in "#/$defs/x" not found`},
-		{"of its own draft", `{"$schema":"https://example.com/draft","type":"object"}`, "it refers to https://example.com/draft, and schemas are never fetched"},
-		{"no schema", `{"type":"strnig"}`, "it is not a JSON Schema at /type: matches none of the 2 alternatives"},
-		{"no object", `[1]`, "it is not a JSON Schema: a value of type array, but the schema wants boolean or object"},
-		{"round in a circle", `{"allOf":[{"$ref":"#"}]}`, "its references form a cycle or nest too deep"},
-		{"large", `{"description":"` + strings.Repeat("x", maxBytes) + `"}`, "it is larger than 256 KiB"},
-		{"many", `{"anyOf":[` + strings.Repeat("{},", maxSchemas) + `{}]}`, "it has more than 2,000 objects"},
-		{"deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), "it is nested more than 64 levels deep"},
-		{"large number", `{"minimum":1e999999}`, "it has a number too large to calculate with"},
-		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "it has a pattern that can't be checked exactly: it looks ahead or back, or is too large"},
-		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "it has a pattern that can't be checked exactly: it looks ahead or back, or is too large"},
+		{"of its own draft", `{"$schema":"https://example.com/draft","type":"object"}`, "the schema refers to https://example.com/draft, and toolscope never fetches schemas"},
+		{"no schema", `{"type":"strnig"}`, "the schema is not a JSON Schema at /type: matches none of the 2 alternatives"},
+		{"no object", `[1]`, "the schema is not a JSON Schema: a value of type array, but the schema wants boolean or object"},
+		{"round in a circle", `{"allOf":[{"$ref":"#"}]}`, "the schema's references form a cycle or nest too deep"},
+		{"large", `{"description":"` + strings.Repeat("x", maxBytes) + `"}`, "the schema is larger than 256 KiB"},
+		{"many", `{"anyOf":[` + strings.Repeat("{},", maxSchemas) + `{}]}`, "the schema has more than 2,000 objects"},
+		{"deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), "the schema is nested more than 64 levels deep"},
+		{"large number", `{"minimum":1e999999}`, "the schema has a number that is too large to calculate with"},
+		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "the schema has a pattern that toolscope can't check exactly: the pattern looks ahead or back, or is too large"},
+		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "the schema has a pattern that toolscope can't check exactly: the pattern looks ahead or back, or is too large"},
 	} {
 		got := check(test.schema, `{"a":1}`)
 		if want := "0@-1 SCHEMA_UNCHECKED this tool's schema can't be used: " + test.want + "\n"; got != want {

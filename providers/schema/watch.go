@@ -145,7 +145,7 @@ func (w *CallChecker) checkFolded() {
 			"the name %q is the model's own form of %q: the server's parser failed", stream.Fact(clipText(name)), stream.Fact(clipText(t.Name))))
 	default:
 		w.found = append(w.found, NamespaceMissing.Finding(
-			"the namespace %q is folded into the name %q: Codex answers \"unsupported call: %s\"", stream.Fact(clipText(t.Namespace)), stream.Fact(clipText(name)), clipText(name)))
+			"the namespace %q is part of the name %q: Codex answers \"unsupported call: %s\"", stream.Fact(clipText(t.Namespace)), stream.Fact(clipText(name)), clipText(name)))
 	}
 }
 
@@ -168,7 +168,7 @@ func (w *CallChecker) checkNamespace() {
 	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
 		name := clipText(w.call.Name)
 		w.found = append(w.found, NamespaceMissing.Finding(
-			"the tool %q is in the namespace %q, but the call names none: Codex answers \"unsupported call: %s\"", stream.Fact(name), stream.Fact(clipText(t.space)), name))
+			"the tool %q is in the namespace %q, but the call names no namespace: Codex answers \"unsupported call: %s\"", stream.Fact(name), stream.Fact(clipText(t.space)), name))
 	}
 }
 

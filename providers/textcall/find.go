@@ -73,7 +73,8 @@ func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 	return Call{}, false
 }
 
-// mayEndCall reports whether text ends with a byte that ends a form.
+// mayEndCall reports whether text ends as a call written in text can end: with > } ] ) or a backquote, or with
+// *** End Patch.
 func mayEndCall(text []byte) bool {
 	return strings.IndexByte(">}])`", text[len(text)-1]) >= 0 || bytes.HasSuffix(text, []byte("*** End Patch"))
 }

@@ -304,7 +304,7 @@ func driftFinding(list []driftedTool) stream.Finding {
 	if d.where == "it" {
 		where = stream.OwnFact(d.where)
 	}
-	return d.by.Finding("the model got another schema of %s than %s published: %s differs%s%s",
+	return d.by.Finding("the model got a different schema for %s than %s published: %s differs%s%s",
 		stream.Fact(d.tool), d.server, where, stream.Own(why), more)
 }
 

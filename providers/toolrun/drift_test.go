@@ -46,7 +46,7 @@ func TestDrift(t *testing.T) {
 	} {
 		want := test.want
 		if grade, where, ok := strings.Cut(want, " "); ok {
-			want = grade + " TOOL_SCHEMA_DRIFT by client: the model got another schema of a than s published: " + where + " differs"
+			want = grade + " TOOL_SCHEMA_DRIFT by client: the model got a different schema for a than s published: " + where + " differs"
 		}
 		if got := declaring(test.told, test.given, "a"); got != want {
 			t.Errorf("%s: %s\nwant %s", test.name, got, want)
@@ -57,7 +57,7 @@ func TestDrift(t *testing.T) {
 // TestDriftOnce: tools of a server that drift alike are one finding, and told once.
 func TestDriftOnce(t *testing.T) {
 	got := declaring(`{"a":1}`, `{"a":2}`, "a", "b", "c", "d", "e", "f", "g", "h")
-	want := "warn TOOL_SCHEMA_DRIFT by client: the model got another schema of a than s published: /a differs; also 7 more: b, c, d, e, f …"
+	want := "warn TOOL_SCHEMA_DRIFT by client: the model got a different schema for a than s published: /a differs; also 7 more: b, c, d, e, f …"
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -398,7 +398,7 @@ func (m *Matcher) notAsked(of *Call) {
 			return
 		}
 	}
-	f := notRun.Finding("the model got a result, but no request to run %s reached %s", tool, s.Name)
+	f := notRun.Finding("the model got a result, but no request for %s reached %s", tool, s.Name)
 	m.not = append(m.not, CallWithoutRun{of, s.Name, tool, m.found(of, nil, f)})
 }
 
@@ -422,9 +422,9 @@ func (m *Matcher) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 	case Cut, None:
 		tell(resultCut, "%s", sizes)
 	case Half:
-		tell(resultHalf, "text and structured content differ, and the model got only one: %s", sizes)
+		tell(resultHalf, "the text and the structured content differ, and the model got only one of them: %s", sizes)
 	case Altered:
-		tell(resultAltered, "the result that the model got is not in what %s returned: %s", a.Tool, sizes)
+		tell(resultAltered, "the result that the model got is not part of the result that %s returned: %s", a.Tool, sizes)
 	}
 	if g.Flag && g.Failed != r.Failed && a.Result != Altered {
 		words := "the tool reported a failure, but the model got a success"

@@ -81,7 +81,7 @@ func TestProxyRefusedUpstream(t *testing.T) {
 		}
 		for _, u := range turns {
 			own := u.HTTPStatus == 502
-			if own && (u.Phase != "aborted" || u.EndedBy != "network" || u.Findings[0].Message != "toolscope answered 502 in the provider's place: no response from "+nobody+": connection refused by "+nobody) {
+			if own && (u.Phase != "aborted" || u.EndedBy != "network" || u.Findings[0].Message != "toolscope answered 502 instead of the provider: no response from "+nobody+": connection refused by "+nobody) {
 				t.Errorf("%+v", u)
 			}
 			if !own && (u.Phase != "complete" || u.EndedBy != "provider" || len(u.Findings) > 0) {

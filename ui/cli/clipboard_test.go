@@ -50,7 +50,7 @@ func TestClipboard(t *testing.T) {
 	}{
 		{"", "", 5, nil, "", "the terminal (OSC 52)", true, ""},
 		{"", "", maxOSC52, nil, "", "the terminal (OSC 52)", true, ""},
-		{"", "", big, nil, "", "", false, "OSC 52 copies at most 75 kB: save it, or install wl-copy, xclip or xsel"},
+		{"", "", big, nil, "", "", false, "OSC 52 copies at most 75 kB: save the text to a file, or install wl-copy, xclip or xsel"},
 		{"wl-copy xclip", "WAYLAND_DISPLAY DISPLAY", 5, nil, "/bin/wl-copy [] 5", "wl-copy and the terminal (OSC 52)", true, ""},
 		{"wl-copy xclip", "DISPLAY", 5, nil, "/bin/xclip [-selection clipboard] 5", "xclip and the terminal (OSC 52)", true, ""},
 		{"xsel", "DISPLAY", 5, nil, "/bin/xsel [--clipboard --input] 5", "xsel and the terminal (OSC 52)", true, ""},

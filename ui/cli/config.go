@@ -32,13 +32,13 @@ func (se *settingSources) configCommand() *cobra.Command {
 	}
 	show.Flags().BoolVar(&origins, "show-origin", false, "")
 	edit := &cobra.Command{
-		Use: "edit", Short: "Open the configuration file in $EDITOR, then check it", Args: noArgs,
-		Example: "toolscope config edit", Long: "A new file begins with every setting, commented out.",
+		Use: "edit", Short: "Edit the configuration file in $EDITOR, then check it", Args: noArgs,
+		Example: "toolscope config edit", Long: "If there is no file, toolscope creates one that lists every setting in a comment.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return se.editConfig(cmd.Root()) },
 	}
 	check := &cobra.Command{
 		Use: "check", Short: "Check the configuration file", Args: noArgs,
-		Example: "toolscope config check", Long: "Errors are listed with their line and column.",
+		Example: "toolscope config check", Long: "check lists each error with its line and column.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return se.checkConfig(cmd.Root()) },
 	}
 	path := &cobra.Command{

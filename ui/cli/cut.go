@@ -39,12 +39,12 @@ func (a *app) cutCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cut FILE", Short: "Truncate a capture, or inject a fault",
 		Example: "toolscope cut run.tsc --at-delta 9 -o cut.tsc\ntoolscope cut run.tsc --turn 3 --at-ms 1250 -o cut.tsc\ntoolscope cut run.tsc --fault merge-index -o merged.tsc",
-		Long: `cut writes a new capture for tests. It ends at a given moment, or it has an injected
-fault. Opened, it shows what a client would have seen. A finding names toolscope as
+		Long: `cut writes a new capture for tests. The capture ends at a given moment, or it has an
+injected fault. It shows what a client would have seen. A finding names toolscope as
 the cause, so no other party is blamed.
 
 cut removes everything after the moment, in all exchanges; open exchanges end there.
-It decodes bodies, e.g. from gzip.
+cut also decodes bodies, e.g. from gzip.
 
 ` + helpPage(cutTable),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -48,7 +48,7 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo [SCENARIO]", Short: "Play the built-in demo, or one of its scenarios",
 		Example: "toolscope demo\ntoolscope demo protocols --speed 2\ntoolscope demo --list\ntoolscope demo --save samples",
-		Long:    "The demo plays its scenarios one after the other, with captions. It needs no network\nand no API key. --save writes them as captures, for use with other commands.",
+		Long:    "The demo plays its scenarios one after the other, with captions. The demo\nneeds no network and no API key. --save writes the scenarios as captures, for use with other commands.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list:

@@ -400,7 +400,8 @@ func fieldCell(set *diff.CallSet, r *diff.Row, i int) any {
 	return ofRole(role, text)
 }
 
-// cellValue returns a value, or how many values an object or array has.
+// cellValue returns the text of a scalar. For an object or array, it returns the number of keys or items, or the
+// differences from the base.
 func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	if cell.Kind != json.ObjectOpen && cell.Kind != json.ArrayOpen {
 		return valueWindow(c.Args()[cell.Start:cell.End], int(cell.At)) + textIf(cell.Cut, " (cut)")

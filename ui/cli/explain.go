@@ -28,7 +28,7 @@ func severitiesOf(d *stream.Diagnosis) string {
 func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain CODE", Short: "Explain a finding and what to do about it",
-		Example: "toolscope explain ARGS_BROKEN", Long: "CODE is the code of a finding. 'toolscope help findings' lists them.",
+		Example: "toolscope explain ARGS_BROKEN", Long: "CODE is the code of a finding. 'toolscope help findings' lists all codes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usageErrorf("explain: needs one CODE\n'toolscope help findings' lists the codes")

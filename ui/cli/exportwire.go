@@ -296,7 +296,7 @@ func decodesAs(x *providers.Exchange, t *stream.Turn) *protocol.Protocol {
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
-		e.app.printNote("%s: the repro has other findings: %s", e.path,
+		e.app.printNote("%s: the repro has different findings from the original: %s", e.path,
 			present.JoinWords(textIf(len(lost) > 0, "it lacks "+present.JoinWords(lost...)), textIf(len(more) > 0, "it adds "+present.JoinWords(more...))))
 		e.app.code = max(e.app.code, 1)
 	}
@@ -386,7 +386,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	as := decodesAs(x, t)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	if !slices.Equal(whole.codes, again.codes) {
-		return nil, errors.New("the anonymised response has other findings: export --as sse lists them")
+		return nil, errors.New("the anonymised response has different findings from the original: 'export --as sse' lists the differences")
 	}
 	return repro, nil
 }

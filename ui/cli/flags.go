@@ -126,7 +126,7 @@ var flagTexts = []flagText{
 	{"", "forbid-tool", "NAME", "fail if tool NAME is called; repeatable"},
 	{"", "max-cost", "USD", "fail if the total cost exceeds USD dollars or is unknown"},
 	{"", "baseline", "FILE", "ignore findings in FILE, the jsonl or sarif output of an earlier check"},
-	{"", "policy", "NAME", "how clients treat broken arguments: all, behaviours, clients, or a name from 'toolscope help policies'"},
+	{"", "policy", "NAME", "client policy for broken arguments: all, behaviours, clients, or a name from 'toolscope help policies'"},
 	{"", "whole", "", "preview whole turns: text, reasoning and all calls in one message"},
 	{"", "conversation", "", "preview the history in the turn's request, followed by the turn"},
 	{"", "one-by-one", "", "put each call in its own message, followed by its result; implies --whole"},

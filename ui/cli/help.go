@@ -161,13 +161,13 @@ func keysHelp(l lineWriter) {
 }
 
 const pricesPage = `The cost of a turn is the cost that the provider reports. Without one, toolscope
-multiplies the tokens by the prices of a built-in, dated table. ~ marks a cost
-that is approximate or not final: so is one with a price that is older than 60
-days. If a model is not in the table, its cost is unknown, not zero.
+multiplies the tokens by the prices of a built-in, dated table. ~ marks a cost that is
+approximate or not final: for example, because the price is older than 60 days. If a
+model is not in the table, its cost is unknown, not zero.
 
-Your own prices override the built-in ones. They are read from --prices FILE, or
-else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
-configuration folder. They are in US dollars per million tokens:
+Your own prices override the built-in ones. toolscope reads them from --prices FILE,
+or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
+configuration folder. The prices are in US dollars per million tokens:
 
   [
   {"provider":"openai","id":"gpt-x","input":2.5,"output":10,
@@ -196,7 +196,7 @@ configuration folder. They are in US dollars per million tokens:
 
 toolscope also reads these price lists unchanged: LiteLLM's
 model_prices_and_context_window.json, genai-prices' data.json and models.dev's
-api.json. Their prices are dated with the day on which the file was written.`
+api.json. The date of their prices is the day on which the file was written.`
 
 func pricesHelp(l lineWriter) {
 	for line := range strings.SplitSeq(pricesPage, "\n") {

@@ -13,8 +13,8 @@ import (
 )
 
 // rootHelp is the help of the program itself, at most 60 lines.
-const rootHelp = `toolscope shows the tool calls of language models while they stream: each call's
-arguments as they arrive, and the state the call is really in.
+const rootHelp = `toolscope shows the tool calls of language models while they stream: the arguments of
+each call as they arrive, and the real state of the call.
 
   toolscope                          list recent captures, or play the demo
   toolscope agent.sse                open a capture, a log or a saved response
@@ -30,8 +30,8 @@ Usage:
 // rootFlags are the flags that rootHelp lists. 'open --help' lists all flags.
 var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii", "no-color", "help", "version"}
 
-const rootHelpEnd = `'toolscope open --help' lists all flags for files, 'toolscope help hubs' those for
-hubs. Topics for 'toolscope help TOPIC':`
+const rootHelpEnd = `'toolscope open --help' lists all flags for files. 'toolscope help hubs' describes
+those for hubs. Topics for 'toolscope help TOPIC':`
 
 // commandGroups are the commands in the order in which rootHelp lists them.
 var commandGroups = []struct {
@@ -51,17 +51,17 @@ type exitMeaning struct{ code, means string }
 var (
 	commonExits = []exitMeaning{
 		{"0", "success"},
-		{"1", "the command failed, nothing was recognised, or a file is damaged"},
+		{"1", "the command failed, or a file is damaged or contains no model traffic"},
 		{"2", "wrong usage"},
 		{"3", "data is missing (a capture or a hub has gaps, or spans were not delivered), or a capture may contain secrets"},
 		{"128+n", "signal n ended the command"},
 	}
 	briefExits   = []exitMeaning{{"0", "success"}, {"1", "the command failed"}, {"2", "wrong usage"}}
 	commandExits = map[string][]exitMeaning{
-		"check":   {{"0", "no findings, or none that --fail-on names"}, {"1", "findings that fail"}, {"2", "wrong usage, a file can't be read or is damaged, or nothing was recognised in a file"}},
+		"check":   {{"0", "no findings, or none that --fail-on names"}, {"1", "findings that fail"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
-		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but its capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
+		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
 		"mcp":     {{"N", "the server ended with exit code N"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},
 		"explain": briefExits, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
 		"completion": briefExits, "man": briefExits, "version": briefExits, "help": briefExits, "demo": briefExits,

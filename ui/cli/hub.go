@@ -21,12 +21,13 @@ import (
 	"toolscope/ui/present"
 )
 
-const hubHelp = `A hub collects the traffic that proxies and followed logs on many machines publish. It
-keeps it for a day by default, and any number of screens can watch it. It is a NATS
-server with JetStream, built into toolscope; any other NATS server works as well.
+const hubHelp = `A hub collects the traffic that proxies and followed logs on many machines publish.
+The hub keeps the traffic for a day by default, and any number of screens can show it.
+A hub is a NATS server with JetStream, built into toolscope. Any other NATS server
+with JetStream works as well.
 
 Other machines can connect, to tls://hub:4222, only with --public, which requires
---auth, --tls-cert and --tls-key. --new-key makes a key for a machine or a viewer;
+--auth, --tls-cert and --tls-key. --new-key makes a key for a machine or a viewer.
 'toolscope help hubs' lists the permissions for such keys.`
 
 // hubCommandFlags are the flags of a hub.

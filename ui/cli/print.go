@@ -23,11 +23,11 @@ import (
 
 const printHelp = `For each turn and call, print writes the state of the call, its arguments, its cost
 and its findings, then the totals of the file. With --format jsonl it writes one JSON
-object per line; 'toolscope help jsonl' lists the fields. With -f it keeps printing
-as files grow. On a terminal the text has the colours of the screen.
+object per line; 'toolscope help jsonl' lists the fields. With -f, print continues as
+files grow. On a terminal the text has the colours of the screen.
 
 --filter selects turns ('toolscope help filter'). --hub-model and --hub-state select
-exchanges of a hub by its index; the other exchanges are not read.`
+exchanges by the hub's index. toolscope doesn't read the other exchanges.`
 
 func (pr *printing) printCommand() *cobra.Command {
 	var traces traceFlags

@@ -163,7 +163,7 @@ type screenInbox struct {
 	batch []stream.Record
 }
 
-// fileInbox returns an inbox in which the reader of a file waits for the screen.
+// fileInbox returns an inbox for a file. When it is full, the reader waits for the screen.
 func fileInbox() *screenInbox {
 	return newScreenInbox(queue.Rules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
 }

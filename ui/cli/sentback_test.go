@@ -136,7 +136,7 @@ func TestSentBackOfDropped(t *testing.T) {
 	}
 	whole, dropped := lines(1<<30, `{"n":2}`), lines(1, `{"n":2}`)
 	known, event, _ := strings.Cut(whole, `","event":`)
-	if !strings.Contains(whole, `"as":"altered","policies":[]`) || dropped != known+`; toolscope dropped its arguments (7 bytes), so the details are unknown","event":`+event {
+	if !strings.Contains(whole, `"as":"altered","policies":[]`) || dropped != known+`; toolscope dropped the call's arguments (7 bytes), so the details are unknown","event":`+event {
 		t.Errorf("%s\nwant more than %s", dropped, whole)
 	}
 }

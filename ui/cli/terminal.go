@@ -256,7 +256,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	case failure != nil:
 		return "", failure
 	}
-	return "", errors.New("OSC 52 copies at most 75 kB: save it, or install wl-copy, xclip or xsel")
+	return "", errors.New("OSC 52 copies at most 75 kB: save the text to a file, or install wl-copy, xclip or xsel")
 }
 
 // useTool passes the text to the first tool that is found. No tool is not an error.

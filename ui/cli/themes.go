@@ -94,8 +94,8 @@ func (a *app) themeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "theme [NAME|FILE]", Short: "Print a theme as a file, or check one",
 		Example: "toolscope config theme dracula > ~/.config/toolscope/themes/mine.toml\ntoolscope config theme mine\ntoolscope --theme mine",
-		Long: `The output is a theme file that also lists the contrast of each colour. Use it to start
-your own theme, or to check one.
+		Long: `The output is a theme file that also lists the contrast of each colour. Use the output
+to start your own theme, or to check a theme.
 
 A style is bold, faint, italic, underline, reverse, a colour #rrggbb, a background
 bg:#rrggbb, or several of them. base = "NAME" names a theme for the styles that the file

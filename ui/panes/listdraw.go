@@ -243,7 +243,7 @@ func (l *List) drawHeads(p *screen.Pen) {
 	}
 }
 
-// fromHead returns the head of the column of the origin.
+// fromHead returns the header of the origin column.
 func (l *List) fromHead() string {
 	switch {
 	case l.who.files > 1:

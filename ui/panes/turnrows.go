@@ -318,7 +318,7 @@ type Changes struct {
 	named   map[int32]bool // is in Turns
 }
 
-// Advance collects the changes since the last call.
+// Advance collects the changes since the previous Advance.
 func (n *Changes) Advance(v *providers.View) {
 	s := v.Session()
 	n.All = s != n.session || v.Events() < n.events

@@ -24,7 +24,7 @@ func TestCallout(t *testing.T) {
 	for _, c := range []struct{ args, end, want string }{
 		{`{"a":1}`, done, "Complete and valid." + unchecked},
 		{``, done, "Complete, without arguments." + unchecked},
-		{`{"a":1} and`, done, "The object is complete at byte 8, but 'a' follows.|cause the model|do Don't run the call with the object alone.|" +
+		{`{"a":1} and`, done, "The object is complete at byte 8, but 'a' follows.|cause the model|do Don't run the call with only this object.|" +
 			"risk Clients that run a call when its arguments are final fail: it is not JSON from byte 8."},
 		{`{"a":s`, done, "Not JSON from byte 5 on: expected a value, got 's'.|cause the model|do Report the error to the model in a tool result.|" +
 			"risk Clients that run a call when its arguments are final fail: it is not JSON from byte 5."},
@@ -34,7 +34,7 @@ func TestCallout(t *testing.T) {
 			"do Refuse the call in a tool result.|risk Clients that run a call when its arguments are final fail: it is not an object."},
 		{`{"a":1`, "", "The arguments stop after 6 bytes: the bytes ended without the protocol's terminator.|cause the provider|" +
 			`do Don't run the call and don't guess the missing brackets.|risk Clients that run a call after adding missing braces run {"a":1}.`},
-		{`{"a":1,"a":2}`, done, "An object has the key \"a\" twice: most parsers keep the last value, some the first.|cause the model|" +
+		{`{"a":1,"a":2}`, done, "An object has the key \"a\" twice: most parsers keep the last value, and some keep the first.|cause the model|" +
 			"do Don't check a call with one parser and run it with another."},
 	} {
 		v := response(200, chat(c.args, c.end))

@@ -73,7 +73,7 @@ var Actions = []Action{
 	{"result", "a", "result", "enter the result of a call"},
 	{"streams", "L", "streams", "open streams"},
 	{"break", "b", "", "set a breakpoint: hold responses"},
-	{"help", "?", "keys", "the keys here, and the signs"},
+	{"help", "?", "keys", "list the keys of this view, explain the symbols"},
 	{"suspend", "ctrl+z", "", "suspend"},
 	{"quit", "q", "quit", "back, then quit"},
 	{"interrupted", "ctrl+c", "", "quit"},
