@@ -19,6 +19,7 @@ import (
 type requestCheck struct {
 	breaches []requestBreach
 	to       *protocol.Target
+	session  *requestrules.Session // of an agent's session file
 	reported bool
 }
 
@@ -44,6 +45,9 @@ const (
 // checkRequest checks the request of an HTTP exchange. observed are the earlier calls in it.
 func (h *history) checkRequest(body []byte, messages []protocol.Message, to *protocol.Target, past *replay.History, observed []replay.Observation) {
 	x := h.x
+	if sessionOf(x.Head) != nil && h.checkSession(body, messages, to) {
+		return
+	}
 	if x.Head.Incremental || x.requests.latest != nil && x.requests.latest.Background || h.broken || x.AnsweredByToolscope() {
 		return
 	}
@@ -54,11 +58,11 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 	}
 	h.check.to = to
 	for _, b := range slices.Concat(requestrules.Check(r), h.reasoningBreaches(body, past)) {
-		of := requestBreach{Breach: b, known: true}
-		of.start, of.end = placeOf(body, messages, b.Spots[0])
+		of := h.addBreach(b, body, messages)
 		if of.end > 0 {
 			of.path = pathAt(body, of.start, of.end)
 		}
+		of.known = true
 		for _, at := range b.Spots {
 			ref, found := h.findingOf(observed, at.ID, b.Diagnosis)
 			of.known = of.known && found
@@ -66,11 +70,18 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 				of.call = ref
 			}
 		}
-		h.check.breaches = append(h.check.breaches, of)
 	}
 	if slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == replay.SignatureKept }) {
 		h.check.breaches = slices.DeleteFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == "thinking-unsigned" })
 	}
+}
+
+// addBreach adds a breach with its first place in the body.
+func (h *history) addBreach(b requestrules.Breach, body []byte, messages []protocol.Message) *requestBreach {
+	of := requestBreach{Breach: b, call: b.Spots[0].Call}
+	of.start, of.end = placeOf(body, messages, b.Spots[0])
+	h.check.breaches = append(h.check.breaches, of)
+	return &h.check.breaches[len(h.check.breaches)-1]
 }
 
 // reasoningBreaches returns the changes of reasoning and signatures as breaches. The request may need none of them: it
@@ -160,7 +171,8 @@ func hostOf(address string) string {
 
 // requestOutcome returns the outcome of the exchange's request.
 func (x *Exchange) requestOutcome() requestOutcome {
-	if x.own || x.Head.ResponseFromHistory || x.Head.Reconstructed {
+	inFile := x.Head.ResponseFromHistory || x.Head.Reconstructed // the request that was sent is unknown
+	if x.own {
 		return outcomeUnknown
 	}
 	answered := false
@@ -175,7 +187,7 @@ func (x *Exchange) requestOutcome() requestOutcome {
 		answered = answered || len(t.Calls) > 0 || len(t.Text) > 0 || len(t.Thinking) > 0
 	}
 	switch {
-	case x.Head.Status >= 300, !answered:
+	case x.Head.Status >= 300, !answered, inFile:
 		return outcomeUnknown
 	}
 	return requestAccepted
@@ -184,7 +196,7 @@ func (x *Exchange) requestOutcome() requestOutcome {
 // reportRequest reports, once, the rules that the request breaks. A rule that the target's own host contradicts, by
 // answering, is not reported.
 func (h *history) reportRequest() {
-	if h.check.reported || len(h.check.breaches) == 0 {
+	if h.check.reported || len(h.check.breaches) == 0 || h.check.session != nil && len(h.x.turns) == 0 {
 		return
 	}
 	h.check.reported = true
@@ -202,6 +214,10 @@ func (h *history) reportRequest() {
 			}
 		case outcome == requestAccepted:
 			severity, ok = stream.Info, !own && b.Proof != requestrules.ByRefusal
+		case h.check.session != nil:
+			if severity = stream.Warn; b.Proof == requestrules.ByHost || !sendsCalls[innerWrapper(x.Head)] {
+				severity = stream.Info
+			}
 		case b.Proof == requestrules.ByHost && own:
 			severity = stream.Warn
 		case b.Proof == requestrules.ByHost:
@@ -224,7 +240,7 @@ func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outco
 		m = stream.Messagef("%s; this host accepts it, %s does not", m, stream.Own(h.check.to.Title))
 	}
 	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m)
-	if len(x.turns) > 0 {
+	if len(x.turns) > 0 && b.Spots[0].Call.Call == 0 {
 		x.emit(stream.Event{Kind: stream.Found, Turn: x.lastTurn(), Slot: stream.NoSlot, What: &f})
 		return
 	}
@@ -263,6 +279,9 @@ func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 
 // placeOf returns the place of a part in the body, which has the parts in order. end is 0 if it was not found.
 func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (start, end int) {
+	if at.Message == requestrules.NoMessage {
+		return 0, 0
+	}
 	if at.Message < 0 {
 		quoted := json.AppendQuoted(nil, []byte(at.Words.Text))
 		if start = bytes.Index(body, quoted); start < 0 {
