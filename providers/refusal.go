@@ -402,6 +402,8 @@ var ruleWords = map[string][]string{
 	"reasoning-same":    {"cannot be modified", "could not be verified", "signature"},
 	"signature-kept":    {"signature"},
 	"turn-order":        {"comes immediately after", "first message must", "unexpected role", "must alternate"},
+	"cache-marks":       {"blocks with cache_control"},
+	"trailing-space":    {"trailing whitespace"},
 	"content-empty":     {"non-empty", "non-whitespace", "is blank", "is empty"},
 	"thinking-unsigned": {"signature"},
 }

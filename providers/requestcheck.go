@@ -52,7 +52,7 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 		return
 	}
 	to = ruleTarget(to, hostOf(x.Head.URL))
-	r := &requestrules.Request{Messages: messages, Target: to, Partial: h.on.keptByProvider}
+	r := &requestrules.Request{Body: body, Messages: messages, Target: to, Partial: h.on.keptByProvider}
 	if to.Refusal.Name != "" && x.Protocol != nil && x.Protocol.Tools != nil {
 		r.Tools = x.Protocol.Tools(body)
 	}

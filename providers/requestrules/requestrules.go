@@ -50,6 +50,7 @@ const NoMessage = -2
 
 // A Request is a request as the rules see it.
 type Request struct {
+	Body     json.Value // the complete request, nil if it is unknown
 	Messages []protocol.Message
 	Target   *protocol.Target
 	Tools    []protocol.Tool // that it declares, as far as they were read
@@ -65,6 +66,8 @@ func Check(r *Request) []Breach {
 	c.checkCalls()
 	c.checkTools()
 	c.checkContents()
+	c.checkCacheMarks()
+	c.checkTrailingSpace()
 	return c.breaches
 }
 
@@ -227,6 +230,7 @@ func (c *checker) checkContents() {
 			continue
 		}
 		c.checkOrder(i, before)
+		c.checkAfterResults(i)
 		before = m.Role
 		if c.Target.Refusal.Unsigned != "" && c.Target.Reasoning == protocol.SignedReasoning {
 			c.checkSignatures(i)
