@@ -87,23 +87,8 @@ func (h *history) addBreach(b requestrules.Breach, body []byte, messages []proto
 // reasoningBreaches returns the changes of reasoning and signatures as breaches. The request may need none of them: it
 // asks another model, or turns thinking off.
 func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all []requestrules.Breach) {
-	if len(past.Reasoning) == 0 {
-		return nil
-	}
-	model := ""
-	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
-		model = x.Protocol.Model(x.Path(), body)
-	}
-	if model == "" {
-		model = body.Get("model").Text()
-	}
-	thinking := body.Get("thinking").Get("type")
 	for _, r := range past.Reasoning {
-		t := h.x.in.Session().Turn(r.Turn)
-		switch {
-		case t == nil, !isSameModel(model, t.Model):
-			continue
-		case t.Protocol == "anthropic" && !thinking.Is("enabled") && !thinking.Is("adaptive"):
+		if !h.needsReasoning(body, r.Turn) {
 			continue
 		}
 		proof := requestrules.ByHost
@@ -114,6 +99,19 @@ func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all 
 		all = append(all, requestrules.Of(r.Diagnosis, r.Rule, proof, requestrules.Spot{Message: r.Message, Part: r.Part, ID: r.ID, Words: words}))
 	}
 	return all
+}
+
+// needsReasoning reports whether a request must have the reasoning of a turn: it asks the same model, and lets it think.
+func (h *history) needsReasoning(body json.Value, turn int32) bool {
+	t, model := h.x.in.Session().Turn(turn), ""
+	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
+		model = x.Protocol.Model(x.Path(), body)
+	}
+	if model == "" {
+		model = body.Get("model").Text()
+	}
+	thinking := body.Get("thinking").Get("type")
+	return t != nil && isSameModel(model, t.Model) && (t.Protocol != "anthropic" || thinking.Is("enabled") || thinking.Is("adaptive"))
 }
 
 // isSameModel reports whether two names may mean the same model: providers add a version to a name.
