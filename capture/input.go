@@ -148,6 +148,8 @@ const (
 	// UsageBefore is for the rest of a response that an exchange before it begins.
 	UsageBefore Lack = "what it used: the exchange with the beginning of the message has the usage"
 	Composed    Lack = "what was asked: requests are put together from the log's history"
+	// Rewound is for a request that continues an earlier message than the latest.
+	Rewound Lack = "which of the earlier calls were sent: the user went back to an earlier message"
 )
 
 // maxSniffBytes is how many first bytes may be held back while the format is undecided.

@@ -351,6 +351,7 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	if lost, isBroken := x.in.conversations.noteTurnEnd(x.requests.conversationOf(e.Turn), x, t); isBroken {
 		x.reportCacheBreak(turn, t, lost)
 	}
+	x.past.addSessionCalls(t)
 	x.past.reportRequest()
 }
 

@@ -84,7 +84,7 @@ func (x *Exchange) mergeHead(h *stream.Head) {
 	now.UsageBefore = now.UsageBefore || h.UsageBefore
 	now.EventNamesUnknown = now.EventNamesUnknown || h.EventNamesUnknown
 	now.Incremental, now.CutLines = now.Incremental || h.Incremental, now.CutLines || h.CutLines
-	now.Reconstructed = now.Reconstructed || h.Reconstructed
+	now.Reconstructed, now.Rewound = now.Reconstructed || h.Reconstructed, now.Rewound || h.Rewound
 	for _, lack := range h.Lacks {
 		if !slices.Contains(now.Lacks, lack) {
 			now.Lacks = append(slices.Clip(now.Lacks), lack)

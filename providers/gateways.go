@@ -83,9 +83,16 @@ func reasonOf(status int, code, words string) string {
 	return ""
 }
 
+// lostConnection matches the sentences of agents about a connection that broke. No provider wrote them.
+var lostConnection = regexp.MustCompile(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:closed|error|reset|lost|refused|timed out)\b|` +
+	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
+
 // causeOfFailure adds the party at fault to an error. A status of 400 to 499 says that the request is at fault, except if
 // the provider only refuses it for now. No provider sends HTML.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string) *stream.FailureInfo {
+	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection.MatchString(words) {
+		said.By, said.Code = stream.Network, ""
+	}
 	said.Refusal = x.refusalOf(&said, words)
 	switch status := x.Head.Status; {
 	case said.By != 0 || said.Cause != 0 || x.own:

@@ -185,7 +185,7 @@ func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Ta
 			o.FromLog()
 		}
 		if o.Treatment != replay.WasDropped || !h.broken {
-			h.reportSentBack(o, &words)
+			h.reportSentBack(o, past, &words)
 		}
 	}
 	return past, observed
@@ -203,7 +203,7 @@ func (h *history) notePosition(asked replay.Position) {
 }
 
 // reportSentBack reports how a call was sent back, unless an earlier request sent it back in the same way.
-func (h *history) reportSentBack(o *replay.Observation, words *userWords) {
+func (h *history) reportSentBack(o *replay.Observation, past *replay.History, words *userWords) {
 	told := replay.LastReport{ID: o.ID, Treatment: o.Treatment, Result: o.Result}
 	ref, before := o.Ref(), o.LastReport()
 	turn := h.x.in.Session().Turn(ref.Turn)
@@ -211,10 +211,14 @@ func (h *history) reportSentBack(o *replay.Observation, words *userWords) {
 		return
 	}
 	resent := &stream.SentBackReport{Exchange: h.x.Number, ID: o.ID, Policies: o.MatchingPolicies(), KeptByProvider: o.KeptByProvider, Result: o.ToolResult()}
+	if resent.Reasoning, resent.Signature = past.WordsFor(ref.Turn, o.ID); resent.Reasoning+resent.Signature != "" && !h.needsReasoning(h.x.RequestBody(), ref.Turn) {
+		resent.Reasoning, resent.Signature = notNeeded(resent.Reasoning), notNeeded(resent.Signature)
+	}
 	known := true // both the model's arguments and the sent ones
 	from := h.x.in.Exchange(turn.Exchange)
 	if h.x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Treatment != replay.WasOrphaned {
 		told.Treatment, resent.Policies, known = replay.AsClientHasIt, "", false
+		resent.Reasoning, resent.Signature = "", ""
 	}
 	if f, ok := o.Finding(); ok && known && !o.WasFound(f) {
 		resent.Finding = unlessFaulted(turn, f)
@@ -234,6 +238,14 @@ func (h *history) reportSentBack(o *replay.Observation, words *userWords) {
 	} else if h.reportResult(ref, result.Text); h.latestConversation() != nil {
 		h.reportLoop(h.latestConversation(), ref, words.loopCallOf(o, h.latestConversation().loops.said))
 	}
+}
+
+// notNeeded replaces the word for reasoning that a request doesn't need.
+func notNeeded(word string) string {
+	if word == "" {
+		return ""
+	}
+	return "not needed"
 }
 
 // latestConversation returns the conversation of the latest request, nil if it is unknown.

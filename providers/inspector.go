@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
+	"toolscope/providers/requestrules"
 	"toolscope/providers/schema"
 	"toolscope/stream"
 	"toolscope/stream/count"
@@ -34,12 +35,13 @@ type Inspector struct {
 	observer      replay.Observer
 	recall        callIndex
 	conversations conversations
-	breaches      recentMap[breachKey, bool]                  // those that were reported
-	retries       recentMap[int32, int32]                     // by failed turn: the turn whose request repeats its own
-	gaps          recentMap[gapsKey, *[numGapKinds]gapCounts] // between deltas
-	executed      *mcpTraffic                                 // nil before the first record: see toolTraffic
-	epoch         time.Time                                   // wall clock at time 0, zero if unknown
-	began         map[string]time.Time                        // by run: wall clock at its time 0, if an exchange has it
+	sessions      recentMap[sessionKey, *requestrules.Session] // of session files
+	breaches      recentMap[breachKey, bool]                   // those that were reported
+	retries       recentMap[int32, int32]                      // by failed turn: the turn whose request repeats its own
+	gaps          recentMap[gapsKey, *[numGapKinds]gapCounts]  // between deltas
+	executed      *mcpTraffic                                  // nil before the first record: see toolTraffic
+	epoch         time.Time                                    // wall clock at time 0, zero if unknown
+	began         map[string]time.Time                         // by run: wall clock at its time 0, if an exchange has it
 }
 
 // Exchanges returns all exchanges, in the order in which they began.
@@ -281,7 +283,7 @@ func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
 func isSameHead(a, b *stream.Head) bool {
 	return a.File == b.File && a.Run == b.Run && a.Origin == b.Origin && a.Method == b.Method && a.URL == b.URL && a.Status == b.Status && a.Header == nil && b.Header == nil &&
 		a.Start.Equal(b.Start) && a.Wrappers == b.Wrappers && slices.Equal(a.Lacks, b.Lacks) && a.CutLines == b.CutLines &&
-		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.NoDeltas == b.NoDeltas && a.UsageBefore == b.UsageBefore && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental
+		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.NoDeltas == b.NoDeltas && a.UsageBefore == b.UsageBefore && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental && a.Rewound == b.Rewound
 }
 
 // OtherLines are the lines of a log outside of exchanges: their number, and the last of them.

@@ -90,13 +90,12 @@ var sessions = func() map[string]*protocol.Protocol {
 }()
 
 // sessionOf returns the protocol of an exchange in a session file, or nil.
-func sessionOf(h *stream.Head) *protocol.Protocol {
+func sessionOf(h *stream.Head) *protocol.Protocol { return sessions[innerWrapper(h)] }
+
+// innerWrapper returns the innermost wrapper of an exchange, such as the format of a session file.
+func innerWrapper(h *stream.Head) string {
 	const between = " › "
-	inner := h.Wrappers
-	if i := strings.LastIndex(inner, between); i >= 0 {
-		inner = inner[i+len(between):]
-	}
-	return sessions[inner]
+	return h.Wrappers[strings.LastIndex(between+h.Wrappers, between):]
 }
 
 // Marks returns the marks of all protocols, for [marks.Use].

@@ -22,7 +22,7 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Ref
 	case said.By != 0 && said.By != stream.Provider, x.own, x.isFromGateway():
 		return nil
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status):
-	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent():
+	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent(), status == 0 && x.past.fitsWords(words):
 		status = 0
 	default:
 		return nil
@@ -44,6 +44,17 @@ func (x *Exchange) hasContent() bool {
 		t := x.in.Session().Turn(n)
 		return t != nil && (len(t.Calls) > 0 || len(t.Text) > 0 || len(t.Thinking) > 0)
 	})
+}
+
+// fitsWords reports whether an error has the words of a refusal that fits a breach of the request in a session file.
+func (h *history) fitsWords(words string) bool {
+	return h.check.session != nil && slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return hasRuleWords(&b, words) })
+}
+
+// hasRuleWords reports whether an error has the words of errors that refuse a breach.
+func hasRuleWords(b *requestBreach, words string) bool {
+	words = strings.ToLower(words)
+	return slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) })
 }
 
 // hasBody reports whether the complete request is known.
@@ -103,7 +114,9 @@ var (
 func (h *history) locateRefusal(r *stream.Refusal, words string) {
 	body := json.Value(h.x.RequestBody())
 	var value json.Value
-	if said := placeWords.FindString(words); said != "" {
+	if h.x.Head.Incremental {
+		r.Said = placeWords.FindString(words)
+	} else if said := placeWords.FindString(words); said != "" {
 		r.Said = said
 		value, r.Found = resolvePlace(body, said, words)
 	} else if m := indexWords.FindStringSubmatch(words); m != nil {
@@ -125,12 +138,14 @@ func (h *history) locateRefusal(r *stream.Refusal, words string) {
 		}
 	}
 	start, end := 0, 0
-	if value != nil {
+	if h.x.Head.Incremental && value != nil { // places in a part of the request mean nothing
+		r.Place = placeMessage("", value)
+	} else if value != nil {
 		start = cap(body) - cap(value)
 		end = start + len(value)
 		r.Path = pathAt(body, start, end)
 		r.Place = placeMessage(r.Path, value)
-	} else if r.Said != "" {
+	} else if r.Said != "" && !h.x.Head.Incremental {
 		r.Found, r.Place = stream.FoundNowhere, stream.Messagef("the error names a place that is not in the request as it was sent")
 	}
 	best := 0
@@ -153,7 +168,11 @@ func placeMessage(path string, v json.Value) stream.Message {
 	}
 	for _, key := range []string{"type", "id", "tool_use_id", "call_id", "tool_call_id", "toolUseId", "name"} {
 		if text := v.Get(key).Text(); text != "" && (key != "type" || text != "function") {
-			m = stream.Messagef("%s %s", m, stream.Clip([]byte(text), 0, maxPlaceText))
+			word := stream.Messagef("%s", stream.Clip([]byte(text), 0, maxPlaceText))
+			if m.Text != "" {
+				word = stream.Messagef("%s %s", m, word)
+			}
+			m = word
 		}
 	}
 	return m
@@ -352,8 +371,7 @@ func valueWithID(body json.Value, id string) json.Value {
 
 // fitOf grades how well an error fits a breach. 0 means that it doesn't.
 func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (points int) {
-	words = strings.ToLower(words)
-	if slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) }) {
+	if hasRuleWords(b, words) {
 		points += 2
 	} else if b.Proof == requestrules.ByRefusal {
 		return 0
@@ -369,7 +387,7 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 
 // ruleWords are words of the errors that refuse a breach of each rule, in lower case.
 var ruleWords = map[string][]string{
-	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response"},
+	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "tool use concurrency issues"},
 	"result-has-call":   {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},
 	"result-once":       {"single result", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
 	"result-follows":    {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message"},
@@ -384,6 +402,8 @@ var ruleWords = map[string][]string{
 	"reasoning-same":    {"cannot be modified", "could not be verified", "signature"},
 	"signature-kept":    {"signature"},
 	"turn-order":        {"comes immediately after", "first message must", "unexpected role", "must alternate"},
+	"cache-marks":       {"blocks with cache_control"},
+	"trailing-space":    {"trailing whitespace"},
 	"content-empty":     {"non-empty", "non-whitespace", "is blank", "is empty"},
 	"thinking-unsigned": {"signature"},
 }

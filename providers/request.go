@@ -109,7 +109,7 @@ func (r *requestState) readRequest(body []byte, messages []protocol.Message) *st
 	}
 	switch {
 	case l == nil, ask.Background:
-	case r.x.Head.Incremental:
+	case r.x.Head.Incremental, r.x.Head.Reconstructed && sessionOf(r.x.Head) != nil:
 		r.x.past.before, l.exchange = l.exchange, r.x.Number
 	case len(messages) > 0 && f.PreviousResponse == "" && b.Conversation == "":
 		ask.Change = l.addRequest(r.x.Number, key.shape)

@@ -19,6 +19,7 @@ import (
 type requestCheck struct {
 	breaches []requestBreach
 	to       *protocol.Target
+	session  *requestrules.Session // of an agent's session file
 	reported bool
 }
 
@@ -44,21 +45,24 @@ const (
 // checkRequest checks the request of an HTTP exchange. observed are the earlier calls in it.
 func (h *history) checkRequest(body []byte, messages []protocol.Message, to *protocol.Target, past *replay.History, observed []replay.Observation) {
 	x := h.x
+	if sessionOf(x.Head) != nil && h.checkSession(body, messages, to) {
+		return
+	}
 	if x.Head.Incremental || x.requests.latest != nil && x.requests.latest.Background || h.broken || x.AnsweredByToolscope() {
 		return
 	}
 	to = ruleTarget(to, hostOf(x.Head.URL))
-	r := &requestrules.Request{Messages: messages, Target: to, Partial: h.on.keptByProvider}
+	r := &requestrules.Request{Body: body, Messages: messages, Target: to, Partial: h.on.keptByProvider}
 	if to.Refusal.Name != "" && x.Protocol != nil && x.Protocol.Tools != nil {
 		r.Tools = x.Protocol.Tools(body)
 	}
 	h.check.to = to
 	for _, b := range slices.Concat(requestrules.Check(r), h.reasoningBreaches(body, past)) {
-		of := requestBreach{Breach: b, known: true}
-		of.start, of.end = placeOf(body, messages, b.Spots[0])
+		of := h.addBreach(b, body, messages)
 		if of.end > 0 {
 			of.path = pathAt(body, of.start, of.end)
 		}
+		of.known = true
 		for _, at := range b.Spots {
 			ref, found := h.findingOf(observed, at.ID, b.Diagnosis)
 			of.known = of.known && found
@@ -66,33 +70,25 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 				of.call = ref
 			}
 		}
-		h.check.breaches = append(h.check.breaches, of)
 	}
 	if slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == replay.SignatureKept }) {
 		h.check.breaches = slices.DeleteFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == "thinking-unsigned" })
 	}
 }
 
+// addBreach adds a breach with its first place in the body.
+func (h *history) addBreach(b requestrules.Breach, body []byte, messages []protocol.Message) *requestBreach {
+	of := requestBreach{Breach: b, call: b.Spots[0].Call}
+	of.start, of.end = placeOf(body, messages, b.Spots[0])
+	h.check.breaches = append(h.check.breaches, of)
+	return &h.check.breaches[len(h.check.breaches)-1]
+}
+
 // reasoningBreaches returns the changes of reasoning and signatures as breaches. The request may need none of them: it
 // asks another model, or turns thinking off.
 func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all []requestrules.Breach) {
-	if len(past.Reasoning) == 0 {
-		return nil
-	}
-	model := ""
-	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
-		model = x.Protocol.Model(x.Path(), body)
-	}
-	if model == "" {
-		model = body.Get("model").Text()
-	}
-	thinking := body.Get("thinking").Get("type")
 	for _, r := range past.Reasoning {
-		t := h.x.in.Session().Turn(r.Turn)
-		switch {
-		case t == nil, !isSameModel(model, t.Model):
-			continue
-		case t.Protocol == "anthropic" && !thinking.Is("enabled") && !thinking.Is("adaptive"):
+		if !h.needsReasoning(body, r.Turn) {
 			continue
 		}
 		proof := requestrules.ByHost
@@ -103,6 +99,19 @@ func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all 
 		all = append(all, requestrules.Of(r.Diagnosis, r.Rule, proof, requestrules.Spot{Message: r.Message, Part: r.Part, ID: r.ID, Words: words}))
 	}
 	return all
+}
+
+// needsReasoning reports whether a request must have the reasoning of a turn: it asks the same model, and lets it think.
+func (h *history) needsReasoning(body json.Value, turn int32) bool {
+	t, model := h.x.in.Session().Turn(turn), ""
+	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
+		model = x.Protocol.Model(x.Path(), body)
+	}
+	if model == "" {
+		model = body.Get("model").Text()
+	}
+	thinking := body.Get("thinking").Get("type")
+	return t != nil && isSameModel(model, t.Model) && (t.Protocol != "anthropic" || thinking.Is("enabled") || thinking.Is("adaptive"))
 }
 
 // isSameModel reports whether two names may mean the same model: providers add a version to a name.
@@ -160,7 +169,8 @@ func hostOf(address string) string {
 
 // requestOutcome returns the outcome of the exchange's request.
 func (x *Exchange) requestOutcome() requestOutcome {
-	if x.own || x.Head.ResponseFromHistory || x.Head.Reconstructed {
+	inFile := x.Head.ResponseFromHistory || x.Head.Reconstructed // the request that was sent is unknown
+	if x.own {
 		return outcomeUnknown
 	}
 	answered := false
@@ -175,7 +185,7 @@ func (x *Exchange) requestOutcome() requestOutcome {
 		answered = answered || len(t.Calls) > 0 || len(t.Text) > 0 || len(t.Thinking) > 0
 	}
 	switch {
-	case x.Head.Status >= 300, !answered:
+	case x.Head.Status >= 300, !answered, inFile:
 		return outcomeUnknown
 	}
 	return requestAccepted
@@ -184,7 +194,7 @@ func (x *Exchange) requestOutcome() requestOutcome {
 // reportRequest reports, once, the rules that the request breaks. A rule that the target's own host contradicts, by
 // answering, is not reported.
 func (h *history) reportRequest() {
-	if h.check.reported || len(h.check.breaches) == 0 {
+	if h.check.reported || len(h.check.breaches) == 0 || h.check.session != nil && len(h.x.turns) == 0 {
 		return
 	}
 	h.check.reported = true
@@ -202,6 +212,10 @@ func (h *history) reportRequest() {
 			}
 		case outcome == requestAccepted:
 			severity, ok = stream.Info, !own && b.Proof != requestrules.ByRefusal
+		case h.check.session != nil:
+			if severity = stream.Warn; b.Proof == requestrules.ByHost || !sendsCalls[innerWrapper(x.Head)] {
+				severity = stream.Info
+			}
 		case b.Proof == requestrules.ByHost && own:
 			severity = stream.Warn
 		case b.Proof == requestrules.ByHost:
@@ -224,7 +238,7 @@ func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outco
 		m = stream.Messagef("%s; this host accepts the request, but %s does not", m, stream.Own(h.check.to.Title))
 	}
 	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m)
-	if len(x.turns) > 0 {
+	if len(x.turns) > 0 && b.Spots[0].Call.Call == 0 {
 		x.emit(stream.Event{Kind: stream.Found, Turn: x.lastTurn(), Slot: stream.NoSlot, What: &f})
 		return
 	}
@@ -263,6 +277,9 @@ func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 
 // placeOf returns the place of a part in the body, which has the parts in order. end is 0 if it was not found.
 func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (start, end int) {
+	if at.Message == requestrules.NoMessage {
+		return 0, 0
+	}
 	if at.Message < 0 {
 		quoted := json.AppendQuoted(nil, []byte(at.Words.Text))
 		if start = bytes.Index(body, quoted); start < 0 {

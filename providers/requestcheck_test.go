@@ -190,3 +190,28 @@ func TestRefusalInside(t *testing.T) {
 		}
 	}
 }
+
+// TestReasoningWords: a call that is sent back says what became of the reasoning and of its signature.
+func TestReasoningWords(t *testing.T) {
+	unsigned := `{"type":"thinking","thinking":"ask netstat first","signature":""}`
+	other := `{"type":"thinking","thinking":"ask nobody","signature":"QUJDREVG"}`
+	without := strings.Replace(portsRequest(portsAsk, model(portsCall), portsResult), `"enabled"`, `"disabled"`, 1)
+	for _, test := range []struct{ want, request string }{
+		{"intact  ", portsRequest(portsAsk, model(portsThought, portsCall), portsResult)},
+		{"intact gone ", portsRequest(portsAsk, model(portsCall), portsResult)},
+		{"intact altered ", portsRequest(portsAsk, model(other, portsCall), portsResult)},
+		{"intact  gone", portsRequest(portsAsk, model(unsigned, portsCall), portsResult)},
+		{"intact not needed ", without},
+	} {
+		in, _ := play("https://api.anthropic.com/v1/messages",
+			asked{portsRequest(portsAsk), portsAnswer("tool_use", portsThought, portsCall), 200},
+			asked{test.request, portsAnswer("end_turn", `{"type":"text","text":"Two."}`), 200})
+		sent := in.Session().Turns[0].Calls[0].SentBack
+		if len(sent) != 1 {
+			t.Fatalf("%d reports", len(sent))
+		}
+		if got := sent[0].Outcome + " " + sent[0].Reasoning + " " + sent[0].Signature; got != test.want {
+			t.Errorf("%q, not %q", got, test.want)
+		}
+	}
+}

@@ -81,6 +81,8 @@ type SentBackCall struct {
 	Event          int    // number of the event that reports it
 	KeptByProvider bool   // the history doesn't contain the call: the provider keeps it
 	Result         Result // what its tool returned, if ResultCode is not 0
+	Reasoning      string // "gone", "altered" or "not needed"; "" if it is intact or there is none
+	Signature      string // the same for the signature
 }
 
 // ToolRun is a tool run that is matched to the call.

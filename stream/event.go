@@ -305,6 +305,8 @@ type SentBackReport struct {
 	KeptByProvider bool    // the history doesn't contain the call: the provider keeps it, and the request continues from there
 	Result         Result  // the result that its tool returned, if the request contains it
 	Finding        Finding // about a loss, if there is one
+	Reasoning      string  // what became of the turn's reasoning, see SentBackCall
+	Signature      string  // what became of its signature, or that of the call
 }
 
 // ToolExecution is a tool run that is matched to a call, or a finding about it.

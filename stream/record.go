@@ -82,6 +82,7 @@ type Head struct {
 	EventNamesUnknown   bool                // the source doesn't contain event names: a missing name is not a fault
 	Reconstructed       bool                // requests are reconstructed from files of a client; the requests that it sent are unknown
 	Incremental         bool                // the request contains only messages that are new since the previous request
+	Rewound             bool                // the request continues an earlier message than the latest
 }
 
 // A RequestInfo holds facts about the request of a turn: its client, session and agent, and its purpose.

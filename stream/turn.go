@@ -469,7 +469,7 @@ func (t *Turn) applySentBack(e Event, n int) {
 		return
 	}
 	c := t.editCall(t.Calls[e.Slot-1])
-	c.SentBack = append(c.SentBack, SentBackCall{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n, r.KeptByProvider, r.Result})
+	c.SentBack = append(c.SentBack, SentBackCall{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n, r.KeptByProvider, r.Result, r.Reasoning, r.Signature})
 	if e.Code != 0 {
 		c.ResultCode = e.Code
 	}

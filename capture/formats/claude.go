@@ -42,7 +42,8 @@ type claude struct {
 	lanes   map[string]*claudeLane
 	order   []*claudeLane     // in the order in which they began
 	chains  map[string]string // the agent of an entry of a sidechain, by the entry's uuid
-	session string            // latest session id
+	tree    claudeChain
+	session string // latest session id
 	asks    claudeRequests
 }
 
@@ -52,7 +53,8 @@ type claudeLane struct {
 	said           [][]byte // entries for the next request
 	asked          []*claudeAsked
 	open           *claudeMessage // nil between messages
-	last           string         // id of the latest message that ended
+	last           string         // id of the latest message
+	compacted      bool           // the next request begins anew
 }
 
 // claudeSynthetic is the model of messages that Claude Code wrote itself.
@@ -78,6 +80,7 @@ func (c *claude) readEntry(line []byte) bool {
 		return false
 	}
 	e.at, e.clock = c.parseStamp(e.time)
+	c.tree.addEntry(&e, c.number)
 	l := c.lane(&e)
 	switch e.kind {
 	case "assistant":
@@ -163,14 +166,18 @@ func (a *claudeMessage) read(e *claudeEntry) {
 	a.ended, a.used = json.Find(e.message, "stop_reason"), json.Find(e.message, "usage")
 }
 
-// isOver reports whether a message seems complete: it doesn't wait for a tool, and its last block is text.
+// isOver reports whether a message seems complete: the model ended it, and its last block is text. The entries of a message
+// that was cut may share their stop reason.
 func (a *claudeMessage) isOver(content []byte) bool {
 	var last []byte
 	for block := range json.Elements(content) {
 		last = block
 	}
-	return !json.IsNull(a.ended) && string(a.ended) != `"tool_use"` && json.FindText(last, "type") == "text"
+	return !json.IsNull(a.ended) && !slices.Contains(openStops, stringOf(a.ended)) && json.FindText(last, "type") == "text"
 }
+
+// openStops are the stop reasons of messages that may have more blocks after a text.
+var openStops = []string{"tool_use", "max_tokens", "pause_turn", "model_context_window_exceeded"}
 
 // begin begins the exchange of a message, with the known part of its request.
 func (c *claude) begin(l *claudeLane, e *claudeEntry, lacks ...capture.Lack) *claudeMessage {
@@ -179,9 +186,12 @@ func (c *claude) begin(l *claudeLane, e *claudeEntry, lacks ...capture.Lack) *cl
 	if a := l.take(e.asked); a != nil {
 		head.Incremental, x.asked, at, request = a.from > 0, a.id, a.at, a.lines()
 	} else {
-		head.Incremental, head.Lacks = true, append([]capture.Lack{capture.Composed}, lacks...)
+		head.Incremental, head.Lacks = !l.compacted, append([]capture.Lack{capture.Composed}, lacks...)
 	}
-	l.said = nil
+	if before := c.tree.messageBefore(e.parent, json.FindText(e.message, "id")); before != 0 && l.last != "" && before != c.tree.hashID(l.last) {
+		head.Lacks = append(slices.Clip(head.Lacks), capture.Rewound)
+	}
+	l.said, l.compacted = nil, false
 	x.entryExchange = c.beginExchange(head, at, request...)
 	return x
 }
@@ -255,6 +265,9 @@ func (c *claude) Close(recs []capture.Record, end capture.End, why string, _ tim
 		if slices.ContainsFunc(l.said, func(line []byte) bool { return bringsResult(json.Find(line, "message")) }) { // results without a response to them
 			c.begin(l, &claudeEntry{at: capture.NoTime}).end(end, why, "")
 		}
+	}
+	if note, broken := c.tree.brokenNote(); broken {
+		c.recs = c.addNote(c.recs, note)
 	}
 	return c.recs
 }

@@ -63,7 +63,7 @@ func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
 		case "apiErrorStatus":
 			e.status = v
 		default:
-			e.request(key, v)
+			e.readRequestField(key, v)
 		}
 	}
 	if len(e.message) > 0 && e.message[0] != '{' {
@@ -72,8 +72,8 @@ func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
 	return e, e.kind != ""
 }
 
-// request reads a field of an entry about requests.
-func (e *claudeEntry) request(key string, v []byte) {
+// readRequestField reads a field of an entry about requests.
+func (e *claudeEntry) readRequestField(key string, v []byte) {
 	switch key {
 	case "requestRef":
 		e.asked = stringOf(v)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
@@ -148,8 +149,19 @@ func (l *claudeLane) take(id string) *claudeAsked {
 // lines returns the logged entries of the request.
 func (a *claudeAsked) lines() [][]byte { return append([][]byte{a.line, a.shape}, a.tail...) }
 
-// failure adds an entry in which Claude Code reports an error that ended a request.
+// hasStatus matches an error that the provider sent before a message began. Older versions have the status only there.
+var hasStatus = regexp.MustCompile(`^API Error: [1-5]\d\d\b`)
+
+// failure adds an entry in which Claude Code reports an error that ended a request. An error without a status ended the
+// open message, if that has no stop reason and no results followed it.
 func (c *claude) failure(l *claudeLane, e *claudeEntry) {
+	words := json.FindText(json.FirstElement(json.Find(e.message, "content")), "text")
+	if a := l.open; a != nil && json.IsNull(a.ended) && len(l.said) == 0 && json.IsNull(e.status) && !hasStatus.MatchString(words) {
+		a.add(e.at, e.line)
+		a.end(capture.EndEOF, "", "")
+		l.open = nil
+		return
+	}
 	c.finish(l)
 	if n := len(l.asked); n > 0 && e.asked == "" {
 		e.asked = l.asked[n-1].id
@@ -165,12 +177,12 @@ func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	if e.subtype != "api_error" {
 		c.finish(l)
-		if e.subtype == "compact_boundary" {
-			l.said = nil
+		if e.subtype == "compact_boundary" && json.Find(e.line, "compactMetadata", "preservedSegment") == nil {
+			l.said, l.compacted, l.last = nil, true, ""
 		}
 		return
 	}
-	said := l.said
+	said, compacted := l.said, l.compacted
 	var last string
 	if n := len(l.asked); n > 0 {
 		last = l.asked[n-1].id
@@ -178,7 +190,7 @@ func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	}
 	e.asked = last
 	a := c.begin(l, e)
-	l.said = said // the next request sends them again
+	l.said, l.compacted = said, compacted // the next request sends them again
 	a.head.Status = countOf(json.Find(e.failure, "status"))
 	a.add(e.at, e.line)
 	a.end(capture.EndEOF, "", "")

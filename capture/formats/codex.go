@@ -45,6 +45,7 @@ type codex struct {
 	context []byte   // the latest entry with a model
 	said    [][]byte // entries for the next request
 	brings  bool     // said contains results
+	begins  bool     // said begins with a history that replaces the one before
 	open    *codexResponse
 	total   string // latest token count of all responses
 }
@@ -99,7 +100,7 @@ func (c *codex) readEntry(line []byte) bool {
 		c.responseItem(&e)
 	case "compacted":
 		c.finish()
-		c.said, c.brings = nil, false
+		c.said, c.brings, c.begins = [][]byte{line}, false, true
 	case "token_usage_record":
 		c.used(&e, json.Find(e.item, "usage"), string(json.Find(e.item, "thread_token_usage", "total_tokens")))
 	case "event_msg":
@@ -144,7 +145,7 @@ func (c *codex) responseItem(e *codexEntry) {
 	role := json.FindText(e.item, "role")
 	switch {
 	case slices.Contains(codexNotes, e.of):
-	case e.of == "message" && role != "assistant":
+	case e.of == "message" && role != "assistant", role == "developer", role == "user":
 		if role == "user" {
 			c.finish()
 		}
@@ -171,8 +172,9 @@ func (c *codex) asked(e *codexEntry) *entryExchange {
 		c.header = map[string][]string{"Originator": {"codex_cli_rs"}, "Session-Id": {c.in.File}}
 	}
 	request := append([][]byte{c.session, c.context}, c.said...)
-	c.said, c.brings, c.session = nil, false, nil
-	return c.beginExchange(capture.Head{Header: c.header, Incremental: true, Start: e.clock}, e.at, request...)
+	head := capture.Head{Header: c.header, Incremental: !c.begins, Start: e.clock}
+	c.said, c.brings, c.begins, c.session = nil, false, false, nil
+	return c.beginExchange(head, e.at, request...)
 }
 
 // event handles an entry that is not part of the conversation.
@@ -220,7 +222,7 @@ func (c *codex) finish() {
 func (c *codex) aborted(e *codexEntry) {
 	why := "the turn was aborted: " + json.FindText(e.item, "reason")
 	switch a := c.open; {
-	case a == nil && len(c.said) > 0:
+	case a == nil && len(c.said) > 0 && (!c.begins || len(c.said) > 1):
 		c.asked(e).end(capture.EndCut, why, capture.Client)
 	case a == nil || a.isCall:
 		c.finish()

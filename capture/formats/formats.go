@@ -41,6 +41,7 @@ var All = []capture.Format{
 	geminiCLI,
 	qwenCode,
 	piSession,
+	copilotSession,
 	opencode,
 	opencodePiece,
 	cline,

@@ -53,17 +53,29 @@ func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 // qwenReader reads the lines of a conversation.
 type qwenReader struct {
 	*sessionLog
-	waits bool // for a response
+	waits    bool // for a response
+	hasUsage bool // the open response has its usage
 }
 
 func (q *qwenReader) entry(recs []capture.Record, line []byte) []capture.Record {
 	q.recs = recs
-	f := json.Pick(line, "type", "message", "timestamp", "systemPayload")
+	f := json.Pick(line, "type", "message", "timestamp", "systemPayload", "agentId", "usageMetadata")
 	kind, parts, at := f[0], json.Find(f[1], "parts"), parseLogTime(f[2])
-	switch {
-	case hasText(kind, "assistant"):
-		q.writeResponse(time.Time{}, at, line)
+	if !hasText(kind, "assistant") {
 		q.endExchange("", "", "")
+	}
+	switch hasUsage := f[5] != nil; {
+	case hasText(kind, "assistant"):
+		if q.open != nil && !(q.hasUsage && hasUsage) { // a sub-agent's text and calls have a line each
+			q.open.add(q.input.RecordTime(at), line)
+			q.hasUsage = q.hasUsage || hasUsage
+		} else {
+			q.writeResponse(time.Time{}, at, line)
+			q.hasUsage = hasUsage
+		}
+		if f[4] == nil {
+			q.endExchange("", "", "")
+		}
 		q.addEntry(line, at, false)
 		q.waits = false
 	case hasText(kind, "user"), hasText(kind, "tool_result"):

@@ -34,6 +34,8 @@ var target = protocol.Target{
 		Unsigned:       "messages.N.content.M: Invalid `signature` in `thinking` block",
 		Order:          "messages: first message must use the \"user\" role",
 		EmptyText:      "messages: text content blocks must be non-empty",
+		CacheMarks:     "A maximum of 4 blocks with cache_control may be provided. Found 5.", // tghamm/Anthropic.SDK#50
+		TrailingSpace:  "messages: final assistant content cannot end with trailing whitespace",
 	},
 	Hosts:   []string{"api.anthropic.com"},
 	Encode:  encodeHistory,

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"strconv"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -37,6 +38,7 @@ type session struct {
 	out    *protocol.Out
 	inner  protocol.Decoder
 	blocks int             // content blocks so far
+	held   json.Value      // the latest block, if a limit may have cut it
 	calls  map[string]bool // ids of calls so far
 	ending *stream.Frame   // the event that ends the message; nil before the first entry of one
 }
@@ -68,14 +70,14 @@ func (d *session) readMessage(message json.Value) {
 	if d.ending == nil {
 		feedFrame(d.inner, startOf(message))
 	}
-	content := message.Get("content")
+	content, limited := message.Get("content"), message.Get("stop_reason").Is("max_tokens")
 	if content.HasText() {
-		d.addBlock(newObject(newMember("type", []byte(`"text"`)), newMember("text", content)))
+		d.addBlock(newObject(newMember("type", []byte(`"text"`)), newMember("text", content)), false)
 	}
 	for block := range content.Elements() {
 		id := block.Get("id").Text()
 		if id == "" || !d.calls[id] { // some entries are written twice
-			d.addBlock(block)
+			d.addBlock(block, limited)
 		}
 		d.calls[id] = true
 	}
@@ -83,18 +85,38 @@ func (d *session) readMessage(message json.Value) {
 	d.ending = &end
 }
 
-func (d *session) addBlock(block json.Value) {
-	feedBlock(d.inner, d.blocks, block)
+// addBlock adds a content block. If a limit ended the message, a last call without arguments was cut: Claude Code
+// writes {} in place of arguments that it didn't get.
+func (d *session) addBlock(block json.Value, limited bool) {
+	d.endHeld()
+	if limited && block.Get("type").Is("tool_use") && block.Get("input").EmptyObject() {
+		d.held = block
+	} else {
+		feedBlock(d.inner, d.blocks, block)
+	}
 	d.blocks++
+}
+
+// endHeld adds the held block as it is: the message continued after it.
+func (d *session) endHeld() {
+	if d.held != nil {
+		feedBlock(d.inner, d.blocks-1, d.held)
+	}
+	d.held = nil
 }
 
 // reportError reports an error of the provider in place of a message.
 func (d *session) reportError(err json.Value) {
 	feedFrame(d.inner, newEvent("error", newMember("error", err)))
+	d.ending = nil
 }
 
 // Close ends the message: no entry says that it ended.
 func (d *session) Close() {
+	if d.held != nil {
+		index := newMember("index", strconv.AppendInt(nil, int64(d.blocks-1), 10))
+		feedFrame(d.inner, newEvent("content_block_start", index, newMember("content_block", d.held)))
+	}
 	if d.ending != nil && !d.out.Interrupted {
 		feedFrame(d.inner, *d.ending)
 		feedFrame(d.inner, newEvent("message_stop"))

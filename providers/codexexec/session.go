@@ -125,6 +125,10 @@ func requestOf(entries []byte) []byte {
 			context = payload
 		case kind == "event_msg":
 			context = payload.Get("info")
+		case kind == "compacted":
+			for item := range payload.Get("replacement_history").Elements() {
+				input.Raw(item)
+			}
 		case kind == "session_meta", !payload.Get("type").IsString():
 			session = payload
 		default:

@@ -66,7 +66,7 @@ func ReadFacts(header ClientFacts, body *RequestBody) ClientFacts {
 		f.add(ClientFacts{Session: body.CacheKey})
 	}
 	f.add(ClientFacts{Session: sessionOfUser(body.User), PreviousResponse: body.Before, Warms: body.Warms})
-	f.add(ClientFacts{Session: body.Conversation})
+	f.add(ClientFacts{Session: body.Conversation, Agent: body.Agent})
 	return f
 }
 
@@ -211,7 +211,8 @@ type RequestBody struct {
 	Meta                 json.Value // OpenAI's client_metadata
 	CacheKey, Before     string
 	Conversation         string
-	MaxTokens            int64 // maximum number of tokens in the response, 0 if not set
+	Agent                string // of the conversation, in session files
+	MaxTokens            int64  // maximum number of tokens in the response, 0 if not set
 	Warms                bool
 }
 
@@ -245,7 +246,7 @@ func (b *RequestBody) readField(name string, s *json.Scanner) {
 	case "conversation":
 		v := s.Value()
 		if b.Conversation = v.Text(); v.Kind() == '{' {
-			b.Conversation = v.Get("id").Text()
+			b.Conversation, b.Agent = v.Get("id").Text(), v.Get("agent").Text()
 		}
 	case "generate":
 		b.Warms = string(s.Value()) == "false"

@@ -433,6 +433,8 @@ var mistral = protocol.Target{
 		ID:         "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
 		LoneCall:   "Not the same number of function calls and responses",
 		LoneResult: "Not the same number of function calls and responses",
+
+		UserAfterResult: "Unexpected role 'user' after role 'tool'", // datapizza-labs/datapizza-ai#98
 	},
 	Hosts:   []string{"api.mistral.ai"},
 	Encode:  encodeMistral,

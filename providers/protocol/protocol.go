@@ -257,6 +257,10 @@ type Refusal struct {
 	OtherReasoning string // reasoning that the model didn't write so
 	Order          string // messages whose roles are in the wrong order
 	EmptyText      string // a text without content
+
+	CacheMarks      string // more than 4 marked blocks
+	TrailingSpace   string // a last text of the model that ends with a blank
+	UserAfterResult string // a message of the user directly after results
 }
 
 // FillRefusal inserts the facts of a call into a refusal.

@@ -19,6 +19,27 @@ type ReasoningChange struct {
 	Words         stream.Message
 	Turn          int32
 	Optional      bool // the provider may accept it
+	OfCall        bool // it is about the signature of the call with ID
+}
+
+// WordsFor returns what became of the reasoning and of the signature with a call: "gone" or "altered", "" if it is intact
+// or not known.
+func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) {
+	for _, r := range h.Reasoning {
+		if r.Turn != turn || r.OfCall && r.ID != id {
+			continue
+		}
+		word := "altered"
+		if r.Kind != ReasoningAltered {
+			word = "gone"
+		}
+		if r.OfCall || r.Rule == SignatureKept {
+			signature = word
+		} else {
+			reasoning = word
+		}
+	}
+	return reasoning, signature
 }
 
 // Rules of reasoning.
@@ -82,7 +103,7 @@ func (m *matcher) compareCallSignatures(t *candidateTurn) {
 			continue
 		}
 		at := m.entries[e.found]
-		r := ReasoningChange{Message: at.message, Part: at.place.part, ID: at.part.ID, Turn: t.Turn.Number}
+		r := ReasoningChange{Message: at.message, Part: at.place.part, ID: at.part.ID, Turn: t.Turn.Number, OfCall: true}
 		switch sent := at.part.Signature; {
 		case sent == e.call.Signature, sent == m.to.Sentinel && sent != "":
 			continue

@@ -42,10 +42,15 @@ type Spot struct {
 	Message, Part int            // Part is -1 for the message itself, Message is -1 for a declared tool
 	ID            string         // id of the call, "" if it has none
 	Words         stream.Message // names the place in a message
+	Call          stream.Ref     // the call of the model, if the request doesn't have it
 }
+
+// NoMessage is the message of a place that is not in the request.
+const NoMessage = -2
 
 // A Request is a request as the rules see it.
 type Request struct {
+	Body     json.Value // the complete request, nil if it is unknown
 	Messages []protocol.Message
 	Target   *protocol.Target
 	Tools    []protocol.Tool // that it declares, as far as they were read
@@ -61,6 +66,8 @@ func Check(r *Request) []Breach {
 	c.checkCalls()
 	c.checkTools()
 	c.checkContents()
+	c.checkCacheMarks()
+	c.checkTrailingSpace()
 	return c.breaches
 }
 
@@ -153,7 +160,7 @@ func (c *checker) checkCalls() {
 			p := &c.Messages[i].Parts[j]
 			if to.Refusal.SameItem != "" && p.Item != "" && (p.Kind == protocol.CallPart || p.Kind == protocol.ReasoningPart) {
 				if items[p.Item] {
-					at := Spot{i, j, p.Item, stream.Messagef("%s", p.Item)}
+					at := Spot{Message: i, Part: j, ID: p.Item, Words: stream.Messagef("%s", p.Item)}
 					c.addSpot(replay.IDCollision.Diagnosis, "item-unique", ByRequest, "the request has two items with the same id", at)
 				}
 				items[p.Item] = true
@@ -223,6 +230,7 @@ func (c *checker) checkContents() {
 			continue
 		}
 		c.checkOrder(i, before)
+		c.checkAfterResults(i)
 		before = m.Role
 		if c.Target.Refusal.Unsigned != "" && c.Target.Reasoning == protocol.SignedReasoning {
 			c.checkSignatures(i)
@@ -302,6 +310,6 @@ func (c *checker) checkReasoning(i int) {
 	if n < 0 || parts[n].Kind != protocol.ReasoningPart || parts[n].Item == "" {
 		return
 	}
-	at := Spot{i, n, parts[n].Item, stream.Messagef("%s", parts[n].Item)}
+	at := Spot{Message: i, Part: n, ID: parts[n].Item, Words: stream.Messagef("%s", parts[n].Item)}
 	c.addSpot(RequestIllegal, "reasoning-alone", ByRequest, "a reasoning item is not followed by another item of the model", at)
 }

@@ -20,7 +20,7 @@ func rulesOf(t *testing.T, target, request string) string {
 		t.Fatal(err)
 	}
 	var said []string
-	for _, b := range requestrules.Check(&requestrules.Request{Messages: messages, Target: to}) {
+	for _, b := range requestrules.Check(&requestrules.Request{Body: []byte(request), Messages: messages, Target: to}) {
 		said = append(said, b.Rule+strings.Repeat("+", len(b.Spots)-1))
 	}
 	return strings.Join(said, " ")
@@ -28,27 +28,30 @@ func rulesOf(t *testing.T, target, request string) string {
 
 // Parts of requests: a question, calls and results in each protocol.
 const (
-	askA   = `{"role":"user","content":"list the ports"}`
-	twoA   = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}},{"type":"tool_use","id":"toolu_q2","name":"ls","input":{"d":1}}]}`
-	oneA   = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}}]}`
-	res1A  = `{"type":"tool_result","tool_use_id":"toolu_q1","content":"a"}`
-	res2A  = `{"type":"tool_result","tool_use_id":"toolu_q2","content":"b"}`
-	textA  = `{"type":"text","text":"and then?"}`
-	askC   = `{"role":"user","content":"list the ports"}`
-	twoC   = `{"role":"assistant","content":null,"tool_calls":[{"id":"call_p1","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"call_p2","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
-	res1C  = `{"role":"tool","tool_call_id":"call_p1","content":"a"}`
-	res2C  = `{"role":"tool","tool_call_id":"call_p2","content":"b"}`
-	callR  = `{"type":"function_call","id":"fc_k1","call_id":"call_p1","name":"ls","arguments":"{}"}`
-	resR   = `{"type":"function_call_output","call_id":"call_p1","output":"a"}`
-	askG   = `{"role":"user","parts":[{"text":"list the ports"}]}`
-	callG  = `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"cat","args":{}}}]}`
-	lsG    = `{"functionResponse":{"name":"ls","response":{"output":"a"}}}`
-	catG   = `{"functionResponse":{"name":"cat","response":{"output":"b"}}}`
-	askB   = `{"role":"user","content":[{"text":"list the ports"}]}`
-	callB  = `{"role":"assistant","content":[{"toolUse":{"toolUseId":"tooluse_w1","name":"ls","input":{}}}]}`
-	resB   = `{"toolResult":{"toolUseId":"tooluse_w1","content":[{"text":"a"}]}}`
-	sayB   = `{"text":"and then?"}`
-	longID = "call_0123456789012345678901234567890123456789"
+	askA     = `{"role":"user","content":"list the ports"}`
+	twoA     = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}},{"type":"tool_use","id":"toolu_q2","name":"ls","input":{"d":1}}]}`
+	oneA     = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}}]}`
+	res1A    = `{"type":"tool_result","tool_use_id":"toolu_q1","content":"a"}`
+	res2A    = `{"type":"tool_result","tool_use_id":"toolu_q2","content":"b"}`
+	textA    = `{"type":"text","text":"and then?"}`
+	askC     = `{"role":"user","content":"list the ports"}`
+	twoC     = `{"role":"assistant","content":null,"tool_calls":[{"id":"call_p1","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"call_p2","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
+	res1C    = `{"role":"tool","tool_call_id":"call_p1","content":"a"}`
+	res2C    = `{"role":"tool","tool_call_id":"call_p2","content":"b"}`
+	callR    = `{"type":"function_call","id":"fc_k1","call_id":"call_p1","name":"ls","arguments":"{}"}`
+	resR     = `{"type":"function_call_output","call_id":"call_p1","output":"a"}`
+	askG     = `{"role":"user","parts":[{"text":"list the ports"}]}`
+	callG    = `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"cat","args":{}}}]}`
+	lsG      = `{"functionResponse":{"name":"ls","response":{"output":"a"}}}`
+	catG     = `{"functionResponse":{"name":"cat","response":{"output":"b"}}}`
+	askB     = `{"role":"user","content":[{"text":"list the ports"}]}`
+	callB    = `{"role":"assistant","content":[{"toolUse":{"toolUseId":"tooluse_w1","name":"ls","input":{}}}]}`
+	resB     = `{"toolResult":{"toolUseId":"tooluse_w1","content":[{"text":"a"}]}}`
+	sayB     = `{"text":"and then?"}`
+	markedA  = `{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}`
+	nineC    = `{"role":"assistant","content":"","tool_calls":[{"id":"a1b2c3d4e","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
+	resNineC = `{"role":"tool","tool_call_id":"a1b2c3d4e","name":"ls","content":"a"}`
+	longID   = "call_0123456789012345678901234567890123456789"
 )
 
 // TestRules: each rule is reported where it is broken, and near misses are not.
@@ -93,6 +96,12 @@ func TestRules(t *testing.T) {
 		{"only blank texts", "anthropic", "content-empty", `{"role":"user","content":[{"type":"text","text":" \n"}]}`},
 		{"an answer without text", "anthropic", "", askA + `,{"role":"assistant","content":""},{"role":"user","content":"more"}`},
 		{"a question without text", "anthropic", "content-empty", `{"role":"user","content":""}`},
+		{"a text to continue", "anthropic", "", askA + `,{"role":"assistant","content":"The ports are:"}`},
+		{"a text to continue, with a blank", "anthropic", "trailing-space", askA + `,{"role":"assistant","content":"The ports are: "}`},
+		{"a blank in an earlier text", "anthropic", "", askA + `,{"role":"assistant","content":"The ports are: "},` + askA},
+		{"four marks", "anthropic", "", strings.Repeat(markedA+",", 4) + askA},
+		{"five marks", "anthropic", "cache-marks", strings.Repeat(markedA+",", 5) + askA},
+		{"four marks and null", "anthropic", "", strings.Repeat(markedA+",", 4) + user(`{"type":"text","text":"a","cache_control":null}`)},
 		// Bedrock.
 		{"bedrock answered", "bedrock", "", askB + "," + callB + "," + user(resB)},
 		{"bedrock unanswered", "bedrock", "call-answered", askB + "," + callB + "," + user(sayB)},
@@ -112,6 +121,9 @@ func TestRules(t *testing.T) {
 		{"chat, an id of 45 bytes", "openai-chat", "id-legal",
 			askC + `,{"role":"assistant","tool_calls":[{"id":"` + longID + `","type":"function","function":{"name":"ls","arguments":"{}"}}]}`},
 		{"mistral, another id", "mistral", "id-legal+", askC + "," + twoC},
+		{"mistral, the model speaks after results", "mistral", "", askC + "," + nineC + "," + resNineC + `,{"role":"assistant","content":"ok"},` + askC},
+		{"mistral, the user speaks after results", "mistral", "turn-order", askC + "," + nineC + "," + resNineC + "," + askC},
+		{"chat, the user speaks after results", "openai-chat", "", askC + "," + nineC + "," + resNineC + "," + askC},
 		{"llama.cpp takes all", "llama.cpp", "", askC + "," + twoC + "," + askC},
 	} {
 		key := "messages"

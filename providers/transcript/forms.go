@@ -24,8 +24,9 @@ func feedAnthropic(d *session, m *message) {
 	} else if m.usage != nil {
 		d.feedFrame("message_delta", newField("usage", m.usage))
 	}
-	for _, block := range m.parts {
+	for i, block := range m.parts {
 		at, args := newField("index", newNumber(int64(d.parts))), block.Get("input")
+		mayContinue := m.rejected != "" || m.cut && (args == nil || i == len(m.parts)-1)
 		d.parts++
 		isText := args.IsString()
 		delta := isText || args.EmptyObject() // at the start of a block, an empty object is a placeholder
@@ -40,7 +41,7 @@ func feedAnthropic(d *session, m *message) {
 			text := newObject(newField("type", quoteText("input_json_delta")), newField("partial_json", args))
 			d.feedFrame("content_block_delta", at, newField("delta", text))
 		}
-		if !m.cut || !block.Get("type").Is("tool_use") || args != nil && !isText { // else the arguments may continue
+		if !mayContinue || !block.Get("type").Is("tool_use") {
 			d.feedFrame("content_block_stop", at)
 		}
 	}

@@ -94,8 +94,11 @@ func geminiUsage(tokens json.Value) json.Value {
 // the provider, and errors in entries of type system.
 func readQwenCode() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
-		f := valuesOf(entry, "type", "message", "sessionId", "model", "usageMetadata", "systemPayload")
+		f := valuesOf(entry, "type", "message", "sessionId", "model", "usageMetadata", "systemPayload", "isSidechain", "agentId")
 		m := &message{session: f[2], parts: geminiParts(f[1].Get("parts"))}
+		if f[6].IsTrue() {
+			m.agent = withText(f[7])
+		}
 		switch {
 		case f[0].Is("assistant"):
 			m.model, m.usage = f[3], f[4]

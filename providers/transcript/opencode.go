@@ -1,6 +1,10 @@
 package transcript
 
-import "toolscope/stream/json"
+import (
+	"strings"
+
+	"toolscope/stream/json"
+)
 
 // readOpencode reads messages and parts of opencode: values of opencode export, lines of opencode run --format json,
 // or files of versions before the database. A message of the model without its parts says how it ended, or before
@@ -44,9 +48,13 @@ func (m *message) readPart(part json.Value) {
 	case kind.Is("step-finish"):
 		m.usage, m.finish = opencodeUsage(f[5]), opencodeFinishes[f[6].Text()]
 	case kind.Is("tool"):
-		state := valuesOf(f[4], "status", "input", "raw", "output", "error")
-		if m.cut = state[0].Is("pending"); m.cut { // the arguments, as far as they have arrived
+		state := valuesOf(f[4], "status", "input", "raw", "output", "error", "metadata")
+		interrupted := state[5].Get("interrupted").IsTrue() && state[1].EmptyObject()
+		if m.cut = state[0].Is("pending") || interrupted; m.cut { // the arguments, as far as they have arrived
 			state[1] = withText(state[2])
+		}
+		if name, args := invalidCall(f[2], state[1]); args != nil {
+			f[2], state[1], m.rejected = name, args, "opencode could not read its arguments"
 		}
 		m.parts = []json.Value{callBlock(f[3], f[2], state[1])}
 		if state[0].Is("completed") {
@@ -55,6 +63,22 @@ func (m *message) readPart(part json.Value) {
 			m.results = []json.Value{resultBlock(f[3], state[4], true)}
 		}
 	}
+}
+
+// invalidCall returns the name and the text of a call whose arguments opencode could not read. It calls the tool
+// "invalid" instead, with an error that quotes the text; args is nil for any other call.
+func invalidCall(tool, input json.Value) (name, args json.Value) {
+	if !tool.Is("invalid") || !input.Get("tool").HasText() {
+		return nil, nil
+	}
+	_, text, found := strings.Cut(input.Get("error").Text(), "JSON parsing failed: Text: ")
+	if !found {
+		return nil, nil
+	}
+	if end := strings.LastIndex(text, ".\nError message: "); end >= 0 {
+		text = text[:end]
+	}
+	return input.Get("tool"), quoteText(text)
 }
 
 // readError reads why a message has no more parts.

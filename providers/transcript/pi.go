@@ -18,7 +18,7 @@ func readPi() func(entry json.Value) *message {
 			m.parts = piBlocks(f[1])
 		case f[0].Is("assistant"):
 			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: piUsage(f[5])}
-			m.finish, m.cut = piFinishes[f[6].Text()], f[6].Is("aborted")
+			m.finish, m.cut = piFinishes[f[6].Text()], f[6].Is("aborted") || f[6].Is("error")
 			if f[6].Is("error") {
 				m.failure = withText(f[7])
 			}

@@ -19,6 +19,7 @@ import (
 // message is what an entry contains. Values are as in the entry, or in the form of the inner protocol.
 type message struct {
 	session json.Value // name of the conversation
+	agent   json.Value // id of the sub-agent, if it is one
 	byUser  bool       // the parts are not the model's
 	whole   json.Value // the message as it is, if the inner protocol reads it so
 	parts   []json.Value
@@ -27,6 +28,7 @@ type message struct {
 	model, id, usage, finish json.Value // of a response
 	failure, errType         json.Value // the error that ended the response, and its type
 	cut                      bool       // the response broke off
+	rejected                 string     // why the agent refused the call
 }
 
 // agent is an agent whose session files are decoded.
@@ -42,6 +44,7 @@ var agents = []agent{
 	{"qwen-code session", "Qwen Code session", &geminiForm, readQwenCode},
 	{"cline screen", "Cline screen", &geminiForm, readClineScreen},
 	{"cline task", "Cline task", &anthropicForm, readCline},
+	{"copilot session", "Copilot session", &anthropicForm, readCopilot},
 	{"pi session", "pi session", &anthropicForm, readPi},
 	{"opencode session", "opencode session", &anthropicForm, readOpencode},
 	{"OpenAI messages", "OpenAI messages", &openAIForm, readWholeMessage},
@@ -109,6 +112,9 @@ func (d *session) Frame(f stream.Frame) error {
 		d.form.feed(d, m)
 		d.begun = true
 	}
+	if m.rejected != "" {
+		d.out.Last().Latest().Reject(m.rejected)
+	}
 	return nil
 }
 
@@ -146,7 +152,7 @@ func (d *session) feedFrame(kind string, members ...json.Member) {
 // requestOf returns the request that entries record, in the form of the inner protocol.
 func (a *agent) requestOf(entries []byte) []byte {
 	read := a.read()
-	var session, model json.Value
+	var session, agent, model json.Value
 	var messages, parts, results []json.Value
 	add := func(role string, list []json.Value) {
 		if len(list) > 0 {
@@ -185,8 +191,14 @@ func (a *agent) requestOf(entries []byte) []byte {
 		if m.session.HasText() {
 			session = m.session
 		}
+		if m.agent != nil {
+			agent = m.agent
+		}
 	}
 	endResponse()
+	if agent != nil {
+		session = newObject(newField("id", session), newField("agent", agent))
+	}
 	return newObject(newField("model", model), newField("conversation", session),
 		newField(a.form.history, newArray(messages...)))
 }

@@ -142,7 +142,7 @@ func TestAgentLogErrors(t *testing.T) {
 	for file, want := range map[string]string{
 		"claude-refused.jsonl":   "complete 0 [] 1800/50\nrefused 400 [REQUEST_REFUSED] 0/0",
 		"claude-compacted.jsonl": "aborted 529 [PROVIDER_ERROR] 0/0\ncomplete 0 [] 1800/50\ncomplete 0 [] 1800/50\ncomplete 0 [] 1800/50\ncomplete 0 [] 1800/50",
-		"codex-kinds.jsonl":      "complete 0 [] 100/20\ncomplete 0 [] 0/0\naborted 0 [CLIENT_GONE] 0/0\naborted 0 [PROVIDER_ERROR] 0/0\ncomplete 0 [] 20/10",
+		"codex-kinds.jsonl":      "complete 0 [] 100/20\ncomplete 0 [] 0/0\naborted 0 [CLIENT_GONE] 0/0\naborted 0 [NO_ANSWER] 0/0\ncomplete 0 [] 20/10",
 	} {
 		var got []string
 		for _, l := range printed(t, filepath.Join("../../capture/formats/testdata", file)) {

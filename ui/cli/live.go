@@ -456,6 +456,7 @@ func coreRecord(r capture.Record) stream.Record {
 			out.Head.EndUnknown = out.Head.EndUnknown || lack == capture.NoEnding
 			out.Head.NoDeltas = out.Head.NoDeltas || lack == capture.NoDeltas
 			out.Head.UsageBefore = out.Head.UsageBefore || lack == capture.UsageBefore
+			out.Head.Rewound = out.Head.Rewound || lack == capture.Rewound
 			out.Head.CutLines = out.Head.CutLines || lack == capture.CutLines
 			out.Head.EventNamesUnknown = out.Head.EventNamesUnknown || lack == capture.NoNames
 			out.Head.ResponseFromHistory = out.Head.ResponseFromHistory || lack == capture.Resent

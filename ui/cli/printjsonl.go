@@ -75,6 +75,8 @@ func (p *jsonPrinter) sentBack(calls []sentBackCall) {
 		r := &calls[i]
 		o := returnLine("sent_back", r)
 		o.text("as", r.Outcome)
+		o.optionalText("reasoning", r.Reasoning)
+		o.optionalText("signature", r.Signature)
 		o.flagIf("kept", r.KeptByProvider)
 		o.texts("policies", r.policyNames())
 		o.text("result", r.resultWord())

@@ -39,16 +39,23 @@ turn claude-sonnet-4-5 complete 1800+50
 anthropic bash complete ok
 turn claude-sonnet-4-5 complete 1800+50
 turn claude-sonnet-4-5 complete 1800+50`},
+		{"copilot/session.jsonl", `anthropic bash complete failed: wc: a: No such file
+anthropic task complete ok
+turn gpt-5.4 complete 0+31
+anthropic bash complete ok
+turn gpt-5.4 complete 0+12
+turn gpt-5.4 complete 0+6
+turn aborted PROVIDER_ERROR`},
 		{"opencode/exported.json", `anthropic bash complete ok
 anthropic read complete failed: File not found: /home/me/project/nothing.txt
 turn claude-sonnet-4-5 complete 1800+50
-anthropic invalid complete ok
+anthropic bash rejected ok
 turn claude-sonnet-4-5 complete 1800+50
 turn claude-sonnet-4-5 complete 1800+50`},
 		{"opencode/events.jsonl", `anthropic read complete failed: File not found: /home/me/project/nothing.txt
 anthropic bash complete ok
 turn complete 1800+50
-anthropic invalid complete ok
+anthropic bash rejected ok
 turn complete 1800+50
 turn complete 1800+50`},
 		{"opencode-storage/part.json", `anthropic edit complete failed: oldString must not be empty

@@ -264,6 +264,11 @@ func (r sentBackCall) resultWord() string {
 // sentence describes how the call was sent back.
 func (r sentBackCall) sentence() string {
 	words := r.Outcome
+	for _, part := range [][2]string{{"reasoning", r.Reasoning}, {"signature", r.Signature}} {
+		if part[1] != "" && part[1] != "not needed" {
+			words = "arguments " + strings.TrimPrefix(words, "arguments ") + ", " + part[0] + " " + part[1]
+		}
+	}
 	if r.KeptByProvider {
 		words += ", kept by the provider"
 	}

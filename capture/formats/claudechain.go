@@ -1,0 +1,107 @@
+package formats
+
+import (
+	"fmt"
+	"hash/maphash"
+
+	"toolscope/capture"
+	"toolscope/stream/count"
+	"toolscope/stream/json"
+)
+
+// claudeChain holds the entries of a session as a tree: each entry names the entry before it. The program sends the
+// entries from the latest one back to the first, or back to the latest compaction.
+type claudeChain struct {
+	seed    maphash.Seed
+	entries map[uint64]claudeLink // by the hash of their uuid
+	latest  uint64                // the latest entry with a message that is not of a sub-agent
+	total   int                   // how many such entries there are
+	isFull  bool                  // there are too many entries, so the tree is not complete
+}
+
+// claudeLink is an entry of the tree.
+type claudeLink struct {
+	parent  uint64 // hash of the uuid of the entry before it; 0 for none
+	message uint64 // hash of the id of the model's message; 0 for other entries
+	line    int
+	said    bool   // it has a message
+	name    string // beginning of the parent's uuid, if the parent is not in the file
+}
+
+const (
+	maxClaudeEntries = 1 << 17
+	maxClaudeSteps   = 1 << 10 // how far back the message before a request is searched
+	shownUUID        = 8       // bytes of a uuid that a note quotes
+)
+
+// hashID returns the hash of an id, 0 for none.
+func (c *claudeChain) hashID(id string) uint64 {
+	if id == "" {
+		return 0
+	}
+	return maphash.String(c.seed, id) | 1
+}
+
+// addEntry adds an entry.
+func (c *claudeChain) addEntry(e *claudeEntry, line int) {
+	if e.uuid == "" || c.isFull {
+		return
+	}
+	if c.entries == nil {
+		c.seed, c.entries = maphash.MakeSeed(), map[uint64]claudeLink{}
+	}
+	if c.isFull = len(c.entries) >= maxClaudeEntries; c.isFull {
+		c.entries = nil
+		return
+	}
+	id := c.hashID(e.uuid)
+	if _, twice := c.entries[id]; twice {
+		return
+	}
+	link := claudeLink{parent: c.hashID(e.parent), line: line, said: e.message != nil && (e.kind == "user" || e.kind == "assistant")}
+	if _, known := c.entries[link.parent]; !known && len(c.entries) > 0 {
+		link.name = e.parent[:min(len(e.parent), shownUUID)]
+	}
+	if e.kind == "assistant" && !e.failed && string(json.Find(e.message, "model")) != claudeSynthetic {
+		link.message = c.hashID(json.FindText(e.message, "id"))
+	}
+	c.entries[id] = link
+	if link.said && !e.sidechain {
+		c.latest, c.total = id, c.total+1
+	}
+}
+
+// messageBefore returns the hash of the id of the model's message that an entry follows, 0 if it is unknown.
+func (c *claudeChain) messageBefore(parent, own string) uint64 {
+	at, answer := c.hashID(parent), c.hashID(own)
+	for range maxClaudeSteps {
+		e, known := c.entries[at]
+		if !known {
+			return 0
+		}
+		if e.message != 0 && e.message != answer {
+			return e.message
+		}
+		at = e.parent
+	}
+	return 0
+}
+
+// brokenNote returns a note if the latest entry doesn't lead back to the first one, because an entry is missing.
+func (c *claudeChain) brokenNote() (note capture.Record, ok bool) {
+	seen := 0
+	for at := c.latest; at != 0; {
+		e := c.entries[at]
+		if e.said {
+			seen++
+		}
+		if _, known := c.entries[e.parent]; !known && e.name != "" && !c.isFull {
+			note = capture.Record{At: capture.NoTime}
+			note.Note = fmt.Sprintf("line %d: its parent %s is not in the file: a resumed session has %d of %s", e.line, e.name, seen, count.Of(c.total, "message"))
+			return note, seen < c.total
+		}
+		delete(c.entries, at) // entries may form a circle
+		at = e.parent
+	}
+	return note, false
+}

@@ -1,0 +1,80 @@
+package requestrules
+
+import (
+	"bytes"
+	"slices"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/count"
+	"toolscope/stream/json"
+)
+
+// maxCacheMarks is how many blocks a request to Anthropic may mark for the cache, wherever the model is hosted.
+const maxCacheMarks = 4
+
+// checkCacheMarks counts the blocks that the request marks for the cache: of the system prompt, of the tools and of
+// messages.
+func (c *checker) checkCacheMarks() {
+	if c.Target.Refusal.CacheMarks == "" || bytes.Count(c.Body, []byte(`"cache_control"`)) <= maxCacheMarks {
+		return
+	}
+	marks := countMarks(c.Body.Get("system")) + countMarks(c.Body.Get("tools"))
+	at := -1
+	for i := range c.Messages {
+		if marks += countMarks(c.Messages[i].Raw.Get("content")); marks > maxCacheMarks && at < 0 {
+			at = i
+		}
+	}
+	if marks > maxCacheMarks {
+		words := stream.Messagef("%s", stream.Own(count.Of(marks, "block")))
+		place := Spot{Message: at, Part: -1, Words: words}
+		if at < 0 {
+			place.Message = NoMessage
+		}
+		c.addSpot(RequestIllegal, "cache-marks", ByHost, "more than 4 blocks have cache_control", place)
+	}
+}
+
+// countMarks counts the blocks of a list with a cache mark. A result may contain blocks.
+func countMarks(blocks json.Value) (n int) {
+	for block := range blocks.Elements() {
+		if block.Get("cache_control").Kind() == '{' {
+			n++
+		}
+		if block.Get("type").Is("tool_result") {
+			n += countMarks(block.Get("content"))
+		}
+	}
+	return n
+}
+
+// checkTrailingSpace checks that a text of the model that the response continues doesn't end with a blank.
+func (c *checker) checkTrailingSpace() {
+	last := len(c.Messages) - 1
+	if c.Target.Refusal.TrailingSpace == "" || last < 0 || c.Messages[last].Role != protocol.Assistant {
+		return
+	}
+	parts := c.Messages[last].Parts
+	if len(parts) == 0 {
+		return
+	}
+	p := &parts[len(parts)-1]
+	if text := p.Text; p.Kind == protocol.TextPart && len(text) > 0 && bytes.ContainsRune([]byte(" \t\r\n"), rune(text[len(text)-1])) {
+		c.addSpot(RequestIllegal, "trailing-space", ByHost, "the last text of the model ends with a blank", Spot{Message: last, Part: len(parts) - 1})
+	}
+}
+
+// checkAfterResults checks that the model speaks between results and the next message of the user.
+func (c *checker) checkAfterResults(i int) {
+	if c.Target.Refusal.UserAfterResult == "" || i == 0 || c.Messages[i].Role != protocol.User || hasResults(&c.Messages[i]) {
+		return
+	}
+	if hasResults(&c.Messages[i-1]) {
+		c.addSpot(RequestIllegal, "turn-order", ByHost, "a message of the user follows results directly", Spot{Message: i, Part: -1})
+	}
+}
+
+func hasResults(m *protocol.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.ResultPart })
+}

@@ -1,0 +1,109 @@
+package requestrules
+
+import (
+	"hash/maphash"
+
+	"toolscope/providers/protocol"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// A Session follows the calls and results of an agent's session file. Each request in it has only the messages that are
+// new since the request before. The zero value is ready.
+type Session struct {
+	calls   map[string]*sessionCall
+	waiting []*sessionCall // calls without a result
+}
+
+// sessionCall is a call of the model in a session.
+type sessionCall struct {
+	id, name string
+	ref      stream.Ref
+	result   uint64 // hash of its first result; 0 for none
+	removed  bool   // a compaction removed it
+}
+
+// maxSessionCalls is how many calls of a session are remembered.
+const maxSessionCalls = 1 << 16
+
+var sessionSeed = maphash.MakeSeed()
+
+// AddCall adds a call of the model.
+func (s *Session) AddCall(id, name string, ref stream.Ref) {
+	if id == "" || s.calls[id] != nil && !s.calls[id].removed {
+		return
+	}
+	if s.calls == nil || len(s.calls) >= maxSessionCalls {
+		s.calls, s.waiting = map[string]*sessionCall{}, nil
+	}
+	c := &sessionCall{id: id, name: name, ref: ref}
+	s.calls[id] = c
+	s.waiting = append(s.waiting, c)
+}
+
+// HasCall reports whether the session has a call.
+func (s *Session) HasCall(id string) bool { return s.calls[id] != nil }
+
+// Compact notes that the next request has none of the messages so far.
+func (s *Session) Compact() {
+	for _, c := range s.calls {
+		c.removed = true
+	}
+	s.waiting = nil
+}
+
+// Rewind notes that the next request continues an earlier message. It leaves out the calls that wait for a result.
+func (s *Session) Rewind() { s.waiting = nil }
+
+// Check reads the messages of the next request. It returns the results without a call, the second results, and if the
+// program sends calls as they are in the file, the calls without a result.
+func (s *Session) Check(messages []protocol.Message, sendsCalls bool) []Breach {
+	c, goesOn := checker{Request: &Request{Messages: messages}}, false
+	for i := range messages {
+		for j := range messages[i].Parts {
+			p := &messages[i].Parts[j]
+			switch {
+			case p.RunByProvider:
+			case p.Kind == protocol.CallPart:
+				s.AddCall(p.ID, p.Name, stream.Ref{})
+			case p.Kind == protocol.ResultPart && p.ID != "":
+				s.readResult(&c, i, j)
+			}
+			goesOn = goesOn || messages[i].Role == protocol.User
+		}
+	}
+	if !goesOn || !sendsCalls {
+		return c.breaches
+	}
+	for _, call := range s.waiting {
+		if call.result == 0 {
+			at := spotOf(NoMessage, -1, &protocol.Part{ID: call.id, Name: call.name})
+			at.Call = call.ref
+			c.breaches = append(c.breaches, Breach{
+				Diagnosis: replay.OrphanCall.Diagnosis, Rule: "call-answered", Spots: []Spot{at}, what: "the session goes on without a result for a call",
+			})
+		}
+	}
+	s.waiting = nil
+	return c.breaches
+}
+
+// readResult finds the call of a result.
+func (s *Session) readResult(c *checker, i, j int) {
+	r := &c.Messages[i].Parts[j]
+	hash := maphash.Bytes(sessionSeed, r.Text) | 1
+	switch call := s.calls[r.ID]; {
+	case call == nil:
+		proof := ByRequest
+		if len(s.calls) == 0 {
+			proof = ByHost // the call may be in an earlier file
+		}
+		c.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", proof, "the session has a result without its call", spotOf(i, j, r))
+	case call.removed:
+		c.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", ByRequest, "a compaction removed the call of a result", spotOf(i, j, r))
+	case call.result == 0:
+		call.result = hash
+	case call.result != hash: // some results are written twice
+		c.addSpot(ResultTwice, "result-once", ByRequest, "the session has two results for a call", spotOf(i, j, r))
+	}
+}

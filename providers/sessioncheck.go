@@ -1,0 +1,84 @@
+package providers
+
+import (
+	"slices"
+
+	"toolscope/providers/claudecode"
+	"toolscope/providers/codexexec"
+	"toolscope/providers/protocol"
+	"toolscope/providers/requestrules"
+	"toolscope/stream"
+)
+
+// sessionKey identifies a conversation in a session file.
+type sessionKey struct {
+	file         string
+	conversation int32 // 0 if the file has only one
+}
+
+// maxSessions is how many conversations of session files are followed.
+const maxSessions = 1 << 12
+
+// sendsCalls are the session files of agents that send their calls and results as they are in the file. Other agents
+// repair them first.
+var sendsCalls = map[string]bool{claudecode.SessionWrapper: true, "cline task": true}
+
+// checksResults are the session files whose results are checked as well: they have the ids that the provider saw.
+var checksResults = map[string]bool{codexexec.SessionWrapper: true, "pi session": true, "qwen-code session": true}
+
+// checkSession checks the calls and results of a request in a session file. It returns false if the file contains
+// the complete request: then the rules of any request apply.
+func (h *history) checkSession(body []byte, messages []protocol.Message, to *protocol.Target) (done bool) {
+	x, name := h.x, innerWrapper(h.x.Head)
+	if !sendsCalls[name] && !checksResults[name] {
+		return x.Head.Reconstructed
+	}
+	key := sessionKey{file: x.Head.File}
+	if l := h.latestConversation(); l != nil && !l.unnamed {
+		key.conversation = l.number
+	}
+	s := x.in.sessions.get(key)
+	if s == nil {
+		s = new(requestrules.Session)
+		x.in.sessions.set(key, s, maxSessions)
+	}
+	h.check.to, h.check.session = to, s
+	switch {
+	case x.Head.Rewound:
+		s.Rewind()
+	case !x.Head.Incremental:
+		s.Compact()
+	}
+	breaches := s.Check(messages, sendsCalls[name] && !x.Head.UsageBefore)
+	if !x.Head.Reconstructed && !x.Head.Incremental {
+		h.check.session = nil
+		return false
+	}
+	for _, b := range breaches {
+		if !x.in.isInOtherSession(&b, key) {
+			h.addBreach(b, body, messages)
+		}
+	}
+	return true
+}
+
+// isInOtherSession reports whether a result without a call has the call in another conversation, which this one
+// continues.
+func (in *Inspector) isInOtherSession(b *requestrules.Breach, key sessionKey) bool {
+	return b.Rule == "result-has-call" && slices.ContainsFunc(in.sessions.keys, func(other sessionKey) bool {
+		return other != key && slices.ContainsFunc(b.Spots, func(at requestrules.Spot) bool { return in.sessions.get(other).HasCall(at.ID) })
+	})
+}
+
+// addSessionCalls adds the calls of a turn to its session. The agent leaves out a turn that was cut off.
+func (h *history) addSessionCalls(t *stream.Turn) {
+	s := h.check.session
+	if s == nil || t.Phase() == stream.TurnAborted {
+		return
+	}
+	for _, c := range t.Calls {
+		if !c.RunByProvider {
+			s.AddCall(c.ID, c.Name, c.Ref())
+		}
+	}
+}
