@@ -23,9 +23,6 @@ import (
 	"toolscope/capture/record"
 )
 
-// HasHub reports whether this program contains the hub.
-const HasHub = true
-
 // A Hub is a NATS server in this process, with the streams of captures and of their index.
 type Hub struct {
 	o      HubOptions

@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// HasHub reports whether this program contains the hub.
-const HasHub = false
-
 // A Hub can't exist in this program.
 type Hub struct{}
 

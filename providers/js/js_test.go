@@ -26,16 +26,16 @@ func TestStringify(t *testing.T) {
 // TestParsers: what each parser makes of texts that are not whole, or wrong; "" where it throws. Each was printed by
 // the parser itself.
 func TestParsers(t *testing.T) {
-	for _, test := range []struct{ text, partial, repaired, langChain, closed string }{
-		{`{"a":"x`, `{"a":"x"}`, ``, `{"a":"x"}`, `{}`},
-		{`{"a":1,"b`, `{"a":1}`, ``, `{"a":1}`, `{"a":1}`},
-		{`{"a":1 "b":2}`, `{}`, ``, ``, ``},
-		{`{"a":[1,2`, `{"a":[1,2]}`, ``, `{"a":[1,2]}`, `{"a":[1]}`},
-		{"{\"a\":\"x\ny\"}", `{}`, `{"a":"x\ny"}`, `{"a":"x\ny"}`, ``},
-		{`words`, ``, ``, ``, ``},
-		{`nul`, `null`, ``, `null`, ``},
-		{`{"a":1}}`, `{"a":1}`, ``, ``, ``},
-		{`{"__proto__":1,"a":`, `{}`, ``, `{}`, `{"__proto__":1}`},
+	for _, test := range []struct{ text, repaired, langChain, closed string }{
+		{`{"a":"x`, ``, `{"a":"x"}`, `{}`},
+		{`{"a":1,"b`, ``, `{"a":1}`, `{"a":1}`},
+		{`{"a":1 "b":2}`, ``, ``, ``},
+		{`{"a":[1,2`, ``, `{"a":[1,2]}`, `{"a":[1]}`},
+		{"{\"a\":\"x\ny\"}", `{"a":"x\ny"}`, `{"a":"x\ny"}`, ``},
+		{`words`, ``, ``, ``},
+		{`nul`, ``, `null`, ``},
+		{`{"a":1}}`, ``, ``, ``},
+		{`{"__proto__":1,"a":`, ``, `{}`, `{"__proto__":1}`},
 	} {
 		check := func(which string, v Value, ok bool, want string) {
 			t.Helper()
@@ -47,9 +47,7 @@ func TestParsers(t *testing.T) {
 				t.Errorf("%s of %s: %s, want %s", which, test.text, got, want)
 			}
 		}
-		v, ok := Partial(test.text)
-		check("partial", v, ok, test.partial)
-		v, ok = ParseRepaired(test.text)
+		v, ok := ParseRepaired(test.text)
 		check("repaired", v, ok, test.repaired)
 		v, ok = LangChain(test.text)
 		check("LangChain's", v, ok, test.langChain)
@@ -107,7 +105,7 @@ func FuzzParsers(f *testing.F) {
 			t.Fatalf("%q: %s", text, said)
 		}
 		all := []Value{v}
-		for _, parse := range []func(string) (Value, bool){Partial, LangChain, ParseClosed, ParseRepaired} {
+		for _, parse := range []func(string) (Value, bool){LangChain, ParseClosed, ParseRepaired} {
 			if v, ok := parse(text); ok {
 				all = append(all, v)
 			}

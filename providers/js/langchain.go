@@ -15,17 +15,28 @@ func LangChain(text string) (v Value, ok bool) {
 	if v, ok = Parse(text); ok {
 		return v, true
 	}
-	p := langChainParser{partialParser{text: Trim(text)}}
+	p := langChainParser{text: Trim(text)}
 	v, ok = p.parseValue(0)
 	p.skipSpace()
 	return v, ok && p.at >= len(p.text)
 }
 
-type langChainParser struct{ partialParser }
+type langChainParser struct {
+	text string
+	at   int
+}
 
 func (p *langChainParser) skipSpace() {
 	rest := strings.TrimLeftFunc(p.text[min(p.at, len(p.text)):], isSpace)
 	p.at = len(p.text) - len(rest)
+}
+
+// peekByte returns the next byte, 0 at the end.
+func (p *langChainParser) peekByte() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
 }
 
 func (p *langChainParser) atEnd() bool { return p.at >= len(p.text) }

@@ -348,11 +348,8 @@ func (s *Server) Tool(name string) *Tool {
 	return nil
 }
 
-// Prefixes of a capture's notes about a process.
-const (
-	stderrNote = "stderr: "
-	argvNote   = "argv: "
-)
+// stderrNote begins a capture's note about what a process wrote to standard error.
+const stderrNote = "stderr: "
 
 // readNote reads the note of a record.
 func (t *dialogue) readNote(r *stream.Record) {

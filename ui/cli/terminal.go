@@ -24,12 +24,8 @@ import (
 	"toolscope/ui"
 )
 
-// Limits of the wait for a terminal's report of its background. The screen ignores a late report. After a command
-// has ended, the shell would take one for typed text, so a terminal at the end of a network gets more time.
-const (
-	answerTime       = 150 * time.Millisecond
-	remoteAnswerTime = 500 * time.Millisecond
-)
+// answerTime is how long to wait for a terminal's report of its background. The screen ignores a late report.
+const answerTime = 150 * time.Millisecond
 
 // terminalGround asks the terminal for its background colour (OSC 11) and then for its kind (DA1). Every
 // terminal reports its kind, so a terminal that ignores the first question causes no wait. typed are the

@@ -46,7 +46,6 @@ const (
 const (
 	labelCells = 22 // width of the row names, including the space before the first column
 	minColumn  = 19
-	maxColumn  = 40
 	beneathTo  = 60 // the width below which the other turn is below the base
 )
 

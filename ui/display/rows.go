@@ -77,9 +77,6 @@ func (r *Rows[Ink]) End() {
 	}
 }
 
-// Used returns the cells of the current row, with the word that has not ended yet.
-func (r *Rows[Ink]) Used() int { return r.used + r.blanks + r.wordCells }
-
 // endWord writes the word, on a new row if it does not fit.
 func (r *Rows[Ink]) endWord() {
 	if r.wordCells == 0 {

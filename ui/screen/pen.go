@@ -415,10 +415,5 @@ var SideRoles = [NumSides]Role{Same: Muted, Alike: Plain, Differs: Caution, Abse
 // VerdictRoles is the role of each provider verdict: only proven acceptance is Good.
 var VerdictRoles = [replay.NumVerdicts]Role{replay.Unproven: Muted, replay.Accepted: Good, replay.Refused: Bad}
 
-// LossFindings maps loss severities to the finding severities whose sign they share.
-var LossFindings = [...]stream.Severity{
-	replay.Info: stream.Info, replay.Low: stream.Info, replay.Medium: stream.Warn, replay.High: stream.Error, replay.Critical: stream.Error,
-}
-
 // LossRoles is the role of each loss severity; the word has the same meaning.
 var LossRoles = [...]Role{replay.Info: Muted, replay.Low: Muted, replay.Medium: Caution, replay.High: Bad, replay.Critical: Bad}
