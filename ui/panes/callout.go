@@ -76,7 +76,7 @@ func (o *callout) updateRows(s *Context, c Selection, width int) {
 		says = present.CalloutOfCall(s.View, c.Turn, c.Call, s.Finding)
 	case c.Call == nil && c.Turn != nil:
 		var ok bool
-		if says, ok = present.CalloutOfTurn(s.View.Exchange(c.Turn.Exchange), c.Turn, s.Finding); !ok {
+		if says, ok = present.CalloutOfTurn(s.View, c.Turn, s.Finding); !ok {
 			return
 		}
 	default:

@@ -25,12 +25,17 @@ type Summary struct {
 	inRow  []callItem // the calls, if they fit in one row
 	facts  []fact
 	head   []factLine // the rows before the text, made from the facts
-	foot   []factLine // and those after the calls
-	text   *layout.Text
+
+	refused refusalKey
+	refusal []factLine // the sections about the refusal of the request, on top of the page
+	foot    []factLine // and those after the calls
+	text    *layout.Text
 }
 
 // factLine is a row with a label and a text.
 type factLine struct {
+	rule  display.Text // the title of a section, of which text is a note; empty for a row
+	sign  display.Text // on the left
 	word  string
 	cells int // before the text
 	text  display.Text
@@ -77,7 +82,9 @@ func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width,
 		s.text = layout.NewText(room, p.Drawer)
 	}
 	s.text.Extend(t.Text, t.Closed())
-	if resized || !slices.Equal(facts, s.facts) {
+	before := s.refused
+	s.updateRefusal(v, t, height < shortPage, p)
+	if resized || before != s.refused || !slices.Equal(facts, s.facts) {
 		s.facts = facts
 		s.wrapFacts(p.Drawer)
 	}
@@ -147,7 +154,13 @@ var (
 // wrapFacts builds the rows of the facts.
 func (s *Summary) wrapFacts(draw display.Drawer) {
 	s.head, s.foot = s.head[:0], s.foot[:0]
+	if s.head = append(s.head, s.refusal...); len(s.refusal) > 0 {
+		s.head = append(s.head, factLine{})
+	}
 	for _, word := range firstFacts {
+		if word == "error" && len(s.refusal) > 0 {
+			continue
+		}
 		s.head = s.appendFacts(s.head, s.textsAt(), draw, func(f fact) bool { return f.word == word })
 	}
 	for _, word := range laterFacts {
@@ -171,7 +184,7 @@ func (s *Summary) appendFacts(to []factLine, column int, draw display.Drawer, wa
 		}
 		word := f.word
 		for _, line := range wrapParts(draw, f.text, max(s.width-column, 8)) {
-			to = append(to, factLine{word, column - s.labelsAt(), line, f.role})
+			to = append(to, factLine{word: word, cells: column - s.labelsAt(), text: line, role: f.role})
 			word = ""
 		}
 	}
@@ -337,7 +350,16 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 }
 
 func (l *factLine) draw(p *screen.Pen, left int) {
-	p.Spaces(screen.Bare, left)
+	if !l.rule.Empty() {
+		var notes []display.Text
+		if !l.text.Empty() {
+			notes = append(notes, l.text)
+		}
+		p.Caption(screen.Plain, l.rule, notes...)
+		return
+	}
+	p.Text(screen.Bad, l.sign)
+	p.Spaces(screen.Bare, left-l.sign.Width())
 	p.Text(screen.Muted, p.Format("%-*s", l.cells, l.word))
 	p.TextOn(l.role, screen.Bare, l.text)
 }

@@ -218,6 +218,9 @@ func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	_, _, word := screen.TurnLook(t)
 	h := paneTitle{title: p.Format("turn %d", t.Number+1), right: []titlePart{verdictTitle(p, present.VerdictOfTurn(x, t), word)}}
 	facts := append(s.titleFacts(p)[1:], startedText(p, s.scene.View, t))
+	if t.Refusal != nil {
+		h.title, facts = display.Lit("request refused"), append([]display.Text{h.title}, refusedTitle(p, x, t)...)
+	}
 	if title := present.TurnTitle(x, t); title != t.Model {
 		facts = append(facts, p.Name(title))
 	}

@@ -39,6 +39,8 @@ const (
 	calloutCause = "cause"
 	calloutDo    = "do"
 	calloutRisk  = "risk"
+	calloutUsual = "usual"
+	calloutSince = "since"
 )
 
 // Row returns the text of a row, "" if there is none.
@@ -76,7 +78,8 @@ func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream
 }
 
 // CalloutOfTurn returns the callout of a turn without its calls. A healthy turn has none.
-func CalloutOfTurn(x *providers.Exchange, t *stream.Turn, at *stream.Finding) (o Callout, ok bool) {
+func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Callout, ok bool) {
+	x := v.Exchange(t.Exchange)
 	o = Callout{Verdict: VerdictOfTurn(x, t), Finding: at}
 	if at == nil {
 		if o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen {
@@ -87,6 +90,12 @@ func CalloutOfTurn(x *providers.Exchange, t *stream.Turn, at *stream.Finding) (o
 		o.Verdict.Role = screen.SeverityRoles[at.Severity]
 	}
 	o.addFinding("")
+	if r, ok := RefusalOf(v, t); ok {
+		o.addRow(calloutSince, r.Since)
+		if f := o.Finding; f != nil && f.Base() == stream.RequestRefused && t.Refusal.Place.Text != "" {
+			o.Sentence, o.Short = AsSentence("the provider refused "+strings.Replace(t.Refusal.Place.Text, " ", ": ", 1)), ""
+		}
+	}
 	o.countOthers(t.Findings)
 	return o, true
 }
@@ -137,6 +146,7 @@ func (c *Callout) addFinding(risk string) {
 	}
 	f := c.Finding
 	says, consequence := cutConsequence(f.Message)
+	says, usual := cutUsual(f, says)
 	c.Sentence = endSentence(says)
 	if startsOwn(f.Quoted) {
 		c.Sentence = AsSentence(says)
@@ -153,6 +163,19 @@ func (c *Callout) addFinding(risk string) {
 		risk = AsSentence(consequence)
 	}
 	c.addRow(calloutRisk, risk)
+	c.addRow(calloutUsual, usual)
+}
+
+// cutUsual splits the message of a stall into the silence and the usual ones.
+func cutUsual(f *stream.Finding, message string) (says, usual string) {
+	if f.Detail == nil || f.Detail.Name != "stall" {
+		return message, ""
+	}
+	if says, usual, ok := strings.Cut(message, "; usual here are "); ok {
+		return says, AsSentence(usual)
+	}
+	says, _, _ = strings.Cut(message, "; the usual gaps are ")
+	return says, ""
 }
 
 func (c *Callout) addRow(label, text string) {
