@@ -55,7 +55,7 @@ var All = []protocol.Protocol{
 // sessions are the protocols of session files of agents, by the innermost wrapper of their
 // exchanges.
 var sessions = func() map[string]*protocol.Protocol {
-	all := transcript.Sessions(anthropic.Protocol(), gemini.Protocol())
+	all := transcript.Sessions(anthropic.Protocol(), gemini.Protocol(), openaichat.Protocol())
 	all[claudecode.SessionWrapper] = claudecode.Session(anthropic.Protocol())
 	all[codexexec.SessionWrapper] = codexexec.Session(openairesponses.Protocol())
 	return all

@@ -154,6 +154,20 @@ func (in *Inspector) gapsOf(x *Exchange, turn int32) *[numGapKinds]gapCounts {
 	return u
 }
 
+// UsualGap returns the gap inside arguments that 95 of 100 don't exceed, of the model and host of a turn. It is not
+// known until enough gaps were seen.
+func (v *View) UsualGap(t *stream.Turn) (usual time.Duration, known bool) {
+	x := v.Exchange(t.Exchange)
+	if x == nil {
+		return 0, false
+	}
+	u := v.in.gaps.get(gapsKey{model: t.Model, host: hostOf(x.Head.URL)})
+	if u == nil || u[gapInArgs].total < minKnownGaps {
+		return 0, false
+	}
+	return u[gapInArgs].usualGap(), true
+}
+
 // gapCounts counts gaps by their length: a bucket for each quarter of a power of two, from one millisecond on.
 type gapCounts struct {
 	buckets [64]uint32

@@ -124,6 +124,9 @@ func (m *Model) programKeys() []screen.Binding {
 		screen.Do("quit", func() { m.stepBack(tea.Quit) }),
 	}
 	for _, p := range m.table {
+		if p.key == "" {
+			continue
+		}
 		action := "pane"
 		if p.isTab() {
 			action = "tab"

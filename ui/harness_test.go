@@ -59,15 +59,12 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 // mode is what has the keyboard.
 func (s *rig) mode() any { return s.modeStack.activeMode().Mode }
 
-// thin is every how many samples are looked at: all, where there is time.
+// thin returns the distance between the samples that a test looks at: 1 with TOOLSCOPE_LONG.
 func thin() int {
-	switch {
-	case raceEnabled || testing.Short():
-		return 7
-	case os.Getenv("TOOLSCOPE_LONG") != "":
+	if os.Getenv("TOOLSCOPE_LONG") != "" && !raceEnabled && !testing.Short() {
 		return 1
 	}
-	return 4
+	return 7
 }
 
 // drawsAlone skips, under the race detector, a test of which one goroutine does all, and which takes

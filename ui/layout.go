@@ -230,7 +230,7 @@ func (d *paneLayout) nextPane(step int, columns []column) panes.Pane {
 	var all []panes.Pane
 	for _, c := range columns {
 		for _, s := range c.panes {
-			if s.pane != nil {
+			if s.pane != nil && s.pane != d.m.time {
 				all = append(all, s.pane)
 			}
 		}
@@ -238,7 +238,9 @@ func (d *paneLayout) nextPane(step int, columns []column) panes.Pane {
 	if len(all) < 2 {
 		all = all[:0]
 		for _, p := range d.table {
-			all = append(all, p.Pane)
+			if p.Pane != d.m.time {
+				all = append(all, p.Pane)
+			}
 		}
 	}
 	at := slices.Index(all, d.focus)

@@ -238,7 +238,7 @@ func TestDragTime(t *testing.T) {
 		t.Error("it goes on when nothing is held")
 	}
 	s.press("G").end()
-	if s.press(" ").clickAt(2, y+2); s.selected.Call == 0 {
+	if s.press(" ").clickAt(2, y+3); s.selected.Call == 0 {
 		t.Errorf("the name of a call chose %v", s.selected)
 	}
 }

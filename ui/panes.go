@@ -20,6 +20,7 @@ type paneSet struct {
 	runs     *panes.RunRules
 	request  *panes.Request
 	result   *panes.Result
+	time     *panes.TimeTab
 }
 
 // newPanes returns all panes, one line each, in tab order. The first has the key 1. Each area has at least
@@ -28,7 +29,7 @@ func (ps *paneSet) newPanes() []placedPane {
 	h := paneHost{ps.m}
 	*ps = paneSet{
 		ps.m, panes.NewList(h), panes.NewSubject(h), panes.NewWire(h), panes.NewFindings(h, ps.goToFinding, ps.goToSentBack),
-		panes.NewRunRules(h, ps.goToEvent), panes.NewRequest(h), panes.NewResult(h),
+		panes.NewRunRules(h, ps.goToEvent), panes.NewRequest(h), panes.NewResult(h), panes.NewTimeTab(h),
 	}
 	return []placedPane{
 		{ps.list, panes.Left, "1"},
@@ -38,6 +39,7 @@ func (ps *paneSet) newPanes() []placedPane {
 		{ps.runs, panes.Low, "5"},
 		{ps.request, panes.Side, "6"},
 		{ps.result, panes.Low, "7"},
+		{ps.time, panes.Low, ""}, // its key pauses the screen
 	}
 }
 

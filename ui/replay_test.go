@@ -145,7 +145,10 @@ func TestReplayFileName(t *testing.T) {
 // TestReplayHostile: names and ids are shown, not obeyed, in every scope.
 func TestReplayHostile(t *testing.T) {
 	drawsAlone(t)
-	for _, text := range []string{"\x1b[31m", "\u202e", "\u009b2J", "\x1b]52;c;ZXZpbA==\a", "日本語", "\u200b", "a\u0301\u0301"} {
+	for i, text := range []string{"\x1b[31m", "\u202e", "\u009b2J", "\x1b]52;c;ZXZpbA==\a", "日本語", "\u200b", "a\u0301\u0301"} {
+		if i%thin() > 1 {
+			continue
+		}
 		a := brokenCall("tool" + text)
 		request := stream.Record{Request: true, Data: []byte(`{"messages":[{"role":"user","content":` + quote(text) + `},{"role":"assistant","content":[{"type":"tool_use","id":` +
 			quote(text) + `,"name":` + quote(text) + `,"input":{}}]}]}`)}

@@ -78,14 +78,14 @@ func timesRow(name, at string) *regexp.Regexp {
 	return regexp.MustCompile("(?m)^.?  +" + name + ".* " + regexp.QuoteMeta(at) + " ")
 }
 
-// TestClocks: times that are counted from different moments say from when, and the line of time has what
-// is of the response: its head, the first that came, its end.
+// TestClocks: times that are counted from different moments say from when, and the line of time
+// counts from the request.
 func TestClocks(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "compare")...)
-	s.end().press("=").shows("SINCE REQUEST", "┄┄┄┄┄─").press(" ,,").shows("since turn 3 began", "since the request:  headers 1.48 s", "┌ headers  ┬ first token  ┐ end")
-	s.press("<esc><esc>G5").hides("since turn 3 began").shows("since the request: headers 1.48 s")
+	s.end().press("=").shows("SINCE REQUEST", "┄┄┄┄┄─").press(" ,,").shows("Time  turn 3", "first byte +1.48 s")
+	s.press("<esc><esc>G5").shows("since the request: headers 1.48 s")
 	s = newScreen(t, 140, 40).feed(demo(t, "parallel")...)
-	s.end().press(" ,").shows("┌ ┬", "┃  ┐", "since turn 1 began")
+	s.end().press(" ,").shows("┄┬", "first byte +180 ms", "PAUSED +")
 }
 
 // TestStall: a silence that is long says how long it is, where it is.
@@ -97,5 +97,5 @@ func TestStall(t *testing.T) {
 	late := new(anthropic).args(0, `d"}`)
 	late.records[0].At = 4200 * time.Millisecond
 	s := newScreen(t, 120, 40).feed(a.records...).feed(late.records...)
-	s.press(" ").shows("─ 3.80 s ─")
+	s.press(" ").shows("┄ 3.80 s ┄")
 }

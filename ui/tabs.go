@@ -32,7 +32,11 @@ func (d *paneLayout) pickTab() {
 		return
 	}
 	tab := panes.Pane(d.m.wire)
-	if t := d.m.selectedTurn(); t != nil && d.hasLoudFinding(t) {
+	switch t := d.m.selectedTurn(); {
+	case t == nil:
+	case panes.IsStalled(t):
+		tab = d.m.time
+	case d.hasLoudFinding(t):
 		tab = d.m.findings
 	}
 	d.below = tab
@@ -187,6 +191,9 @@ func (pl *paneLayout) namesOf(s paneSlot, cells int, narrow bool) (names []tabNa
 		long, brief = long+n.width(false), brief+n.width(true)
 	}
 	for _, t := range s.tabs {
+		if t.key == "" && t.Pane != s.pane {
+			continue
+		}
 		add(tabName{t.Label(), t.Pane, t.Pane == s.pane})
 		if t.Pane == pl.m.runs && len(s.tabs) > 1 {
 			add(tabName{Label: panes.SentBackLabel(pl.m.selectedCall())})

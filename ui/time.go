@@ -357,10 +357,7 @@ func (pm *pausedMoment) stripRows() int {
 		return 0
 	}
 	t, _ := pm.steppedTurn()
-	if t == nil {
-		return 1
-	}
-	return panes.StripRows(pm.m.h, len(t.Calls))
+	return pm.strip.RowsFor(pm.m.in.View(), t, pm.m.h)
 }
 
 // extendStrip updates the strip.
@@ -375,13 +372,9 @@ func (pm *pausedMoment) extendStrip() {
 		at.Turn = t.Number
 	}
 	if n := pm.m.in.Timeline.Len() - pm.eventCount(); n > 0 {
-		events := screen.Plural(n, "event").Between("+", "")
-		at.Less, at.Ahead = events, events.Between("the end is ", " ahead")
-		if pm.m.isLive() {
-			at.Ahead = events.Between("now is ", " ahead")
-		}
+		at.Ahead = screen.Plural(n, "event").Between("", " to come")
 		if len(pm.m.in.Session().Turns) > 1 {
-			at.Ahead = at.Ahead.Between("", ", all turns")
+			at.Ahead = screen.Plural(n, "event").Between("", " of all turns to come")
 		}
 	}
 	pm.strip.Extend(at, pm.m.w, pm.m.h, &pm.m.pen)

@@ -195,7 +195,7 @@ func TestHeldTakesAll(t *testing.T) {
 	if diff := cmp.Diff(before, s.bodyRows()); diff != "" || s.moment.eventCount() != n {
 		t.Errorf("the moment changed (-before +after):\n%s", diff)
 	}
-	s.shows("now is +", " ahead").press("G")
+	s.shows(" to come").press("G")
 	want := newScreen(t, 80, 24).feed(records[:50]...)
 	if s.moment.isPaused() || s.in.Timeline.Len() != want.in.Timeline.Len() {
 		t.Errorf("%d events came, not %d", s.in.Timeline.Len(), want.in.Timeline.Len())

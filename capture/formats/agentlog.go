@@ -21,6 +21,7 @@ type agentLog struct {
 type exchangeLog struct {
 	input *capture.Input
 	name  string         // of the format
+	path  []string       // wrappers around the entries
 	lacks []capture.Lack // of each exchange
 
 	recs []capture.Record // records so far
@@ -68,7 +69,7 @@ type entryExchange struct {
 // beginExchange begins an exchange with the entries of its request. head has the facts that entries of the
 // response don't repeat.
 func (e *exchangeLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
-	asks := e.input.NewHead([]string{e.name}, append(slices.Clip(head.Lacks), e.lacks...)...)
+	asks := e.input.NewHead(append(slices.Clone(e.path), e.name), append(slices.Clip(head.Lacks), e.lacks...)...)
 	answers := *asks
 	asks.Method, asks.Header, asks.Incremental, asks.Start = "POST", head.Header, head.Incremental, head.Start
 	x := &entryExchange{log: e, number: e.input.NextExchange(), head: asks, at: at}

@@ -24,7 +24,8 @@ var cline = capture.Format{
 	},
 }
 
-// sniffCline checks the first message: it is the user's, and its content is text or a list of blocks.
+// sniffCline checks the first message: it is the user's, its content is text or a list of blocks, and it has a time
+// or the tags that these programs write around the task.
 func sniffCline(first []byte, whole bool) capture.SniffResult {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) == 0 && !whole {
@@ -40,15 +41,16 @@ func sniffCline(first []byte, whole bool) capture.SniffResult {
 	if len(message) == 0 || message[0] != '{' {
 		return capture.SniffResult{}
 	}
-	f := json.Pick(message, "role", "content")
-	content := hasText(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"')
+	f := json.Pick(message, "role", "content", "ts")
+	marked := f[2] != nil || bytes.Contains(f[1], []byte("<task>")) || bytes.Contains(f[1], []byte("<environment_details>"))
+	content := hasText(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"') && marked
 	keys, open := topKeys(message)
 	mayBegin := len(keys) == 0 || slices.Contains(messageKeys, keys[0])
 	if open && !whole && mayBegin && (f[0] == nil || len(keys) < 3 || hasText(f[0], "user")) {
 		return capture.SniffResult{Is: capture.Maybe}
 	}
 	if content {
-		return capture.SniffResult{Is: capture.Yes, Why: "an array of messages, the first by the user"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an array of messages, the first with a task of the user"}
 	}
 	return capture.SniffResult{}
 }

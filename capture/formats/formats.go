@@ -51,6 +51,8 @@ var All = []capture.Format{
 	request,
 	claudeSession,
 	codexRollout,
+	messageLines,
+	conversations,
 	logLines,
 }
 

@@ -659,7 +659,7 @@ func (p *unwrapper) addRestOf(on *payloadPath, t []byte) bool {
 	f := payload{text: t, on: on, scope: p.scope, stamp: p.stamp}
 	f.is, f.block, f.number = aRest, -1, -1
 	f.keys = append([]correlationKey(nil), p.keys...)
-	f.before, f.after = p.surround(nil, nil)
+	f.before, f.after = p.wrapLine(nil, nil)
 	p.payloads = append(p.payloads, f)
 	return true
 }

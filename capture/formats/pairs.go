@@ -62,6 +62,8 @@ func pairIn(all []json.FoundField) *messagePair {
 			p.model = m.Value
 		case p.messages == nil && isMessageList(m.Value):
 			p.messages = m.Value
+		case p.messages == nil && slices.Contains(inputKeys, string(m.Key)) && isMessageList(json.Find(m.Value, "messages")):
+			p.messages = json.Find(m.Value, "messages")
 		case ofRequestKeys(m.Key):
 		case p.response == nil:
 			p.readResponse(m.Value)
@@ -79,6 +81,9 @@ func pairIn(all []json.FoundField) *messagePair {
 	}
 	return p
 }
+
+// inputKeys are keys of an object with the messages and the tools of a request.
+var inputKeys = []string{"input", "inputs", "prompt"}
 
 // isMessageList reports whether a value is a list of messages, which may be cut off.
 func isMessageList(value []byte) bool {
@@ -164,16 +169,21 @@ func readPair(r *valuesReader, object []byte, cut bool) {
 		writeRequest(&r.recordWriter, object, cut, "")
 		return
 	}
+	r.writePair(p, nil)
+}
+
+// writePair writes the exchange of a pair, which is at path in a larger text.
+func (o *recordWriter) writePair(p *messagePair, path []string) {
 	history := "messages"
 	if p.of != nil && len(p.of.HistoryKeys) > 0 {
 		history = p.of.HistoryKeys[0]
 	}
 	x := recordedExchange{
-		layers: []string{"message log"}, request: objectOf(append([]member{{"model", p.model}, {history, p.messages}}, p.tools...)...),
+		layers: append(path, "message log"), request: objectOf(append([]member{{"model", p.model}, {history, p.messages}}, p.tools...)...),
 		response: p.response, lacks: []capture.Lack{capture.NoDeltas, capture.NoTimes, capture.Composed},
 	}
 	if p.message {
 		x.addLack(capture.NoEnding)
 	}
-	r.writeExchange(&x)
+	o.writeExchange(&x)
 }

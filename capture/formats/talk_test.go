@@ -21,7 +21,8 @@ var talks = []struct {
 	format capture.Format
 }{
 	{"gemini-cli", geminiCLI}, {"qwen-code", qwenCode}, {"pi", piSession},
-	{"opencode", opencode}, {"opencode-storage", opencodePiece}, {"cline", cline}, {"cline-screen", clineScreen}, {"litellm", liteLLM}, {"otlp", otlp},
+	{"opencode", opencode}, {"opencode-storage", opencodePiece}, {"cline", cline}, {"cline-screen", clineScreen},
+	{"conversation", conversations}, {"message-lines", messageLines}, {"litellm", liteLLM}, {"otlp", otlp},
 }
 
 // eachTalk calls do with each fixture.

@@ -154,7 +154,7 @@ func (p *unwrapper) addPayload(f payload) bool {
 	f.scope = p.scope
 	f.keys = append([]correlationKey(nil), p.keys...)
 	f.stamp = p.stamp
-	f.before, f.after = p.surround(f.before, f.after)
+	f.before, f.after = p.wrapLine(f.before, f.after)
 	p.payloads = append(p.payloads, f)
 	p.builder.build(&f, p.slots)
 	return true
@@ -178,8 +178,8 @@ func (p *unwrapper) rememberPath(h uint64) *payloadPath {
 	return t
 }
 
-// surround returns the text of the line before and after a payload, through all wrappers.
-func (p *unwrapper) surround(before, after []byte) (all, rest []byte) {
+// wrapLine returns the text of the line before and after a payload, through all wrappers.
+func (p *unwrapper) wrapLine(before, after []byte) (all, rest []byte) {
 	if len(p.wrappers) == 0 {
 		return before, after
 	}

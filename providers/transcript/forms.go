@@ -105,3 +105,11 @@ func callPart(id, name, args json.Value) json.Value {
 	return newObject(newField("functionCall", newObject(newField("id", id), newField("name", name),
 		newField("args", args))))
 }
+
+// openAIForm is the form of Chat Completions, for messages that are in it.
+var openAIForm = form{history: "messages", feed: feedOpenAI, end: func(*session) {}, fail: func(*session) {}}
+
+func feedOpenAI(d *session, m *message) {
+	choice := newObject(newField("index", []byte("0")), newField("message", m.whole))
+	d.feedFrame("", newField("object", quoteText("chat.completion")), newField("choices", newArray(choice)))
+}

@@ -20,6 +20,7 @@ import (
 type message struct {
 	session json.Value // name of the conversation
 	byUser  bool       // the parts are not the model's
+	whole   json.Value // the message as it is, if the inner protocol reads it so
 	parts   []json.Value
 	results []json.Value // results of the model's calls, which the next request sends
 
@@ -43,16 +44,30 @@ var agents = []agent{
 	{"cline task", "Cline task", &anthropicForm, readCline},
 	{"pi session", "pi session", &anthropicForm, readPi},
 	{"opencode session", "opencode session", &anthropicForm, readOpencode},
+	{"OpenAI messages", "OpenAI messages", &openAIForm, readWholeMessage},
+	{"Gemini contents", "Gemini contents", &geminiForm, readContent},
+	{"Anthropic messages", "Anthropic messages", &anthropicForm, readMessage},
+	{"Bedrock messages", "Bedrock messages", &anthropicForm, readMessage},
+	{"AI SDK messages", "AI SDK messages", &anthropicForm, readMessage},
+	{"AI SDK UI messages", "AI SDK UI messages", &anthropicForm, readMessage},
+	{"LangChain messages", "LangChain messages", &anthropicForm, readMessage},
+	{"Continue history", "Continue history", &anthropicForm, readMessage},
+	{"goose messages", "goose messages", &anthropicForm, readMessage},
+	{"pi messages", "pi messages", &anthropicForm, readMessage},
+	{"crush messages", "crush messages", &anthropicForm, readMessage},
 }
 
 // Sessions returns the protocols of session files by the names of their formats. Their inner protocols are Anthropic
-// Messages and Google's generateContent.
-func Sessions(anthropic, gemini protocol.Protocol) map[string]*protocol.Protocol {
+// Messages, Google's generateContent, and Chat Completions.
+func Sessions(anthropic, gemini, chat protocol.Protocol) map[string]*protocol.Protocol {
 	all := map[string]*protocol.Protocol{}
 	for _, a := range agents {
 		p := gemini
-		if a.form == &anthropicForm {
+		switch a.form {
+		case &anthropicForm:
 			p = anthropic
+		case &openAIForm:
+			p = chat
 		}
 		inner := p.New
 		p.Title, p.Request, p.Values = a.title, a.requestOf, true
@@ -90,7 +105,7 @@ func (d *session) Frame(f stream.Frame) error {
 		return nil
 	}
 	d.now.addFacts(m)
-	if len(m.parts) > 0 || m.failure == nil {
+	if len(m.parts) > 0 || m.failure == nil || m.whole != nil {
 		d.form.feed(d, m)
 		d.begun = true
 	}
@@ -152,6 +167,9 @@ func (a *agent) requestOf(entries []byte) []byte {
 		m := read(entry)
 		switch {
 		case m == nil:
+			continue
+		case m.whole != nil:
+			messages = append(messages, m.whole)
 			continue
 		case m.byUser:
 			results = slices.DeleteFunc(results, func(r json.Value) bool { return slices.ContainsFunc(m.parts, sameResult(r)) })

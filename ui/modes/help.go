@@ -565,9 +565,6 @@ func legendParts(g *screen.Glyphs) []legendPart {
 	}}
 	line := legendPart{title: display.Lit("Timeline (a state is drawn where it begins)")}
 	for _, s := range panes.TimeSigns(g) {
-		if s.Sign == g.Usable {
-			s.Word = display.Lit("actionable: has all required keys")
-		}
 		line.of = append(line.of, legendSign{screen.Muted, s.Sign, s.Word})
 	}
 	figure := legendPart{title: display.Lit("A figure"), of: []legendSign{

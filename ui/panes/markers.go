@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 	"time"
@@ -139,6 +140,10 @@ const maxWaitShare = 5
 func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	a := axis{v: v, timed: t.OpenedAt >= 0, cells: cells}
 	a.zero, a.last = a.positionOf(int(t.OpenedBy)), a.positionOf(lastEventOf(v, t))
+	if a.timed && a.last <= a.zero { // all of it arrived at once
+		a.timed = false
+		a.zero, a.last = int64(t.OpenedBy), int64(lastEventOf(v, t))
+	}
 	a.last = max(a.last, a.zero)
 	a.first = a.zero
 	if asked := v.RequestStart(t); a.timed && asked >= 0 {
@@ -180,7 +185,7 @@ func (a *axis) cellOf(at int64) int {
 
 // cellStart returns the first position of a cell.
 func (a *axis) cellStart(cell int) int64 {
-	return a.first + int64(float64(cell)/float64(max(1, a.cells-1))*float64(a.last-a.first))
+	return a.first + int64(math.Ceil(float64(cell)/float64(max(1, a.cells-1))*float64(a.last-a.first)))
 }
 
 // requestFacts describes the request of a turn: its client, session, agent, purpose, and changes.

@@ -1,29 +1,31 @@
 package panes
 
 import (
+	"cmp"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
-// TimeStrip is the timeline below the panes, shown while the screen is paused. It has the paused moment,
-// and a lane for each call of its turn. Later events are muted. The lanes are rebuilt only when the turn
-// grows.
+// TimeStrip is the timeline below the panes, shown while the screen is paused. It has a lane for each party that
+// had the turn: client, provider and tool, and one for each call with the bytes of each cell. Events after the
+// paused moment are muted. The lanes are rebuilt only when the turn grows.
 type TimeStrip struct {
-	At       StripSubject
-	rows     int
-	lanes    int // of them
-	axis     axis
-	since    providers.Latency // of the turn
-	key      stripKey
-	all      []callLane
-	timing   []display.Text // the times of the selected call
-	timingOf timingKey
+	At    StripSubject
+	plan  stripPlan
+	axis  axis
+	from  int64 // the position of time 0: the start of the request, or of the response if that was not seen
+	key   stripKey
+	lanes [numStripRows][]laneCell // of the parties, and the findings
+	calls []callLane
+	notes [numStripRows]laneNote // on the right of the lanes of the parties
 }
 
 // StripSubject is the data that the strip shows.
@@ -32,9 +34,9 @@ type StripSubject struct {
 	Turn       int32
 	Chosen     stream.Ref
 	Ahead      display.Text // the amount of later traffic, in words
-	Less       display.Text // a shorter text of Ahead
 	Word       display.Text // whether the moment moves
 	Moves      bool
+	Still      bool // there is no moment: it is all of the turn
 	Ended      bool // shown as if the turn ended here
 }
 
@@ -44,17 +46,43 @@ type stripKey struct {
 	events int
 	kept   stream.Retention
 	cells  int
+	rows   int
+	chosen int32 // its call, if not all have a lane
 }
 
-// timingKey identifies the inputs of the timing.
-type timingKey struct {
-	of    stream.Ref
-	lanes stripKey
+// stripRow is the kind of a row of the strip.
+type stripRow uint8
+
+// The rows, from top to bottom.
+const (
+	titleStripRow stripRow = iota
+	axisRow
+	clientRow
+	providerRow
+	callRow
+	toolRow
+	findingRow
+	momentRow
+	frameRow
+	numStripRows
+)
+
+// stripPlan is the list of the rows of a strip, and the inputs from which it was made.
+type stripPlan struct {
+	rows   []stripRow
+	calls  int // rows with a call
+	boxed  bool
+	still  bool
+	turn   int32
+	events int
+	h      int
 }
 
-// callLane is the lane of a call, or with number 0 of a turn without calls.
+// callLane is the lane of a call.
 type callLane struct {
+	call   *stream.Call
 	number int32
+	bytes  []int // per cell
 	cells  []laneCell
 }
 
@@ -63,85 +91,176 @@ type laneCell struct {
 	role screen.Role
 }
 
-// The width next to the lanes, in cells, and the other rows of a strip.
+// laneNote is the text on the right of a lane, and a shorter one.
+type laneNote struct{ long, short display.Text }
+
+// Sizes of the screen, in rows, from which a strip has more rows.
 const (
-	stripWide, stripMid = 72, 50 // minimum widths
-	wideName, midName   = 18, 15
-	minNameCells        = 10
-	wideWord, midWord   = 18, 9
-	minWordCells        = 2
-	stripHead           = 2  // the moment, the axis
-	minStripRows        = 9  // screen height from which there is more than the moment
-	tallStrip           = 16 // screen height from which there are several lanes
-	legendFrom          = 24 // and the legend
-	profileFrom         = 30 // and the times
+	minStripRows = 9  // lanes
+	axisFrom     = 16 // the axis, and the sentence
+	partiesFrom  = 24 // all lanes
+	boxFrom      = 30 // a frame, and more calls
+	maxLanes     = 6  // calls
 )
 
-// StripRows returns the height of a strip on a screen of h rows, for a turn with the given number of
-// calls.
-func StripRows(h, calls int) int {
-	if h < minStripRows {
+// RowsFor returns the height of the strip of a turn on a screen of h rows.
+func (s *TimeStrip) RowsFor(v *providers.View, t *stream.Turn, h int) int {
+	if t == nil || h < minStripRows {
 		return 1
 	}
-	lanes, below := stripLanes(h, calls)
-	return stripHead + lanes + below
+	if s.plan.rows == nil || s.plan.turn != t.Number || s.plan.events != t.Events || s.plan.h != h || s.plan.still != s.At.Still {
+		s.plan = planStrip(v, t, h, s.At.Still)
+	}
+	return len(s.plan.rows)
 }
 
-// stripLanes returns the number of lanes, and of rows below them.
-func stripLanes(h, calls int) (lanes, below int) {
-	if h < tallStrip {
-		return 1, 0
+// planStrip returns the rows of the strip of a turn. A row that would be empty is left out. A tab has no frame, title
+// and moment, and all rows at any height.
+func planStrip(v *providers.View, t *stream.Turn, h int, still bool) stripPlan {
+	plan := stripPlan{turn: t.Number, events: t.Events, h: h, boxed: h >= boxFrom && !still, still: still}
+	if still {
+		h = max(h, boxFrom)
 	}
-	for _, from := range []int{legendFrom, profileFrom} {
-		if h >= from {
-			below++
+	most := [numStripRows]int{titleStripRow: 1, providerRow: 1, callRow: min(1, len(t.Calls))}
+	order := []stripRow{} // more rows as there is room, the most important first
+	if h >= axisFrom {
+		most[axisRow], most[momentRow] = 1, 1
+	}
+	if h >= partiesFrom {
+		order = append(order, callRow)
+		if x := v.Exchange(t.Exchange); x != nil && x.Request.Size() > 0 && v.RequestStart(t) >= 0 {
+			order = append(order, clientRow)
+		}
+		if hasLoudFinding(t) {
+			order = append(order, findingRow)
+		}
+		if slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return len(c.Runs) > 0 }) {
+			order = append(order, toolRow)
 		}
 	}
-	return max(1, min(calls, (h-12)/4)), below
+	if h >= boxFrom {
+		most[frameRow] = 1
+		order = append(order, callRow, callRow, callRow, callRow)
+	}
+	room := max(h-16, 5) // the panes keep their titles
+	switch {
+	case still:
+		most[titleStripRow], most[momentRow], most[frameRow] = 0, 0, 0
+		room = maxLanes + int(numStripRows)
+	case plan.boxed:
+		room = h / 3
+	}
+	for _, n := range most {
+		room -= n
+	}
+	for _, row := range order {
+		if room > 0 && (row != callRow || most[callRow] < min(maxLanes, len(t.Calls))) {
+			most[row]++
+			room--
+		}
+	}
+	plan.calls = most[callRow]
+	for row, n := range most {
+		for range n {
+			plan.rows = append(plan.rows, stripRow(row))
+		}
+	}
+	return plan
 }
 
+// hasLoudFinding reports whether a turn or one of its calls has a finding above info.
+func hasLoudFinding(t *stream.Turn) bool {
+	loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
+	return slices.ContainsFunc(t.Findings, loud) || slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return slices.ContainsFunc(c.Findings, loud) })
+}
+
+// The width next to the lanes, in cells.
+const (
+	wideStrip, usualStrip, midStrip = 120, 72, 50 // minimum widths
+	wideName, usualName             = 18, 13
+	wideNote, usualNote, midNote    = 28, 13, 9
+	minNameCells, minNoteCells      = 10, 2
+)
+
 // sideCells returns the width left and right of the axis.
-func sideCells(w int) (name, word int) {
+func (s *TimeStrip) sideCells(w int) (name, note int) {
 	switch {
-	case w >= stripWide:
-		return wideName, wideWord
-	case w >= stripMid:
-		return midName, midWord
+	case w >= wideStrip:
+		return wideName, wideNote
+	case w >= usualStrip:
+		return usualName, usualNote
+	case w >= midStrip:
+		return usualName, midNote
 	}
-	return minNameCells, minWordCells
+	return minNameCells, minNoteCells
 }
 
 // Extend reads new data, for a strip of w cells on a screen of h rows.
 func (s *TimeStrip) Extend(at StripSubject, w, h int, p *screen.Pen) {
 	s.At = at
 	t := s.liveTurn()
-	if t == nil {
-		s.rows, s.all, s.key = 1, nil, stripKey{}
+	if s.RowsFor(at.Live, t, h) == 1 {
+		s.calls, s.key = nil, stripKey{}
+		if t != nil {
+			s.axis = axisOf(at.Live, t, max(1, w))
+			s.from = s.startOf(t)
+		}
 		return
 	}
-	s.rows = StripRows(h, len(t.Calls))
-	s.lanes, _ = stripLanes(h, len(t.Calls))
-	name, word := sideCells(w)
-	key := stripKey{t.Number, t.Events, t.Retention, max(1, w-name-word)}
-	if key != s.key || s.all == nil {
-		s.key, s.axis, s.all = key, axisOf(at.Live, t, key.cells), nil
-		s.since = at.Live.Latency(t, nil)
-		for _, c := range s.shownCalls(t) {
-			s.all = append(s.all, callLane{int32(c.Number), s.callCells(t, c, p)})
-		}
-		if len(t.Calls) == 0 {
-			s.all = append(s.all, callLane{0, s.turnCells(t, p)})
-		}
-	} else {
-		s.updateLanes(t, p)
+	if s.plan.boxed {
+		w -= 2
 	}
-	if h >= profileFrom {
-		s.updateTiming(t, p)
+	name, note := s.sideCells(w)
+	key := stripKey{t.Number, t.Events, t.Retention, max(1, w-name-note-1), len(s.plan.rows), 0}
+	if len(t.Calls) > s.plan.calls {
+		key.chosen = at.Chosen.Call
 	}
+	if key == s.key {
+		return
+	}
+	s.key, s.axis, s.calls = key, axisOf(at.Live, t, key.cells), nil
+	s.from = s.startOf(t)
+	s.extendToTools(t)
+	most := 1
+	for _, c := range s.shownCalls(t) {
+		lane := callLane{call: c, number: int32(c.Number), bytes: s.bytesOf(c)}
+		s.calls = append(s.calls, lane)
+		most = max(most, slices.Max(lane.bytes))
+	}
+	for i := range s.calls {
+		s.calls[i].cells = s.callCells(t, &s.calls[i], most, p)
+	}
+	s.lanes, s.notes = [numStripRows][]laneCell{}, [numStripRows]laneNote{}
+	s.addClient(t, p)
+	s.addProvider(t, p)
+	s.addTools(t, p)
+	s.addFindings(t, p)
+}
+
+// startOf returns the position of time 0.
+func (s *TimeStrip) startOf(t *stream.Turn) int64 {
+	if asked := s.At.Live.RequestStart(t); s.axis.timed && asked >= 0 {
+		return int64(asked)
+	}
+	return s.axis.zero
+}
+
+// extendToTools extends the axis to the end of the tool runs, by at most a third.
+func (s *TimeStrip) extendToTools(t *stream.Turn) {
+	if !s.axis.timed || !slices.Contains(s.plan.rows, toolRow) {
+		return
+	}
+	most, last := s.axis.last+(s.axis.last-s.axis.first)/3, s.axis.last
+	for _, c := range s.shownCalls(t) {
+		for _, run := range s.At.Live.ToolRuns(c) {
+			last = max(last, int64(run.At+max(run.Took, 0)))
+		}
+	}
+	s.axis.last = min(last, most)
 }
 
 // Rows returns the height of the strip.
-func (s *TimeStrip) Rows() int { return s.rows }
+func (s *TimeStrip) Rows() int { return max(1, len(s.plan.rows)) }
 
 // liveTurn returns the turn as it is in the current view, or nil.
 func (s *TimeStrip) liveTurn() *stream.Turn {
@@ -149,247 +268,388 @@ func (s *TimeStrip) liveTurn() *stream.Turn {
 	return t
 }
 
-// shownCalls returns the calls with a lane: those around the selected one.
+// maxComparedCalls is the maximum number of calls among which the worst are looked for.
+const maxComparedCalls = 512
+
+// shownCalls returns the calls with a lane: all, or else the selected one and the worst.
 func (s *TimeStrip) shownCalls(t *stream.Turn) []*stream.Call {
-	n, at := s.lanes, max(0, int(s.At.Chosen.Call)-1)
-	from := max(0, min(at-n/2, len(t.Calls)-n))
-	return t.Calls[from:min(from+n, len(t.Calls))]
-}
-
-// updateLanes builds the lanes that became visible.
-func (s *TimeStrip) updateLanes(t *stream.Turn, p *screen.Pen) {
-	calls := s.shownCalls(t)
-	if len(calls) == 0 || len(calls) == len(s.all) && s.all[0].number == int32(calls[0].Number) {
-		return
+	if len(t.Calls) <= s.plan.calls {
+		return t.Calls
 	}
-	s.all = nil
-	for _, c := range calls {
-		s.all = append(s.all, callLane{int32(c.Number), s.callCells(t, c, p)})
-	}
-}
-
-// maxProfileSize is the maximum number of tokens and deltas of a call whose times are shown: some times
-// need all of them.
-const maxProfileSize = 20_000
-
-func isLong(c *stream.Call) bool { return c.Deltas()+c.Lexer().Tokens().Len() > maxProfileSize }
-
-// updateTiming updates the times of the selected call. Like the lanes, they include data after the moment.
-func (s *TimeStrip) updateTiming(t *stream.Turn, p *screen.Pen) {
-	key := timingKey{s.At.Chosen, s.key}
-	if key == s.timingOf {
-		return
-	}
-	s.timingOf = key
-	_, c := s.At.Live.Find(s.At.Chosen)
-	if s.timing = nil; c == nil || isLong(c) {
-		return
-	}
-	l := s.At.Live.Latency(t, c)
-	add := func(word string, d time.Duration) {
-		if d >= 0 {
-			s.timing = append(s.timing, display.Join(p.Clean(word).Between("  ", " "), screen.Time(d)))
+	calls := slices.Clone(t.Calls[:min(len(t.Calls), maxComparedCalls)])
+	rank := func(c *stream.Call) int {
+		if c.Ref() == s.At.Chosen {
+			return -1
 		}
+		return int(present.VerdictOfCall(c).Harm)
 	}
-	for _, m := range l.TimePoints() {
-		add(m.Name, m.At)
+	if at := int(s.At.Chosen.Call); at > len(calls) && at <= len(t.Calls) {
+		calls = append(calls, t.Calls[at-1])
 	}
-	lead := display.Lit(" no known times for this call")
-	if len(s.timing) > 0 {
-		lead = sinceText(&l).Between(" ", ":")
-	}
-	s.timing = slices.Insert(s.timing, 0, lead)
-	if l.Gap >= 0 {
-		add("longest silence", l.Gap)
-	}
-	if how := l.Arrival.String(); how != "" {
-		s.timing = append(s.timing, p.Clean(how).Between("  ", ""))
-	}
-	if l.Stalls > 0 {
-		s.timing = append(s.timing, screen.Plural(l.Stalls, "stall").Between("  ", ""))
+	slices.SortStableFunc(calls, func(a, b *stream.Call) int { return cmp.Compare(rank(a), rank(b)) })
+	calls = calls[:s.plan.calls]
+	slices.SortFunc(calls, func(a, b *stream.Call) int { return cmp.Compare(a.Number, b.Number) })
+	return calls
+}
+
+// fillLane sets the cells of a span to one sign.
+func fillLane(cells []laneCell, from, to int, sign display.Text, role screen.Role) {
+	for i := max(0, from); i < min(to, len(cells)); i++ {
+		cells[i] = laneCell{sign, role}
 	}
 }
 
-// callCells returns the lane of a call.
-func (s *TimeStrip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneCell {
-	cells := make([]laneCell, s.axis.cells)
-	stops := callMarkers(s.At.Live, t, c)
-	began := s.axis.cellOf(s.axis.positionOf(int(c.OpenedBy)))
-	over := len(cells) - 1
-	if end, ok := endEventOf(s.At.Live, t, c); ok {
-		over = s.axis.cellOf(s.axis.positionOf(end))
-	}
-	for i := began; i <= over; i++ {
-		cells[i] = laneCell{p.Glyph.Idle, screen.Muted}
-	}
-	s.markResponse(cells, t, p)
-	if first, ok := firstByte(c); ok {
-		s.fillCells(cells[:over+1], s.axis.cellOf(s.axis.positionOf(first)), c, p)
-		if n, ok := s.actionableEvent(t, c); ok && n >= first {
-			cells[s.axis.cellOf(s.axis.positionOf(n))] = laneCell{p.Glyph.Usable, screen.Plain}
-		}
-	}
-	for _, grave := range []bool{false, true} { // a finding above info covers the start of a state
-		for _, stop := range stops {
-			at := &cells[s.axis.cellOf(s.axis.positionOf(stop.Event))]
-			switch {
-			case stop.Kind == MarkerState && !grave:
-				*at = laneCell{p.Glyph.Status[stop.State], screen.StatusRoles[stop.State]}
-			case stop.Kind == MarkerFinding && grave && stop.Found > stream.Info && at.sign != p.Glyph.Status[c.Status()]:
-				*at = laneCell{display.Lit("!"), screen.SeverityRoles[stop.Found]}
-			}
-		}
-	}
-	for _, stop := range stops {
-		if stop.Kind == MarkerRun { // findings never hide a tool run
-			cells[s.axis.cellOf(s.axis.positionOf(stop.Event))] = laneCell{ranSign, screen.Accent}
-		}
-	}
-	return cells
-}
-
-// ranSign marks a tool run.
-var ranSign = display.Lit("R")
-
-// markResponse marks the response itself: its head, its first token, and its end. Marks of a call cover
-// these.
-func (s *TimeStrip) markResponse(cells []laneCell, t *stream.Turn, p *screen.Pen) {
-	if !s.axis.timed {
-		return
-	}
-	for _, mark := range []struct {
-		sign display.Text
-		at   time.Duration
-	}{{p.Glyph.Headers, s.since.Headers}, {p.Glyph.Token, s.since.FirstToken}, {p.Glyph.End, s.since.End}} {
-		if mark.at >= 0 {
-			cells[s.axis.cellOf(int64(s.since.From+mark.at))] = laneCell{mark.sign, screen.Muted}
-		}
-	}
-}
-
-// fillCells fills the cells from the first byte on: bytes arrived in it or around it without a long
-// silence, or silence.
-func (s *TimeStrip) fillCells(cells []laneCell, from int, c *stream.Call, p *screen.Pen) {
-	n := c.Deltas()
+// deltasIn returns the deltas of a call that arrived within a cell.
+func (s *TimeStrip) deltasIn(c *stream.Call, cell int) (from, to int) {
 	at := func(i int) int64 { return s.axis.positionOf(int(c.DeltaEvent(i))) }
-	last := at(n - 1)
-	long := 3 * (last - at(0)) / int64(max(1, n-1))
-	if s.axis.timed {
-		long = min(long, int64(providers.StallAfter)-1)
-	}
-	if two := s.axis.cellStart(2) - s.axis.cellStart(0); long < two {
-		long = two
-	}
-	for k := from; k < len(cells); k++ {
-		start := s.axis.cellStart(k)
-		i := sort.Search(n, func(i int) bool { return at(i) >= start })
-		silent := i == n || i > 0 && at(i)-at(i-1) > long && s.axis.cellOf(at(i)) != k
-		if cells[k] = (laneCell{p.Glyph.Coming, screen.Plain}); silent && s.axis.cellOf(last) != k {
-			cells[k] = laneCell{p.Glyph.Silent, screen.Muted}
-		}
-	}
-	if s.axis.timed {
-		s.writeStalls(cells, from, n, at, p)
-	}
+	start, end := s.axis.cellStart(cell), s.axis.cellStart(cell+1)
+	from = sort.Search(c.Deltas(), func(i int) bool { return at(i) >= start })
+	return from, from + sort.Search(c.Deltas()-from, func(i int) bool { return at(from+i) >= end })
 }
 
-// writeStalls writes the length of long silences into them, if there is room.
-func (s *TimeStrip) writeStalls(cells []laneCell, from, deltas int, at func(int) int64, p *screen.Pen) {
-	for k := from; k < len(cells); {
-		end := k
-		for end < len(cells) && cells[end].sign == p.Glyph.Silent {
-			end++
-		}
-		if end == k {
-			k++
+// maxSharedCells is the number of cells before a delta among which its bytes are divided, if none arrived there.
+const maxSharedCells = 2
+
+// bytesOf returns the number of bytes of a call in each cell.
+func (s *TimeStrip) bytesOf(c *stream.Call) []int {
+	bytes, last := make([]int, s.axis.cells), s.axis.cells
+	for k := range bytes {
+		from, to := s.deltasIn(c, k)
+		if from == to {
 			continue
 		}
-		i := sort.Search(deltas, func(i int) bool { return at(i) >= s.axis.cellStart(k) })
-		if i > 0 && i < deltas {
-			if d := time.Duration(at(i) - at(i-1)); d >= providers.StallAfter {
-				writeStall(cells[k:end], screen.Time(d).Between(" ", " "))
+		start, _ := c.DeltaSpan(from)
+		_, end := c.DeltaSpan(to - 1)
+		if end == start {
+			continue
+		}
+		bytes[k] = end - start
+		if empty := k - last - 1; empty > 0 && empty <= maxSharedCells {
+			for i := last + 1; i <= k; i++ {
+				bytes[i] = max(1, (end-start)/(empty+1))
 			}
 		}
-		k = end
+		last = k
 	}
+	for k := 1; k < len(bytes) && !s.axis.timed; k++ { // one column per event, and a blank before the next
+		if bytes[k] == 0 && s.axis.cellStart(k) == s.axis.cellStart(k+2) {
+			bytes[k] = bytes[k-1]
+		}
+	}
+	return bytes
 }
 
-// writeStall writes the length of a silence into its middle.
-func writeStall(cells []laneCell, long display.Text) {
-	room := len(cells) - long.Width()
-	if room < 2 {
-		return
-	}
-	for i, r := range long.String() {
-		cells[room/2+i] = laneCell{display.Clean(string(r)), screen.Caution}
-	}
-}
-
-// actionableEvent returns the event that brought the last required key. Long calls are not searched.
-func (s *TimeStrip) actionableEvent(t *stream.Turn, c *stream.Call) (event int, ok bool) {
-	if isLong(c) {
-		return 0, false
-	}
-	return s.At.Live.Actionable(t, c)
-}
-
-// turnCells returns the lane of a turn without calls.
-func (s *TimeStrip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
+// callCells returns the lane of a call: the bytes of each cell, the largest of the turn at full height.
+func (s *TimeStrip) callCells(t *stream.Turn, lane *callLane, most int, p *screen.Pen) []laneCell {
+	c := lane.call
 	cells := make([]laneCell, s.axis.cells)
-	first := len(cells)
-	for n := range s.At.Live.EventsOf(t, int(t.OpenedBy)) {
-		if kind, _ := s.At.Live.Subject(n); kind == stream.TextDelta || kind == stream.ThinkDelta {
-			first = s.axis.cellOf(s.axis.positionOf(n))
-			break
+	opened := s.axis.cellOf(s.axis.positionOf(int(c.OpenedBy)))
+	first, last := -1, opened
+	for k := opened; k < len(cells); k++ {
+		if n := lane.bytes[k]; n > 0 {
+			if first < 0 {
+				first = k
+			}
+			last = k
+			level := min((n*len(p.Glyph.Levels)+most-1)/most, len(p.Glyph.Levels))
+			cells[k] = laneCell{p.Glyph.Levels[level-1], screen.Live}
 		}
 	}
-	for i := range cells {
-		cells[i] = laneCell{p.Glyph.Idle, screen.Muted}
-		if i >= first {
-			cells[i] = laneCell{p.Glyph.Coming, screen.Plain}
+	if first < 0 {
+		first = len(cells)
+	}
+	end, over := endEventOf(s.At.Live, t, c)
+	until := last
+	if over {
+		until = s.axis.cellOf(s.axis.positionOf(end))
+	} else if !t.Closed() {
+		until = len(cells) - 1
+	}
+	fillLane(cells, opened, min(first, until), p.Glyph.Idle, screen.Muted)
+	s.markSilences(cells, first, max(last, until), t, c, p)
+	if cells[opened].sign.Empty() || first > opened {
+		cells[opened] = laneCell{p.Glyph.Status[stream.Waiting], screen.Live}
+	}
+	if over {
+		if until <= last { // the state follows the last byte
+			until = min(last+1, len(cells)-1)
 		}
-	}
-	began := s.axis.cellOf(s.axis.zero)
-	clear(cells[:began])
-	s.markResponse(cells, t, p)
-	cells[began] = laneCell{p.Glyph.Status[stream.Waiting], screen.StatusRoles[stream.Waiting]}
-	if first < len(cells) {
-		cells[first] = laneCell{p.Glyph.Status[stream.Streaming], screen.StatusRoles[stream.Streaming]}
-	}
-	if st, role, _ := screen.TurnLook(t); t.Closed() {
-		cells[len(cells)-1] = laneCell{p.Glyph.Status[st], role}
+		cells[until] = laneCell{p.Glyph.Status[c.Status()], screen.CallRole(c)}
 	}
 	return cells
 }
 
-// laneAt returns the lane drawn in row y of the strip, or -1.
-func (s *TimeStrip) laneAt(y int) int {
-	if row := y - stripHead; row >= 0 && row < min(len(s.all), s.lanes) {
-		return row
+// markSilences draws the cells without bytes between the first byte and the end. A silence that is much longer than usual
+// is drawn in the role of its harm; a long one has its length in it.
+func (s *TimeStrip) markSilences(cells []laneCell, first, end int, t *stream.Turn, c *stream.Call, p *screen.Pen) {
+	for k := first; k <= end && k < len(cells); k++ {
+		if !cells[k].sign.Empty() {
+			continue
+		}
+		from, until := k, k
+		for until <= end && until < len(cells) && cells[until].sign.Empty() {
+			until++
+		}
+		k = until
+		before, _ := s.deltasIn(c, from)
+		fillLane(cells, from, until, p.Glyph.Idle, screen.Muted)
+		if !s.axis.timed || before == 0 {
+			continue
+		}
+		over := s.axis.last
+		if before < c.Deltas() {
+			over = s.axis.positionOf(int(c.DeltaEvent(before)))
+		}
+		lasted := time.Duration(over - s.axis.positionOf(int(c.DeltaEvent(before-1))))
+		role := s.silenceRole(t, lasted)
+		fillLane(cells, from, until, p.Glyph.Idle, role)
+		if long := screen.Time(lasted).Between(" ", " "); lasted >= providers.StallAfter && until-from >= long.Width()+2 {
+			at := from + (until-from-long.Width())/2
+			for i, r := range []rune(long.String()) {
+				cells[at+i] = laneCell{p.Clean(string(r)), role}
+			}
+		}
 	}
-	return -1
 }
 
-// CallAt returns the call or turn whose name is drawn in row y at cell x, in a strip of w cells.
+// silenceRole returns the role of a silence inside a call: bad if it is the stall of a finding, caution if it is much
+// longer than is usual for the model and host.
+func (s *TimeStrip) silenceRole(t *stream.Turn, lasted time.Duration) screen.Role {
+	for i := range t.Findings {
+		if stall, ok := stallOf(&t.Findings[i]); ok && t.Findings[i].Severity > stream.Info && lasted >= stall {
+			return screen.Bad
+		}
+	}
+	if usual, known := s.At.Live.UsualGap(t); known && lasted >= providers.StallAfter && lasted > 10*usual {
+		return screen.Caution
+	}
+	return screen.Muted
+}
+
+// stallOf returns the length of the silence that a finding is about.
+func stallOf(f *stream.Finding) (lasted time.Duration, ok bool) {
+	if f.Detail == nil || f.Detail.Name != "stall" {
+		return 0, false
+	}
+	for _, field := range f.Detail.Fields {
+		if ms, is := field.Value.(int); is && field.Key == "ms" {
+			return time.Duration(ms) * time.Millisecond, true
+		}
+	}
+	return 0, false
+}
+
+// IsStalled reports whether a response stopped for much longer than usual.
+func IsStalled(t *stream.Turn) bool {
+	return slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
+		_, ok := stallOf(&f)
+		return ok && f.Severity > stream.Info
+	})
+}
+
+// addClient adds the lane of the client: the bytes of the request, as they went up.
+func (s *TimeStrip) addClient(t *stream.Turn, p *screen.Pen) {
+	x := s.At.Live.Exchange(t.Exchange)
+	if x == nil || s.At.Live.RequestStart(t) < 0 {
+		return
+	}
+	cells, bytes, most, all := make([]laneCell, s.axis.cells), make([]int, s.axis.cells), 1, 0
+	one := x.RequestOf(t)
+	for n := range min(x.Request.Records(), maxRequestRecords) {
+		data, at := x.Request.Record(n)
+		if x.HasManyRequests() && (len(one) == 0 || at != s.At.Live.RequestStart(t)) {
+			continue
+		}
+		k := s.axis.cellOf(max(int64(at), s.axis.first))
+		bytes[k] += len(data)
+		most, all = max(most, bytes[k]), all+len(data)
+	}
+	for k, n := range bytes {
+		if n > 0 {
+			cells[k] = laneCell{p.Glyph.Levels[max(1, n*len(p.Glyph.Levels)/most)-1], screen.Plain}
+		}
+	}
+	s.lanes[clientRow] = cells
+	if all > 0 {
+		s.notes[clientRow] = laneNote{screen.Bytes(all).Between("sent ", ""), screen.Bytes(all).Between("", " up")}
+	}
+}
+
+// maxRequestRecords is the maximum number of records of a request that are drawn.
+const maxRequestRecords = 1 << 10
+
+// maxCellEvents is the maximum number of events of a cell that are looked at.
+const maxCellEvents = 64
+
+// addProvider adds the lane of the provider: nothing yet, reasoning, pings, or bytes of text and calls.
+func (s *TimeStrip) addProvider(t *stream.Turn, p *screen.Pen) {
+	cells := make([]laneCell, s.axis.cells)
+	first, last := int(t.OpenedBy), lastEventOf(s.At.Live, t)
+	began, end := s.axis.cellOf(s.axis.positionOf(first)), s.axis.cellOf(s.axis.positionOf(last))
+	if !t.Closed() {
+		end = len(cells) - 1
+	}
+	fillLane(cells, s.axis.cellOf(s.from), began, p.Glyph.Idle, screen.Muted)
+	carried, since := laneCell{p.Glyph.Idle, screen.Muted}, began
+	for k := began; k <= end; k++ {
+		sign, quiet := s.providerSign(t, k, first, last, p)
+		silent := s.axis.cellStart(k)-s.axis.cellStart(since) >= int64(providers.StallAfter) && k > since+1
+		switch {
+		case sign.Empty() && silent && s.axis.timed:
+			carried = laneCell{p.Glyph.Idle, screen.Muted}
+		case sign.Empty():
+		case quiet:
+			cells[k], since = laneCell{sign, screen.Muted}, k
+			carried = laneCell{p.Glyph.Idle, screen.Muted}
+			continue
+		default:
+			carried, since = laneCell{sign, screen.Live}, k
+		}
+		cells[k] = carried
+	}
+	if s.from < s.axis.zero {
+		cells[began] = laneCell{p.Glyph.Token, screen.Muted}
+	}
+	s.lanes[providerRow] = cells
+	if s.axis.timed {
+		wait := screen.Time(time.Duration(s.axis.zero - s.from))
+		if s.from < s.axis.zero {
+			s.notes[providerRow] = laneNote{wait.Between("first byte +", ""), wait.Between("+", "")}
+		}
+	}
+}
+
+// providerSign returns the sign of the bytes of the provider within a cell, empty for none. quiet is set if only pings
+// arrived.
+func (s *TimeStrip) providerSign(t *stream.Turn, cell, first, last int, p *screen.Pen) (sign display.Text, quiet bool) {
+	start, end := s.axis.cellStart(cell), s.axis.cellStart(cell+1)
+	from := first + sort.Search(last+1-first, func(i int) bool { return s.axis.positionOf(first+i) >= start })
+	seen, thinks, pings := 0, false, false
+	for n := range s.At.Live.EventsOf(t, from) {
+		if seen++; n > last || seen > maxCellEvents || s.axis.positionOf(n) >= end {
+			break
+		}
+		switch kind, _ := s.At.Live.Subject(n); kind {
+		case stream.TextDelta, stream.CallOpen, stream.Args, stream.Rewrite:
+			return p.Glyph.Coming, false
+		case stream.ThinkDelta:
+			thinks = true
+		case stream.Heartbeat:
+			pings = true
+		}
+	}
+	switch {
+	case thinks:
+		return p.Glyph.Silent, false
+	case pings:
+		return p.Glyph.Ping, true
+	}
+	return display.Text{}, false
+}
+
+// addTools adds the lane of the tools: when they ran.
+func (s *TimeStrip) addTools(t *stream.Turn, p *screen.Pen) {
+	cells := make([]laneCell, s.axis.cells)
+	for _, lane := range s.calls {
+		for _, run := range s.At.Live.ToolRuns(lane.call) {
+			if run.At < 0 || !s.axis.timed {
+				continue
+			}
+			until := run.At + run.Took
+			if run.Took < 0 {
+				until = time.Duration(s.axis.last)
+			}
+			from := s.axis.cellOf(int64(run.At))
+			fillLane(cells, from, max(from, s.axis.cellOf(int64(until)))+1, p.Glyph.Cursor, screen.Plain)
+			since := time.Duration(int64(run.At) - s.from)
+			if since < 0 {
+				continue
+			}
+			at := screen.Time(since).Between("+", "")
+			s.notes[toolRow] = laneNote{display.Join(p.Truncate(p.Name(cmp.Or(run.Tool, lane.call.Name)), 12), at.Between(" from ", "")), at}
+		}
+	}
+	s.lanes[toolRow] = cells
+}
+
+// addFindings adds the row of findings above info: their signs and short words, where they became true.
+func (s *TimeStrip) addFindings(t *stream.Turn, p *screen.Pen) {
+	cells := make([]laneCell, s.axis.cells)
+	var list []*stream.Finding
+	add := func(of []stream.Finding) {
+		for i := range of[:min(len(of), maxFindings)] {
+			if of[i].Severity > stream.Info {
+				list = append(list, &of[i])
+			}
+		}
+	}
+	add(t.Findings)
+	for _, lane := range s.calls {
+		add(lane.call.Findings)
+	}
+	slices.SortStableFunc(list, func(a, b *stream.Finding) int { return cmp.Compare(a.Event, b.Event) })
+	free := 0
+	for i, f := range list {
+		k := s.axis.cellOf(s.axis.positionOf(f.Event))
+		sign := p.Clean(strings.TrimSpace(p.Glyph.Severity[f.Severity].String()))
+		k = max(0, min(k, len(cells)-sign.Width()))
+		if k < free {
+			continue
+		}
+		next := len(cells)
+		if i+1 < len(list) {
+			next = s.axis.cellOf(s.axis.positionOf(list[i+1].Event))
+		}
+		text := sign
+		if words := p.Clean(f.Verdict).Between(" ", ""); f.Verdict != "" && k+sign.Width()+words.Width() < next {
+			text = display.Join(sign, words)
+		}
+		for at, r := range []rune(text.String()) {
+			cells[k+at] = laneCell{p.Clean(string(r)), screen.SeverityRoles[f.Severity]}
+		}
+		free = k + text.Width() + 1
+	}
+	s.lanes[findingRow] = cells
+}
+
+// rowAt returns the kind of row y, and its place among the calls.
+func (s *TimeStrip) rowAt(y int) (row stripRow, call int) {
+	if y < 0 || y >= len(s.plan.rows) {
+		return titleStripRow, 0
+	}
+	return s.plan.rows[y], y - slices.Index(s.plan.rows, callRow)
+}
+
+// laneStart returns the number of cells left of the lanes, in a strip of w cells.
+func (s *TimeStrip) laneStart(w int) int {
+	if s.plan.boxed {
+		name, _ := s.sideCells(w - 2)
+		return name + 1
+	}
+	name, _ := s.sideCells(w)
+	return name
+}
+
+// CallAt returns the call whose name is drawn in row y at cell x, in a strip of w cells.
 func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
-	if name, _ := sideCells(w); x >= name || s.laneAt(y) < 0 {
+	row, n := s.rowAt(y)
+	if row != callRow || x >= s.laneStart(w) || n >= len(s.calls) {
 		return of, false
 	}
-	return stream.Ref{Turn: s.At.Turn, Call: s.all[s.laneAt(y)].number}, true
+	return stream.Ref{Turn: s.At.Turn, Call: s.calls[n].number}, true
 }
 
 // MomentAt returns the number of events up to the end of a cell's time span on the axis or a lane. A place
 // left or right of the cells counts as the first or the last cell.
 func (s *TimeStrip) MomentAt(x, y, w int) (n int, ok bool) {
-	if s.At.Live == nil || y != stripHead-1 && s.laneAt(y) < 0 {
+	if row, _ := s.rowAt(y); s.At.Live == nil || row == titleStripRow || row >= momentRow {
 		return 0, false
 	}
 	t := s.liveTurn()
 	if t == nil {
 		return 0, false
 	}
-	name, _ := sideCells(w)
-	until := s.axis.cellStart(max(0, min(x-name, s.axis.cells-1)) + 1)
+	until := s.axis.cellStart(max(0, min(x-s.laneStart(w), s.axis.cells-1)) + 1)
 	first, last := int(t.OpenedBy), lastEventOf(s.At.Live, t)
 	n = first + sort.Search(last+1-first, func(i int) bool { return s.axis.positionOf(first+i) >= until })
 	return s.At.Live.AfterEvent(max(n-1, first)), true

@@ -1,84 +1,146 @@
 package panes
 
 import (
-	"slices"
+	"strings"
 	"time"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
 // Draw draws row y of the strip.
 func (s *TimeStrip) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
-	row := y - stripHead
+	t := s.liveTurn()
+	row, call := s.rowAt(y)
 	switch {
-	case y == 0:
-		s.drawMoment(p)
-	case s.liveTurn() == nil:
-	case y == 1:
-		s.drawAxis(p)
-	case row < len(s.all) && row < s.lanes:
-		s.drawLane(p, &s.all[row])
-	case row == s.lanes:
-		drawLegend(p, s.hasToolRun())
-	default:
-		for i, told := range s.timing {
-			if told.Width() < p.Left && (i > 0 || told.Width() < p.Left/2) {
-				p.Text(screen.Muted, told)
-			}
+	case row == titleStripRow:
+		s.drawTitle(p, t)
+		return
+	case t == nil:
+		return
+	case row == frameRow:
+		p.Text(screen.Frame, display.Join(p.Glyph.Corners[2], display.Repeat(p.Glyph.Line, p.Left-2), p.Glyph.Corners[3]))
+		return
+	}
+	if s.plan.boxed {
+		p.Text(screen.Frame, p.Glyph.Rule)
+		p.Left-- // of the frame on the right
+	}
+	switch name, _ := s.sideCells(p.Left); row {
+	case axisRow:
+		s.drawAxis(p, name)
+	case callRow:
+		if call < len(s.calls) {
+			s.drawCall(p, &s.calls[call], t, name)
 		}
+	case momentRow:
+		s.drawMoment(p, t)
+	default:
+		title := [numStripRows]display.Text{
+			clientRow: display.Lit("client"), providerRow: display.Lit("provider"), toolRow: display.Lit("tool"), findingRow: display.Lit("findings"),
+		}[row]
+		p.Text(screen.Muted, p.Pad(title.Between(" ", ""), name))
+		s.drawCells(p, s.lanes[row])
+		note := s.notes[row].long
+		if note.Width() >= p.Left {
+			note = s.notes[row].short
+		}
+		if note.Width() < p.Left {
+			p.Text(screen.Muted, note.Between(" ", ""))
+		}
+	}
+	if s.plan.boxed {
+		p.Fill(screen.Bare)
+		p.Left++
+		p.Text(screen.Frame, p.Glyph.Rule)
 	}
 }
 
-// drawMoment draws the delta of the moment and the number of deltas, its time, and how much has arrived
-// since.
-func (s *TimeStrip) drawMoment(p *screen.Pen) {
+// drawTitle draws the turn, and where in it the moment is.
+func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
+	corners := [2]display.Text{p.Glyph.Line, p.Glyph.Line}
+	if s.plan.boxed {
+		corners = [2]display.Text{p.Glyph.Corners[0], p.Glyph.Corners[1]}
+	}
+	about := display.Lit("before the first turn")
+	var facts []display.Text // the last one is left out first
+	if t != nil {
+		about = p.Format("turn %d", t.Number+1)
+		then, _ := s.At.Then.Find(t.Ref())
+		if all := deltasOf(t, s.At.Chosen); all > 0 {
+			facts = append(facts, display.Join(p.Glyph.Change, screen.Count(deltasOf(then, s.At.Chosen)), screen.Count(all).Between(" of ", "")))
+		}
+		switch {
+		case !s.axis.timed:
+			facts = append(facts, s.untimedText(t))
+		case s.from < s.axis.zero:
+			if clock, ok := s.At.Live.WallClock(t.Exchange, time.Duration(s.from)); ok {
+				facts = append(facts, p.Clean(clock.Format("15:04:05.000")).Between("request sent ", ""))
+			}
+		}
+	}
 	role := screen.Caution
 	if s.At.Moves {
 		role = screen.Live
 	}
-	right, left := s.At.Word.Between("  ", ""), s.momentText(p)
-	since := display.Text{}
-	switch {
-	case s.At.Ended:
-		asks := display.Lit("as if it ended here")
-		if left = display.Join(left, asks.Between("  ", "")); left.Width()+right.Width() >= p.Left {
-			left = asks.Between(" ", "") // the axis shows the time
+	edge := 4 // the lines and blanks at both ends
+	room := p.Left - edge - 2 - display.Lit("Time  ").Width() - about.Width() - s.At.Word.Width()
+	at := display.Text{}
+	if t != nil {
+		at = s.momentText(p)
+	}
+	if s.At.Ended {
+		at = display.Join(at.Between("", ", "), display.Lit("as if it ended here"))
+	}
+	right := at.Between(" ", "")
+	if right.Width() > room {
+		right = display.Text{}
+	}
+	room -= right.Width()
+	if len(facts) > 0 && facts[0].Width()+3 < room {
+		about = display.Join(about, p.Glyph.Dot.Between(" ", " "), facts[0])
+		room -= facts[0].Width() + 3
+		facts = facts[1:]
+	}
+	if ahead := display.Join(p.Glyph.Dot.Between(" ", " "), s.At.Ahead); !s.At.Ahead.Empty() && ahead.Width() <= room {
+		right = display.Join(right, ahead)
+		room -= ahead.Width()
+	}
+	for _, fact := range facts {
+		if fact.Width()+3 < room {
+			about = display.Join(about, p.Glyph.Dot.Between(" ", " "), fact)
+			room -= fact.Width() + 3
 		}
-	case s.axis.timed && s.liveTurn() != nil:
-		since = p.Format(" since turn %d began", s.At.Turn+1)
 	}
-	for _, ahead := range []display.Text{s.At.Ahead, s.At.Less} {
-		if p.Left > left.Width()+2+ahead.Width()+right.Width() {
-			right = display.Join(ahead, right)
-			break
-		}
-	}
-	if p.Left > left.Width()+since.Width()+2+right.Width() {
-		left = display.Join(left, since)
-	}
-	p.Text(screen.Plain, p.Truncate(left, p.Left-right.Width()-1))
-	p.Spaces(screen.Bare, p.Left-right.Width())
-	p.Text(role, right)
+	p.Text(screen.Frame, display.Join(corners[0], p.Glyph.Line))
+	p.Text(screen.Accent, display.Lit(" Time"))
+	p.Text(screen.Muted, p.Truncate(about.Between("  ", " "), p.Left))
+	p.Text(screen.Frame, display.Repeat(p.Glyph.Line, p.Left-right.Width()-s.At.Word.Width()-edge))
+	p.Text(role, s.At.Word.Between(" ", ""))
+	p.Text(screen.Plain, right)
+	p.Spaces(screen.Bare, 1)
+	p.Text(screen.Frame, display.Join(p.Glyph.Line, corners[1]))
 }
 
+// untimedText says why the axis counts events.
+func (s *TimeStrip) untimedText(t *stream.Turn) display.Text {
+	if t.OpenedAt >= 0 {
+		return display.Lit("it arrived at once: one column per event")
+	}
+	return display.Lit("no times in this file: one column per event")
+}
+
+// momentText returns the moment and the end of the turn so far.
 func (s *TimeStrip) momentText(p *screen.Pen) display.Text {
-	t := s.liveTurn()
-	if t == nil {
-		return display.Lit(" before the first turn")
-	}
-	then, _ := s.At.Then.Find(t.Ref())
-	came, all := deltasOf(then, s.At.Chosen), deltasOf(t, s.At.Chosen)
-	text := display.Join(display.Lit(" "), p.Glyph.Change, screen.Count(came), screen.Count(all).Between(" of ", ""))
-	if all == 0 {
-		text = p.Format(" turn %d", t.Number+1)
-	}
+	now, last := s.momentPosition()-s.from, s.axis.last-s.from
 	if !s.axis.timed {
-		return display.Join(text, p.Format("  event %s of %s", screen.Count(int(s.momentPosition()-s.axis.zero)), screen.Count(int(s.axis.last-s.axis.zero))))
+		return p.Format("event %s of %s", screen.Count(int(now)), screen.Count(int(last)))
 	}
-	return display.Join(text, screen.Time(time.Duration(s.momentPosition()-s.axis.zero)).Between("  +", " of "), screen.Time(time.Duration(s.axis.last-s.axis.zero)))
+	return display.Join(screen.Time(time.Duration(now)).Between("+", " of "), screen.Time(time.Duration(last)))
 }
 
 // deltasOf returns the number of deltas of a turn, or of the selected call.
@@ -105,49 +167,102 @@ func (s *TimeStrip) momentPosition() int64 {
 	return min(max(s.axis.positionOf(max(n, 0)), s.axis.zero), s.axis.last)
 }
 
-// drawAxis draws the start of the turn, the moment, and the end of the turn so far.
-func (s *TimeStrip) drawAxis(p *screen.Pen) {
-	name, _ := sideCells(p.Left)
-	zero := display.Lit("0 s")
-	now := screen.Time(time.Duration(s.momentPosition()-s.axis.zero)).Between(" +", "")
-	last := screen.Time(time.Duration(s.axis.last - s.axis.zero))
-	if !s.axis.timed {
-		zero, now, last = display.Lit("  0"), screen.Count(int(s.momentPosition()-s.axis.zero)).Between(" ", ""), screen.Count(int(s.axis.last-s.axis.zero))
+// Cells of the axis.
+const (
+	minTickCells = 13 // from one tick to the next
+	nearMoment   = 5  // no tick is so near to the moment
+)
+
+// tickStep returns the distance of two ticks: 1, 2 or 5 times a power of ten.
+func (s *TimeStrip) tickStep() int64 {
+	span := s.axis.last - s.axis.first
+	most := int64(max(1, min(8, s.axis.cells/minTickCells)))
+	step := int64(1)
+	if s.axis.timed {
+		step = int64(time.Millisecond)
 	}
-	width, here, began := p.Left, name+s.axis.cellOf(s.momentPosition()), name+s.axis.cellOf(s.axis.zero)
-	end := min(name+s.axis.cells-3, width-last.Width()-1)
-	p.Spaces(screen.Bare, began-zero.Width())
-	p.Text(screen.Muted, zero)
-	if here+1+now.Width() > width { // no room after the mark
-		p.Spaces(screen.Bare, here-now.Width()-began-1)
-		p.Text(screen.Accent, display.Join(now, display.Lit(" "), p.Glyph.Over))
-		return
-	}
-	p.Spaces(screen.Bare, here-began)
-	p.Text(screen.Accent, p.Glyph.Over)
-	p.Text(screen.Accent, now)
-	if at := width - p.Left; at < end {
-		p.Spaces(screen.Bare, end-at)
-		p.Text(screen.Muted, last)
+	for {
+		for _, by := range []int64{1, 2, 5} {
+			if span/(by*step) <= most {
+				return by * step
+			}
+		}
+		step *= 10
 	}
 }
 
-// drawLane draws the lane of a call: its name, its bar, and its state at the moment. Later events are
-// muted.
-func (s *TimeStrip) drawLane(p *screen.Pen, l *callLane) {
-	name, word := sideCells(p.Left)
-	t := s.liveTurn()
-	then, c := s.At.Then.Find(stream.Ref{Turn: t.Number, Call: l.number})
-	mark, called := display.Lit(" "), p.Format("turn %d", t.Number+1)
-	if l.number > 0 && int(l.number) <= len(t.Calls) {
-		if called = p.Name(t.Calls[l.number-1].Name); s.At.Chosen.Call == l.number {
-			mark = p.Glyph.Mark
-		}
+// tickText formats a tick.
+func (s *TimeStrip) tickText(at, step int64) display.Text {
+	d := time.Duration(at)
+	switch {
+	case !s.axis.timed:
+		return screen.Count(int(at))
+	case at == 0:
+		return display.Lit("0")
+	case s.axis.last-s.from < int64(time.Second):
+		return display.Format("%d ms", d.Milliseconds())
+	case d >= time.Minute:
+		return screen.Time(d)
+	case step >= int64(10*time.Second):
+		return display.Format("%d s", int(d.Seconds()))
 	}
-	p.Text(screen.Accent, mark)
-	p.Text(screen.Plain, p.Pad(p.Truncate(called, name-2), name-1))
-	here := s.axis.cellOf(s.momentPosition())
-	for i, cell := range l.cells {
+	return display.Format("%.1f s", d.Seconds())
+}
+
+// drawAxis draws ticks, and the moment. A tick near the moment is left out.
+func (s *TimeStrip) drawAxis(p *screen.Pen, left int) {
+	here, step := s.axis.cellOf(s.momentPosition()), s.tickStep()
+	now := display.Text{}
+	if s.axis.timed && s.axis.cells >= 8*minTickCells/2 {
+		now = display.Format("%.2f", time.Duration(s.momentPosition()-s.from).Truncate(10*time.Millisecond).Seconds())
+	}
+	if here+1+now.Width() > s.axis.cells {
+		now = display.Text{}
+	}
+	p.Spaces(screen.Bare, left)
+	drawn, end := 0, left+s.axis.cells
+	at := func(cell int) { p.Spaces(screen.Bare, cell-drawn); drawn = max(drawn, cell) }
+	moment := func() {
+		if s.At.Still {
+			return
+		}
+		at(here)
+		p.Text(screen.Accent, p.Glyph.Over)
+		p.Text(screen.Accent, now)
+		drawn += 1 + now.Width()
+	}
+	placed := s.At.Still
+	first := (s.axis.first - s.from + step - 1) / step * step
+	for tick := max(first, 0); s.from+tick <= s.axis.last; tick += step {
+		cell, text := s.axis.cellOf(s.from+tick), s.tickText(tick, step)
+		if cell > here && !placed {
+			moment()
+			placed = true
+		}
+		near := !s.At.Still && (max(cell-here, here-cell) <= nearMoment || cell < here && cell+text.Width() >= here)
+		if near || cell < drawn+min(drawn, 1) || left+cell+text.Width() > end {
+			continue
+		}
+		at(cell)
+		p.Text(screen.Muted, text)
+		drawn += text.Width()
+	}
+	if !placed {
+		moment()
+	}
+}
+
+// drawCells draws a lane. Cells after the moment are muted.
+func (s *TimeStrip) drawCells(p *screen.Pen, cells []laneCell) {
+	here := s.axis.cells
+	if !s.At.Still {
+		here = s.axis.cellOf(s.momentPosition())
+	}
+	for i := range s.axis.cells {
+		cell := laneCell{}
+		if i < len(cells) {
+			cell = cells[i]
+		}
 		switch {
 		case i == here:
 			p.Text(screen.Accent, p.Glyph.Here)
@@ -159,17 +274,119 @@ func (s *TimeStrip) drawLane(p *screen.Pen, l *callLane) {
 			p.Text(cell.role, cell.sign)
 		}
 	}
-	state, role := display.Text{}, screen.Muted
+}
+
+// drawCall draws the lane of a call: its name, its bytes, and its state at the moment.
+func (s *TimeStrip) drawCall(p *screen.Pen, l *callLane, t *stream.Turn, left int) {
+	_, c := s.At.Then.Find(stream.Ref{Turn: t.Number, Call: l.number})
+	mark, name := display.Lit(" "), p.Name(l.call.Name)
+	if s.At.Chosen.Call == l.number && !s.At.Still {
+		mark = p.Glyph.Mark
+	}
+	if name.Empty() {
+		name = p.Format("call %d", l.number)
+	}
+	p.Text(screen.Accent, mark)
+	p.Text(screen.Plain, p.Pad(p.Truncate(name.Between(" ", ""), left-2), left-1))
+	s.drawCells(p, l.cells)
+	if c == nil {
+		return
+	}
+	word := c.Status().String()
+	if c.Status() == stream.Waiting {
+		word = "named"
+	}
+	state, role := display.Join(p.Glyph.Status[c.Status()], p.Clean(word).Between(" ", "")), screen.CallRole(c)
+	if p.Left <= minNoteCells+1 {
+		state = p.Glyph.Status[c.Status()]
+	}
+	p.Spaces(screen.Bare, 1)
+	if p.Left >= wideNote-1 {
+		p.Text(role, p.Pad(state, 14))
+		p.Text(screen.Muted, display.Join(alignRight(p, screen.Bytes(c.ArgsLen()), 7), alignRight(p, screen.Count(c.Deltas()), 4).Between("", " "), p.Glyph.Change))
+		return
+	}
+	p.Text(role, p.Truncate(state, p.Left))
+}
+
+// drawMoment draws the sentence of the moment.
+func (s *TimeStrip) drawMoment(p *screen.Pen, t *stream.Turn) {
+	then, _ := s.At.Then.Find(t.Ref())
+	sentence := s.sentenceOf(then)
+	if p.Left >= wideStrip {
+		p.Text(screen.Muted, display.Lit(" now at"))
+	}
+	p.Text(screen.Accent, p.Glyph.Over.Between(" ", "  "))
+	for len(sentence) > 1 && p.Clean(strings.Join(sentence, " ")).Width() >= p.Left {
+		sentence = sentence[:len(sentence)-1]
+	}
+	p.Text(screen.Plain, p.Truncate(p.Clean(strings.Join(sentence, " ")), p.Left-1))
+}
+
+// sentenceOf describes the moment in one or two sentences: the call that grows, the one that went wrong, or else the
+// turn; and on whom all wait.
+func (s *TimeStrip) sentenceOf(t *stream.Turn) []string {
+	if t == nil {
+		return []string{"Nothing of the response has arrived.", "Waiting on the provider."}
+	}
+	c := s.callOfMoment(t)
+	if c != nil {
+		name := screen.ShortName(c.Name)
+		if name == "" {
+			name = count.Of(c.Number, "call") + " without a name"
+		}
+		says := present.CalloutOfCall(s.At.Then, t, c, nil)
+		switch v := says.Verdict; {
+		case v.Harm < present.HarmOpen:
+			return []string{name + ": " + says.Sentence}
+		case !c.MayGrow() || t.Closed():
+		case c.ArgsLen() == 0:
+			return []string{name + " is named; none of its arguments have arrived.", "Waiting on the provider."}
+		default:
+			return []string{name + " has " + screen.Bytes(c.ArgsLen()).String() + " of arguments in " + count.Of(c.Deltas(), "delta") + "; more may arrive.", "Waiting on the provider."}
+		}
+	}
+	return s.turnSentence(t)
+}
+
+// turnSentence describes a turn none of whose calls grows or went wrong.
+func (s *TimeStrip) turnSentence(t *stream.Turn) []string {
+	calls := count.Of(len(t.Calls), "call")
+	text, thinking := t.TextLens()
 	switch {
-	case c != nil:
-		state, role = display.Join(p.Glyph.Status[c.Status()], p.Clean(c.Status().String()).Between(" ", "")), screen.CallRole(c)
-	case l.number == 0 && then != nil:
-		st, look, text := screen.TurnLook(then)
-		state, role = display.Join(p.Glyph.Status[st], p.Clean(text).Between(" ", "")), look
+	case t.Closed() && len(t.Calls) == 0:
+		return []string{"The response has ended without a call."}
+	case t.Closed():
+		return []string{"The response has ended with " + calls + "."}
+	case len(t.Calls) > 0 && t.Finish != "":
+		return []string{"The provider has finished: " + calls + ".", "The response is still open."}
+	case len(t.Calls) > 0:
+		return []string{calls + " so far, all final.", "Waiting on the provider."}
+	case text > 0:
+		return []string{"The model has written " + screen.Bytes(text).String() + " of text, and no call.", "Waiting on the provider."}
+	case thinking > 0:
+		return []string{"The model thinks: " + screen.Bytes(thinking).String() + " of reasoning, and no call.", "Waiting on the provider."}
 	}
-	if state.Width() < word {
-		p.Right(role, screen.Bare, state)
+	return []string{"The response has begun; nothing of the model has arrived.", "Waiting on the provider."}
+}
+
+// callOfMoment returns the call that the last event of a turn is about, else the newest that may grow.
+func (s *TimeStrip) callOfMoment(t *stream.Turn) *stream.Call {
+	for n := range s.At.Then.EventsBefore(t, s.At.Then.Events()) {
+		kind, of := s.At.Then.Subject(n)
+		if _, c := s.At.Then.Find(of); c != nil && of.Call > 0 && !kind.IsAfterTurn() {
+			return c
+		}
+		if kind != stream.Found {
+			break
+		}
 	}
+	for i := len(t.Calls) - 1; i >= 0 && i >= len(t.Calls)-maxLanes; i-- {
+		if t.Calls[i].MayGrow() {
+			return t.Calls[i]
+		}
+	}
+	return nil
 }
 
 // LegendSign is a sign of the timeline, and its meaning.
@@ -177,35 +394,9 @@ type LegendSign struct{ Sign, Word display.Text }
 
 // TimeSigns returns the signs of the timeline, without the signs of states.
 func TimeSigns(g *screen.Glyphs) []LegendSign {
+	bytes := display.Join(g.Levels[0], g.Levels[3], g.Levels[7])
 	return []LegendSign{
-		{g.Idle, display.Lit("nothing yet")}, {g.Coming, display.Lit("arguments")}, {g.Silent, display.Lit("silent")},
-		{g.Usable, display.Lit("actionable")}, {g.Headers, display.Lit("headers")}, {g.Token, display.Lit("first token")}, {g.End, display.Lit("end")},
-		{g.Here, display.Lit("the moment")}, {ranSign, display.Lit("run")},
+		{g.Idle, display.Lit("nothing yet, or silence")}, {bytes, display.Lit("bytes")}, {g.Token, display.Lit("first byte")}, {g.Silent, display.Lit("reasoning")},
+		{g.Coming, display.Lit("text, calls")}, {g.Ping, display.Lit("only pings")}, {g.Cursor, display.Lit("a tool runs")}, {g.Here, display.Lit("the moment")},
 	}
-}
-
-// drawLegend draws the meaning of the signs, and of the lines after a state. Those of the response are
-// shown only if all fit.
-func drawLegend(p *screen.Pen, ran bool) {
-	st, signs := p.Glyph.Status, TimeSigns(p.Glyph)
-	idle, coming := signs[0].Sign, signs[1].Sign
-	text := display.Join(
-		display.Lit(" "), st[stream.Waiting], idle, display.Lit(" waiting  "), st[stream.Streaming], coming, display.Lit(" streaming  "),
-		signs[2].Sign, display.Lit(" silent  "), st[stream.LooksDone], display.Lit(" looks done  "), st[stream.Complete], display.Lit(" complete  ! finding"))
-	p.Text(screen.Muted, text)
-	more := slices.Clone(signs[3 : len(signs)-2])
-	if ran {
-		more = slices.Insert(more, 0, signs[len(signs)-1])
-	}
-	for _, s := range more {
-		if more := display.Join(s.Sign.Between("  ", " "), s.Word); more.Width() < p.Left {
-			p.Text(screen.Muted, more)
-		}
-	}
-}
-
-// hasToolRun reports whether a tool got some call of the turn.
-func (s *TimeStrip) hasToolRun() bool {
-	t := s.At.Live.Session().Turn(s.At.Turn)
-	return t != nil && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return len(c.Runs) > 0 })
 }

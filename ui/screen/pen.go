@@ -186,7 +186,7 @@ func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 // HeavyTitle draws the first row of a drawer: a heavy line with a title, what it is about, and on the right the note
 // if it fits.
 func (p *Pen) HeavyTitle(title, about, note display.Text) {
-	heavy := p.Glyph.Coming
+	heavy := p.Glyph.Heavy
 	p.Text(Accent, display.Join(heavy, heavy, title.Between(" ", "")))
 	if !about.Empty() {
 		p.Text(Plain, p.Truncate(about, max(0, p.Left-4)).Between("  ", ""))

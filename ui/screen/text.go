@@ -31,9 +31,9 @@ type Glyphs struct {
 	Joints                     [5]display.Text // where lines of a frame meet: down, up, right, left, all
 	Full, UpperHalf, LowerHalf display.Text    // of block letters
 
-	// The timeline: nothing yet, silence, bytes, last required key; the current moment, and the sign above it.
-	Idle, Silent, Coming, Usable, Here, Over display.Text
-	Headers, Token, End                      display.Text // head, first token and end of a response
+	// The timeline: nothing yet, silence or reasoning, bytes, pings, first byte; the current moment, and the sign above it.
+	Idle, Silent, Coming, Ping, Token, Here, Over display.Text
+	Levels                                        [8]display.Text // bytes of a cell
 }
 
 // UnicodeGlyphs are the signs for terminals with Unicode.
@@ -50,8 +50,8 @@ var UnicodeGlyphs = &Glyphs{
 	Heavy: display.Lit("━"), Calm: display.Lit("·"), Under: display.Lit("└"),
 	Corners: [4]display.Text(charTexts("╭╮╰╯")), Joints: [5]display.Text(charTexts("┬┴├┤┼")),
 	Full: display.Lit("█"), UpperHalf: display.Lit("▀"), LowerHalf: display.Lit("▄"),
-	Idle: display.Lit("┄"), Silent: display.Lit("─"), Coming: display.Lit("━"), Usable: display.Lit("╋"), Here: display.Lit("┃"), Over: display.Lit("▼"),
-	Headers: display.Lit("┌"), Token: display.Lit("┬"), End: display.Lit("┐"),
+	Idle: display.Lit("┄"), Silent: display.Lit("─"), Coming: display.Lit("━"), Here: display.Lit("┃"), Over: display.Lit("▼"),
+	Ping: display.Lit("·"), Token: display.Lit("┬"), Levels: [8]display.Text(charTexts("▁▂▃▄▅▆▇█")),
 }
 
 // ASCIIGlyphs are the signs for other terminals.
@@ -68,8 +68,8 @@ var ASCIIGlyphs = &Glyphs{
 	Heavy: display.Lit("="), Calm: display.Lit("."), Under: display.Lit(`\\`),
 	Corners: [4]display.Text(charTexts("++++")), Joints: [5]display.Text(charTexts("+++++")),
 	Full: display.Lit("#"), UpperHalf: display.Lit("'"), LowerHalf: display.Lit("."),
-	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Usable: display.Lit("+"), Here: display.Lit("|"), Over: display.Lit("V"),
-	Headers: display.Lit("["), Token: display.Lit("'"), End: display.Lit("]"),
+	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Here: display.Lit("|"), Over: display.Lit("V"),
+	Ping: display.Lit(":"), Token: display.Lit("'"), Levels: [8]display.Text(charTexts("12345678")),
 }
 
 // charTexts splits a text into its characters.

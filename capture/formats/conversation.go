@@ -1,0 +1,247 @@
+package formats
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/stream/json"
+)
+
+// conversations reads conversations and pairs of input and output anywhere in a JSON text, or on the lines of a file.
+// A text without any is read as a log.
+var conversations = capture.Format{
+	Name:  "conversation",
+	Title: "messages with tool calls anywhere in JSON",
+	Sniff: sniffConversation,
+	New:   func(in *capture.Input) capture.Reader { return &conversationReader{in: in} },
+}
+
+// sniffConversation looks for a conversation in the first bytes. It decides after the first of several values: live
+// input isn't held back.
+func sniffConversation(first []byte, whole bool) capture.SniffResult {
+	text := afterSpace(bytes.TrimPrefix(first, []byte(bom)))
+	if len(text) == 0 {
+		return sniffMaybe(whole)
+	}
+	value, decided := text, whole
+	element := afterSpace(text[1:])
+	if isArray(element) { // a list of conversations
+		element = afterSpace(element[1:])
+	}
+	switch {
+	case text[0] == '{':
+		if n, closed := json.ValueLen(text); closed {
+			value, decided = text[:n], true
+		}
+	case text[0] != '[' || len(element) > 0 && element[0] != '{':
+		return capture.SniffResult{}
+	default:
+		keys, _ := topKeys(element)
+		decided = decided || isWhole(text) || len(keys) > 0 && slices.Contains(chunkKeys, keys[0])
+	}
+	if !decided && len(text) < minLongPair && (!hasCallWord(text) || !bytes.ContainsAny(text[len(text)-1:], "}]\n")) {
+		return sniffMaybe(whole) // it is searched once it has a call
+	}
+	var f talkFinder
+	f.searchValue(value, "", 0)
+	switch {
+	case len(f.found) > 0 || decided && f.long:
+		return capture.SniffResult{Is: capture.Yes, Why: "JSON with messages that have tool calls"}
+	case decided:
+		return capture.SniffResult{}
+	}
+	return sniffMaybe(whole)
+}
+
+// chunkKeys are keys that begin the elements of a list of chunks, which Gemini streams.
+var chunkKeys = []string{"candidates", "error", "modelVersion", "usageMetadata", "responseId", "promptFeedback"}
+
+// conversationReader holds the text until it is complete.
+type conversationReader struct {
+	in   *capture.Input
+	body []byte
+	log  capture.Reader // reads a text that is too long or has no conversation
+}
+
+func (r *conversationReader) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
+	if r.log == nil && len(r.body)+len(p) > maxLineBytes {
+		return r.readAsLog(recs, p)
+	}
+	if r.log != nil {
+		return r.log.Write(recs, p, at)
+	}
+	r.body = append(r.body, p...)
+	return recs, nil
+}
+
+func (r *conversationReader) readAsLog(recs []capture.Record, p []byte) ([]capture.Record, error) {
+	r.log, r.body, p = newLineReader(r.in), nil, append(r.body, p...)
+	return r.log.Write(recs, p, capture.NoTime)
+}
+
+func (r *conversationReader) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
+	if r.log == nil {
+		found, cut := r.findAll()
+		if len(found) > 0 {
+			recs = writeTalks(r.in, recs, found)
+			o := recordWriter{in: r.in, current: 1}
+			if cut {
+				o.addNote(true, "the file ends inside a value, or isn't JSON: a conversation may be incomplete")
+			}
+			if why != "" {
+				o.addNote(false, "%s", why)
+			}
+			return o.takeWritten(recs)
+		}
+		recs, _ = r.readAsLog(recs, nil)
+	}
+	return r.log.Close(recs, end, why, at)
+}
+
+// findAll returns the conversations in the values of the text. cut reports that it ends inside one.
+func (r *conversationReader) findAll() (found []foundTalk, cut bool) {
+	var f talkFinder
+	for text := afterSpace(bytes.TrimPrefix(r.body, []byte(bom))); len(text) > 0; text = afterSpace(text) {
+		n, closed := json.ValueLen(text)
+		f.searchValue(text[:max(n, 1)], "", 0)
+		if !closed || n == 0 {
+			return f.keepLongest(), true
+		}
+		text = text[n:]
+	}
+	return f.keepLongest(), false
+}
+
+// writeTalks writes the exchanges of conversations and pairs.
+func writeTalks(in *capture.Input, recs []capture.Record, found []foundTalk) []capture.Record {
+	o := recordWriter{in: in, recs: recs}
+	for _, t := range found {
+		var path []string
+		if t.path != "" {
+			path = []string{"JSON", t.path}
+		}
+		if t.pair != nil {
+			o.writePair(t.pair, path)
+			continue
+		}
+		log := newMessageLog(in, t.form, path)
+		log.recs = o.recs
+		for _, m := range t.messages {
+			log.addMessage(m)
+		}
+		o.recs = log.close(log.recs)
+	}
+	return o.recs
+}
+
+// messageLog makes exchanges of the messages of a conversation.
+type messageLog struct{ *sessionLog }
+
+func newMessageLog(in *capture.Input, form string, path []string) messageLog {
+	log := newSessionLog(in, form, capture.NoDeltas, capture.NoTimes, capture.NoEnding)
+	log.path = path
+	return messageLog{log}
+}
+
+// addMessage adds a message: a response if it is the model's, and part of the next request.
+func (l *messageLog) addMessage(m []byte) {
+	f := json.Pick(m, "role", "type", "lc")
+	role := stringOf(f[0])
+	byModel := role == "assistant" || role == "model"
+	if f[0] == nil {
+		byModel = hasText(f[1], "ai") || hasText(f[1], "AIMessageChunk")
+		for class := range json.Elements(json.Find(m, "id")) { // of LangChain's constructor
+			byModel = f[2] != nil && strings.HasPrefix(stringOf(class), "AI")
+		}
+	}
+	if byModel {
+		l.writeResponse(time.Time{}, time.Time{}, m)
+		l.endExchange("", "", "")
+	}
+	results := bytes.Contains(m, []byte(`"tool_call_id"`)) || formOfMessage(m) != ""
+	if byModel { // a UIMessage has the results of its calls
+		results = bytes.Contains(m, []byte(`"output-`))
+	}
+	l.addEntry(m, time.Time{}, results)
+}
+
+// messageLines reads files with one message on each line, as programs write their history or their output.
+var messageLines = capture.Format{
+	Name:  "message lines",
+	Title: "a message with its role on each line, as Kimi CLI prints them",
+	Sniff: sniffMessageLines,
+	New: func(in *capture.Input) capture.Reader {
+		return &entryReader{in: in, book: &messageLineReader{in: in}}
+	},
+}
+
+// sniffMessageLines accepts lines of which each has a role, or all but the first. One line must have a call or a
+// result.
+func sniffMessageLines(first []byte, whole bool) capture.SniffResult {
+	n := 0
+	s := eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
+		n++
+		keys, open := topKeys(line)
+		role := slices.Contains(keys, "role")
+		switch {
+		case line[0] != '{' && n == 1:
+			return capture.SniffResult{}
+		case len(keys) == 0 && open && !ended, open && !role && !ended && n > 1:
+			return capture.SniffResult{Is: capture.Maybe}
+		case !role && (n > 1 || ended && !isObject(line) || slices.ContainsFunc(keys, isNoSessionKey)):
+			return capture.SniffResult{}
+		case role && isObject(line) && messageIn(line, 2) != nil && formOfMessage(line) != "":
+			return capture.SniffResult{Is: capture.Yes, Why: "lines of messages, each with its role"}
+		}
+		return capture.SniffResult{Is: capture.Maybe}
+	})
+	if s.Is == capture.Maybe && whole {
+		return capture.SniffResult{}
+	}
+	return s
+}
+
+// isNoSessionKey reports whether a first line with that key can't describe the session of the lines after it.
+func isNoSessionKey(key string) bool {
+	return slices.Contains([]string{"type", "object", "choices", "candidates", "jsonrpc", "message", "event", "error", "messages"}, key)
+}
+
+// messageLineReader reads the lines. It holds them until one shows their form.
+type messageLineReader struct {
+	in   *capture.Input
+	held [][]byte
+	log  *messageLog
+}
+
+func (r *messageLineReader) entry(recs []capture.Record, line []byte) []capture.Record {
+	if messageIn(line, 2) == nil {
+		return recs
+	}
+	if r.log == nil {
+		r.held = append(r.held, bytes.Clone(line))
+		form := formOfMessage(line)
+		if form == "" {
+			return recs
+		}
+		log := newMessageLog(r.in, form, nil)
+		r.log = &log
+	} else {
+		r.held = [][]byte{line}
+	}
+	r.log.recs = recs
+	for _, m := range r.held {
+		r.log.addMessage(m)
+	}
+	r.held = nil
+	return r.log.recs
+}
+
+func (r *messageLineReader) close(recs []capture.Record) []capture.Record {
+	if r.log == nil {
+		return recs
+	}
+	return r.log.close(recs)
+}

@@ -1,0 +1,213 @@
+package formats
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/stream/json"
+)
+
+// foundTalk is a conversation in a JSON text, or a history with its response.
+type foundTalk struct {
+	path     string // of the value in the text: .run.steps[0].messages
+	form     string // of its messages: the name of a form in providers/transcript
+	messages [][]byte
+	pair     *messagePair // a history with its response, instead of messages
+}
+
+// talkFinder looks for conversations in a JSON text, also in one that is cut off. An array is a conversation if
+// nearly all its elements are messages, and one of them has a call or a result in a form of a provider or an agent.
+type talkFinder struct {
+	found []foundTalk
+	nodes int
+	long  bool // an open list has at least two messages, but no call so far
+}
+
+const (
+	maxTalkDepth = 40
+	maxTalkNodes = 2 << 20
+	maxTalks     = 200
+)
+
+// findTalks returns the conversations in a text, at most maxTalks, without the shortest ones.
+func findTalks(text []byte) []foundTalk {
+	var f talkFinder
+	f.searchValue(afterSpace(text), "", 0)
+	return f.keepLongest()
+}
+
+func (f *talkFinder) keepLongest() []foundTalk {
+	if len(f.found) > maxTalks {
+		slices.SortStableFunc(f.found, func(a, b foundTalk) int { return len(b.messages) - len(a.messages) })
+		f.found = f.found[:maxTalks]
+	}
+	return f.found
+}
+
+func (f *talkFinder) searchValue(v []byte, path string, depth int) {
+	if f.nodes++; len(v) == 0 || depth > maxTalkDepth || f.nodes > maxTalkNodes {
+		return
+	}
+	switch v[0] {
+	case '[':
+		f.searchList(v, path, depth)
+	case '{':
+		all, _, whole := json.AppendFields(nil, v)
+		if p := pairIn(all); p != nil && whole {
+			f.found = append(f.found, foundTalk{path: path, pair: p})
+			return
+		}
+		for _, m := range all {
+			if key := string(m.Key); !slices.Contains(responseLists, key) {
+				f.searchValue(m.Value, path+"."+key, depth+1)
+			}
+		}
+	case '"':
+		if len(v) > minTalkText && hasCallWord(v) {
+			if text, ok := json.Text(v); ok && (isArray(afterSpace(text)) || opensObject(afterSpace(text))) {
+				f.searchValue(afterSpace(text), path+" › text", depth+1)
+			}
+		}
+	}
+}
+
+// responseLists are keys of lists in responses of providers, whose elements are alternatives and not a conversation.
+var responseLists = []string{"choices", "candidates", "generations"}
+
+const minTalkText = 30
+
+// callWords are words one of which is in each conversation with calls.
+var callWords = [][]byte{
+	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
+	[]byte("toolRequest"),
+}
+
+func hasCallWord(text []byte) bool {
+	return slices.ContainsFunc(callWords, func(word []byte) bool { return bytes.Contains(text, word) })
+}
+
+// searchList takes a list as a conversation, or searches its elements.
+func (f *talkFinder) searchList(list []byte, path string, depth int) {
+	var elements, messages [][]byte
+	form, open := "", false
+	for e := range json.Elements(list) {
+		elements = append(elements, e)
+		if open = !isWhole(e); open {
+			break
+		}
+		if m := messageIn(e, 0); m != nil {
+			if messages = append(messages, m); form == "" {
+				form = formOfMessage(m)
+			}
+		}
+	}
+	whole := len(elements)
+	if open {
+		whole--
+	}
+	if len(messages) > 0 && 5*len(messages) >= 4*whole {
+		if form != "" {
+			f.found = append(f.found, foundTalk{path: path, form: form, messages: messages})
+			return
+		}
+		f.long = f.long || open && len(messages) > 1
+	}
+	for i, e := range elements {
+		f.searchValue(e, path+"["+strconv.Itoa(i)+"]", depth+1)
+	}
+}
+
+var (
+	messageRoles = []string{"user", "assistant", "system", "developer", "tool", "model", "function", "toolResult"}
+	// langChainTypes are the types of LangChain's messages.
+	langChainTypes = []string{"human", "ai", "AIMessageChunk", "tool", "system"}
+)
+
+// messageIn returns the message that an element of a conversation is or wraps, nil if there is none.
+func messageIn(e []byte, depth int) []byte {
+	if !opensObject(e) || depth > 2 {
+		return nil
+	}
+	f := json.Pick(e, "role", "type", "content", "parts", "tool_calls", "toolCalls", "finish_reason", "kwargs", "data")
+	role, kind := stringOf(f[0]), stringOf(f[1])
+	switch {
+	case f[6] != nil:
+		return nil // a choice of a response
+	case slices.Contains(messageRoles, role) && (f[2] != nil || f[3] != nil || f[4] != nil || f[5] != nil):
+		return e
+	case f[0] == nil && slices.Contains(langChainTypes, kind) && (f[2] != nil || opensObject(f[8])):
+		return e
+	case opensObject(f[7]) && string(json.Find(e, "lc")) == "1":
+		return e
+	}
+	for _, inner := range json.Pick(e, "message", "data", "Agent", "User") {
+		if m := messageIn(inner, depth+1); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// formOfMessage returns the form of a message that has a call or a result, "" for any other message.
+func formOfMessage(m []byte) string {
+	for _, key := range []string{"kwargs", "data"} {
+		if inner := json.Find(m, key); opensObject(inner) && json.Find(m, "role") == nil {
+			m = inner
+		}
+	}
+	f := json.Pick(m, "role", "tool_calls", "toolCalls", "tool_call_id", "toolCallId", "content", "parts")
+	for c := range json.Elements(f[1]) {
+		switch {
+		case kindOf(json.Find(c, "function", "name")) == '"':
+			return "OpenAI messages"
+		case kindOf(json.Find(c, "name")) == '"' && json.Find(c, "args") != nil:
+			return "LangChain messages"
+		}
+	}
+	for c := range json.Elements(f[2]) {
+		if kindOf(json.Find(c, "function", "name")) == '"' {
+			return "Continue history"
+		}
+	}
+	switch {
+	case hasText(f[0], "tool") && kindOf(f[3]) == '"':
+		return "OpenAI messages"
+	case hasText(f[0], "tool") && kindOf(f[4]) == '"' && !isArray(f[5]):
+		return "Continue history"
+	}
+	for _, list := range [][]byte{f[5], f[6]} {
+		for block := range json.Elements(list) {
+			if form := formOfBlock(block); form != "" {
+				return form
+			}
+		}
+	}
+	return ""
+}
+
+// formOfBlock returns the form of a block that is a call or a result, "" for any other block.
+func formOfBlock(block []byte) string {
+	f := json.Pick(block, "type", "id", "name", "tool_use_id", "toolCallId", "toolName", "state", "toolCall", "data")
+	has := func(i int) bool { return kindOf(f[i]) == '"' }
+	switch kind := stringOf(f[0]); {
+	case kind == "tool_use" && has(1) && has(2), kind == "tool_result" && has(3):
+		return "Anthropic messages"
+	case kind == "tool-call" && has(4) && has(5), kind == "tool-result" && has(4):
+		return "AI SDK messages"
+	case (strings.HasPrefix(kind, "tool-") || kind == "dynamic-tool") && has(4) && has(6):
+		return "AI SDK UI messages"
+	case kind == "toolRequest" && has(1) && opensObject(f[7]), kind == "toolResponse" && has(1):
+		return "goose messages"
+	case kind == "toolCall" && has(1) && has(2):
+		return "pi messages"
+	case kind == "tool_call" && kindOf(json.Find(f[8], "id")) == '"':
+		return "crush messages"
+	case kindOf(json.Find(block, "functionCall", "name")) == '"', opensObject(json.Find(block, "functionResponse")):
+		return "Gemini contents"
+	case kindOf(json.Find(block, "toolUse", "toolUseId")) == '"', kindOf(json.Find(block, "toolResult", "toolUseId")) == '"':
+		return "Bedrock messages"
+	}
+	return ""
+}

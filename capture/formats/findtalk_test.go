@@ -1,0 +1,88 @@
+package formats
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+// TestNoTalks: JSON without calls is not a conversation, and neither are alternatives of a response.
+func TestNoTalks(t *testing.T) {
+	for _, text := range []string{
+		`{"team":[{"role":"admin","content":"x"},{"role":"user","content":"y"}],"openapi":{"tool_calls":{"type":"array"}}}`,
+		`{"choices":[{"message":{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}}]}`,
+		`[{"role":"assistant","finish_reason":"stop","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}]`,
+		`{"tools":[{"type":"tool","content":"a"},{"type":"system","content":"b"}]}`,
+		`[{"role":"user","content":"x"},{"name":"a"},{"name":"b"},{"role":"assistant","content":[{"type":"tool_use","id":"i","name":"n"}]}]`,
+	} {
+		if found := findTalks([]byte(text)); len(found) > 0 {
+			t.Errorf("%s is read as %+v", text, found)
+		}
+		if s := conversations.Sniff([]byte(text), true); s.Is == capture.Yes {
+			t.Errorf("%s is taken for a conversation", text)
+		}
+	}
+}
+
+// TestTalkInText: a conversation inside a string is found, and the path says where.
+func TestTalkInText(t *testing.T) {
+	text := `{"rows":[{"blob":"[{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\"}}]}]"}]}`
+	found := findTalks([]byte(text))
+	if len(found) != 1 || found[0].path != ".rows[0].blob › text" || found[0].form != "OpenAI messages" {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestInputAndOutput: an input with tools and an output are one exchange, wherever they are.
+func TestInputAndOutput(t *testing.T) {
+	text := `[{"id":"g","model":"m","input":{"messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"f"}}]},
+"output":{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}}]`
+	lines := strings.Join(read(conversations, []byte(text), len(text)), "\n")
+	for _, want := range []string{"[JSON › [0] › message log]", `"tools":[{"type":"function"`, `"choices":[{"index":0,"message":{"role":"assistant"`} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("no %s in\n%s", want, lines)
+		}
+	}
+}
+
+// TestLongTextIsALog: a text that began like a conversation and has none is read as a log.
+func TestLongTextIsALog(t *testing.T) {
+	text := `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]` + "\n"
+	text += `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"}}]}` + "\n"
+	if lines := strings.Join(read(conversations, []byte(text), 50), "\n"); !strings.Contains(lines, "chat.completion.chunk") {
+		t.Error(lines)
+	}
+}
+
+// TestNoTalksInGo: no JSON file of the Go distribution is taken for a conversation.
+func TestNoTalksInGo(t *testing.T) {
+	root, n := runtime.GOROOT(), 0
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasPrefix(filepath.Ext(path), ".json") {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		n++
+		for _, f := range []capture.Format{conversations, messageLines} {
+			if s := f.Sniff(bytes.Clone(data[:min(len(data), 64<<10)]), true); s.Is == capture.Yes {
+				t.Errorf("%s is taken for a %s", path, f.Name)
+			}
+		}
+		if found := findTalks(data); len(found) > 0 {
+			t.Errorf("%s has %d conversations", path, len(found))
+		}
+		return nil
+	})
+	if n == 0 {
+		t.Skip("the Go distribution has no JSON files here")
+	}
+}
