@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
-
-	"toolscope/ui/settings"
 )
 
 // A role is a part of a theme with its own text style. minContrast is the contrast that it should have, or 0
@@ -51,18 +49,18 @@ const (
 // A Problem is an error at a place in a theme file. If it is not grave, the entry is ignored and the theme
 // can be used.
 type Problem struct {
-	settings.Position
+	Position
 	Text  string
 	Grave bool
 }
 
 // Parse reads a theme file, which has a text style for each role, e.g. "bold #56b4e9 bg:#101010".
 func Parse(name string, data []byte) (t Theme, problems []Problem) {
-	found, err := settings.Read(data)
-	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
+	found, err := ReadTOML(data)
+	if wrong := (*SyntaxError)(nil); errors.As(err, &wrong) {
 		return Default(true), []Problem{{wrong.Position, wrong.What, true}}
 	}
-	f := themeFile{values: map[string]settings.Setting{}}
+	f := themeFile{values: map[string]Setting{}}
 	for _, s := range found {
 		f.values[s.Name()] = s
 	}
@@ -77,11 +75,11 @@ func Parse(name string, data []byte) (t Theme, problems []Problem) {
 
 // themeFile is a theme file while it is read.
 type themeFile struct {
-	values   map[string]settings.Setting
+	values   map[string]Setting
 	problems []Problem
 }
 
-func (f *themeFile) addProblem(s settings.Setting, format string, args ...any) {
+func (f *themeFile) addProblem(s Setting, format string, args ...any) {
 	f.problems = append(f.problems, Problem{s.Position, s.Name() + ": " + fmt.Sprintf(format, args...), true})
 }
 
@@ -110,7 +108,7 @@ func (f *themeFile) baseTheme() Theme {
 }
 
 // setRole sets the text style of a role. It reports a setting that is neither a role nor another known key.
-func (f *themeFile) setRole(t *Theme, s settings.Setting) {
+func (f *themeFile) setRole(t *Theme, s Setting) {
 	names := []string{baseKey, darkKey, codeKey}
 	for _, r := range roles {
 		names = append(names, r.name)

@@ -11,16 +11,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
-	"toolscope/capture/queue"
+	"toolscope/capture"
 	"toolscope/stream"
 	"toolscope/themes"
 )
 
 // box is an inbox as the program is given, without a limit.
-type box = queue.Queue[stream.Record]
+type box = capture.Queue[stream.Record]
 
 func newBox() *box {
-	return queue.New(queue.Rules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})
+	return capture.NewQueue(capture.QueueRules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})
 }
 
 // rig is a Model whose source, clock and keyboard are the test: nothing runs beside it and nothing

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"toolscope/capture"
 	"toolscope/capture/fault"
-	"toolscope/capture/websocket"
 )
 
 // servedExchange is an exchange with the state of serving it.
@@ -46,7 +46,7 @@ func (f likeness) compare(g likeness) int {
 // chooseExchange finds the exchange that answers a request. again reports whether it was used before.
 // It counts as used now only if use is set.
 func (p *Provider) chooseExchange(r *http.Request, a *requestFacts, use bool) (found *servedExchange, again bool) {
-	socket := websocket.IsRequest(r)
+	socket := capture.IsWebSocket(r)
 	return p.chooseAmong(func(e *servedExchange) int {
 		switch fit := e.pathFit(r.Method, r.URL); {
 		case e.Socket && !socket:

@@ -27,8 +27,8 @@ import (
 	"sync"
 	"time"
 
+	"toolscope/capture"
 	"toolscope/capture/fault"
-	"toolscope/capture/websocket"
 	"toolscope/stream/count"
 )
 
@@ -326,9 +326,9 @@ func (s *socket) sendHandshake(first *servedExchange) error {
 	for _, name := range []string{"Sec-Websocket-Extensions", "Content-Type", "Content-Encoding"} {
 		header.Del(name)
 	}
-	header.Set("Upgrade", websocket.Protocol)
+	header.Set("Upgrade", capture.WebSocketProtocol)
 	header.Set("Connection", "Upgrade")
-	header.Set("Sec-Websocket-Accept", websocket.AcceptKey(s.r.Header.Get("Sec-Websocket-Key")))
+	header.Set("Sec-Websocket-Accept", capture.WebSocketAcceptKey(s.r.Header.Get("Sec-Websocket-Key")))
 	res := http.Response{StatusCode: http.StatusSwitchingProtocols, ProtoMajor: 1, ProtoMinor: 1, Header: header}
 	if err := res.Write(s.conn); err != nil {
 		return err
@@ -355,12 +355,12 @@ func (s *socket) serveMessages(in *bufio.Reader, cancel func()) {
 // readMessages sends the client's messages to a channel. It answers a Ping with a Pong and a Close with
 // a Close.
 func (s *socket) readMessages(in *bufio.Reader, to chan<- []byte) {
-	reader := websocket.Reader{Control: func(opcode byte, payload []byte) {
+	reader := capture.WebSocketReader{Control: func(opcode byte, payload []byte) {
 		switch opcode {
-		case websocket.OpPing:
-			_ = s.sendFrame(websocket.OpPong, payload)
-		case websocket.OpClose:
-			_ = s.sendFrame(websocket.OpClose, payload)
+		case capture.OpPing:
+			_ = s.sendFrame(capture.OpPong, payload)
+		case capture.OpClose:
+			_ = s.sendFrame(capture.OpClose, payload)
 		}
 	}}
 	buffer := make([]byte, 32<<10)
@@ -382,7 +382,7 @@ func (s *socket) readMessages(in *bufio.Reader, to chan<- []byte) {
 func (s *socket) sendFrame(opcode byte, payload []byte) error {
 	s.write.Lock()
 	defer s.write.Unlock()
-	_, err := s.conn.Write(websocket.AppendFrame(nil, opcode, payload))
+	_, err := s.conn.Write(capture.AppendWebSocketFrame(nil, opcode, payload))
 	return err
 }
 
@@ -404,7 +404,7 @@ func (s *socket) answerMessage(message []byte) error {
 	}
 	b := fault.NewMessages(faults)
 	list := s.p.injectFaults(e, b, e.Chunks)
-	sent := s.p.writeChunks(s.ctx, began, list, func(data []byte) error { return s.sendFrame(websocket.OpText, data) })
+	sent := s.p.writeChunks(s.ctx, began, list, func(data []byte) error { return s.sendFrame(capture.OpText, data) })
 	if !sent || b.BreaksHere() || e.Cut {
 		return http.ErrAbortHandler
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"toolscope/capture/websocket"
+	"toolscope/capture"
 )
 
 // client is the client's end of a WebSocket.
@@ -35,14 +35,14 @@ func dial(t *testing.T, server *httptest.Server, path string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.StatusCode != 101 || res.Header.Get("Sec-Websocket-Accept") != websocket.AcceptKey("a2V5") || res.Header.Get("X-Own") != "7" || len(res.Header.Values("Upgrade")) != 1 {
+	if res.StatusCode != 101 || res.Header.Get("Sec-Websocket-Accept") != capture.WebSocketAcceptKey("a2V5") || res.Header.Get("X-Own") != "7" || len(res.Header.Values("Upgrade")) != 1 {
 		t.Fatalf("%s %v", res.Status, res.Header)
 	}
 	c := &client{t, conn, make(chan string, 100)}
 	go func() {
 		defer close(c.got)
 		note := func(opcode byte, p []byte) { c.got <- fmt.Sprintf("%#x %s", opcode, p) }
-		reader := websocket.Reader{Control: note}
+		reader := capture.WebSocketReader{Control: note}
 		for buffer := make([]byte, 100); ; {
 			n, err := r.Read(buffer)
 			reader.Write(buffer[:n], func(message []byte, _ uint64) { c.got <- string(message) })
@@ -56,7 +56,7 @@ func dial(t *testing.T, server *httptest.Server, path string) *client {
 
 // send sends a frame, masked with zeros, which leave it as it is.
 func (c *client) send(opcode byte, payload string) {
-	f := websocket.AppendFrame(nil, opcode, []byte(payload))
+	f := capture.AppendWebSocketFrame(nil, opcode, []byte(payload))
 	head := len(f) - len(payload)
 	f[1] |= 0x80
 	f = append(append(append([]byte{}, f[:head]...), 0, 0, 0, 0), payload...)
@@ -131,17 +131,17 @@ func TestSocket(t *testing.T) {
 		{third, last}, {second, `{"a":3}`}, {warmUp, `{"warm":1}`}, // another time
 	} {
 		if round.ask != "" {
-			c.send(websocket.OpText, round.ask)
+			c.send(capture.OpText, round.ask)
 		}
 		c.expect(round.want)
 	}
-	c.send(websocket.OpPing, "there?")
+	c.send(capture.OpPing, "there?")
 	c.expect("0xa there?")
-	c.send(websocket.OpClose, "\x03\xe8")
+	c.send(capture.OpClose, "\x03\xe8")
 	c.expect("0x8 \x03\xe8")
 	c.expectEnd()
 	other := dial(t, server, "/v1/responses")
-	other.send(websocket.OpText, another)
+	other.send(capture.OpText, another)
 	other.expect(`{"hello":1}`, `{"other":1}`)
 	other.expectEnd() // it broke there
 }
@@ -151,13 +151,13 @@ func TestSocketFaults(t *testing.T) {
 	server := httptest.NewServer(New(Options{Exchanges: talked(t), Faults: faults(t, "cut@1x1", "repeat")}))
 	defer server.Close()
 	c := dial(t, server, "/v1/responses")
-	c.send(websocket.OpText, warmUp)
+	c.send(capture.OpText, warmUp)
 	c.expect(`{"hello":1}`, `{"warm":1}`)
-	c.send(websocket.OpText, first)
+	c.send(capture.OpText, first)
 	c.expect(`{"a":1}`)
 	c.expectEnd()
 	c = dial(t, server, "/v1/responses")
-	c.send(websocket.OpText, second)
+	c.send(capture.OpText, second)
 	c.expect(`{"hello":1}`, `{"a":3}`, `{"a":3}`)
 }
 

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/queue"
 	"toolscope/capture/record"
 )
 
@@ -39,7 +38,7 @@ func BenchmarkLatency(b *testing.B) {
 			w.(http.Flusher).Flush()
 		}
 	})
-	box := queue.New(record.QueueRules(64<<20, ""))
+	box := capture.NewQueue(record.QueueRules(64<<20, ""))
 	go func() {
 		for range box.All {
 		}

@@ -10,7 +10,6 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/fault"
-	"toolscope/capture/websocket"
 )
 
 // bending stands a proxy in front of an upstream that makes those faults happen.
@@ -205,24 +204,24 @@ func TestBentSocket(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if first&0xf == websocket.OpText {
-				s.send(fin|websocket.OpPing, "x")
-				s.send(fin|websocket.OpText, delta)
-				s.send(fin|websocket.OpText, done)
+			if first&0xf == capture.OpText {
+				s.send(fin|capture.OpPing, "x")
+				s.send(fin|capture.OpText, delta)
+				s.send(fin|capture.OpText, done)
 			}
 		}
 	})
 	d := bending(t, up, "bad-args", "cut@1/2")
 	s := d.dialSocket()
-	ask := func(message string) { s.send(fin|websocket.OpText, message); s.expect(fin|websocket.OpPing, "x") }
+	ask := func(message string) { s.send(fin|capture.OpText, message); s.expect(fin|capture.OpPing, "x") }
 	ask(`{"type":"response.create","generate":false}`)
-	s.expect(fin|websocket.OpText, delta)
-	s.expect(fin|websocket.OpText, done)
+	s.expect(fin|capture.OpText, delta)
+	s.expect(fin|capture.OpText, done)
 	ask(`{"type":"response.create"}`)
-	s.expect(fin|websocket.OpText, bad)
-	s.expect(fin|websocket.OpText, done)
+	s.expect(fin|capture.OpText, bad)
+	s.expect(fin|capture.OpText, done)
 	ask(`{"type":"response.create"}`)
-	s.expect(fin|websocket.OpText, bad)
+	s.expect(fin|capture.OpText, bad)
 	if _, _, err := s.receive(); err == nil {
 		t.Error("the connection did not break")
 	}

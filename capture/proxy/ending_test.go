@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/websocket"
 )
 
 func quietTimer() *time.Timer { return time.AfterFunc(time.Hour, func() {}) }
@@ -244,7 +243,7 @@ func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 	})
 	t.Run("WebSocket", func(t *testing.T) {
 		up := socketServer(t, func(s *socket, _ *http.Request) {
-			flood(s.conn, frame(fin|websocket.OpText, strings.Repeat("x", 1000), false))
+			flood(s.conn, frame(fin|capture.OpText, strings.Repeat("x", 1000), false))
 		})
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
 		d.dialSocket()

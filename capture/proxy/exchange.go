@@ -17,8 +17,6 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/fault"
-	"toolscope/capture/hostguard"
-	"toolscope/capture/websocket"
 	"toolscope/stream/count"
 )
 
@@ -52,19 +50,19 @@ type exchange struct {
 	detach   func() bool // stops the cut when the proxy closes
 	relax    func() bool // stops the write deadline after a cut
 	idle     *time.Timer
-	sent     *upload            // nil without a body
-	resent   bool               // the request was sent again, on a new connection
-	received *bodyTap           // nil before the response
-	upgraded *upgraded          // after the protocol was switched
-	failure  error              // why there is no response
-	answer   *hostguard.Refusal // the proxy's own answer instead of a response
-	cause    capture.Party      // the party that caused that answer
-	faults   []fault.Fault      // faults for this response
-	faulted  *faultedResponse   // nil without faults
-	messages *messagesURL       // nil if the response names no URL that is replaced
-	gate     *breakableWriter   // nil if neither a fault nor a breakpoint can break the connection
-	watch    Watch              // decides whether the response is held; nil without breakpoints
-	held     *heldBody          // nil if the response can't be held
+	sent     *upload          // nil without a body
+	resent   bool             // the request was sent again, on a new connection
+	received *bodyTap         // nil before the response
+	upgraded *upgraded        // after the protocol was switched
+	failure  error            // why there is no response
+	answer   *Refusal         // the proxy's own answer instead of a response
+	cause    capture.Party    // the party that caused that answer
+	faults   []fault.Fault    // faults for this response
+	faulted  *faultedResponse // nil without faults
+	messages *messagesURL     // nil if the response names no URL that is replaced
+	gate     *breakableWriter // nil if neither a fault nor a breakpoint can break the connection
+	watch    Watch            // decides whether the response is held; nil without breakpoints
+	held     *heldBody        // nil if the response can't be held
 
 	mu   sync.Mutex // records come from both sides
 	over bool
@@ -75,7 +73,7 @@ func (p *Proxy) beginExchange(w http.ResponseWriter, r *http.Request, to *target
 	x := &exchange{p: p, number: int(p.numbers.Add(1)), client: r, w: w, target: to}
 	p.live.Add(1)
 	x.beWatched(r)
-	x.ctx, x.cancel = hostguard.ClientContext(r)
+	x.ctx, x.cancel = ClientContext(r)
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
 	x.relax = context.AfterFunc(x.ctx, func() { // a client that doesn't read must not block the end
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(farewell))
@@ -161,13 +159,13 @@ func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 	}
 	// A client may switch only to WebSocket. Any other protocol, e.g. h2c, would hide the traffic, and
 	// a server may always ignore the request to switch.
-	if websocket.IsRequest(out) {
+	if capture.IsWebSocket(out) {
 		out.Header.Del(extensionsField)
 	} else {
 		out.Header.Del("Connection")
 		out.Header.Del("Upgrade")
 	}
-	hostguard.SetMarks(out.Header, out.URL, x.target.marks)
+	SetMarks(out.Header, out.URL, x.target.marks)
 	x.adjustRequest(out)
 	if out.Body != nil {
 		x.sent = &upload{bodyTap: &bodyTap{x: x, side: capture.Request, body: pr.In.Body}}
@@ -179,7 +177,7 @@ func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 // recordResponse records the response's head and puts a tap on its body.
 func (x *exchange) recordResponse(res *http.Response) error {
 	at := x.noteActivity()
-	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), websocket.Protocol) {
+	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), capture.WebSocketProtocol) {
 		return fmt.Errorf("the upstream switched to the protocol %q", res.Header.Get("Upgrade"))
 	}
 	// A name without values keeps net/http from adding what the upstream did not send.
@@ -218,19 +216,19 @@ func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err err
 	switch {
 	case cause == errIdle:
 		x.cause = capture.Toolscope
-		x.answer = hostguard.Refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
+		x.answer = Refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
 	case cause != nil:
 		panic(http.ErrAbortHandler)
 	case sent != nil:
 		_, why, _ := capture.EndOf(sent)
 		x.cause = capture.Client
-		x.answer = hostguard.Refuse(http.StatusBadRequest, "the request's body was cut off: %s", why)
+		x.answer = Refuse(http.StatusBadRequest, "the request's body was cut off: %s", why)
 	default:
 		x.cause = capture.Network
 		if err == errStale || isOwnLimit(err) {
 			x.cause = capture.Toolscope
 		}
-		x.answer = hostguard.Refuse(http.StatusBadGateway, "no response from %s: %s", x.target.url.Host, capture.FailureText(err))
+		x.answer = Refuse(http.StatusBadGateway, "no response from %s: %s", x.target.url.Host, capture.FailureText(err))
 	}
 	clear(w.Header())
 	writeRefusal(w, x.answer)
@@ -317,7 +315,7 @@ func (x *exchange) endRecord() capture.Record {
 
 // cutCause returns why the exchange is cut, nil if it is not.
 func (x *exchange) cutCause() error {
-	if x.client.Context().Err() != nil && !hostguard.IsHalfClosed(x.client) { // x.ctx may be late
+	if x.client.Context().Err() != nil && !IsHalfClosed(x.client) { // x.ctx may be late
 		x.cancel(context.Cause(x.client.Context()))
 	}
 	return context.Cause(x.ctx)

@@ -13,8 +13,6 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/fault"
-	"toolscope/capture/hostguard"
-	"toolscope/capture/websocket"
 	"toolscope/stream/count"
 )
 
@@ -34,7 +32,7 @@ func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	body := &bodyTap{x: x, side: capture.Request, body: r.Body}
 	_, _ = io.Copy(io.Discard, body)
 	body.handOver()
-	x.answer, x.cause = hostguard.Refuse(f.Status(), "--fault %s", f), capture.Toolscope
+	x.answer, x.cause = Refuse(f.Status(), "--fault %s", f), capture.Toolscope
 	text := f.Refuse(x.w, self, r.URL.Path, nil)
 	at := x.p.recordTime()
 	head := capture.Head{Status: f.Status(), Header: x.w.Header().Clone(), Start: x.p.options.Now()}
@@ -45,7 +43,7 @@ func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 // adjustRequest asks for an uncompressed response if it gets faults or is watched: nothing can be found
 // in a compressed one.
 func (x *exchange) adjustRequest(out *http.Request) {
-	if fault.IsAside(out) || websocket.IsRequest(out) {
+	if fault.IsAside(out) || capture.IsWebSocket(out) {
 		return
 	}
 	if x.p.faults != nil {
@@ -222,8 +220,8 @@ type faultedSocket struct {
 	from   func(p []byte) (int, error) // reads and records the upstream's bytes
 	note   func(string)                // adds a note to the bytes read last
 	buffer []byte
-	asks   websocket.Reader // the client's messages
-	says   websocket.Reader // the upstream's messages
+	asks   capture.WebSocketReader // the client's messages
+	says   capture.WebSocketReader // the upstream's messages
 	ready  []faultedFrame
 	broke  bool // a fault broke the connection
 
@@ -244,7 +242,7 @@ type faultedFrame struct {
 func newFaultedSocket(x *exchange, from func(p []byte) (int, error), note func(string)) *faultedSocket {
 	s := &faultedSocket{x: x, from: from, note: note, buffer: make([]byte, copyBytes)}
 	s.says.Control = func(opcode byte, payload []byte) {
-		s.ready = append(s.ready, faultedFrame{data: websocket.AppendFrame(nil, opcode, payload)})
+		s.ready = append(s.ready, faultedFrame{data: capture.AppendWebSocketFrame(nil, opcode, payload)})
 	}
 	return s
 }
@@ -299,7 +297,7 @@ func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.injector == nil {
-		s.ready = append(s.ready, faultedFrame{data: websocket.AppendFrame(nil, s.says.Kind, message)})
+		s.ready = append(s.ready, faultedFrame{data: capture.AppendWebSocketFrame(nil, s.says.Kind, message)})
 		return
 	}
 	if !s.begun {
@@ -318,7 +316,7 @@ func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 
 func (s *faultedSocket) addFrames(kind byte, list []fault.OutChunk) {
 	for _, p := range list {
-		s.ready = append(s.ready, faultedFrame{piece: p, data: websocket.AppendFrame(nil, kind, p.Data)})
+		s.ready = append(s.ready, faultedFrame{piece: p, data: capture.AppendWebSocketFrame(nil, kind, p.Data)})
 	}
 }
 
@@ -328,7 +326,7 @@ func (s *faultedSocket) endResponse() {
 		return
 	}
 	last, unfit := s.injector.Close()
-	s.addFrames(websocket.OpText, last)
+	s.addFrames(capture.OpText, last)
 	s.injector = nil
 	for _, u := range unfit {
 		s.x.p.faults.GiveBack(u.Fault)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/websocket"
 	"toolscope/stream/count"
 )
 
@@ -302,7 +301,7 @@ func (h *heldBody) wasAborted() bool {
 type heldSocket struct {
 	*heldBody
 	up     *upgraded
-	reader websocket.Reader
+	reader capture.WebSocketReader
 	came   []byte // bytes that were not split yet
 	from   int64  // offset of came in all bytes
 	open   []byte // frames of the open message, without control frames that passed
@@ -312,7 +311,7 @@ type heldSocket struct {
 // socketPlea keeps a WebSocket client waiting. Its library answers a Ping (§5.5.2); the program doesn't
 // see it.
 var socketPlea = clientKeepAlive{
-	string(websocket.AppendFrame(nil, websocket.OpPing, []byte("toolscope"))),
+	string(capture.AppendWebSocketFrame(nil, capture.OpPing, []byte("toolscope"))),
 	"pings from toolscope; the provider got the pongs",
 }
 
@@ -323,7 +322,7 @@ func newHeldSocket(u *upgraded) *heldSocket {
 	s.plea, s.alive = socketPlea, cmp.Or(u.x.p.options.alive, aliveTime)
 	s.reader.Control = func(opcode byte, _ []byte) {
 		s.open = append(s.open, s.upTo(s.reader.Start)...)
-		s.addEvent(heldEvent{data: s.upTo(s.reader.End), past: opcode != websocket.OpClose})
+		s.addEvent(heldEvent{data: s.upTo(s.reader.End), past: opcode != capture.OpClose})
 	}
 	s.startReading(s.splitMessages)
 	return s
@@ -347,7 +346,7 @@ func (s *heldSocket) splitMessages(p []byte, ended bool) {
 			s.open = nil
 		})
 	}
-	if !s.raw && (s.reader.Broken != "" || s.reader.Length > websocket.MaxMessage) {
+	if !s.raw && (s.reader.Broken != "" || s.reader.Length > capture.MaxWebSocketMessage) {
 		s.raw = true
 		s.giveUp("resumed: later messages can't be read")
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/websocket"
 )
 
 const (
@@ -39,7 +38,7 @@ func holdingSocket(t *testing.T, change func(*Options), frames ...string) (*desk
 				continue
 			}
 			s.send(first, payload)
-			if first&0xf == websocket.OpClose {
+			if first&0xf == capture.OpClose {
 				return
 			}
 		}
@@ -52,7 +51,7 @@ func holdingSocket(t *testing.T, change func(*Options), frames ...string) (*desk
 		}
 	})
 	s := d.dialSocket()
-	s.send(fin|websocket.OpText, askedFirst)
+	s.send(fin|capture.OpText, askedFirst)
 	return d, s, watch
 }
 
@@ -60,31 +59,31 @@ func fromServer(first byte, payload string) string { return string(frame(first, 
 
 // heldMessage is a message in two frames, with a Ping between them.
 var heldMessage = []string{
-	fromServer(websocket.OpText, heldSaid[:20]), fromServer(fin|websocket.OpPing, "there?"), fromServer(fin|continuation, heldSaid[20:]),
+	fromServer(capture.OpText, heldSaid[:20]), fromServer(fin|capture.OpPing, "there?"), fromServer(fin|continuation, heldSaid[20:]),
 }
 
 // TestHeldSocket: a message that is waited for, and those behind it, do not reach the client before
 // somebody lets them; a Ping does. They pass as they came, and are recorded so.
 func TestHeldSocket(t *testing.T) {
-	first, last := fromServer(fin|websocket.OpText, firstSaid), fromServer(fin|websocket.OpText, lastSaid)
+	first, last := fromServer(fin|capture.OpText, firstSaid), fromServer(fin|capture.OpText, lastSaid)
 	d, s, watch := holdingSocket(t, nil, append([]string{first}, append(heldMessage, last)...)...)
-	s.expect(fin|websocket.OpText, firstSaid)
-	s.expect(fin|websocket.OpPing, "there?")
+	s.expect(fin|capture.OpText, firstSaid)
+	s.expect(fin|capture.OpPing, "there?")
 	hold := d.held(t, int64(len(heldMessage[0]+heldMessage[2]+last)))
 	if string(hold.Next) != heldSaid || hold.Delivered < int64(len(first)) || hold.Why != `an event says "run_shell"` {
 		t.Errorf("held: %+v", hold)
 	}
-	s.send(fin|websocket.OpPong, "there?")
-	s.expect(fin|websocket.OpPong, "there?")
+	s.send(fin|capture.OpPong, "there?")
+	s.expect(fin|capture.OpPong, "there?")
 	d.proxy.ResumeHeld(hold.Exchange, Step)
-	s.expect(websocket.OpText, heldSaid[:20])
+	s.expect(capture.OpText, heldSaid[:20])
 	s.expect(fin|continuation, heldSaid[20:])
 	d.held(t, int64(len(last)))
-	s.send(fin|websocket.OpClose, closing(1000, ""))
-	d.held(t, int64(len(last)+len(fromServer(fin|websocket.OpClose, closing(1000, "")))))
+	s.send(fin|capture.OpClose, closing(1000, ""))
+	d.held(t, int64(len(last)+len(fromServer(fin|capture.OpClose, closing(1000, "")))))
 	d.proxy.ResumeHeld(hold.Exchange, GoOn)
-	s.expect(fin|websocket.OpText, lastSaid)
-	s.expect(fin|websocket.OpClose, closing(1000, ""))
+	s.expect(fin|capture.OpText, lastSaid)
+	s.expect(fin|capture.OpClose, closing(1000, ""))
 	s.conn.Close()
 	recs := d.endsWith(1, capture.EndEOF, capture.Client, "")
 	if got := strings.Join(pieces(recs, capture.Response), " "); got != firstSaid+" "+heldSaid+" "+lastSaid {
@@ -108,9 +107,9 @@ func TestHeldSocketEnds(t *testing.T) {
 		by         capture.Party
 	}{
 		{"the limit", "resumed after 20ms, the limit", func(o *Options) { o.HoldTime = 20 * time.Millisecond }, func(_ *desk, s *socket, _ Hold) {
-			s.expect(fin|websocket.OpText, heldSaid)
-			s.send(fin|websocket.OpClose, closing(1000, ""))
-			s.expect(fin|websocket.OpClose, closing(1000, ""))
+			s.expect(fin|capture.OpText, heldSaid)
+			s.send(fin|capture.OpClose, closing(1000, ""))
+			s.expect(fin|capture.OpClose, closing(1000, ""))
 		}, capture.Client},
 		{"a cut", "then the response was cut off", nil, func(d *desk, s *socket, h Hold) {
 			d.proxy.ResumeHeld(h.Exchange, CutOff)
@@ -119,8 +118,8 @@ func TestHeldSocketEnds(t *testing.T) {
 			}
 		}, capture.Toolscope},
 		{"no messages any more", "later messages can't be read", nil, func(_ *desk, s *socket, _ Hold) {
-			s.send(fin|websocket.OpText, nonsense)
-			s.expect(fin|websocket.OpText, heldSaid)
+			s.send(fin|capture.OpText, nonsense)
+			s.expect(fin|capture.OpText, heldSaid)
 			got := make([]byte, len(nonsense))
 			if _, err := io.ReadFull(s.r, got); err != nil || string(got) != nonsense {
 				t.Errorf("the client has %q, %v", got, err)
@@ -128,11 +127,11 @@ func TestHeldSocketEnds(t *testing.T) {
 		}, capture.Client},
 		{"a client that vanishes", "was not sent to its end", nil, func(*desk, *socket, Hold) {}, capture.Client},
 		{"pings", "bytes of pings", func(o *Options) { o.alive = 5 * time.Millisecond }, func(d *desk, s *socket, h Hold) {
-			s.expect(fin|websocket.OpPing, "toolscope")
-			s.expect(fin|websocket.OpPing, "toolscope")
+			s.expect(fin|capture.OpPing, "toolscope")
+			s.expect(fin|capture.OpPing, "toolscope")
 			d.proxy.ResumeHeld(h.Exchange, GoOn)
 			for {
-				if first, got, err := s.receive(); err != nil || first == fin|websocket.OpText {
+				if first, got, err := s.receive(); err != nil || first == fin|capture.OpText {
 					if got != heldSaid {
 						t.Errorf("the client has %q, %v", got, err)
 					}
@@ -142,10 +141,10 @@ func TestHeldSocketEnds(t *testing.T) {
 		}, capture.Client},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			d, s, _ := holdingSocket(t, c.change, fromServer(fin|websocket.OpText, heldSaid))
+			d, s, _ := holdingSocket(t, c.change, fromServer(fin|capture.OpText, heldSaid))
 			var hold Hold
 			if c.what != "the limit" {
-				hold = d.held(t, int64(len(fromServer(fin|websocket.OpText, heldSaid))))
+				hold = d.held(t, int64(len(fromServer(fin|capture.OpText, heldSaid))))
 			}
 			c.do(d, s, hold)
 			s.conn.Close()

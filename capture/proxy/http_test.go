@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"toolscope/capture"
-	"toolscope/capture/hostguard"
 )
 
 func TestTrailers(t *testing.T) {
@@ -158,7 +157,7 @@ func TestHTTP2BreaksOff(t *testing.T) {
 // Only a WebSocket may be switched to.
 func TestOtherUpgradesAreNotPassedOn(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		hostguard.TakeMarks(r.Header)
+		TakeMarks(r.Header)
 		fmt.Fprint(w, r.Header["Upgrade"], r.Header["Connection"])
 	})
 	d := stand(t, up, nil)

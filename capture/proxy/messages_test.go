@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/websocket"
 )
 
 const fin, continuation = 0x80, 0x0
@@ -46,13 +45,13 @@ func TestMessageTooLongIsLost(t *testing.T) {
 	var got []capture.Record
 	x := &exchange{p: &Proxy{options: Options{Record: func(r capture.Record) { got = append(got, r) }}}, number: 7}
 	u := newUpgraded(x, nil)
-	u.recordMessages(&u.upstream, []byte{fin | websocket.OpBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1}, 5)
+	u.recordMessages(&u.upstream, []byte{fin | capture.OpBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1}, 5)
 	block := make([]byte, 1<<20)
 	for range 64 {
 		u.recordMessages(&u.upstream, block, 6)
 	}
 	u.recordMessages(&u.upstream, []byte{0}, 7)
-	if len(got) != 1 || got[0].Lost != websocket.MaxMessage+1 || got[0].Data != nil || got[0].Exchange != 7 || !strings.HasPrefix(got[0].Note, "gap: ") {
+	if len(got) != 1 || got[0].Lost != capture.MaxWebSocketMessage+1 || got[0].Data != nil || got[0].Exchange != 7 || !strings.HasPrefix(got[0].Note, "gap: ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -62,7 +61,7 @@ func TestBrokenIsToldOnce(t *testing.T) {
 	x, recs := begun(t)
 	u := newUpgraded(x, nil)
 	for range 3 {
-		u.recordMessages(&u.upstream, frame(fin|0x40|websocket.OpText, "zzz", false), 0)
+		u.recordMessages(&u.upstream, frame(fin|0x40|capture.OpText, "zzz", false), 0)
 	}
 	u.finish(capture.Record{})
 	if n := strings.Count(notes(*recs), "can't read them"); n != 1 {
@@ -79,7 +78,7 @@ func TestBrokenIsToldOnce(t *testing.T) {
 
 // Who closed first tells the time of each Close, however late it is looked at.
 func TestCloserIsTheFirst(t *testing.T) {
-	bye := frame(fin|websocket.OpClose, closing(4000, "bye"), false)
+	bye := frame(fin|capture.OpClose, closing(4000, "bye"), false)
 	for _, first := range []capture.Party{capture.Client, capture.Provider} {
 		x, _ := begun(t)
 		u := newUpgraded(x, nil)

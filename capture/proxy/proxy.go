@@ -43,7 +43,6 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/fault"
-	"toolscope/capture/hostguard"
 )
 
 // Options configures a proxy. Routes and Record are required.
@@ -165,7 +164,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Began.IsZero() {
 		o.Began = o.Now()
 	}
-	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, mark: hostguard.NewMark(), log: o.Log, watched: map[int]*heldBody{}}
+	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, mark: NewMark(), log: o.Log, watched: map[int]*heldBody{}}
 	if p.log == nil {
 		p.log = quiet
 	}
@@ -214,11 +213,11 @@ func (p *Proxy) Close(ctx context.Context) error {
 // ServeHTTP refuses a request, or forwards it and records the exchange.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !p.tryEnter() {
-		writeRefusal(w, hostguard.Refuse(http.StatusServiceUnavailable, "the proxy is closed"))
+		writeRefusal(w, Refuse(http.StatusServiceUnavailable, "the proxy is closed"))
 		return
 	}
 	defer p.exchanges.Done()
-	passed := hostguard.TakeMarks(r.Header)
+	passed := TakeMarks(r.Header)
 	to, no := p.routeRequest(r, passed)
 	if no != nil {
 		p.refused.Add(1)
@@ -284,7 +283,7 @@ func (p *Proxy) serveRoutes(ctx context.Context, l net.Listener, routes []route)
 		ReadHeaderTimeout: p.limits.HeaderTime,
 		MaxHeaderBytes:    p.limits.HeaderBytes,
 		IdleTimeout:       keepAlive,
-		Protocols:         hostguard.Protocols(),
+		Protocols:         HTTPProtocols(),
 		ErrorLog:          p.log,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, headKey{}, c) },
@@ -400,7 +399,7 @@ func hadLength(r *http.Request) bool {
 const self = "toolscope proxy"
 
 // writeRefusal answers the request in the upstream's place.
-func writeRefusal(w http.ResponseWriter, no *hostguard.Refusal) {
+func writeRefusal(w http.ResponseWriter, no *Refusal) {
 	if no.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 	}
@@ -409,7 +408,7 @@ func writeRefusal(w http.ResponseWriter, no *hostguard.Refusal) {
 
 // recordRefusal records a refused request as an exchange that this proxy answered. It doesn't read the
 // body.
-func (p *Proxy) recordRefusal(r *http.Request, no *hostguard.Refusal) {
+func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 	number, at := int(p.numbers.Add(1)), p.recordTime()
 	header := r.Header.Clone()
 	header.Del("Proxy-Authorization")
@@ -434,18 +433,18 @@ func (p *Proxy) recordRefusal(r *http.Request, no *hostguard.Refusal) {
 
 // routeRequest returns the target of a request, or why it is refused. passed are the marks of the servers that
 // the request has passed. A public proxy accepts any host name; the token keeps strangers out.
-func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *hostguard.Refusal) {
+func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
-		return nil, hostguard.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy forwards only to its own upstreams")
+		return nil, Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy forwards only to its own upstreams")
 	case len(r.TransferEncoding) > 0 && hadLength(r):
-		return nil, hostguard.Refuse(http.StatusBadRequest, "a request with both Content-Length and Transfer-Encoding is refused: its length is ambiguous")
+		return nil, Refuse(http.StatusBadRequest, "a request with both Content-Length and Transfer-Encoding is refused: its length is ambiguous")
 	}
 	path, no := p.checkToken(r)
 	if no != nil {
 		return nil, no
 	}
-	rules := hostguard.Rules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy forwards only to its own upstreams"}
+	rules := GuardRules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy forwards only to its own upstreams"}
 	if no := rules.Check(r); no != nil {
 		return nil, no
 	}
@@ -457,16 +456,16 @@ func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *hostgu
 	if to == nil {
 		if p.options.Advise != nil {
 			if advice := p.options.Advise(r); advice != "" {
-				return nil, hostguard.Refuse(http.StatusNotFound, "no provider in the path: %s", advice)
+				return nil, Refuse(http.StatusNotFound, "no provider in the path: %s", advice)
 			}
 		}
-		return nil, hostguard.Refuse(http.StatusNotFound, "no upstream for the path %q: use one of %s", path, routePrefixes(routes))
+		return nil, Refuse(http.StatusNotFound, "no upstream for the path %q: use one of %s", path, routePrefixes(routes))
 	}
 	if isOwn(r, to.url) {
-		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
+		return nil, Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
 	}
 	if slices.Contains(passed, p.mark) {
-		return nil, hostguard.Refuse(http.StatusLoopDetected, "the upstream %s leads back to this proxy", to.url.Host)
+		return nil, Refuse(http.StatusLoopDetected, "the upstream %s leads back to this proxy", to.url.Host)
 	}
 	to.marks = append(passed, p.mark)
 	return to, nil
@@ -475,16 +474,16 @@ func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *hostgu
 // isOwn reports whether u is this proxy, e.g. because a base URL was set twice. Such a request would
 // loop forever.
 func isOwn(r *http.Request, u *url.URL) bool {
-	host, port := hostguard.LocalAddress(r)
+	host, port := LocalAddress(r)
 	to := u.Port()
 	if to == "" {
 		to = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	return port != "" && port == to && (u.Hostname() == host || hostguard.IsLoopback(host) && hostguard.IsLoopback(u.Hostname()))
+	return port != "" && port == to && (u.Hostname() == host || IsLoopback(host) && IsLoopback(u.Hostname()))
 }
 
 // checkToken returns the request's path without the token, or a refusal if the token is missing.
-func (p *Proxy) checkToken(r *http.Request) (string, *hostguard.Refusal) {
+func (p *Proxy) checkToken(r *http.Request) (string, *Refusal) {
 	path := rawPath(r)
 	if p.options.Token == "" {
 		return path, nil
@@ -495,7 +494,7 @@ func (p *Proxy) checkToken(r *http.Request) (string, *hostguard.Refusal) {
 	if segment, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); p.isToken(segment) {
 		return "/" + rest, nil
 	}
-	return "", hostguard.Refuse(http.StatusUnauthorized, "the token is missing: put it first in the path, or in Proxy-Authorization")
+	return "", Refuse(http.StatusUnauthorized, "the token is missing: put it first in the path, or in Proxy-Authorization")
 }
 
 func (p *Proxy) isToken(s string) bool {

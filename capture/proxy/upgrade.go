@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/websocket"
 	"toolscope/stream/count"
 )
 
@@ -23,7 +22,7 @@ const extensionsField = "Sec-Websocket-Extensions"
 // Without them, messages are not compressed with a state that both ends share.
 func extensionNote(r *http.Request) string {
 	offered := strings.Join(r.Header.Values(extensionsField), ", ")
-	if offered == "" || !websocket.IsRequest(r) {
+	if offered == "" || !capture.IsWebSocket(r) {
 		return ""
 	}
 	return "removed from the request, so that the messages can be recorded: the WebSocket extension " + offered
@@ -49,7 +48,7 @@ type upgraded struct {
 
 // direction is one direction of a WebSocket.
 type direction struct {
-	websocket.Reader
+	capture.WebSocketReader
 	side        capture.Side
 	who         string
 	party       capture.Party

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"toolscope/capture"
-	"toolscope/capture/websocket"
 )
 
 func closing(code int, reason string) string {
@@ -76,7 +75,7 @@ func socketServer(t testing.TB, talk func(s *socket, r *http.Request)) string {
 		if err != nil {
 			return
 		}
-		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nX-Request-Id: 7\r\nSec-WebSocket-Accept: %s\r\n\r\n", websocket.AcceptKey(req.Header.Get("Sec-WebSocket-Key")))
+		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nX-Request-Id: 7\r\nSec-WebSocket-Accept: %s\r\n\r\n", capture.WebSocketAcceptKey(req.Header.Get("Sec-WebSocket-Key")))
 		talk(&socket{t: t, conn: c, r: r}, req)
 	})
 }
@@ -91,7 +90,7 @@ func (d *desk) dialSocket() *socket {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if resp.StatusCode != 101 || resp.Header.Get("Sec-WebSocket-Accept") != websocket.AcceptKey(key) || resp.Header.Get("X-Request-Id") != "7" {
+	if resp.StatusCode != 101 || resp.Header.Get("Sec-WebSocket-Accept") != capture.WebSocketAcceptKey(key) || resp.Header.Get("X-Request-Id") != "7" {
 		d.t.Fatalf("%s, %v", resp.Status, resp.Header)
 	}
 	return &socket{d.t, c, r, true}
@@ -105,7 +104,7 @@ func echo(s *socket, _ *http.Request) {
 			return
 		}
 		s.send(first, payload)
-		if first&0xf == websocket.OpClose {
+		if first&0xf == capture.OpClose {
 			return
 		}
 	}
@@ -124,18 +123,18 @@ func TestWebSocketEcho(t *testing.T) {
 		first   byte
 		payload string
 	}{
-		{fin | websocket.OpText, `{"type":"response.create"}`},
-		{websocket.OpText, "in "},
+		{fin | capture.OpText, `{"type":"response.create"}`},
+		{capture.OpText, "in "},
 		{continuation, ""},
-		{fin | websocket.OpPing, "are you there?"},
+		{fin | capture.OpPing, "are you there?"},
 		{continuation, "three "},
 		{fin | continuation, "pieces"},
-		{fin | websocket.OpPong, ""},
-		{fin | websocket.OpText, ""},
-		{fin | websocket.OpBinary, "\x00\xff"},
-		{fin | websocket.OpText, long},
-		{fin | websocket.OpText, strings.Repeat("x", 126)},
-		{fin | websocket.OpClose, closing(1000, "bye")},
+		{fin | capture.OpPong, ""},
+		{fin | capture.OpText, ""},
+		{fin | capture.OpBinary, "\x00\xff"},
+		{fin | capture.OpText, long},
+		{fin | capture.OpText, strings.Repeat("x", 126)},
+		{fin | capture.OpClose, closing(1000, "bye")},
 	} {
 		s.send(f.first, f.payload)
 		s.expect(f.first, f.payload)
@@ -175,37 +174,37 @@ func TestWebSocketEndings(t *testing.T) {
 		why    string
 		left   string // recorded of the upstream
 	}{
-		{"closed by the upstream", func(s *socket) { s.send(fin|websocket.OpClose, closing(1011, "overloaded")) },
-			func(s *socket) { s.expect(fin|websocket.OpClose, closing(1011, "overloaded")) },
+		{"closed by the upstream", func(s *socket) { s.send(fin|capture.OpClose, closing(1011, "overloaded")) },
+			func(s *socket) { s.expect(fin|capture.OpClose, closing(1011, "overloaded")) },
 			capture.EndEOF, capture.Provider, "the upstream closed the WebSocket: 1011 overloaded", ""},
-		{"without a code", func(s *socket) { s.send(fin|websocket.OpClose, "") },
-			func(s *socket) { s.expect(fin|websocket.OpClose, "") }, capture.EndEOF, capture.Provider, "", ""},
-		{"the upstream vanishes", func(s *socket) { s.send(fin|websocket.OpText, "{}") },
-			func(s *socket) { s.expect(fin|websocket.OpText, "{}") },
+		{"without a code", func(s *socket) { s.send(fin|capture.OpClose, "") },
+			func(s *socket) { s.expect(fin|capture.OpClose, "") }, capture.EndEOF, capture.Provider, "", ""},
+		{"the upstream vanishes", func(s *socket) { s.send(fin|capture.OpText, "{}") },
+			func(s *socket) { s.expect(fin|capture.OpText, "{}") },
 			capture.EndCut, capture.Network, "the upstream ended the WebSocket without a Close", "{}"},
 		{"in a message", func(s *socket) {
-			s.send(websocket.OpText, "{")
+			s.send(capture.OpText, "{")
 			s.conn.Write(frame(fin, "abcdef", false)[:4])
 		},
-			func(s *socket) { s.expect(websocket.OpText, "{") },
+			func(s *socket) { s.expect(capture.OpText, "{") },
 			capture.EndCut, capture.Network, "the upstream ended the WebSocket without a Close", "{ab"},
 		{"reset", func(s *socket) { s.receive(); s.conn.(*net.TCPConn).SetLinger(0) },
-			func(s *socket) { s.send(fin|websocket.OpText, "x") }, capture.EndCut, capture.Network, "reset", ""},
+			func(s *socket) { s.send(fin|capture.OpText, "x") }, capture.EndCut, capture.Network, "reset", ""},
 		{"the client closes", func(s *socket) { s.receive() },
-			func(s *socket) { s.send(fin|websocket.OpClose, closing(4000, "enough")) },
+			func(s *socket) { s.send(fin|capture.OpClose, closing(4000, "enough")) },
 			capture.EndEOF, capture.Client, "the client closed the WebSocket: 4000 enough", ""},
-		{"the upstream confirms what the client closed", func(s *socket) { s.receive(); s.send(fin|websocket.OpClose, closing(4000, "enough")) },
+		{"the upstream confirms what the client closed", func(s *socket) { s.receive(); s.send(fin|capture.OpClose, closing(4000, "enough")) },
 			func(s *socket) {
-				s.send(fin|websocket.OpClose, closing(4000, "enough"))
-				s.expect(fin|websocket.OpClose, closing(4000, "enough"))
+				s.send(fin|capture.OpClose, closing(4000, "enough"))
+				s.expect(fin|capture.OpClose, closing(4000, "enough"))
 			},
 			capture.EndEOF, capture.Client, "the client closed the WebSocket: 4000 enough", ""},
 		{"the client vanishes", func(s *socket) { s.receive() },
 			func(s *socket) { s.conn.Close() }, capture.EndCut, capture.Client, clientGone(0), ""},
 		{"the client closes its half", func(s *socket) { s.receive() },
 			func(s *socket) { s.conn.(*net.TCPConn).CloseWrite() }, capture.EndCut, capture.Client, clientGone(0), ""},
-		{"an extension nobody agreed on", func(s *socket) { s.send(fin|0x40|websocket.OpText, "zzz"); s.send(fin|websocket.OpText, "{}") },
-			func(s *socket) { s.expect(fin|0x40|websocket.OpText, "zzz"); s.expect(fin|websocket.OpText, "{}") },
+		{"an extension nobody agreed on", func(s *socket) { s.send(fin|0x40|capture.OpText, "zzz"); s.send(fin|capture.OpText, "{}") },
+			func(s *socket) { s.expect(fin|0x40|capture.OpText, "zzz"); s.expect(fin|capture.OpText, "{}") },
 			capture.EndCut, capture.Network, "without a Close", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -238,16 +237,16 @@ func TestWebSocketEndings(t *testing.T) {
 func TestWebSocketClosesByHalves(t *testing.T) {
 	bye := closing(4000, "bye")
 	half := func(s *socket) {
-		s.send(fin|websocket.OpClose, bye)
+		s.send(fin|capture.OpClose, bye)
 		s.conn.(*net.TCPConn).CloseWrite()
-		s.expect(fin|websocket.OpClose, bye)
+		s.expect(fin|capture.OpClose, bye)
 	}
 	confirm := func(s *socket) {
-		s.expect(fin|websocket.OpClose, bye)
+		s.expect(fin|capture.OpClose, bye)
 		if rest, err := io.ReadAll(s.r); len(rest) > 0 || err != nil {
 			s.t.Errorf("then %q, %v", rest, err)
 		}
-		s.send(fin|websocket.OpClose, bye)
+		s.send(fin|capture.OpClose, bye)
 	}
 	for by, sides := range map[capture.Party][2]func(*socket){capture.Provider: {half, confirm}, capture.Client: {confirm, half}} {
 		heard := make(chan bool)

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/queue"
 	"toolscope/capture/redact"
 	"toolscope/stream/count"
 )
@@ -40,7 +39,7 @@ type Recorder struct {
 	w       *writer
 	file    *captureFile // nil unless w is a file to which only this recorder writes
 	content fileContent  // of file
-	box     *queue.Queue[capture.Record]
+	box     *capture.Queue[capture.Record]
 	done    chan struct{} // closed when everything is written
 
 	mu      sync.Mutex
@@ -77,7 +76,7 @@ func startRecorder(w *writer, limit int) *Recorder {
 }
 
 func newRecorder(w *writer, limit int) *Recorder {
-	return &Recorder{w: w, box: queue.New(QueueRules(limit, "were not recorded: "+queueFull)), done: make(chan struct{})}
+	return &Recorder{w: w, box: capture.NewQueue(QueueRules(limit, "were not recorded: "+queueFull)), done: make(chan struct{})}
 }
 
 // Put takes a record, whose data must not change any more. It never waits for the disk.
@@ -229,8 +228,8 @@ const recordCost = 256
 
 // QueueRules returns the rules of a queue of records from the network: Put never waits, and gaps are
 // reported where they are. why is the second part of a gap's note: "were not recorded: …".
-func QueueRules(limit int, why string) queue.Rules[capture.Record] {
-	return queue.Rules[capture.Record]{
+func QueueRules(limit int, why string) capture.QueueRules[capture.Record] {
+	return capture.QueueRules[capture.Record]{
 		Limit: limit, Cost: RecordCost, PartOf: partOf, WithoutBytes: withoutBytes,
 		Gap: func(lost int64, near capture.Record) capture.Record {
 			near.Lost = lost
@@ -258,10 +257,10 @@ func RecordCost(r capture.Record) int {
 // lostWith returns how many bytes are missing if the record is.
 func lostWith(r capture.Record) int64 { return int64(len(r.Data)) + r.Lost }
 
-func partOf(r capture.Record) queue.Part {
-	return queue.Part{
-		Stream: queue.Stream{Exchange: r.Exchange, Request: r.Side == capture.Request},
-		Bytes:  lostWith(r), EndsExchange: r.End != "",
+func partOf(r capture.Record) capture.QueuePart {
+	return capture.QueuePart{
+		QueueStream: capture.QueueStream{Exchange: r.Exchange, Request: r.Side == capture.Request},
+		Bytes:       lostWith(r), EndsExchange: r.End != "",
 	}
 }
 

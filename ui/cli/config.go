@@ -20,7 +20,6 @@ import (
 	"toolscope/providers/host"
 	"toolscope/themes"
 	"toolscope/ui"
-	"toolscope/ui/settings"
 )
 
 func (se *settingSources) configCommand() *cobra.Command {
@@ -289,7 +288,7 @@ func configPath() (string, error) {
 type configuration struct {
 	path   string
 	there  bool
-	values map[string]settings.Setting
+	values map[string]themes.Setting
 	keys   ui.UserKeys
 	odd    []configProblem // unknown settings, which are ignored
 	bad    []configProblem // errors
@@ -297,12 +296,12 @@ type configuration struct {
 
 // configProblem is a problem with its position in the file.
 type configProblem struct {
-	settings.Position
+	themes.Position
 	text string
 }
 
 // positionText formats a position as compilers do: path:line:column.
-func (c *configuration) positionText(p settings.Position) string {
+func (c *configuration) positionText(p themes.Position) string {
 	return fmt.Sprintf("%s:%d:%d", c.path, p.Line, p.Column)
 }
 
@@ -325,11 +324,11 @@ func readConfiguration(root *cobra.Command) (c configuration, err error) {
 
 // loadSettings parses a file. It sorts the settings of the file into values, keys and problems.
 func (c *configuration) loadSettings(known []configSetting, data []byte) {
-	found, err := settings.Read(data)
-	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
+	found, err := themes.ReadTOML(data)
+	if wrong := (*themes.SyntaxError)(nil); errors.As(err, &wrong) {
 		c.bad = append(c.bad, configProblem{wrong.Position, wrong.What})
 	}
-	c.values, c.keys = map[string]settings.Setting{}, ui.UserKeys{}
+	c.values, c.keys = map[string]themes.Setting{}, ui.UserKeys{}
 	for _, s := range found {
 		if s.Table == keysTable {
 			c.setKeys(s)
@@ -354,7 +353,7 @@ func (c *configuration) loadSettings(known []configSetting, data []byte) {
 const keysTable = "keys"
 
 // setKeys sets the keys of an action.
-func (c *configuration) setKeys(s settings.Setting) {
+func (c *configuration) setKeys(s themes.Setting) {
 	keys, ok := []string(nil), true
 	switch v := s.Value.(type) {
 	case string:
@@ -384,7 +383,7 @@ func (c *configuration) setKeys(s settings.Setting) {
 }
 
 // findClash adds an error if two actions have the same key.
-func (c *configuration) findClash(found []settings.Setting) {
+func (c *configuration) findClash(found []themes.Setting) {
 	text, names := c.keys.Clash()
 	for _, s := range found {
 		if s.Table == keysTable && text != "" && (s.Key == names[0] || s.Key == names[1]) {
@@ -404,7 +403,7 @@ func holdsSecret(value any) bool {
 }
 
 // variableFor returns the environment variable for a secret.
-func variableFor(s settings.Setting, known []configSetting) string {
+func variableFor(s themes.Setting, known []configSetting) string {
 	for _, k := range known {
 		if k.isSecret && k.configName() == s.Key {
 			return k.envVariable()
@@ -424,7 +423,7 @@ func variableFor(s settings.Setting, known []configSetting) string {
 
 // unknownKey returns the text for an unknown key. It suggests keys with the same name in other tables, or
 // else keys with a similar name.
-func unknownKey(s settings.Setting, known []configSetting) string {
+func unknownKey(s themes.Setting, known []configSetting) string {
 	var names, near []string
 	for _, k := range known {
 		if k.isSecret {

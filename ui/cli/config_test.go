@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/ui/settings"
+	"toolscope/themes"
 )
 
 // configure makes a configuration file of that text the user's, and returns its path.
@@ -39,7 +39,7 @@ func TestSettingsTable(t *testing.T) {
 		}
 	}
 	blank := blankConfig(root)
-	found, err := settings.Read([]byte(blank))
+	found, err := themes.ReadTOML([]byte(blank))
 	if err != nil || len(found) != 0 {
 		t.Errorf("%v %v", err, found)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/proxy"
-	"toolscope/capture/queue"
 	"toolscope/capture/record"
 	"toolscope/providers"
 )
@@ -63,7 +62,7 @@ func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *l
 	}
 	disk = new(gatedDisk)
 	l = recorded(t, disk)
-	l.arrived = queue.New(record.QueueRules(exchanges*size/4, "were not recorded: the queue is full"))
+	l.arrived = capture.NewQueue(record.QueueRules(exchanges*size/4, "were not recorded: the queue is full"))
 	l.shown = newScreenInbox(record.QueueRules(exchanges*size/4, notShown))
 	a, so = appOf(t)
 	r := &runningProxy{liveInput: l, app: a, routes: all}

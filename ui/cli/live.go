@@ -20,7 +20,6 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/proxy"
-	"toolscope/capture/queue"
 	"toolscope/capture/record"
 	"toolscope/capture/redact"
 	"toolscope/providers"
@@ -40,7 +39,7 @@ import (
 // Each arrow out of a queue is a goroutine. Writers to a queue never wait for its reader: records that don't
 // fit are dropped, and later records mark the gap.
 type liveInput struct {
-	arrived   *queue.Queue[capture.Record]
+	arrived   *capture.Queue[capture.Record]
 	redactor  *redact.Redactor
 	rec       *captureWriter            // nil if nothing is recorded
 	sent      *hubPublisher             // nil if nothing is published
@@ -74,7 +73,7 @@ type sourceEnd struct{ err error }
 // newLiveInput returns an input whose records are redacted by r.
 func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	return &liveInput{
-		arrived: queue.New(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
+		arrived: capture.NewQueue(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
 		shown: liveInbox(), answers: liveInbox(), done: make(chan struct{}), began: began,
 	}
 }

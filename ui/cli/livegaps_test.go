@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/queue"
 	"toolscope/capture/record"
 )
 
@@ -30,7 +29,7 @@ func TestLiveTooSlow(t *testing.T) {
 		const exchanges, pieces, size = 20, 40, 3000
 		disk := new(gatedDisk)
 		l := recorded(t, disk)
-		l.arrived = queue.New(record.QueueRules(600_000, "are missing"))
+		l.arrived = capture.NewQueue(record.QueueRules(600_000, "are missing"))
 		l.shown = newScreenInbox(record.QueueRules(400_000, "are missing"))
 		disk.gate = make(chan struct{})
 		flood := func(from int) {

@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/capture/proxy"
 	"toolscope/capture/record"
 	"toolscope/capture/redact"
-	"toolscope/capture/stdio"
 )
 
 const mcpHelp = `The wrapper starts an MCP server and records its traffic: each message that the server
@@ -85,9 +85,9 @@ func (a *app) runServer(args []string, f *mcpFlags) error {
 	r := newRedactor()
 	shown := r.Argv(args)
 	name := cmp.Or(f.name, serverOf(args, shown))
-	return a.runRecorded(f, "mcp", name, r, func(o stdio.Options) (stdio.Ending, error) {
+	return a.runRecorded(f, "mcp", name, r, func(o proxy.StdioOptions) (proxy.Ending, error) {
 		o.CommandLine = shown
-		ending, err := stdio.Run(args, o)
+		ending, err := proxy.RunStdio(args, o)
 		if err != nil {
 			err = &startError{err, commandError(err, args, shown)}
 		}
@@ -105,7 +105,7 @@ func (e *startError) Error() string { return e.text }
 func (e *startError) Unwrap() error { return e.error }
 
 // runFunc runs a process.
-type runFunc = func(stdio.Options) (stdio.Ending, error)
+type runFunc = func(proxy.StdioOptions) (proxy.Ending, error)
 
 // runRecorded runs something, records it to a file of its own, and ends with its exit code. It runs even if
 // it can't be recorded.
@@ -119,7 +119,7 @@ func (a *app) runRecorded(f *mcpFlags, kind, name string, r *redact.Redactor, ru
 		}
 	}()
 	in, out, errs := a.stdStreams()
-	o := stdio.Options{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.addRecord}
+	o := proxy.StdioOptions{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.addRecord}
 	ending, err := run(o)
 	a.endServer(l)
 	switch {
@@ -225,8 +225,8 @@ func (a *app) runLine(f *mcpFlags) error {
 	if !l.isCommand {
 		return replaceSelf(args)
 	}
-	return a.runRecorded(f, "shell", "Bash", newRedactor(), func(o stdio.Options) (stdio.Ending, error) {
-		return stdio.Watch(args, l.command, o)
+	return a.runRecorded(f, "shell", "Bash", newRedactor(), func(o proxy.StdioOptions) (proxy.Ending, error) {
+		return proxy.WatchStdio(args, l.command, o)
 	})
 }
 

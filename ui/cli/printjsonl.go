@@ -10,7 +10,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
-	"toolscope/ui/jq"
+	"toolscope/ui/filter"
 	"toolscope/ui/present"
 )
 
@@ -105,14 +105,14 @@ func (p *jsonPrinter) others(file string, lines providers.OtherLines) {
 type jqPrinter struct {
 	lineWriter
 	app    *app
-	expr   *jq.Expr
+	expr   *filter.JQExpr
 	as     *jsonPrinter // nil if the expression runs on arguments
 	buffer *bytes.Buffer
 }
 
 // newJQPrinter returns the printer of --jq.
 func (pr *printing) newJQPrinter(prices *price.Table) (printer, error) {
-	expr, err := jq.Parse(pr.jq)
+	expr, err := filter.ParseJQ(pr.jq)
 	if err != nil {
 		return nil, usageErrorf("--jq %s", err)
 	}
@@ -163,7 +163,7 @@ func (p *jqPrinter) runBuffered() {
 // runExpr writes the results for one text. An error of the expression is printed and sets the exit code; text
 // that is not JSON is only a note.
 func (p *jqPrinter) runExpr(of string, text []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), jq.Timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), filter.JQTimeout)
 	defer cancel()
 	for value, err := range p.expr.Run(ctx, text) {
 		if err == nil {
@@ -171,7 +171,7 @@ func (p *jqPrinter) runExpr(of string, text []byte) {
 			continue
 		}
 		p.app.printNote("--jq %s: %s: %s", p.app.jq, of, err)
-		if !jq.IsNotJSON(err) {
+		if !filter.IsNotJSON(err) {
 			p.app.code = max(p.app.code, 1)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/queue"
 	"toolscope/capture/record"
 	"toolscope/capture/redact"
 )
@@ -266,7 +265,7 @@ func TestFollowedTail(t *testing.T) {
 func TestPublishedGaps(t *testing.T) {
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
 	l := newLiveInput(newRedactor(), time.Now())
-	l.arrived = queue.New(record.QueueRules(5_000, "were not recorded: the queue is full"))
+	l.arrived = capture.NewQueue(record.QueueRules(5_000, "were not recorded: the queue is full"))
 	var err error
 	if l.sent, err = a.startPublishing(&a.sends, l.began, "test"); err != nil {
 		t.Fatal(err)

@@ -16,9 +16,9 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/redact"
+	"toolscope/themes"
 	"toolscope/ui"
 	"toolscope/ui/display"
-	"toolscope/ui/settings"
 )
 
 // maxSavedFiles is the maximum number of files with one name.
@@ -177,7 +177,7 @@ func readSavedState() (k savedState) {
 		return k
 	}
 	data, _ := os.ReadFile(path) // the file may not exist
-	found, err := settings.Read(data)
+	found, err := themes.ReadTOML(data)
 	if err != nil {
 		return k
 	}

@@ -22,7 +22,6 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/proxy"
-	"toolscope/capture/queue"
 	"toolscope/capture/record"
 	"toolscope/stream"
 	"toolscope/stream/count"
@@ -159,13 +158,13 @@ const (
 
 // screenInbox is a queue of records, from which the screen takes records of stream.
 type screenInbox struct {
-	*queue.Queue[capture.Record]
+	*capture.Queue[capture.Record]
 	batch []stream.Record
 }
 
 // fileInbox returns an inbox for a file. When it is full, the reader waits for the screen.
 func fileInbox() *screenInbox {
-	return newScreenInbox(queue.Rules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
+	return newScreenInbox(capture.QueueRules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
 }
 
 // liveInbox returns an inbox that traffic never waits for.
@@ -175,8 +174,8 @@ func liveInbox() *screenInbox { return newScreenInbox(record.QueueRules(maxLiveQ
 const notShown = "are not shown: the display was too slow"
 
 // newScreenInbox returns an inbox with the rules of a queue.
-func newScreenInbox(rules queue.Rules[capture.Record]) *screenInbox {
-	return &screenInbox{Queue: queue.New(rules)}
+func newScreenInbox(rules capture.QueueRules[capture.Record]) *screenInbox {
+	return &screenInbox{Queue: capture.NewQueue(rules)}
 }
 
 // Take removes and returns records of about this many bytes. They are valid until the next call.

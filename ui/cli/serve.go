@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture/fault"
-	"toolscope/capture/hostguard"
 	"toolscope/capture/mock"
+	"toolscope/capture/proxy"
 	"toolscope/providers/coding"
 )
 
@@ -79,8 +79,8 @@ func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error 
 	if f.public {
 		a.printNote("everyone who can reach this machine can read the captures")
 	}
-	rules := hostguard.Rules{Public: f.public, Purpose: "this server answers only for itself"}
-	return a.untilSignal(listener, rules.Handler(mock.New(o), "toolscope serve", func(no *hostguard.Refusal) {
+	rules := proxy.GuardRules{Public: f.public, Purpose: "this server answers only for itself"}
+	return a.untilSignal(listener, rules.Handler(mock.New(o), "toolscope serve", func(no *proxy.Refusal) {
 		a.printRefused(no.Status, no.Why)
 	}))
 }
@@ -90,7 +90,7 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	ended, stop := a.catchEnd()
 	defer stop()
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20, Protocols: hostguard.Protocols(),
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20, Protocols: proxy.HTTPProtocols(),
 		ErrorLog: log.New(firstLine{a}, "", 0),
 	}
 	failed := make(chan error, 1)

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"toolscope/ui/settings"
+	"toolscope/themes"
 )
 
 // settingTables list the flags that can also be set in the configuration file or by an environment variable. The
@@ -56,7 +56,7 @@ type configSetting struct {
 func (s configSetting) configName() string { return cmp.Or(oldSettingNames[s.flag.Name], s.flag.Name) }
 
 // configKey returns the table and the key of the setting in the configuration file.
-func (s configSetting) configKey() string { return settings.Name(s.table, s.configName()) }
+func (s configSetting) configKey() string { return themes.SettingName(s.table, s.configName()) }
 
 // envVariable returns the environment variable of the setting.
 func (s configSetting) envVariable() string {

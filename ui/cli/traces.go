@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
-	"toolscope/capture/queue"
 	"toolscope/capture/redact"
 	"toolscope/providers"
 	"toolscope/stream"
@@ -44,9 +43,9 @@ type traceSender struct {
 	*otlp.Sender
 	machine  stream.Machine // machine of turns whose exchanges don't name one
 	to       string
-	redactor *redact.Redactor               // removes secrets from contents
-	in       *screenInbox                   // records of the network; nil if another reader passes turns
-	boxes    []*queue.Queue[capture.Record] // queues whose losses are in no span
+	redactor *redact.Redactor                 // removes secrets from contents
+	in       *screenInbox                     // records of the network; nil if another reader passes turns
+	boxes    []*capture.Queue[capture.Record] // queues whose losses are in no span
 	done     chan struct{}
 	patient  bool            // reading the source can wait for the collector
 	until    <-chan struct{} // ends the wait; nil for no limit
@@ -302,7 +301,7 @@ func (t *traceSender) printMissing(a *app) {
 
 // missedText describes the data that is in no span, "" for none.
 func (t *traceSender) missedText() string {
-	var s queue.State
+	var s capture.QueueState
 	for _, box := range t.boxes {
 		of := box.State()
 		s.Lost += of.Lost

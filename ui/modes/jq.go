@@ -9,7 +9,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
-	"toolscope/ui/jq"
+	"toolscope/ui/filter"
 	"toolscope/ui/screen"
 )
 
@@ -18,7 +18,7 @@ type JQ struct {
 	screen.Window
 	host    Host
 	draw    display.Drawer
-	expr    *jq.Expr
+	expr    *filter.JQExpr
 	text    string // the expression as typed
 	scopes  []Scope
 	scope   int
@@ -35,7 +35,7 @@ type Scope struct {
 // NewJQ returns a view of an expression's results for the calls of the first scope. If the expression is
 // invalid, it returns nil and the reason.
 func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, display.Text) {
-	e, err := jq.Parse(expr)
+	e, err := filter.ParseJQ(expr)
 	if err != nil {
 		return nil, draw.Format("jq %s", err)
 	}
@@ -69,7 +69,7 @@ func (j *JQ) Extend(_ *providers.View, _, h int) {
 		j.started = true
 		calls, expr := j.scopes[j.scope].Calls(), j.expr
 		j.host.Do(func() func() {
-			all := runJQ(expr, calls, jq.Timeout)
+			all := runJQ(expr, calls, filter.JQTimeout)
 			return func() { j.answers = &all }
 		})
 	}
@@ -183,7 +183,7 @@ const (
 )
 
 // runJQ runs the expression on each call. The limits hold for all calls together.
-func runJQ(expr *jq.Expr, calls []JQCall, limit time.Duration) (all answers) {
+func runJQ(expr *filter.JQExpr, calls []JQCall, limit time.Duration) (all answers) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	for _, c := range calls {
@@ -201,7 +201,7 @@ func runJQ(expr *jq.Expr, calls []JQCall, limit time.Duration) (all answers) {
 	return all
 }
 
-func (all *answers) runCall(ctx context.Context, expr *jq.Expr, c JQCall) {
+func (all *answers) runCall(ctx context.Context, expr *filter.JQExpr, c JQCall) {
 	if c.Evicted {
 		all.evicted++
 		return
@@ -210,7 +210,7 @@ func (all *answers) runCall(ctx context.Context, expr *jq.Expr, c JQCall) {
 		a := answer{of: c.Of, name: c.Name, value: bytes.Clone(value[:min(len(value), maxJQValue)])}
 		if err != nil {
 			a.why = err.Error()
-			if jq.IsNotJSON(err) {
+			if filter.IsNotJSON(err) {
 				all.unparsed++
 			}
 		}

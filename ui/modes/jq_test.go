@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"toolscope/ui/jq"
+	"toolscope/ui/filter"
 )
 
 // TestAsk stops at its limits, and tells what could not be asked.
 func TestAsk(t *testing.T) {
 	of := func(expr string) answers {
-		e, err := jq.Parse(expr)
+		e, err := filter.ParseJQ(expr)
 		if err != nil {
 			t.Fatal(err)
 		}

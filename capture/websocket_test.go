@@ -1,4 +1,4 @@
-package websocket
+package capture
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func TestMessagesBroken(t *testing.T) {
 		string(append(frame(OpText, "x", false), frame(OpText, "", true)...)): "inside another",
 		"\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff":                            "length",
 	} {
-		var m Reader
+		var m WebSocketReader
 		m.Write([]byte(wire), func([]byte, uint64) { t.Errorf("%q: a message", wire) })
 		if !strings.Contains(m.Broken, broken) {
 			t.Errorf("%q: broken %q, want %q", wire, m.Broken, broken)
@@ -57,12 +57,12 @@ func TestMessagesBroken(t *testing.T) {
 }
 
 func TestMessageTooLong(t *testing.T) {
-	var m Reader
+	var m WebSocketReader
 	head := []byte{fin | OpBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1} // 64 MiB and a byte
 	var got []uint64
 	emit := func(message []byte, length uint64) {
 		got = append(got, length)
-		if (message == nil) != (length > MaxMessage) {
+		if (message == nil) != (length > MaxWebSocketMessage) {
 			t.Errorf("%d bytes of %d", len(message), length)
 		}
 	}
@@ -72,7 +72,7 @@ func TestMessageTooLong(t *testing.T) {
 		m.Write(block, emit)
 	}
 	m.Write([]byte{0, fin | OpText, 1, 'x'}, emit)
-	if fmt.Sprint(got) != fmt.Sprint([]uint64{MaxMessage + 1, 1}) {
+	if fmt.Sprint(got) != fmt.Sprint([]uint64{MaxWebSocketMessage + 1, 1}) {
 		t.Error(got)
 	}
 }
@@ -84,11 +84,11 @@ func FuzzMessages(f *testing.F) {
 	f.Add(append(frame(fin|OpText, strings.Repeat("x", 300), false), frame(fin|OpClose, "\x03\xe8x", false)...), uint64(2))
 	f.Add(append(frame(fin|OpPing, "p", false), frame(fin|0x50, "x", false)...), uint64(3))
 	f.Fuzz(func(t *testing.T, wire []byte, seed uint64) {
-		var whole Reader
+		var whole WebSocketReader
 		var want, got []string
 		whole.Write(wire, func(p []byte, n uint64) { want = append(want, string(p)) })
 		random := rand.New(rand.NewPCG(seed, 1))
-		var cut Reader
+		var cut WebSocketReader
 		size := 0
 		for rest := wire; len(rest) > 0; {
 			n := 1 + random.IntN(min(len(rest), 9))
@@ -109,9 +109,9 @@ func FuzzMessages(f *testing.F) {
 func TestAppendFrame(t *testing.T) {
 	for _, n := range []int{0, 125, 126, 1<<16 - 1, 1 << 16} {
 		payload := strings.Repeat("x", n)
-		var m Reader
+		var m WebSocketReader
 		var got []string
-		m.Write(AppendFrame(nil, OpText, []byte(payload)), func(p []byte, _ uint64) { got = append(got, string(p)) })
+		m.Write(AppendWebSocketFrame(nil, OpText, []byte(payload)), func(p []byte, _ uint64) { got = append(got, string(p)) })
 		if len(got) != 1 || got[0] != payload || m.Kind != OpText || m.Broken != "" {
 			t.Errorf("%d bytes: %d messages, %q", n, len(got), m.Broken)
 		}
@@ -120,7 +120,7 @@ func TestAppendFrame(t *testing.T) {
 
 // TestAccept: the handshake of RFC 6455 §1.3.
 func TestAccept(t *testing.T) {
-	if got := AcceptKey("dGhlIHNhbXBsZSBub25jZQ=="); got != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
+	if got := WebSocketAcceptKey("dGhlIHNhbXBsZSBub25jZQ=="); got != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
 		t.Error(got)
 	}
 }

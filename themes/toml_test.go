@@ -1,4 +1,4 @@
-package settings
+package themes
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ func TestRead(t *testing.T) {
 		{"proxy", "to", []any{"x", "y"}, Position{5, 1}},
 		{"proxy.break", "time", 1.5, Position{6, 1}},
 	}
-	got, err := Read([]byte("# é\ntheme = 'a'\n  \"keep\" = 3\n[proxy]\nto = ['x', 'y']\nbreak.time = 1.5\n[keys]\n\"é\".zoom = {a = true, b = 'c'}\n"))
+	got, err := ReadTOML([]byte("# é\ntheme = 'a'\n  \"keep\" = 3\n[proxy]\nto = ['x', 'y']\nbreak.time = 1.5\n[keys]\n\"é\".zoom = {a = true, b = 'c'}\n"))
 	want = append(want, Setting{"keys.é.zoom", "a", true, Position{8, 13}}, Setting{"keys.é.zoom", "b", "c", Position{8, 23}})
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%v\nwant\n%v", err, got, want)
@@ -34,7 +34,7 @@ func TestWrong(t *testing.T) {
 		"é = 1\n":              {1, 1},
 		"ok = 1\nk = '\xff'\n": {2, 6},
 	} {
-		_, err := Read([]byte(text))
+		_, err := ReadTOML([]byte(text))
 		var wrong *SyntaxError
 		if !errors.As(err, &wrong) || wrong.Position != want || wrong.What == "" {
 			t.Errorf("%q: %v, want it at %v", text, err, want)
@@ -44,7 +44,7 @@ func TestWrong(t *testing.T) {
 
 // TestLists: a list of tables is read, and has no values.
 func TestLists(t *testing.T) {
-	got, err := Read([]byte("[[a]]\nb = 1\n[[a]]\nb = 2\n"))
+	got, err := ReadTOML([]byte("[[a]]\nb = 1\n[[a]]\nb = 2\n"))
 	if err != nil || len(got) != 2 || got[1].Name() != "a.b" || got[1].Value != nil || got[1].Line != 4 {
 		t.Errorf("%v %v", err, got)
 	}
@@ -56,7 +56,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := Read([]byte(text))
+		all, err := ReadTOML([]byte(text))
 		for _, s := range all {
 			if err != nil || s.Line < 1 || s.Column < 1 {
 				t.Errorf("%q: %v, %v", text, s, err)

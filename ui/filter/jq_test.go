@@ -1,4 +1,4 @@
-package jq
+package filter
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 func answersOf(t *testing.T, expr, text string) (said []string, failed error) {
 	t.Helper()
-	e, err := Parse(expr)
+	e, err := ParseJQ(expr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 		"nope(1)":        "nope(1): function not defined: nope/1",
 		`import "x"as x`: "",
 	} {
-		if _, err := Parse(expr); err == nil || want != "" && err.Error() != want {
+		if _, err := ParseJQ(expr); err == nil || want != "" && err.Error() != want {
 			t.Errorf("%s: %v", expr, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package queue
+package capture
 
 import (
 	"bytes"
@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// endless is a limit with which there is always a reserve for exchanges to begin.
-const endless = 4 * 100 * endRoom
+// roomy is a limit with which there is always a reserve for exchanges to begin.
+const roomy = 4 * 100 * endRoom
 
 // TestGap: what does not fit is missing at its place in its stream, in one hole a stream, and the
 // other streams do not know of it.
 func TestGap(t *testing.T) {
-	b := New(gaps(endless))
-	one, two := Stream{Exchange: 1}, Stream{Exchange: 2}
-	asked := Stream{Exchange: 2, Request: true}
+	b := NewQueue(gaps(roomy))
+	one, two := QueueStream{Exchange: 1}, QueueStream{Exchange: 2}
+	asked := QueueStream{Exchange: 2, Request: true}
 	b.Put(letter{stream: one, head: true, data: "abc"})
-	b.Put(data(3, endless-200))
+	b.Put(data(3, roomy-200))
 	b.Put(letter{stream: asked, head: true, data: strings.Repeat("x", 300)}) // the hole is behind its head
 	b.Put(data(1, 400))
 	b.Put(data(2, 500))
@@ -30,47 +30,47 @@ func TestGap(t *testing.T) {
 	if s := b.State(); s.Lost != 300+400+500+2+600+700 || s.Gaps != 4 || s.Dropped != 0 {
 		t.Errorf("%+v", s)
 	}
-	expect(t, all(b), fmt.Sprintf(`1 head abc
+	expectQueued(t, all(b), fmt.Sprintf(`1 head abc
 3 +%d
 2< head -302
 1 -1000
 2 -500
 1 end
 2 head
-2 -700 end`, endless-200))
+2 -700 end`, roomy-200))
 	b.Put(data(3, 4))
-	expect(t, all(b), "3 +4")
+	expectQueued(t, all(b), "3 +4")
 }
 
 // TestGapGrows: a hole takes what is lost of its stream as long as it waits; what is lost later is
 // another one.
 func TestGapGrows(t *testing.T) {
-	b := New(gaps(endless))
-	b.Put(data(1, endless-100))
+	b := NewQueue(gaps(roomy))
+	b.Put(data(1, roomy-100))
 	b.Put(data(2, 100))
 	b.Put(data(2, 100))
 	batch, _ := b.Take(1)
-	expect(t, batch, fmt.Sprintf("1 +%d", endless-100))
-	b.Put(data(2, endless)) // too big for an empty box
-	expect(t, all(b), fmt.Sprintf("2 -%d", endless+200))
-	b.Put(data(2, endless))
+	expectQueued(t, batch, fmt.Sprintf("1 +%d", roomy-100))
+	b.Put(data(2, roomy)) // too big for an empty box
+	expectQueued(t, all(b), fmt.Sprintf("2 -%d", roomy+200))
+	b.Put(data(2, roomy))
 	b.Put(data(2, 1))
-	expect(t, all(b), fmt.Sprintf("2 -%d\n2 x", endless))
+	expectQueued(t, all(b), fmt.Sprintf("2 -%d\n2 x", roomy))
 }
 
 // TestGapAfterGap: what is told grows no more, and what is not told does.
 func TestGapAfterGap(t *testing.T) {
-	b := New(gaps(endless))
-	one := Stream{Exchange: 1}
-	b.Put(data(2, endless-100))
+	b := NewQueue(gaps(roomy))
+	one := QueueStream{Exchange: 1}
+	b.Put(data(2, roomy-100))
 	b.Put(data(1, 200))
 	b.Put(letter{stream: one, head: true})
 	b.Put(data(1, 300))
 	b.Take(1)
 	batch, _ := b.Take(1)
-	expect(t, batch, "1 -200")
-	b.Put(data(1, endless))
-	expect(t, all(b), fmt.Sprintf("1 head\n1 -%d", 300+endless))
+	expectQueued(t, batch, "1 -200")
+	b.Put(data(1, roomy))
+	expectQueued(t, all(b), fmt.Sprintf("1 head\n1 -%d", 300+roomy))
 	if s := b.State(); s.Gaps != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -79,14 +79,14 @@ func TestGapAfterGap(t *testing.T) {
 // TestRoomAgain: what was full has room for bytes when a quarter of it is free, and not before;
 // what goes into the reserve does not make it full.
 func TestRoomAgain(t *testing.T) {
-	const unit = endless / 8
-	b := New(gaps(endless))
+	const unit = roomy / 8
+	b := NewQueue(gaps(roomy))
 	for range 7 {
 		b.Put(data(1, unit-letterCost))
 	}
-	b.Put(letter{stream: Stream{Exchange: 1}, head: true})
+	b.Put(letter{stream: QueueStream{Exchange: 1}, head: true})
 	for range unit / letterCost {
-		b.Put(letter{stream: Stream{Exchange: 2}, head: true})
+		b.Put(letter{stream: QueueStream{Exchange: 2}, head: true})
 	}
 	b.Take(1)
 	b.Put(data(3, unit-2*letterCost))
@@ -116,52 +116,52 @@ func TestRoomAgain(t *testing.T) {
 // TestBeginsWithTooMuch: an exchange is let in when there is room for its head, however much comes
 // with that.
 func TestBeginsWithTooMuch(t *testing.T) {
-	b := New(gaps(endless))
-	b.Put(letter{stream: Stream{1, true}, head: true, data: strings.Repeat("x", 2*endless)})
-	expect(t, all(b), fmt.Sprintf("1< head -%d", 2*endless))
+	b := NewQueue(gaps(roomy))
+	b.Put(letter{stream: QueueStream{1, true}, head: true, data: strings.Repeat("x", 2*roomy)})
+	expectQueued(t, all(b), fmt.Sprintf("1< head -%d", 2*roomy))
 }
 
 // TestKeptOut: an exchange that begins when there is no reserve leaves no trace, also not of what
 // comes of it later; one that was let in before comes to its end.
 func TestKeptOut(t *testing.T) {
-	b := New(gaps(4 * 2 * endRoom)) // a reserve for two
+	b := NewQueue(gaps(4 * 2 * endRoom)) // a reserve for two
 	for x := range 3 {
-		b.Put(letter{stream: Stream{x, true}, head: true})
+		b.Put(letter{stream: QueueStream{x, true}, head: true})
 	}
 	b.Put(data(2, 5))
 	for x := range 3 {
-		b.Put(letter{stream: Stream{x, false}, end: true})
+		b.Put(letter{stream: QueueStream{x, false}, end: true})
 	}
 	if s := b.State(); s.Lost != 5 || s.Dropped != 3 || s.Gaps != 0 || len(b.begun) != 0 || b.reserved != 0 {
 		t.Errorf("%+v, %d begun", s, len(b.begun))
 	}
-	expect(t, all(b), "0< head\n1< head\n0 end\n1 end")
-	b.Put(letter{stream: Stream{3, true}, head: true})
-	expect(t, all(b), "3< head")
+	expectQueued(t, all(b), "0< head\n1< head\n0 end\n1 end")
+	b.Put(letter{stream: QueueStream{3, true}, head: true})
+	expectQueued(t, all(b), "3< head")
 }
 
 // TestReserve: heads and ends have a quarter more than the limit. Beyond it heads are counted, ends
 // are there.
 func TestReserve(t *testing.T) {
 	const limit = 4 * 10 * endRoom
-	b := New(gaps(limit))
-	one := Stream{Exchange: 1}
-	b.Put(letter{stream: Stream{Exchange: 3}, head: true})
+	b := NewQueue(gaps(limit))
+	one := QueueStream{Exchange: 1}
+	b.Put(letter{stream: QueueStream{Exchange: 3}, head: true})
 	for range 2*limit/letterCost - 1 {
 		b.Put(letter{stream: one, head: true})
 	}
-	b.Put(letter{stream: Stream{Exchange: 3}, end: true})
+	b.Put(letter{stream: QueueStream{Exchange: 3}, end: true})
 	b.Put(data(1, 7))
 	b.Put(letter{stream: one, head: true, data: "1234567"})
 	b.Put(letter{stream: one, data: "abc", end: true})
-	b.Put(letter{stream: Stream{Exchange: 2}, head: true}) // begins too late
-	b.Put(letter{stream: Stream{Exchange: 2}, end: true})
+	b.Put(letter{stream: QueueStream{Exchange: 2}, head: true}) // begins too late
+	b.Put(letter{stream: QueueStream{Exchange: 2}, end: true})
 	heads := limit * 5 / 4 / letterCost
 	s := b.State()
 	if s.Cost != limit*5/4+3*letterCost || s.Dropped != int64(2*limit/letterCost-heads+3) || s.Lost != 17 || s.Gaps != 1 {
 		t.Errorf("%+v", s)
 	}
-	expect(t, all(b)[heads:], "3 end\n1 -17\n1 end")
+	expectQueued(t, all(b)[heads:], "3 end\n1 -17\n1 end")
 }
 
 // FuzzGaps: whatever comes and however it is taken, what was let in is complete but for its holes,
@@ -175,8 +175,8 @@ func FuzzGaps(f *testing.F) {
 		const limit = 4 * 3 * endRoom
 		const letters = "abcdefghijklmnopqrstuvwxyz"
 		text := strings.Repeat(letters, limit/len(letters)+2)
-		b := New(gaps(limit))
-		sent := map[Stream]int64{}
+		b := NewQueue(gaps(limit))
+		sent := map[QueueStream]int64{}
 		over := map[int]bool{}
 		var taken []letter
 		lost, exchange := int64(0), [4]int{0, 1, 2, 3}
@@ -187,7 +187,7 @@ func FuzzGaps(f *testing.F) {
 				continue
 			}
 			slot := int(op & 3)
-			l := letter{stream: Stream{exchange[slot], op&4 != 0}, head: op&8 != 0}
+			l := letter{stream: QueueStream{exchange[slot], op&4 != 0}, head: op&8 != 0}
 			size := []int{0, 1, 500, 3000, limit - 100, limit, 7}[op>>5]
 			at := int(sent[l.stream] % int64(len(letters)))
 			l.data = text[at : at+size]
@@ -202,7 +202,7 @@ func FuzzGaps(f *testing.F) {
 			}
 		}
 		taken = append(taken, all(b)...)
-		came, ended, seen := map[Stream]int64{}, map[int]bool{}, map[int]bool{}
+		came, ended, seen := map[QueueStream]int64{}, map[int]bool{}, map[int]bool{}
 		for _, l := range taken {
 			came[l.stream] += l.lost
 			lost += l.lost

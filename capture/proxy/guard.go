@@ -1,11 +1,8 @@
-// Package hostguard decides which requests a server on this machine may answer.
-//
-// A web page can make its visitor's browser send requests to the loopback. The Host check stops pages
-// whose name was made to resolve there (DNS rebinding). The Origin and Sec-Fetch-Site checks stop all
-// others.
-package hostguard
+package proxy
 
 import (
+	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -14,10 +11,17 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
-// Rules define which requests are allowed.
-type Rules struct {
+// The guard decides which requests a server on this machine may answer.
+//
+// A web page can make its visitor's browser send requests to the loopback. The Host check stops pages
+// whose name was made to resolve there (DNS rebinding). The Origin and Sec-Fetch-Site checks stop all
+// others.
+
+// GuardRules define which requests are allowed.
+type GuardRules struct {
 	Public  bool     // other machines are allowed, and use any name for the server
 	Origins []string // allowed origins of web pages, in addition to the loopback
 	Purpose string   // the server's purpose, for requests to another host: "this server goes nowhere"
@@ -48,7 +52,7 @@ func (no *Refusal) Write(w http.ResponseWriter, who string) {
 }
 
 // Check returns nil for a request that may be answered.
-func (rules Rules) Check(r *http.Request) *Refusal {
+func (rules GuardRules) Check(r *http.Request) *Refusal {
 	if no := rules.checkHost(r); no != nil {
 		return no
 	}
@@ -57,7 +61,7 @@ func (rules Rules) Check(r *http.Request) *Refusal {
 
 // checkHost requires a name of the loopback, or the address that the request came to. A public server may
 // have any name.
-func (rules Rules) checkHost(r *http.Request) *Refusal {
+func (rules GuardRules) checkHost(r *http.Request) *Refusal {
 	host, port := splitHost(r.Host)
 	own, ownPort := LocalAddress(r)
 	named := IsLoopback(host) || own != "" && host == own
@@ -71,7 +75,7 @@ func (rules Rules) checkHost(r *http.Request) *Refusal {
 }
 
 // checkOrigin refuses requests from web pages, except pages of the loopback and of allowed origins.
-func (rules Rules) checkOrigin(r *http.Request) *Refusal {
+func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
 		u, err := url.Parse(origin)
@@ -88,7 +92,7 @@ func (rules Rules) checkOrigin(r *http.Request) *Refusal {
 
 // Handler passes allowed requests to next, with a [ClientContext] and without marks. It refuses all others in
 // the name of who, and reports them to refused.
-func (rules Rules) Handler(next http.Handler, who string, refused func(*Refusal)) http.Handler {
+func (rules GuardRules) Handler(next http.Handler, who string, refused func(*Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		no := rules.Check(r)
 		if no == nil {
@@ -103,9 +107,9 @@ func (rules Rules) Handler(next http.Handler, who string, refused func(*Refusal)
 	})
 }
 
-// Protocols returns the protocols that toolscope's servers accept. They include HTTP/2 without TLS, for clients that
+// HTTPProtocols returns the protocols that toolscope's servers accept. They include HTTP/2 without TLS, for clients that
 // begin with it without negotiation, as the AWS SDK for JavaScript does (RFC 9113 §3.3).
-func Protocols() *http.Protocols {
+func HTTPProtocols() *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
 	p.SetUnencryptedHTTP2(true)
@@ -140,4 +144,93 @@ func IsLoopback(host string) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// markField is a request header with the marks of the toolscope servers on this machine that the request
+// has passed. It shows a server that its upstream, perhaps through other servers, is the server itself.
+// The field is the connection's own (RFC 9110 §7.6.1), so other proxies don't forward it.
+const markField = "Toolscope-Via"
+
+// NewMark returns the mark of a server. It is random, so it reveals nothing.
+func NewMark() string { return rand.Text() }
+
+// TakeMarks removes the marks from a request's header and returns them.
+func TakeMarks(h http.Header) (marks []string) {
+	values, ok := h[markField]
+	if !ok {
+		return nil
+	}
+	delete(h, markField)
+	for _, v := range values {
+		for mark := range strings.SplitSeq(v, ",") {
+			marks = append(marks, strings.TrimSpace(mark))
+		}
+	}
+	isOurs := func(value string) bool { return strings.EqualFold(strings.TrimSpace(value), markField) }
+	if rest := slices.DeleteFunc(slices.Clone(h["Connection"]), isOurs); len(rest) > 0 {
+		h["Connection"] = rest
+	} else {
+		delete(h, "Connection")
+	}
+	return marks
+}
+
+// SetMarks sets the marks of a request to an upstream, if that may be a toolscope server on this machine.
+func SetMarks(h http.Header, to *url.URL, marks []string) {
+	if to.Scheme == "http" && isThisMachine(to.Hostname()) {
+		h[markField] = []string{strings.Join(marks, ", ")}
+		h["Connection"] = append(h["Connection"], markField)
+	}
+}
+
+// isThisMachine reports whether a connection to a host name or address can only stay on this machine. The
+// address 0.0.0.0 leads to the loopback.
+func isThisMachine(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return IsLoopback(host) || err == nil && addr.Unmap().IsUnspecified()
+}
+
+// Times between checks of a client that sends no more data.
+const (
+	minLookTime = time.Millisecond
+	maxLookTime = time.Second
+)
+
+// ClientContext returns a context that ends when the client of a request goes away, and has the values of
+// the request's own context. Its cancel function must be called.
+//
+// net/http reports a client that ends its side of the connection as gone. But a client may do so after its
+// last request, and still read (RFC 9112 §9.6 allows it). On the wire both are the same until the server
+// sends something. So the context continues while the client's socket on this machine is open.
+func ClientContext(r *http.Request) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	stop := context.AfterFunc(r.Context(), func() {
+		for wait := minLookTime; IsHalfClosed(r); wait = min(2*wait, maxLookTime) {
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel(context.Cause(r.Context()))
+	})
+	return ctx, func(cause error) {
+		stop()
+		cancel(cause)
+	}
+}
+
+// IsHalfClosed reports whether net/http reported the client of a request as gone although the client may
+// still read: it has only closed its sending side.
+func IsHalfClosed(r *http.Request) bool {
+	if context.Cause(r.Context()) != context.Canceled || r.ProtoMajor != 1 {
+		return false
+	}
+	own, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return own != nil && hasOpenSocket(addrPort(r.RemoteAddr), addrPort(own.String()))
+}
+
+func addrPort(text string) netip.AddrPort {
+	addr, _ := netip.ParseAddrPort(text)
+	return addr
 }

@@ -1,6 +1,4 @@
-// Package websocket reads and writes the messages of WebSockets (RFC 6455), for proxies and servers. It
-// opens no connection.
-package websocket
+package capture
 
 import (
 	"crypto/sha1" // #nosec G505 -- the handshake's own; it keeps nothing secret
@@ -11,8 +9,11 @@ import (
 	"strings"
 )
 
-// MaxMessage is the length of the longest message that is kept.
-const MaxMessage = 64 << 20
+// This file reads and writes the messages of WebSockets (RFC 6455), for proxies and servers. It
+// opens no connection.
+
+// MaxWebSocketMessage is the length of the longest message that is kept.
+const MaxWebSocketMessage = 64 << 20
 
 // The opcodes of RFC 6455 §5.2.
 const (
@@ -24,20 +25,22 @@ const (
 	OpPong         = 0xA
 )
 
-// Protocol is the value of the Upgrade field of a request and its response.
-const Protocol = "websocket"
+// WebSocketProtocol is the value of the Upgrade field of a request and its response.
+const WebSocketProtocol = "websocket"
 
-// IsRequest reports whether a request asks for a WebSocket.
-func IsRequest(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), Protocol) }
+// IsWebSocket reports whether a request asks for a WebSocket.
+func IsWebSocket(r *http.Request) bool {
+	return strings.EqualFold(r.Header.Get("Upgrade"), WebSocketProtocol)
+}
 
-// AcceptKey returns the server's response to the key of a handshake (§4.2.2).
-func AcceptKey(key string) string {
+// WebSocketAcceptKey returns the server's response to the key of a handshake (§4.2.2).
+func WebSocketAcceptKey(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // #nosec G401
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// AppendFrame appends a frame that is a complete message, or a control frame, as a server sends it.
-func AppendFrame(b []byte, opcode byte, payload []byte) []byte {
+// AppendWebSocketFrame appends a frame that is a complete message, or a control frame, as a server sends it.
+func AppendWebSocketFrame(b []byte, opcode byte, payload []byte) []byte {
 	b = append(b, 0x80|opcode)
 	switch n := len(payload); {
 	case n < 126:
@@ -50,10 +53,10 @@ func AppendFrame(b []byte, opcode byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// Reader reads the messages of one direction of a WebSocket (§5): it unmasks its frames and joins them.
+// WebSocketReader reads the messages of one direction of a WebSocket (§5): it unmasks its frames and joins them.
 // Control frames are not messages; a Close is stored. An invalid frame ends the reading, not the traffic.
 // The zero value is ready to use.
-type Reader struct {
+type WebSocketReader struct {
 	// Control, if set, is called for each control frame. It must not keep payload.
 	Control func(opcode byte, payload []byte)
 
@@ -87,7 +90,7 @@ type Reader struct {
 
 // Write takes the next bytes and emits each message that they complete. A message that was too long to
 // keep is nil.
-func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
+func (m *WebSocketReader) Write(p []byte, emit func(message []byte, length uint64)) {
 	m.came += int64(len(p))
 	if m.Broken != "" {
 		m.Unread += int64(len(p))
@@ -116,7 +119,7 @@ func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
 
 // takeHeader reads up to the end of a frame's header and reports whether it is complete. It returns the
 // remaining bytes.
-func (m *Reader) takeHeader(p []byte) ([]byte, bool) {
+func (m *WebSocketReader) takeHeader(p []byte) ([]byte, bool) {
 	for len(m.header) < m.headerSize() {
 		n := min(m.headerSize()-len(m.header), len(p))
 		if n == 0 {
@@ -145,7 +148,7 @@ func (m *Reader) takeHeader(p []byte) ([]byte, bool) {
 }
 
 // headerSize returns the length of the header, as far as its bytes show it.
-func (m *Reader) headerSize() int {
+func (m *WebSocketReader) headerSize() int {
 	if len(m.header) < 2 {
 		return 2
 	}
@@ -162,7 +165,7 @@ func (m *Reader) headerSize() int {
 	return n
 }
 
-func (m *Reader) checkHeader() {
+func (m *WebSocketReader) checkHeader() {
 	control := m.opcode >= OpClose
 	switch {
 	case m.header[0]&0x70 != 0:
@@ -181,7 +184,7 @@ func (m *Reader) checkHeader() {
 }
 
 // addPayload adds payload to the message or the control frame.
-func (m *Reader) addPayload(p []byte) {
+func (m *WebSocketReader) addPayload(p []byte) {
 	to := &m.Message
 	if m.opcode >= OpClose {
 		to = &m.control
@@ -189,7 +192,7 @@ func (m *Reader) addPayload(p []byte) {
 		if m.Open = true; m.opcode != opContinuation {
 			m.Kind = m.opcode
 		}
-		if m.Length += uint64(len(p)); m.Length > MaxMessage {
+		if m.Length += uint64(len(p)); m.Length > MaxWebSocketMessage {
 			m.Message, to = nil, nil
 		}
 	}
@@ -205,7 +208,7 @@ func (m *Reader) addPayload(p []byte) {
 	m.at += uint64(len(p))
 }
 
-func (m *Reader) endFrame(emit func(message []byte, length uint64)) {
+func (m *WebSocketReader) endFrame(emit func(message []byte, length uint64)) {
 	switch {
 	case m.opcode >= OpClose:
 		if m.opcode == OpClose {
@@ -225,7 +228,7 @@ func (m *Reader) endFrame(emit func(message []byte, length uint64)) {
 	}
 }
 
-func (m *Reader) takeClose() {
+func (m *WebSocketReader) takeClose() {
 	m.Closed, m.Code, m.Reason = true, 1005, ""
 	if len(m.control) >= 2 {
 		m.Code, m.Reason = int(binary.BigEndian.Uint16(m.control)), string(m.control[2:])

@@ -1,4 +1,4 @@
-package hostguard
+package proxy
 
 import (
 	"net"

@@ -1,18 +1,4 @@
-// Package stdio runs a server process and records its standard streams. Most servers of the Model
-// Context Protocol are used that way:
-//
-//	client ─▶ our standard input  ─▶ stamped, recorded ─▶ the process's
-//	client ◀─ our standard output ◀─ stamped, recorded ◀─ the process's
-//
-// Invariants:
-//   - Bytes are passed on exactly as they came, and nothing is added.
-//   - A chunk is stamped and recorded before it is passed on: a response never comes before its request.
-//     Record must not wait, so recording delays nothing.
-//   - The process sees the same as without toolscope, in our process group: the end of its input, the end
-//     of its output's reader, and signals. This program ends as the process does.
-//   - If the system allows it, the process does not outlive this program. It does not outlive the client
-//     for long.
-package stdio
+package proxy
 
 import (
 	"bytes"
@@ -30,8 +16,23 @@ import (
 	"toolscope/capture"
 )
 
-// Options are options for running a process.
-type Options struct {
+// RunStdio runs a server process and records its standard streams. Most servers of the Model
+// Context Protocol are used that way:
+//
+//	client ─▶ our standard input  ─▶ stamped, recorded ─▶ the process's
+//	client ◀─ our standard output ◀─ stamped, recorded ◀─ the process's
+//
+// Invariants:
+//   - Bytes are passed on exactly as they came, and nothing is added.
+//   - A chunk is stamped and recorded before it is passed on: a response never comes before its request.
+//     Record must not wait, so recording delays nothing.
+//   - The process sees the same as without toolscope, in our process group: the end of its input, the end
+//     of its output's reader, and signals. This program ends as the process does.
+//   - If the system allows it, the process does not outlive this program. It does not outlive the client
+//     for long.
+
+// StdioOptions are options for running a process.
+type StdioOptions struct {
 	Name                  string    // of the server
 	CommandLine           []string  // the command line, redacted for the record
 	Began                 time.Time // the zero of the times
@@ -52,15 +53,15 @@ const (
 
 // wrapper is a running process.
 type wrapper struct {
-	o         Options
+	o         StdioOptions
 	cmd       *exec.Cmd
 	mu        sync.Mutex // keeps the times of records in order
 	exited    chan struct{}
 	signalled atomic.Bool // a signal was passed on
 }
 
-// Run runs a command to its end. An error means that the command could not be started.
-func Run(args []string, o Options) (Ending, error) {
+// RunStdio runs a command to its end. An error means that the command could not be started.
+func RunStdio(args []string, o StdioOptions) (Ending, error) {
 	// If a child ends with its parent, the parent is the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -324,9 +325,9 @@ func (l *lineSplitter) handLines(n int) {
 	l.part = append(l.part[:0], l.part[n:]...)
 }
 
-// Watch runs a shell command, which keeps this program's standard streams. It records the command, its
+// WatchStdio runs a shell command, which keeps this program's standard streams. It records the command, its
 // start and how it ended. An error means that the command could not be started.
-func Watch(args []string, command string, o Options) (Ending, error) {
+func WatchStdio(args []string, command string, o StdioOptions) (Ending, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w := &wrapper{o: o, cmd: exec.Command(args[0], args[1:]...), exited: make(chan struct{})}

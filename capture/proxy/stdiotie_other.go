@@ -1,6 +1,6 @@
 //go:build !linux
 
-package stdio
+package proxy
 
 import "os/exec"
 

@@ -1,4 +1,4 @@
-package stdio
+package proxy
 
 import (
 	"os/exec"

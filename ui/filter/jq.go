@@ -1,6 +1,4 @@
-// Package jq runs a jq expression on JSON texts. The expression can read only the text, no files and no
-// environment variables, and its time and memory are limited.
-package jq
+package filter
 
 import (
 	"bytes"
@@ -18,11 +16,14 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Timeout is the time limit of a run.
-const Timeout = 2 * time.Second
+// A JQExpr runs a jq expression on JSON texts. The expression can read only the text, no files and no
+// environment variables, and its time and memory are limited.
+
+// JQTimeout is the time limit of a run.
+const JQTimeout = 2 * time.Second
 
 // ErrTimeout says that a run exceeded Timeout.
-var ErrTimeout = errors.New("it took longer than " + Timeout.String())
+var ErrTimeout = errors.New("it took longer than " + JQTimeout.String())
 
 // A NotJSONError says why a text is not JSON.
 type NotJSONError struct{ Why string }
@@ -32,19 +33,19 @@ func (e NotJSONError) Error() string { return "not JSON: " + e.Why }
 // IsNotJSON reports whether an error is a NotJSONError.
 func IsNotJSON(err error) bool { return errors.As(err, new(NotJSONError)) }
 
-// Expr is a compiled expression.
-type Expr struct {
+// JQExpr is a compiled expression.
+type JQExpr struct {
 	code      *gojq.Code
 	maxMemory int
 }
 
-// Parse compiles an expression. An error contains the expression and the position of the fault.
-func Parse(expr string) (*Expr, error) {
+// ParseJQ compiles an expression. An error contains the expression and the position of the fault.
+func ParseJQ(expr string) (*JQExpr, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", errorPlace(expr, err), err)
 	}
-	e := &Expr{maxMemory: maxMemory}
+	e := &JQExpr{maxMemory: maxMemory}
 	limitSteps(reflect.ValueOf(q))
 	if e.code, err = gojq.Compile(q, e.stepChecks()...); err != nil {
 		return nil, fmt.Errorf("%s: %w", expr, err)
@@ -67,7 +68,7 @@ func errorPlace(expr string, err error) string {
 
 // Run yields the results for one JSON text until ctx ends; an error is the last item. Numbers stay as
 // they are written.
-func (e *Expr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
+func (e *JQExpr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in, err := decode(text)
 		if err != nil {

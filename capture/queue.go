@@ -1,4 +1,10 @@
-// Package queue is the bounded queue between producers and a consumer that takes items at its own pace.
+package capture
+
+import (
+	"sync"
+)
+
+// A Queue is a bounded queue between producers and a consumer that takes items at its own pace.
 //
 //	producer ─▶ Put ─▶ Queue ─▶ Take ─▶ consumer
 //	                     └─▶ Wakeups: there is something
@@ -16,36 +22,33 @@
 //   - An exchange whose first item exceeds even the reserve leaves no trace, and is counted.
 //   - So a queue holds at most its limit and half of it more, and admitted exchanges end, however fast it
 //     is filled and however slowly it is emptied.
-package queue
 
-import "sync"
-
-// Rules define the items of a queue. Limit and Cost are required. The others define gaps and are set all
+// QueueRules define the items of a queue. Limit and Cost are required. The others define gaps and are set all
 // together or not at all.
-type Rules[T any] struct {
+type QueueRules[T any] struct {
 	Limit int         // the maximum cost of the waiting items
 	Cost  func(T) int // the cost of an item, which doesn't change: roughly its memory
 
-	PartOf       func(T) Part               // the place of an item
+	PartOf       func(T) QueuePart          // the place of an item
 	WithoutBytes func(T) (T, bool)          // the item without its bytes; false if the remaining item is not worth keeping
 	Gap          func(lost int64, near T) T // near, which has no bytes, reporting how many are missing there
 }
 
-// Part is the place of an item.
-type Part struct {
-	Stream
+// QueuePart is the place of an item.
+type QueuePart struct {
+	QueueStream
 	Bytes        int64 // bytes that are missing without the item
 	EndsExchange bool  // no item of the exchange follows
 }
 
-// Stream is one side of an exchange.
-type Stream struct {
+// QueueStream is one side of an exchange.
+type QueueStream struct {
 	Exchange int
 	Request  bool
 }
 
-// State is the state of a queue.
-type State struct {
+// QueueState is the state of a queue.
+type QueueState struct {
 	Waiting int   // number of waiting items
 	Cost    int   // their cost
 	Lost    int64 // bytes that were left out
@@ -56,7 +59,7 @@ type State struct {
 
 // Queue holds waiting items. Any number of goroutines may put items in; one takes them out.
 type Queue[T any] struct {
-	rules Rules[T]
+	rules QueueRules[T]
 	bell  chan struct{} // one slot: a doorbell, not a queue
 
 	mu     sync.Mutex
@@ -69,15 +72,15 @@ type Queue[T any] struct {
 	closed bool
 	err    error
 
-	state    State                 // without the waiting items
+	state    QueueState            // without the waiting items
 	begun    map[int]*openExchange // exchanges that have not ended
 	reserved int                   // room reserved for their ends
 	full     bool                  // an item with bytes did not fit
 	gaps     []*gap                // that wait, in order
 }
 
-// New returns an empty queue.
-func New[T any](rules Rules[T]) *Queue[T] {
+// NewQueue returns an empty queue.
+func NewQueue[T any](rules QueueRules[T]) *Queue[T] {
 	b := &Queue[T]{rules: rules, bell: make(chan struct{}, 1), begun: map[int]*openExchange{}}
 	b.room.L = &b.mu
 	return b
@@ -210,11 +213,134 @@ func (b *Queue[T]) Wake() {
 func (b *Queue[T]) Waiting() int { return b.State().Waiting }
 
 // State returns the state of the queue.
-func (b *Queue[T]) State() State {
+func (b *Queue[T]) State() QueueState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state
 	s.Waiting = b.waitingCount()
 	s.Full = b.full && s.Cost > b.refillLevel()
 	return s
+}
+
+// openExchange is an exchange that has begun and not ended.
+type openExchange struct {
+	out  bool    // it was not admitted
+	gaps [2]*gap // of its response and its request: the last item waiting of that side, if it is a gap
+}
+
+// gap is a place where bytes of a stream are missing. A waiting item without bytes reports it.
+type gap struct {
+	at     int64 // the number of that item, among all that ever waited
+	stream QueueStream
+	lost   int64
+}
+
+// endRoom is reserved for each admitted exchange, so that it can end: for a gap on each side, and for its
+// last item.
+const endRoom = 1 << 10
+
+// addOrGap adds an item, with or without its bytes, or counts it as dropped.
+func (b *Queue[T]) addOrGap(v T) {
+	part := b.rules.PartOf(v)
+	x := b.exchangeOf(v, part)
+	switch cost := b.rules.Cost(v); {
+	case x.out:
+		b.state.Lost += part.Bytes
+		b.state.Dropped++
+	case part.Bytes > 0 && b.hasRoom(cost), part.Bytes == 0 && (part.EndsExchange || b.hasReserve(cost)):
+		b.enqueue(x, part, v)
+	case part.Bytes == 0:
+		b.state.Dropped++
+	default:
+		b.omitBytes(x, part, v)
+	}
+}
+
+// exchangeOf returns the exchange of an item, which may be its first or its last.
+func (b *Queue[T]) exchangeOf(v T, part QueuePart) *openExchange {
+	x := b.begun[part.Exchange]
+	if x == nil {
+		if part.Bytes > 0 {
+			v, _ = b.rules.WithoutBytes(v)
+		}
+		x = &openExchange{out: b.reserved+endRoom > b.rules.Limit/4 || !b.hasReserve(b.rules.Cost(v))}
+		b.begun[part.Exchange] = x
+		if !x.out {
+			b.reserved += endRoom
+		}
+	}
+	if part.EndsExchange {
+		delete(b.begun, part.Exchange)
+		if !x.out {
+			b.reserved -= endRoom
+		}
+	}
+	return x
+}
+
+// hasRoom reports whether there is room for bytes. A queue that was full has no room until a quarter of
+// it is free: otherwise there would be a gap before each chunk that finds room.
+func (b *Queue[T]) hasRoom(cost int) bool {
+	limit := b.rules.Limit
+	if b.full {
+		limit = b.refillLevel()
+	}
+	b.full = b.state.Cost+cost > limit
+	return !b.full
+}
+
+// refillLevel is the cost below which a queue that was full takes bytes again.
+func (b *Queue[T]) refillLevel() int { return b.rules.Limit / 4 * 3 }
+
+// hasReserve reports whether the reserve has room for an item without bytes.
+func (b *Queue[T]) hasReserve(cost int) bool {
+	return b.state.Cost+cost <= b.rules.Limit+b.rules.Limit/4
+}
+
+// enqueue adds an item to the queue. The gap before it in its stream grows no more.
+func (b *Queue[T]) enqueue(x *openExchange, part QueuePart, v T) {
+	*x.gapSlot(part.QueueStream) = nil
+	b.add(v)
+}
+
+func (x *openExchange) gapSlot(s QueueStream) **gap {
+	if s.Request {
+		return &x.gaps[1]
+	}
+	return &x.gaps[0]
+}
+
+// omitBytes leaves out the bytes of an item: they form a gap, or extend the one directly before the item.
+func (b *Queue[T]) omitBytes(x *openExchange, part QueuePart, v T) {
+	b.state.Lost += part.Bytes
+	kept, worth := b.rules.WithoutBytes(v)
+	h := x.gapSlot(part.QueueStream)
+	switch {
+	case *h == nil: // the item without its bytes reports the gap, even if it is otherwise empty
+		b.state.Gaps++
+		*h = &gap{at: b.taken + int64(b.waitingCount()), stream: part.QueueStream, lost: part.Bytes}
+		b.gaps = append(b.gaps, *h)
+		b.add(kept)
+		return
+	case worth && !part.EndsExchange && !b.hasReserve(b.rules.Cost(kept)):
+		b.state.Dropped++
+		worth = false
+	}
+	(*h).lost += part.Bytes
+	if worth {
+		b.enqueue(x, part, kept)
+	}
+}
+
+// reportGaps completes the gaps among the first n waiting items with the number of missing bytes.
+func (b *Queue[T]) reportGaps(n int) {
+	for len(b.gaps) > 0 && b.gaps[0].at < b.taken+int64(n) {
+		h := b.gaps[0]
+		b.gaps[0], b.gaps = nil, b.gaps[1:]
+		if x := b.begun[h.stream.Exchange]; x != nil && *x.gapSlot(h.stream) == h {
+			*x.gapSlot(h.stream) = nil // it is taken, and grows no more
+		}
+		at := &b.queue[b.first+int(h.at-b.taken)]
+		*at = b.rules.Gap(h.lost, *at)
+	}
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hostguard
+package proxy
 
 import "net/netip"
 

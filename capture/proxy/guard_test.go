@@ -1,4 +1,4 @@
-package hostguard
+package proxy
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 		}
 		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, own))
 		for public, status := range map[bool]int{false: test.status, true: test.public} {
-			no := Rules{Public: public, Origins: []string{"app://x"}, Purpose: "it goes nowhere"}.Check(r)
+			no := GuardRules{Public: public, Origins: []string{"app://x"}, Purpose: "it goes nowhere"}.Check(r)
 			switch {
 			case no == nil && status != 0, no != nil && no.Status != status:
 				t.Errorf("%s, public %v: %+v, not %d", test.what, public, no, status)
@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 // TestHandler: what is refused never reaches what it guards.
 func TestHandler(t *testing.T) {
 	asked, told := 0, ""
-	h := Rules{}.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }), "it", func(no *Refusal) { told += no.Why })
+	h := GuardRules{}.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }), "it", func(no *Refusal) { told += no.Why })
 	for n, host := range []string{"localhost", "evil.example"} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("POST", "/", nil)

@@ -1,10 +1,4 @@
-// Package settings reads TOML files into a list of values with their positions, so that an error can name
-// its line and column.
-//
-// Invariants:
-//   - The values are in the order of the file, and complete.
-//   - Lines and columns count from 1; a column is a character, as in editors.
-package settings
+package themes
 
 import (
 	"errors"
@@ -16,6 +10,13 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
+
+// ReadTOML reads TOML files into a list of values with their positions, so that an error can name
+// its line and column.
+//
+// Invariants:
+//   - The values are in the order of the file, and complete.
+//   - Lines and columns count from 1; a column is a character, as in editors.
 
 // Position is a line and column of a file.
 type Position struct{ Line, Column int }
@@ -29,10 +30,10 @@ type Setting struct {
 }
 
 // Name returns the key after its table.
-func (s Setting) Name() string { return Name(s.Table, s.Key) }
+func (s Setting) Name() string { return SettingName(s.Table, s.Key) }
 
-// Name returns a key after its table.
-func Name(table, key string) string {
+// SettingName returns a key after its table.
+func SettingName(table, key string) string {
 	if table == "" {
 		return key
 	}
@@ -47,8 +48,8 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.What) }
 
-// Read reads a file. The error is a [*SyntaxError].
-func Read(data []byte) ([]Setting, error) {
+// ReadTOML reads a file. The error is a [*SyntaxError].
+func ReadTOML(data []byte) ([]Setting, error) {
 	if at := findInvalid(data); at >= 0 {
 		return nil, &SyntaxError{positionOf(data, at), "a byte that is not UTF-8"}
 	}

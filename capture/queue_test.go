@@ -1,4 +1,4 @@
-package queue
+package capture
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 // letter is what the tests put into boxes.
 type letter struct {
-	stream Stream
+	stream QueueStream
 	head   bool
 	data   string
 	end    bool
@@ -44,13 +44,13 @@ func (l letter) String() string {
 const letterCost = 10
 
 // waits are the rules of a box in which Put waits, and gaps those of one that has gaps.
-func waits(limit int) Rules[letter] {
-	return Rules[letter]{Limit: limit, Cost: func(l letter) int { return letterCost + len(l.data) }}
+func waits(limit int) QueueRules[letter] {
+	return QueueRules[letter]{Limit: limit, Cost: func(l letter) int { return letterCost + len(l.data) }}
 }
 
-func gaps(limit int) Rules[letter] {
+func gaps(limit int) QueueRules[letter] {
 	r := waits(limit)
-	r.PartOf = func(l letter) Part { return Part{l.stream, int64(len(l.data)) + l.lost, l.end} }
+	r.PartOf = func(l letter) QueuePart { return QueuePart{l.stream, int64(len(l.data)) + l.lost, l.end} }
 	r.WithoutBytes = func(l letter) (letter, bool) {
 		l.data, l.lost = "", 0
 		return l, l.head || l.end
@@ -63,7 +63,7 @@ func gaps(limit int) Rules[letter] {
 }
 
 func data(exchange, n int) letter {
-	return letter{stream: Stream{Exchange: exchange}, data: strings.Repeat("x", n)}
+	return letter{stream: QueueStream{Exchange: exchange}, data: strings.Repeat("x", n)}
 }
 
 // all empties a box that is not closed.
@@ -76,7 +76,7 @@ func all[T any](b *Queue[T]) (taken []T) {
 	}
 }
 
-func expect(t *testing.T, got []letter, want string) {
+func expectQueued(t *testing.T, got []letter, want string) {
 	t.Helper()
 	var lines []string
 	for _, l := range got {
@@ -90,7 +90,7 @@ func expect(t *testing.T, got []letter, want string) {
 // TestPutWaits: without gaps nothing is lost, and nobody waits longer than he must.
 func TestPutWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := New(waits(100))
+		b := NewQueue(waits(100))
 		put := 0
 		go func() {
 			for n := range 10 {
@@ -113,7 +113,7 @@ func TestPutWaits(t *testing.T) {
 				t.Fatalf("not in order: %v", taken)
 			}
 		}
-		if len(taken) != 10 || b.State() != (State{}) {
+		if len(taken) != 10 || b.State() != (QueueState{}) {
 			t.Errorf("%d were taken, and left is %+v", len(taken), b.State())
 		}
 	})
@@ -121,17 +121,17 @@ func TestPutWaits(t *testing.T) {
 
 // TestTooBig: what is bigger than the limit finds room when nothing else waits.
 func TestTooBig(t *testing.T) {
-	b := New(waits(100))
+	b := NewQueue(waits(100))
 	if !b.Put(data(1, 1000)) {
 		t.Error("not put")
 	}
-	expect(t, all(b), "1 +1000")
+	expectQueued(t, all(b), "1 +1000")
 }
 
 // TestClose: who waits in Put is let go, what waits in the box can be taken, and then it has ended.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := New(waits(20))
+		b := NewQueue(waits(20))
 		b.Put(data(1, 9))
 		refused := false
 		go func() { refused = !b.Put(data(2, 9)) }()
@@ -146,7 +146,7 @@ func TestClose(t *testing.T) {
 		if ended, _ := b.Done(); ended || !refused || b.Put(data(3, 1)) {
 			t.Error("closed, with one that waits:", ended, refused)
 		}
-		expect(t, all(b), "1 +9")
+		expectQueued(t, all(b), "1 +9")
 		if ended, err := b.Done(); !ended || err != why {
 			t.Error(ended, err)
 		}
@@ -155,7 +155,7 @@ func TestClose(t *testing.T) {
 
 // TestBell rings once for any number of things, for the end, and when it is asked to.
 func TestBell(t *testing.T) {
-	b := New(gaps(1 << 20))
+	b := NewQueue(gaps(1 << 20))
 	rang := func() bool {
 		select {
 		case <-b.Wakeups():
@@ -184,7 +184,7 @@ func TestBell(t *testing.T) {
 // TestTake takes as much as is wanted, at least one.
 func TestTake(t *testing.T) {
 	for most, want := range map[int]string{0: "[1 1 1 1 1]", 20: "[1 1 1 1 1]", 21: "[2 2 1]", 1000: "[5]"} {
-		b := New(waits(1 << 20))
+		b := NewQueue(waits(1 << 20))
 		for n := range 5 {
 			b.Put(data(n, 10))
 		}
@@ -205,7 +205,7 @@ func TestTake(t *testing.T) {
 
 // TestForgets: what was taken is not held any more, and the room that a flood needed is given back.
 func TestForgets(t *testing.T) {
-	b := New(waits(1 << 20))
+	b := NewQueue(waits(1 << 20))
 	for n := range 7 {
 		b.Put(data(n, 10))
 	}
@@ -247,8 +247,8 @@ func TestForgets(t *testing.T) {
 
 // TestAllocations: what passes costs no memory.
 func TestAllocations(t *testing.T) {
-	for name, rules := range map[string]Rules[letter]{"waits": waits(1 << 20), "gaps": gaps(1 << 20)} {
-		b := New(rules)
+	for name, rules := range map[string]QueueRules[letter]{"waits": waits(1 << 20), "gaps": gaps(1 << 20)} {
+		b := NewQueue(rules)
 		l := data(1, 100)
 		if n := testing.AllocsPerRun(1000, func() {
 			for range 7 {
@@ -274,12 +274,12 @@ func TestAllocations(t *testing.T) {
 
 // TestManyPut: nothing is lost or doubled when many put at once.
 func TestManyPut(t *testing.T) {
-	b := New(waits(500))
+	b := NewQueue(waits(500))
 	var putting sync.WaitGroup
 	for x := range 8 {
 		putting.Go(func() {
 			for n := range 200 {
-				b.Put(letter{stream: Stream{Exchange: x}, data: fmt.Sprint(n, " ")})
+				b.Put(letter{stream: QueueStream{Exchange: x}, data: fmt.Sprint(n, " ")})
 			}
 		})
 	}
@@ -306,7 +306,7 @@ func TestManyPut(t *testing.T) {
 func BenchmarkBox(b *testing.B) {
 	for _, batch := range []int{1, 64} {
 		b.Run(fmt.Sprint(batch), func(b *testing.B) {
-			box, l := New(gaps(1<<20)), data(1, 100)
+			box, l := NewQueue(gaps(1<<20)), data(1, 100)
 			b.ReportAllocs()
 			for n := 0; b.Loop(); n++ {
 				box.Put(l)

@@ -1,4 +1,4 @@
-package jq
+package filter
 
 import (
 	"context"
@@ -55,7 +55,7 @@ func TestStepMemory(t *testing.T) {
 // checkMemory runs an expression with a limit of 8 MiB.
 func checkMemory(t *testing.T, expr string, want error) {
 	t.Helper()
-	e, err := Parse(expr)
+	e, err := ParseJQ(expr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestLimitedSteps(t *testing.T) {
 		`try error("a\(.n)") catch .`, `first(.a[] * 2)`, `.n as $__by | .n *= $__by`,
 		`label $f | (1, break $f) * 2`, `if .n * 2 > 5 then .s * 2 else 0 end`, `.a | .[0:2] * 2`,
 	} {
-		e, err := Parse(expr)
+		e, err := ParseJQ(expr)
 		if err != nil {
 			t.Errorf("%s: %v", expr, err)
 			continue

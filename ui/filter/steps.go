@@ -1,4 +1,4 @@
-package jq
+package filter
 
 import (
 	"reflect"
@@ -107,7 +107,7 @@ func mustParse(expr string) *gojq.Query {
 }
 
 // stepChecks returns the functions that the steps of limitSteps call.
-func (e *Expr) stepChecks() []gojq.CompilerOption {
+func (e *JQExpr) stepChecks() []gojq.CompilerOption {
 	return []gojq.CompilerOption{
 		gojq.WithFunction("_fits", 0, 0, func(v any, _ []any) any {
 			if room := e.maxMemory; !isSmallerThan(v, &room) {
