@@ -30,7 +30,7 @@ func (a *answer) write(after string, redact func(string) string) (string, error)
 	from := 0
 	if after != "" {
 		if from = slices.IndexFunc(a.rows, func(r row) bool { return redact(r.key) == after }) + 1; from == 0 {
-			return "", fmt.Errorf("after=%s: no row has this key\nleave it out to begin again", quote(cutText(after, maxName)))
+			return "", fmt.Errorf("after=%s: no row has this key\nleave it out to begin again", quoteText(cutText(after, maxName)))
 		}
 	}
 	b := strings.Builder{}
@@ -41,7 +41,7 @@ func (a *answer) write(after string, redact func(string) string) (string, error)
 		r := a.rows[i]
 		line := cutRow(redact(r.text), maxRow) + "\n"
 		if b.Len()+len(line) > MaxAnswer-reserve && last != after {
-			fmt.Fprintf(&b, "%d more: call again with after=%s\n", len(a.rows)-i, quote(redact(last)))
+			fmt.Fprintf(&b, "%d more: call again with after=%s\n", len(a.rows)-i, quoteText(redact(last)))
 			return b.String(), nil
 		}
 		b.WriteString(line)

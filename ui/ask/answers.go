@@ -22,11 +22,11 @@ const (
 	partText    = 240
 )
 
-// runs lists the runs. Runs that are not read yet have only a time and a size.
-func (q *query) runs() (*answer, error) {
+// listRuns lists the runs. Runs that are not read yet have only a time and a size.
+func (q *query) listRuns() (*answer, error) {
 	all, err := q.Library.Runs()
 	if err != nil {
-		return nil, errors.New("can't list the runs: " + quote(err.Error()))
+		return nil, errors.New("can't list the runs: " + quoteText(err.Error()))
 	}
 	a := &answer{title: count.Of(len(all), "run") + ", newest first"}
 	until := time.Now().Add(readWait)
@@ -35,7 +35,7 @@ func (q *query) runs() (*answer, error) {
 		if f.Live {
 			when = "LIVE"
 		}
-		line := fmt.Sprintf("%s %s %d bytes", name(f.ID), when, f.Bytes)
+		line := fmt.Sprintf("%s %s %d B", quoteName(f.ID), when, f.Bytes)
 		r, err := q.Library.Open(f, max(0, time.Until(until)))
 		var still StillReading
 		switch {
@@ -44,26 +44,26 @@ func (q *query) runs() (*answer, error) {
 		case err != nil:
 			line += ": can't be read: " + quoteStart(err.Error(), len(err.Error()), rowText)
 		default:
-			line += ": " + r.summary()
+			line += ": " + r.summaryText()
 		}
 		a.add(f.ID, "%s", line)
 	}
 	return a, nil
 }
 
-// summary returns models, turns, calls by state, findings and cost of a run.
-func (r *Run) summary() string {
+// summaryText returns models, turns, calls by state, findings and cost of a run.
+func (r *Run) summaryText() string {
 	s := r.View.Session()
 	var models []string
 	var worst [stream.Error + 1]int
 	var sum price.Sum
 	for _, t := range s.Turns {
-		if m := name(t.Model); t.Model != "" && !slices.Contains(models, m) && len(models) < 4 {
+		if m := quoteName(t.Model); t.Model != "" && !slices.Contains(models, m) && len(models) < 4 {
 			models = append(models, m)
 		}
 		sum.Add(present.CostOf(r.Prices, r.View.Exchange(t.Exchange), t))
 	}
-	for _, p := range r.problems() {
+	for _, p := range r.findProblems() {
 		worst[p.severity]++
 	}
 	words := append(models, count.Of(len(s.Turns), "turn"))
@@ -92,11 +92,11 @@ type problem struct {
 	text     string
 }
 
-// problems returns the problems of a run, the worst first.
-func (r *Run) problems() (all []problem) {
+// findProblems returns the problems of a run, the worst first.
+func (r *Run) findProblems() (all []problem) {
 	s := r.View.Session()
 	add := func(f stream.Finding, t *stream.Turn, c *stream.Call) {
-		all = append(all, problem{f.Severity, t, c, fmt.Sprintf("%s@%s@%d", f.Code, r.ref(t, c), f.Event), r.findingText(f, t, c)})
+		all = append(all, problem{f.Severity, t, c, fmt.Sprintf("%s@%s@%d", f.Code, r.refOf(t, c), f.Event), r.findingText(f, t, c)})
 	}
 	for _, f := range s.Findings {
 		add(f, nil, nil)
@@ -110,8 +110,8 @@ func (r *Run) problems() (all []problem) {
 				add(f, t, c)
 			}
 			if res := c.LatestResult(); res != nil && res.ResultCode == stream.ResultFailed {
-				text := fmt.Sprintf("WARN TOOL_FAILED %s %s: the tool returned an error: %s", name(r.ref(t, c)), name(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
-				all = append(all, problem{stream.Warn, t, c, "TOOL_FAILED@" + r.ref(t, c), text})
+				text := fmt.Sprintf("WARN TOOL_FAILED %s %s: the tool returned an error: %s", quoteName(r.refOf(t, c)), quoteName(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
+				all = append(all, problem{stream.Warn, t, c, "TOOL_FAILED@" + r.refOf(t, c), text})
 			}
 		}
 	}
@@ -119,8 +119,8 @@ func (r *Run) problems() (all []problem) {
 	return all
 }
 
-// ref returns the name of a turn or a call.
-func (r *Run) ref(t *stream.Turn, c *stream.Call) string {
+// refOf returns the name of a turn or a call.
+func (r *Run) refOf(t *stream.Turn, c *stream.Call) string {
 	switch {
 	case t == nil:
 		return r.ID
@@ -132,14 +132,14 @@ func (r *Run) ref(t *stream.Turn, c *stream.Call) string {
 
 // findingText returns a finding with its place.
 func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) string {
-	words := []string{strings.ToUpper(f.Severity.String()), f.Code, "by=" + f.By.String(), name(r.ref(t, c))}
+	words := []string{strings.ToUpper(f.Severity.String()), f.Code, "by=" + f.By.String(), quoteName(r.refOf(t, c))}
 	if c != nil {
-		words = append(words, name(c.Name))
+		words = append(words, quoteName(c.Name))
 	}
 	text := strings.Join(words, " ") + ": " + quoteStart(f.Message, len(f.Message), messageText)
 	var proof []string
 	if first, last := r.Lines(f.Event); first > 0 {
-		at := fmt.Sprintf("%s line %d", name(baseName(r.Path)), first)
+		at := fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), first)
 		if last > first {
 			at += fmt.Sprintf(" to %d", last)
 		}
@@ -177,8 +177,8 @@ func isOwn(c *stream.Call) bool {
 	return c != nil && (c.MCPServer == "toolscope" || strings.HasPrefix(c.Name, "mcp__toolscope__") || strings.HasPrefix(c.Name, "toolscope_"))
 }
 
-// problems lists the problems of a run.
-func (q *query) problems() (*answer, error) {
+// listProblems lists the problems of a run.
+func (q *query) listProblems() (*answer, error) {
 	least := stream.Warn
 	switch q.args["severity"] {
 	case "error":
@@ -186,7 +186,7 @@ func (q *query) problems() (*answer, error) {
 	case "info":
 		least = stream.Info
 	}
-	until, first := time.Now().Add(time.Duration(q.number("wait_s", 0))*time.Second), -1
+	until, first := time.Now().Add(time.Duration(q.numberArg("wait_s", 0))*time.Second), -1
 	for {
 		r, err := q.open(q.args["run"])
 		var still StillReading
@@ -213,7 +213,7 @@ func (q *query) problems() (*answer, error) {
 // problemAnswer returns the problems of a run as an answer, and their number.
 func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	a, hidden, calls := &answer{}, 0, 0
-	for _, p := range r.problems() {
+	for _, p := range r.findProblems() {
 		switch {
 		case isOwn(p.call):
 		case p.severity < least:
@@ -226,7 +226,7 @@ func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	for _, n := range s.Counts {
 		calls += n
 	}
-	a.title = fmt.Sprintf("%s%s: %s in %s, %s", name(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(s.Turns), "turn"), count.Of(calls, "call"))
+	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(s.Turns), "turn"), count.Of(calls, "call"))
 	if hidden > 0 {
 		a.title += fmt.Sprintf(" (%d of lower severity not shown)", hidden)
 	}
@@ -240,8 +240,8 @@ func (r *Run) liveWord() string {
 	return ""
 }
 
-// calls lists the calls of a run.
-func (q *query) calls() (*answer, error) {
+// listCalls lists the calls of a run.
+func (q *query) listCalls() (*answer, error) {
 	r, err := q.open(q.args["run"])
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (q *query) calls() (*answer, error) {
 	for _, t := range r.View.Session().Turns {
 		if r.View.Exchange(t.Exchange) != nil && t.Phase() == stream.TurnRefused || t.Failure != "" {
 			if q.args["tool"]+q.args["text"] == "" {
-				a.add(r.ref(t, nil), "%s %s: no calls%s", name(r.ref(t, nil)), t.Phase(), r.turnEnd(t))
+				a.add(r.refOf(t, nil), "%s %s: no calls%s", quoteName(r.refOf(t, nil)), t.Phase(), r.turnEnd(t))
 			}
 		}
 		for _, c := range t.Calls {
@@ -265,20 +265,20 @@ func (q *query) calls() (*answer, error) {
 			if q.args["bad"] == "true" && !bad {
 				continue
 			}
-			a.add(r.ref(t, c), "%s", r.callRow(t, c))
+			a.add(r.refOf(t, c), "%s", r.callRow(t, c))
 		}
 	}
-	a.title = fmt.Sprintf("%s%s: %s", name(r.ID), r.liveWord(), count.Of(len(a.rows), "row"))
+	a.title = fmt.Sprintf("%s%s: %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "row"))
 	return a, nil
 }
 
 // callRow returns a call in one row.
 func (r *Run) callRow(t *stream.Turn, c *stream.Call) string {
-	words := []string{name(r.ref(t, c))}
+	words := []string{quoteName(r.refOf(t, c))}
 	if t.Request != nil && t.Request.Agent != "" {
-		words = append(words, "agent="+name(t.Request.Agent))
+		words = append(words, "agent="+quoteName(t.Request.Agent))
 	}
-	words = append(words, name(c.Name), "id="+name(c.ID), "state="+c.Status().String(), fmt.Sprintf("%d bytes", c.ArgsLen()), quoteStart(string(c.Args()), c.ArgsLen(), rowText))
+	words = append(words, quoteName(c.Name), "id="+quoteName(c.ID), "state="+c.Status().String(), fmt.Sprintf("%d B", c.ArgsLen()), quoteStart(string(c.Args()), c.ArgsLen(), rowText))
 	for _, run := range r.View.ToolRuns(c) {
 		words = append(words, runText(run, rowText))
 	}
@@ -305,10 +305,10 @@ func resultText(c *stream.Call, most int) string {
 
 // runText returns what a tool really got and gave.
 func runText(run providers.ToolRun, most int) string {
-	text := fmt.Sprintf("ran %s: %s %s, joined %s, got %d bytes %s, gave %s", name(run.Server), name(run.Tool), name(run.State), quote(run.How),
+	text := fmt.Sprintf("ran %s: %s %s, joined %s, got %d B %s, gave %s", quoteName(run.Server), quoteName(run.Tool), quoteName(run.State), quoteText(run.How),
 		run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
 	if run.IsPrefix {
-		text += fmt.Sprintf(" (only the first %d bytes of the arguments)", run.PrefixBytes)
+		text += fmt.Sprintf(" (only the first %d B of the arguments)", run.PrefixBytes)
 	}
 	return text
 }
@@ -324,14 +324,14 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 			}
 			t, c := r.View.Session().Find(stream.Ref{Turn: int32(turn - 1), Call: int32(number)})
 			if t == nil || number > 0 && c == nil {
-				return nil, nil, nil, fmt.Errorf("run %s has no %s\nit has %s; calls lists them", name(r.ID), quote(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
+				return nil, nil, nil, fmt.Errorf("run %s has no %s\nit has %s; calls lists them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
 			}
 			return r, t, c, nil
 		}
 	}
 	all, err := q.Library.Runs()
 	if err != nil {
-		return nil, nil, nil, errors.New("can't list the runs: " + quote(err.Error()))
+		return nil, nil, nil, errors.New("can't list the runs: " + quoteText(err.Error()))
 	}
 	until, unread := time.Now().Add(readWait), 0
 	for _, f := range all {
@@ -348,37 +348,37 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 			}
 		}
 	}
-	text := fmt.Sprintf("no call %s in %s\nuse RUN#TURN.CALL, RUN#TURN, or the id of a call", quote(cutText(ref, maxName)), count.Of(len(all), "run"))
+	text := fmt.Sprintf("no call %s in %s\nuse RUN#TURN.CALL, RUN#TURN, or the id of a call", quoteText(cutText(ref, maxName)), count.Of(len(all), "run"))
 	if unread > 0 {
 		text += fmt.Sprintf("\n%d of them are not read yet: ask again in a second", unread)
 	}
 	return nil, nil, nil, errors.New(text)
 }
 
-// call shows one call or turn, or a part of it.
-func (q *query) call() (*answer, error) {
+// showCall shows one call or turn, or a part of it.
+func (q *query) showCall() (*answer, error) {
 	r, t, c, err := q.find(q.args["ref"])
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{title: "turn " + name(r.ref(t, c))}
+	a := &answer{title: "turn " + quoteName(r.refOf(t, c))}
 	if c != nil {
-		a.title = "call " + name(r.ref(t, c)) + " " + name(c.Name)
+		a.title = "call " + quoteName(r.refOf(t, c)) + " " + quoteName(c.Name)
 	}
 	switch part := q.args["part"]; part {
 	case "bill":
 		for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("usage", "cost") {
-			a.add(f.Word, "%s: %s", f.Word, name(f.Text))
+			a.add(f.Word, "%s: %s", f.Word, quoteName(f.Text))
 		}
 	case "arguments", "result", "request":
 		text := r.partOf(t, c, part)
-		from := min(q.number("offset", 0), len(text))
-		to := min(from+q.number("bytes", 1000), len(text))
+		from := min(q.numberArg("offset", 0), len(text))
+		to := min(from+q.numberArg("bytes", 1000), len(text))
 		// An escaped byte takes up to six: the row stays below its limit.
-		quoted := quote(text[from:to])
+		quoted := quoteText(text[from:to])
 		for len(quoted) > maxRow-200 {
 			to = from + (to-from)*(maxRow-200)/len(quoted)
-			quoted = quote(text[from:to])
+			quoted = quoteText(text[from:to])
 		}
 		a.add(part, "%s, bytes %d to %d of %d: %s", part, from, to, len(text), quoted)
 	default:
@@ -413,7 +413,7 @@ func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) string {
 
 // addCall adds the facts of a call.
 func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
-	a.add("state", "state=%s provider: %s; bytes: %s, %d bytes in %s; id=%s", c.Status(), c.Phase(), c.Syntax(), c.ArgsLen(), count.Of(c.Deltas(), "delta"), name(c.ID))
+	a.add("state", "state=%s provider: %s; bytes: %s, %d B in %s; id=%s", c.Status(), c.Phase(), c.Syntax(), c.ArgsLen(), count.Of(c.Deltas(), "delta"), quoteName(c.ID))
 	a.add("arguments", "arguments: %s", quoteStart(string(c.Args()), c.ArgsLen(), partText))
 	if l := r.View.Latency(t, c); l.From >= 0 {
 		var times []string
@@ -431,12 +431,12 @@ func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
 	for i, run := range r.View.ToolRuns(c) {
 		text := runText(run, partText)
 		if c.SealedAt >= 0 {
-			text += ", " + name(run.SinceMoment(c.SealedAt, "its arguments were final"))
+			text += ", " + quoteName(run.SinceMoment(c.SealedAt, "its arguments were final"))
 		}
 		a.add(fmt.Sprint("run", i), "%s", text)
 	}
 	if n := len(c.SentBack); n > 0 {
-		a.add("sent", "sent back %s, the last one %s", count.Of(n, "time"), name(c.SentBack[n-1].Outcome))
+		a.add("sent", "sent back %s, the last one %s", count.Of(n, "time"), quoteName(c.SentBack[n-1].Outcome))
 	}
 	a.add("result", "%s", resultText(c, partText))
 	for i, f := range c.Findings {
@@ -450,7 +450,7 @@ func (r *Run) addTurn(a *answer, t *stream.Turn) {
 	if by := t.EndedBy.String(); by != "" {
 		ended = " ended by " + by
 	}
-	a.add("turn", "turn %s: %s%s model=%s finish=%s %s%s", name(r.ref(t, nil)), t.Phase(), ended, name(t.Model), name(present.FinishText(t)), count.Of(len(t.Calls), "call"), r.turnEnd(t))
+	a.add("turn", "turn %s: %s%s model=%s finish=%s %s%s", quoteName(r.refOf(t, nil)), t.Phase(), ended, quoteName(t.Model), quoteName(present.FinishText(t)), count.Of(len(t.Calls), "call"), r.turnEnd(t))
 	if t.Failure != "" {
 		a.add("error", "error of the provider: %s", quoteStart(t.Failure, len(t.Failure), messageText))
 	}
@@ -459,17 +459,17 @@ func (r *Run) addTurn(a *answer, t *stream.Turn) {
 	}
 }
 
-// evidence shows what the lines around a proof brought.
-func (q *query) evidence() (*answer, error) {
+// showEvidence shows what the lines around a proof brought.
+func (q *query) showEvidence() (*answer, error) {
 	r, err := q.open(q.args["run"])
 	if err != nil {
 		return nil, err
 	}
-	line := q.number("line", 0)
-	a := &answer{title: fmt.Sprintf("%s line %d", name(baseName(r.Path)), line)}
-	records := r.Records(line, q.number("around", 0))
+	line := q.numberArg("line", 0)
+	a := &answer{title: fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), line)}
+	records := r.Records(line, q.numberArg("around", 0))
 	if len(records) == 0 {
-		return nil, fmt.Errorf("no data of a response is known at %s line %d\nuse a line that a proof names", name(baseName(r.Path)), line)
+		return nil, fmt.Errorf("no data of a response is known at %s line %d\nuse a line that a proof names", quoteName(baseName(r.Path)), line)
 	}
 	for _, rec := range records {
 		a.add(fmt.Sprint(rec.Line), "line %d: %s", rec.Line, quoteStart(rec.Text, len(rec.Text), messageText))
@@ -477,8 +477,8 @@ func (q *query) evidence() (*answer, error) {
 	return a, nil
 }
 
-// explain explains a code.
-func (q *query) explain() (*answer, error) {
+// explainCode explains a code.
+func (q *query) explainCode() (*answer, error) {
 	code := strings.ToUpper(q.args["code"])
 	for _, d := range providers.Findings() {
 		if d.Code == code {
@@ -489,5 +489,5 @@ func (q *query) explain() (*answer, error) {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("no code %s\nproblems shows the codes of a run", quote(cutText(code, maxName)))
+	return nil, fmt.Errorf("no code %s\nproblems shows the codes of a run", quoteText(cutText(code, maxName)))
 }

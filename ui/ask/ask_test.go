@@ -129,7 +129,7 @@ func TestHostileCaptures(t *testing.T) {
 		}
 		args := hostile()
 		if n%2 == 0 {
-			args = `{"a":` + quote(args) + `}`
+			args = `{"a":` + quoteText(args) + `}`
 		}
 		s := &Server{Library: &shelf{[]*Run{runOf(id, hostile(), hostile(), callID, args, hostile(), hostile(), hostile())}}}
 		for _, ask := range []struct {
@@ -200,7 +200,7 @@ func TestProtocol(t *testing.T) {
 func TestPages(t *testing.T) {
 	a, seen, after := &answer{title: "t"}, "", ""
 	for i := range 300 {
-		a.add(fmt.Sprint("k", i), "row %d: %s", i, quote(strings.Repeat("x", i)))
+		a.add(fmt.Sprint("k", i), "row %d: %s", i, quoteText(strings.Repeat("x", i)))
 	}
 	for range 300 {
 		page, err := a.write(after, func(s string) string { return s })

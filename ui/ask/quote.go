@@ -14,9 +14,9 @@ import (
 	"toolscope/ui/display"
 )
 
-// quote returns captured text as a JSON string without controls, invisible characters and <, so that no markup
+// quoteText returns captured text as a JSON string without controls, invisible characters and <, so that no markup
 // of a client survives.
-func quote(text string) string {
+func quoteText(text string) string {
 	return strings.ReplaceAll(string(display.AppendJSON(nil, text)), "<", `\u003c`)
 }
 
@@ -24,9 +24,9 @@ func quote(text string) string {
 func quoteStart(text string, size, most int) string {
 	start := cutText(text, most)
 	if len(start) >= size {
-		return quote(start)
+		return quoteText(start)
 	}
-	return fmt.Sprintf("%s (first %d of %d bytes)", quote(start), len(start), size)
+	return fmt.Sprintf("%s (first %d of %d B)", quoteText(start), len(start), size)
 }
 
 // cutText returns at most most bytes of a text, with complete characters.
@@ -44,8 +44,8 @@ func cutText(text string, most int) string {
 // maxName is the longest name that needs no quotes.
 const maxName = 64
 
-// name returns a captured name as it is, or quoted if it has other characters than names have.
-func name(text string) string {
+// quoteName returns a captured name as it is, or quoted if it has other characters than names have.
+func quoteName(text string) string {
 	if text == "" || len(text) > maxName || strings.TrimLeft(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/#-") != "" {
 		return quoteStart(text, len(text), 4*maxName)
 	}

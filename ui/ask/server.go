@@ -103,9 +103,9 @@ func (s *Server) answerLine(line []byte, ended <-chan struct{}) []byte {
 	var out any
 	switch {
 	case len(line) > maxLine:
-		out = failure(nil, badRequest, "the request is longer than 1 MB")
+		out = newFailure(nil, badRequest, "the request is longer than 1 MB")
 	case !json.Valid(line):
-		out = failure(nil, badJSON, "the line is not JSON")
+		out = newFailure(nil, badJSON, "the line is not JSON")
 	case line[0] == '[':
 		var batch []json.RawMessage
 		_ = json.Unmarshal(line, &batch) // valid, see above
@@ -116,7 +116,7 @@ func (s *Server) answerLine(line []byte, ended <-chan struct{}) []byte {
 			}
 		}
 		if len(batch) == 0 {
-			out = failure(nil, badRequest, "the batch is empty")
+			out = newFailure(nil, badRequest, "the batch is empty")
 		} else if len(all) > 0 {
 			out = all
 		}
@@ -135,7 +135,7 @@ func (s *Server) answerLine(line []byte, ended <-chan struct{}) []byte {
 	return text
 }
 
-func failure(id json.RawMessage, code int, text string) *reply {
+func newFailure(id json.RawMessage, code int, text string) *reply {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
@@ -146,7 +146,7 @@ func failure(id json.RawMessage, code int, text string) *reply {
 func (s *Server) answerMessage(text []byte, ended <-chan struct{}) *reply {
 	var m message
 	if err := json.Unmarshal(text, &m); err != nil {
-		return failure(nil, badRequest, "the message is not a request")
+		return newFailure(nil, badRequest, "the message is not a request")
 	}
 	if len(m.ID) == 0 || string(m.ID) == "null" || m.Method == "" {
 		return nil
@@ -176,7 +176,7 @@ func (s *Server) answerMessage(text []byte, ended <-chan struct{}) *reply {
 			Arguments map[string]json.RawMessage `json:"arguments"`
 		}
 		if err := json.Unmarshal(m.Params, &p); err != nil {
-			return failure(m.ID, badParams, "tools/call needs a name, and arguments as an object")
+			return newFailure(m.ID, badParams, "tools/call needs a name, and arguments as an object")
 		}
 		given := map[string]string{}
 		for key, value := range p.Arguments {
@@ -189,7 +189,7 @@ func (s *Server) answerMessage(text []byte, ended <-chan struct{}) *reply {
 		content := []map[string]string{{"type": "text", "text": out}}
 		return &reply{JSONRPC: "2.0", ID: m.ID, Result: map[string]any{"content": content, "isError": err != nil}}
 	}
-	return failure(m.ID, noMethod, "the server has no such method")
+	return newFailure(m.ID, noMethod, "the server has no such method")
 }
 
 // plainValue returns a JSON value as text: models write numbers and truth values as strings too.

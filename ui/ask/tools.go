@@ -75,35 +75,35 @@ type query struct {
 	ended <-chan struct{}
 }
 
-func (q *query) number(key string, usual int) int {
+func (q *query) numberArg(key string, usual int) int {
 	if n, err := strconv.Atoi(q.args[key]); err == nil {
 		return n
 	}
 	return usual
 }
 
-func tools() []tool {
+func allTools() []tool {
 	run := param{name: "run", kind: "string", does: "id of a run; the newest if left out"}
 	after := param{name: "after", kind: "string", does: "key of the last row that you have"}
 	return []tool{
-		{"runs", "List the recorded runs, newest first.", []param{after}, (*query).runs},
+		{"runs", "List the recorded runs, newest first.", []param{after}, (*query).listRuns},
 		{"problems", "List what went wrong in a run, worst first, with the party at fault and the proof.", []param{run,
 			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the least severity; warn if left out"}, after,
-			{name: "wait_s", kind: "integer", max: 20, does: "wait this many seconds for a new problem"}}, (*query).problems},
+			{name: "wait_s", kind: "integer", max: 20, does: "wait this many seconds for a new problem"}}, (*query).listProblems},
 		{"calls", "List the tool calls of a run.", []param{run, {name: "tool", kind: "string", does: "name of the tool"},
-			{name: "text", kind: "string", does: "text in arguments or result"}, {name: "bad", kind: "boolean", does: "only calls with a problem"}, after}, (*query).calls},
+			{name: "text", kind: "string", does: "text in arguments or result"}, {name: "bad", kind: "boolean", does: "only calls with a problem"}, after}, (*query).listCalls},
 		{"call", "Show one call or turn: its state, times, tool runs, result and findings.", []param{{name: "ref", kind: "string", required: true, does: "RUN#TURN.CALL, RUN#TURN, or the id of a call"},
 			{name: "part", kind: "string", values: []string{"summary", "arguments", "result", "request", "bill"}, does: "what to show"},
-			{name: "offset", kind: "integer", max: 1 << 30, does: "first byte of the part"}, {name: "bytes", kind: "integer", max: 3000, does: "how many bytes of the part"}}, (*query).call},
+			{name: "offset", kind: "integer", max: 1 << 30, does: "first byte of the part"}, {name: "bytes", kind: "integer", max: 3000, does: "how many bytes of the part"}}, (*query).showCall},
 		{"evidence", "Show the recorded data at a line that a proof names.", []param{{name: "run", kind: "string", required: true, does: "id of a run"},
-			{name: "line", kind: "integer", required: true, max: 1 << 30, does: "line of the file"}, {name: "around", kind: "integer", max: 5, does: "how many lines before and after"}}, (*query).evidence},
-		{"explain", "Explain the code of a finding.", []param{{name: "code", kind: "string", required: true, does: "code, e.g. ARGS_BROKEN"}}, (*query).explain},
+			{name: "line", kind: "integer", required: true, max: 1 << 30, does: "line of the file"}, {name: "around", kind: "integer", max: 5, does: "how many lines before and after"}}, (*query).showEvidence},
+		{"explain", "Explain the code of a finding.", []param{{name: "code", kind: "string", required: true, does: "code, e.g. ARGS_BROKEN"}}, (*query).explainCode},
 	}
 }
 
 // ToolNames returns the names of all tools.
 func ToolNames() (names []string) {
-	for _, t := range tools() {
+	for _, t := range allTools() {
 		names = append(names, t.name)
 	}
 	return names
@@ -111,7 +111,7 @@ func ToolNames() (names []string) {
 
 // toolList returns the tools for a client.
 func toolList() (list []any) {
-	for _, t := range tools() {
+	for _, t := range allTools() {
 		fields, required := map[string]any{}, []string{}
 		for _, p := range t.params {
 			field := map[string]any{"type": p.kind, "description": p.does}
@@ -141,12 +141,12 @@ func usageErrorf(format string, args ...any) error { return UsageError{fmt.Error
 
 // Call returns the answer of a tool. Waiting ends when ended is closed.
 func (s *Server) Call(toolName string, args map[string]string, ended <-chan struct{}) (string, error) {
-	all := tools()
+	all := allTools()
 	i := slices.IndexFunc(all, func(t tool) bool { return t.name == toolName })
 	if i < 0 {
-		return "", usageErrorf("no tool %s\ntools: %s", quote(cutText(toolName, maxName)), strings.Join(ToolNames(), ", "))
+		return "", usageErrorf("no tool %s\ntools: %s", quoteText(cutText(toolName, maxName)), strings.Join(ToolNames(), ", "))
 	}
-	if err := all[i].check(args); err != nil {
+	if err := all[i].checkArgs(args); err != nil {
 		return "", err
 	}
 	a, err := all[i].run(&query{s, args, ended})
@@ -156,8 +156,8 @@ func (s *Server) Call(toolName string, args map[string]string, ended <-chan stru
 	return a.write(args["after"], s.Library.Redact)
 }
 
-// check reports whether the arguments fit a tool.
-func (t *tool) check(args map[string]string) error {
+// checkArgs reports whether the arguments fit a tool.
+func (t *tool) checkArgs(args map[string]string) error {
 	var known []string
 	for _, p := range t.params {
 		known = append(known, p.name)
@@ -167,7 +167,7 @@ func (t *tool) check(args map[string]string) error {
 			return usageErrorf("%s: needs %s: %s", t.name, p.name, p.does)
 		case !given:
 		case p.values != nil && !slices.Contains(p.values, value):
-			return usageErrorf("%s: unknown %s %s\nuse one of %s", t.name, p.name, quote(cutText(value, maxName)), strings.Join(p.values, ", "))
+			return usageErrorf("%s: unknown %s %s\nuse one of %s", t.name, p.name, quoteText(cutText(value, maxName)), strings.Join(p.values, ", "))
 		case p.kind == "boolean" && value != "true" && value != "false":
 			return usageErrorf("%s: %s is true or false", t.name, p.name)
 		case p.kind == "integer":
@@ -178,7 +178,7 @@ func (t *tool) check(args map[string]string) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(known, key) {
-			return usageErrorf("%s: unknown argument %s\nit knows %s", t.name, quote(cutText(key, maxName)), strings.Join(known, ", "))
+			return usageErrorf("%s: unknown argument %s\nit knows %s", t.name, quoteText(cutText(key, maxName)), strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -194,7 +194,7 @@ func (s *Server) ErrorText(err error) string {
 func (q *query) open(id string) (*Run, error) {
 	all, err := q.Library.Runs()
 	if err != nil {
-		return nil, errors.New("can't list the runs: " + quote(err.Error()))
+		return nil, errors.New("can't list the runs: " + quoteText(err.Error()))
 	}
 	if len(all) == 0 {
 		return nil, errors.New("no runs of this folder are recorded\nthe user may start the agent with: toolscope run -- AGENT\nthe user may add a file, or --all, to toolscope ask")
@@ -204,14 +204,14 @@ func (q *query) open(id string) (*Run, error) {
 		if i = slices.IndexFunc(all, func(f RunFile) bool { return f.ID == id }); i < 0 {
 			var names []string
 			for _, f := range all[:min(len(all), 5)] {
-				names = append(names, name(f.ID))
+				names = append(names, quoteName(f.ID))
 			}
-			return nil, fmt.Errorf("no run %s\nthe newest are %s", quote(cutText(id, maxName)), strings.Join(names, ", "))
+			return nil, fmt.Errorf("no run %s\nthe newest are %s", quoteText(cutText(id, maxName)), strings.Join(names, ", "))
 		}
 	}
 	r, err := q.Library.Open(all[i], readWait)
 	if err != nil && !errors.As(err, new(StillReading)) {
-		return nil, fmt.Errorf("can't read %s: %s", name(id), quote(err.Error()))
+		return nil, fmt.Errorf("can't read %s: %s", quoteName(id), quoteText(err.Error()))
 	}
 	return r, err
 }

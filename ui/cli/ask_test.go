@@ -53,9 +53,9 @@ func TestAskSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "m.sse")
-	i := strings.Index(string(text), `\"grep`)
+	i := strings.Index(string(text), "notes.md")
 	if i < 0 {
-		i = strings.LastIndex(string(text), `"partial_json":"`) + len(`"partial_json":"`)
+		t.Fatal("the sample has no notes.md")
 	}
 	changed := string(text[:i]) + secret + string(text[i:])
 	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
