@@ -87,6 +87,7 @@ var flagTexts = []flagText{
 	{"", "record", "FILE", "record into a new capture FILE, or into a new file if FILE is a directory (default: toolscope's own folder)"},
 	{"", "no-record", "", "don't record"},
 	{"", "keep-secrets", "", "don't redact keys and other secrets"},
+	{"ask", "all", "", "answer about the captures of all folders"},
 	{"", "prune-days", "N", "delete captures in toolscope's own folder after N days; 0 keeps all"},
 	{"", "prune-size", "SIZE", "delete the oldest captures in toolscope's own folder beyond this SIZE"},
 	{"", "verbose", "", "report which captures were deleted"},

@@ -38,7 +38,7 @@ var commandGroups = []struct {
 	title    string
 	commands string
 }{
-	{"Look", "open print diff explain demo"},
+	{"Look", "open print diff explain ask demo"},
 	{"Capture", "run proxy mcp connect"},
 	{"Test", "check replay serve cut export"},
 	{"Many machines", "hub"},
@@ -63,7 +63,7 @@ var (
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
 		"mcp":     {{"N", "the server ended with exit code N"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},
-		"explain": briefExits, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
+		"explain": briefExits, "ask": {{"0", "success"}, {"1", "there is no such run, call or code"}, {"2", "wrong usage"}}, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
 		"completion": briefExits, "man": briefExits, "version": briefExits, "help": briefExits, "demo": briefExits,
 	}
 )

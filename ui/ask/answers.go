@@ -1,0 +1,493 @@
+package ask
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/stream/count"
+	"toolscope/ui/present"
+)
+
+// Sizes of the beginnings that rows quote, in bytes.
+const (
+	rowText     = 160
+	messageText = 700
+	partText    = 240
+)
+
+// listRuns lists the runs. Runs that are not read yet have only a time and a size.
+func (q *query) listRuns() (*answer, error) {
+	all, err := q.Library.Runs()
+	if err != nil {
+		return nil, errors.New("can't list the runs: " + quoteText(err.Error()))
+	}
+	a := &answer{title: count.Of(len(all), "run") + ", newest first"}
+	until := time.Now().Add(readWait)
+	for _, f := range all {
+		when := f.Written.UTC().Format("2006-01-02 15:04Z")
+		if f.Live {
+			when = "LIVE"
+		}
+		line := fmt.Sprintf("%s %s %d B", quoteName(f.ID), when, f.Bytes)
+		r, err := q.Library.Open(f, max(0, time.Until(until)))
+		var still StillReading
+		switch {
+		case errors.As(err, &still):
+			line += ": not read yet"
+		case err != nil:
+			line += ": can't be read: " + quoteStart(err.Error(), len(err.Error()), rowText)
+		default:
+			line += ": " + r.summaryText()
+		}
+		a.add(f.ID, "%s", line)
+	}
+	return a, nil
+}
+
+// summaryText returns models, turns, calls by state, findings and cost of a run.
+func (r *Run) summaryText() string {
+	s := r.View.Session()
+	var models []string
+	var worst [stream.Error + 1]int
+	var sum price.Sum
+	for _, t := range s.Turns {
+		if m := quoteName(t.Model); t.Model != "" && !slices.Contains(models, m) && len(models) < 4 {
+			models = append(models, m)
+		}
+		sum.Add(present.CostOf(r.Prices, r.View.Exchange(t.Exchange), t))
+	}
+	for _, p := range r.findProblems() {
+		worst[p.severity]++
+	}
+	words := append(models, count.Of(len(s.Turns), "turn"))
+	calls := 0
+	for state, n := range s.Counts {
+		if calls += n; n > 0 {
+			words = append(words, fmt.Sprintf("%d calls %s", n, stream.Status(state)))
+		}
+	}
+	if calls == 0 {
+		words = append(words, "0 calls")
+	}
+	words = append(words, count.Of(worst[stream.Error], "error"), count.Of(worst[stream.Warn], "warning"))
+	if sum.Paid > 0 {
+		words = append(words, fmt.Sprintf("$%.4f", sum.USD))
+	}
+	return strings.Join(words, ", ")
+}
+
+// problem is a finding, or a tool that failed.
+type problem struct {
+	severity stream.Severity
+	turn     *stream.Turn // nil for the source
+	call     *stream.Call // nil for the turn
+	key      string
+	text     string
+}
+
+// findProblems returns the problems of a run, the worst first.
+func (r *Run) findProblems() (all []problem) {
+	s := r.View.Session()
+	add := func(f stream.Finding, t *stream.Turn, c *stream.Call) {
+		all = append(all, problem{f.Severity, t, c, fmt.Sprintf("%s@%s@%d", f.Code, r.refOf(t, c), f.Event), r.findingText(f, t, c)})
+	}
+	for _, f := range s.Findings {
+		add(f, nil, nil)
+	}
+	for _, t := range s.Turns {
+		for _, f := range t.Findings {
+			add(f, t, nil)
+		}
+		for _, c := range t.Calls {
+			for _, f := range c.Findings {
+				add(f, t, c)
+			}
+			if res := c.LatestResult(); res != nil && res.ResultCode == stream.ResultFailed {
+				text := fmt.Sprintf("WARN TOOL_FAILED %s %s: the tool returned an error: %s", quoteName(r.refOf(t, c)), quoteName(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
+				all = append(all, problem{stream.Warn, t, c, "TOOL_FAILED@" + r.refOf(t, c), text})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b problem) int { return cmp.Compare(b.severity, a.severity) })
+	return all
+}
+
+// refOf returns the name of a turn or a call.
+func (r *Run) refOf(t *stream.Turn, c *stream.Call) string {
+	switch {
+	case t == nil:
+		return r.ID
+	case c == nil:
+		return fmt.Sprintf("%s#%d", r.ID, t.Number+1)
+	}
+	return fmt.Sprintf("%s#%d.%d", r.ID, t.Number+1, c.Number)
+}
+
+// findingText returns a finding with its place.
+func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) string {
+	words := []string{strings.ToUpper(f.Severity.String()), f.Code, "by=" + f.By.String(), quoteName(r.refOf(t, c))}
+	if c != nil {
+		words = append(words, quoteName(c.Name))
+	}
+	text := strings.Join(words, " ") + ": " + quoteStart(f.Message, len(f.Message), messageText)
+	var proof []string
+	if first, last := r.Lines(f.Event); first > 0 {
+		at := fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), first)
+		if last > first {
+			at += fmt.Sprintf(" to %d", last)
+		}
+		proof = append(proof, at)
+	}
+	if f.Offset != stream.NoOffset {
+		proof = append(proof, fmt.Sprintf("argument byte %d", f.Offset))
+	}
+	if len(proof) > 0 {
+		text += " [proof: " + strings.Join(proof, ", ") + "]"
+	}
+	if c == nil && t != nil && f.Severity > stream.Info {
+		text += r.turnEnd(t)
+	}
+	return text
+}
+
+// turnEnd says how the request of a turn failed, and which turn repeats it.
+func (r *Run) turnEnd(t *stream.Turn) (text string) {
+	for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("HTTP status", "repeats", "retried") {
+		if f.Word != "HTTP status" {
+			text += " " + f.Word + " " + f.Text
+		} else if f.Text != "200" {
+			text += " HTTP " + f.Text
+		}
+	}
+	return text
+}
+
+// baseName returns the last element of a path.
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+
+// isOwn reports whether a call is one of ours: an answer that is asked about would be in the next answer.
+func isOwn(c *stream.Call) bool {
+	return c != nil && (c.MCPServer == "toolscope" || strings.HasPrefix(c.Name, "mcp__toolscope__") || strings.HasPrefix(c.Name, "toolscope_"))
+}
+
+// listProblems lists the problems of a run.
+func (q *query) listProblems() (*answer, error) {
+	least := stream.Warn
+	switch q.args["severity"] {
+	case "error":
+		least = stream.Error
+	case "info":
+		least = stream.Info
+	}
+	until, first := time.Now().Add(time.Duration(q.numberArg("wait_s", 0))*time.Second), -1
+	for {
+		r, err := q.open(q.args["run"])
+		var still StillReading
+		if err != nil && (!errors.As(err, &still) || !time.Now().Before(until)) {
+			return nil, err
+		}
+		if err == nil {
+			a, n := r.problemAnswer(least)
+			if first < 0 {
+				first = n
+			}
+			if n > first || !time.Now().Before(until) {
+				return a, nil
+			}
+		}
+		select {
+		case <-q.ended:
+			until = time.Time{}
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// problemAnswer returns the problems of a run as an answer, and their number.
+func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
+	a, hidden, calls := &answer{}, 0, 0
+	for _, p := range r.findProblems() {
+		switch {
+		case isOwn(p.call):
+		case p.severity < least:
+			hidden++
+		default:
+			a.add(p.key, "%s", p.text)
+		}
+	}
+	s := r.View.Session()
+	for _, n := range s.Counts {
+		calls += n
+	}
+	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(s.Turns), "turn"), count.Of(calls, "call"))
+	if hidden > 0 {
+		a.title += fmt.Sprintf(" (%d of lower severity not shown)", hidden)
+	}
+	return a, len(a.rows)
+}
+
+func (r *Run) liveWord() string {
+	if r.Live {
+		return " LIVE"
+	}
+	return ""
+}
+
+// listCalls lists the calls of a run.
+func (q *query) listCalls() (*answer, error) {
+	r, err := q.open(q.args["run"])
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{}
+	for _, t := range r.View.Session().Turns {
+		if r.View.Exchange(t.Exchange) != nil && t.Phase() == stream.TurnRefused || t.Failure != "" {
+			if q.args["tool"]+q.args["text"] == "" {
+				a.add(r.refOf(t, nil), "%s %s: no calls%s", quoteName(r.refOf(t, nil)), t.Phase(), r.turnEnd(t))
+			}
+		}
+		for _, c := range t.Calls {
+			if want := q.args["tool"]; want != "" && !strings.Contains(c.Name, want) || want == "" && isOwn(c) {
+				continue
+			}
+			res := c.LatestResult()
+			if text := q.args["text"]; text != "" && !strings.Contains(string(c.Args()), text) && (res == nil || !strings.Contains(res.Result.Text, text)) {
+				continue
+			}
+			bad := present.HarmOf(c.Status()) < present.HarmOpen || slices.ContainsFunc(c.Findings, func(f stream.Finding) bool { return f.Severity > stream.Info })
+			if q.args["bad"] == "true" && !bad {
+				continue
+			}
+			a.add(r.refOf(t, c), "%s", r.callRow(t, c))
+		}
+	}
+	a.title = fmt.Sprintf("%s%s: %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "row"))
+	return a, nil
+}
+
+// callRow returns a call in one row.
+func (r *Run) callRow(t *stream.Turn, c *stream.Call) string {
+	words := []string{quoteName(r.refOf(t, c))}
+	if t.Request != nil && t.Request.Agent != "" {
+		words = append(words, "agent="+quoteName(t.Request.Agent))
+	}
+	words = append(words, quoteName(c.Name), "id="+quoteName(c.ID), "state="+c.Status().String(), fmt.Sprintf("%d B", c.ArgsLen()), quoteStart(string(c.Args()), c.ArgsLen(), rowText))
+	for _, run := range r.View.ToolRuns(c) {
+		words = append(words, runText(run, rowText))
+	}
+	words = append(words, resultText(c, rowText))
+	for _, f := range c.Findings {
+		if !slices.Contains(words, f.Code) {
+			words = append(words, f.Code)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// resultText returns the result that the model got.
+func resultText(c *stream.Call, most int) string {
+	res := c.LatestResult()
+	switch {
+	case res == nil:
+		return "no result seen"
+	case res.ResultCode == stream.ResultFailed:
+		return "error result " + quoteStart(res.Result.Text, res.Result.Bytes, most)
+	}
+	return "result " + quoteStart(res.Result.Text, res.Result.Bytes, most)
+}
+
+// runText returns what a tool really got and gave.
+func runText(run providers.ToolRun, most int) string {
+	text := fmt.Sprintf("ran %s: %s %s, joined %s, got %d B %s, gave %s", quoteName(run.Server), quoteName(run.Tool), quoteName(run.State), quoteText(run.How),
+		run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
+	if run.IsPrefix {
+		text += fmt.Sprintf(" (only the first %d B of the arguments)", run.PrefixBytes)
+	}
+	return text
+}
+
+// find returns the turn and call that a ref or an id names.
+func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
+	if i := strings.LastIndexByte(ref, '#'); i >= 0 {
+		var turn, number int
+		if n, _ := fmt.Sscanf(ref[i+1:], "%d.%d", &turn, &number); n > 0 && turn > 0 {
+			r, err := q.open(ref[:i])
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			t, c := r.View.Session().Find(stream.Ref{Turn: int32(turn - 1), Call: int32(number)})
+			if t == nil || number > 0 && c == nil {
+				return nil, nil, nil, fmt.Errorf("run %s has no %s\nit has %s; calls lists them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
+			}
+			return r, t, c, nil
+		}
+	}
+	all, err := q.Library.Runs()
+	if err != nil {
+		return nil, nil, nil, errors.New("can't list the runs: " + quoteText(err.Error()))
+	}
+	until, unread := time.Now().Add(readWait), 0
+	for _, f := range all {
+		r, err := q.Library.Open(f, max(0, time.Until(until)))
+		if err != nil {
+			unread++
+			continue
+		}
+		for _, t := range r.View.Session().Turns {
+			for _, c := range t.Calls {
+				if c.ID == ref && ref != "" {
+					return r, t, c, nil
+				}
+			}
+		}
+	}
+	text := fmt.Sprintf("no call %s in %s\nuse RUN#TURN.CALL, RUN#TURN, or the id of a call", quoteText(cutText(ref, maxName)), count.Of(len(all), "run"))
+	if unread > 0 {
+		text += fmt.Sprintf("\n%d of them are not read yet: ask again in a second", unread)
+	}
+	return nil, nil, nil, errors.New(text)
+}
+
+// showCall shows one call or turn, or a part of it.
+func (q *query) showCall() (*answer, error) {
+	r, t, c, err := q.find(q.args["ref"])
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{title: "turn " + quoteName(r.refOf(t, c))}
+	if c != nil {
+		a.title = "call " + quoteName(r.refOf(t, c)) + " " + quoteName(c.Name)
+	}
+	switch part := q.args["part"]; part {
+	case "bill":
+		for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("usage", "cost") {
+			a.add(f.Word, "%s: %s", f.Word, quoteName(f.Text))
+		}
+	case "arguments", "result", "request":
+		text := r.partOf(t, c, part)
+		from := min(q.numberArg("offset", 0), len(text))
+		to := min(from+q.numberArg("bytes", 1000), len(text))
+		// An escaped byte takes up to six: the row stays below its limit.
+		quoted := quoteText(text[from:to])
+		for len(quoted) > maxRow-200 {
+			to = from + (to-from)*(maxRow-200)/len(quoted)
+			quoted = quoteText(text[from:to])
+		}
+		a.add(part, "%s, bytes %d to %d of %d: %s", part, from, to, len(text), quoted)
+	default:
+		if c != nil {
+			r.addCall(a, t, c)
+		}
+		r.addTurn(a, t)
+	}
+	return a, nil
+}
+
+// partOf returns the whole of a part.
+func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) string {
+	switch {
+	case part == "request":
+		if x := r.View.Exchange(t.Exchange); x != nil {
+			return string(x.RequestOf(t))
+		}
+	case c == nil:
+	case part == "arguments":
+		return string(c.Args())
+	default:
+		if whole, ok := r.View.Result(c); ok {
+			return string(whole.Text)
+		}
+		if res := c.LatestResult(); res != nil {
+			return res.Result.Text
+		}
+	}
+	return ""
+}
+
+// addCall adds the facts of a call.
+func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
+	a.add("state", "state=%s provider: %s; bytes: %s, %d B in %s; id=%s", c.Status(), c.Phase(), c.Syntax(), c.ArgsLen(), count.Of(c.Deltas(), "delta"), quoteName(c.ID))
+	a.add("arguments", "arguments: %s", quoteStart(string(c.Args()), c.ArgsLen(), partText))
+	if l := r.View.Latency(t, c); l.From >= 0 {
+		var times []string
+		for _, m := range l.TimePoints() {
+			if m.At >= 0 {
+				times = append(times, fmt.Sprintf("%s %d ms", m.Name, m.At.Milliseconds()))
+			}
+		}
+		since := "response began"
+		if l.RequestSeen {
+			since = "request"
+		}
+		a.add("times", "since the %s: %s", since, strings.Join(times, ", "))
+	}
+	for i, run := range r.View.ToolRuns(c) {
+		text := runText(run, partText)
+		if c.SealedAt >= 0 {
+			text += ", " + quoteName(run.SinceMoment(c.SealedAt, "its arguments were final"))
+		}
+		a.add(fmt.Sprint("run", i), "%s", text)
+	}
+	if n := len(c.SentBack); n > 0 {
+		a.add("sent", "sent back %s, the last one %s", count.Of(n, "time"), quoteName(c.SentBack[n-1].Outcome))
+	}
+	a.add("result", "%s", resultText(c, partText))
+	for i, f := range c.Findings {
+		a.add(fmt.Sprint("finding", i), "%s", r.findingText(f, t, c))
+	}
+}
+
+// addTurn adds the facts of a turn.
+func (r *Run) addTurn(a *answer, t *stream.Turn) {
+	ended := ""
+	if by := t.EndedBy.String(); by != "" {
+		ended = " ended by " + by
+	}
+	a.add("turn", "turn %s: %s%s model=%s finish=%s %s%s", quoteName(r.refOf(t, nil)), t.Phase(), ended, quoteName(t.Model), quoteName(present.FinishText(t)), count.Of(len(t.Calls), "call"), r.turnEnd(t))
+	if t.Failure != "" {
+		a.add("error", "error of the provider: %s", quoteStart(t.Failure, len(t.Failure), messageText))
+	}
+	for i, f := range t.Findings {
+		a.add(fmt.Sprint("turnfinding", i), "%s", r.findingText(f, t, nil))
+	}
+}
+
+// showEvidence shows what the lines around a proof brought.
+func (q *query) showEvidence() (*answer, error) {
+	r, err := q.open(q.args["run"])
+	if err != nil {
+		return nil, err
+	}
+	line := q.numberArg("line", 0)
+	a := &answer{title: fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), line)}
+	records := r.Records(line, q.numberArg("around", 0))
+	if len(records) == 0 {
+		return nil, fmt.Errorf("no data of a response is known at %s line %d\nuse a line that a proof names", quoteName(baseName(r.Path)), line)
+	}
+	for _, rec := range records {
+		a.add(fmt.Sprint(rec.Line), "line %d: %s", rec.Line, quoteStart(rec.Text, len(rec.Text), messageText))
+	}
+	return a, nil
+}
+
+// explainCode explains a code.
+func (q *query) explainCode() (*answer, error) {
+	code := strings.ToUpper(q.args["code"])
+	for _, d := range providers.Findings() {
+		if d.Code == code {
+			a := &answer{title: d.Code}
+			a.add("severity", "severity %s; by %s, unless the finding names another", d.Severity, d.By)
+			a.add("means", "means: %s", d.Meaning)
+			a.add("do", "do: %s", d.Advice)
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("no code %s\nproblems shows the codes of a run", quoteText(cutText(code, maxName)))
+}

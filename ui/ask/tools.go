@@ -1,0 +1,217 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+)
+
+// A Library has the runs that may be asked about.
+type Library interface {
+	Runs() ([]RunFile, error)                         // newest first
+	Open(f RunFile, wait time.Duration) (*Run, error) // fails with StillReading after wait
+	Redact(text string) string
+}
+
+// A RunFile is a run that may not be read yet.
+type RunFile struct {
+	ID, Path string
+	Bytes    int64
+	Written  time.Time
+	Live     bool // a program still writes it
+}
+
+// A Run is a capture that is read.
+type Run struct {
+	RunFile
+	View    *providers.View
+	Prices  *price.Table
+	Lines   func(event int) (first, last int)   // where the frame of an event is in the file; 0 if unknown
+	Records func(line, around int) []RecordLine // what the lines near a line brought
+}
+
+// A RecordLine is what one line of the file brought.
+type RecordLine struct {
+	Line int
+	Text string
+}
+
+// StillReading says that a run is not read yet.
+type StillReading struct{ Percent int }
+
+func (e StillReading) Error() string {
+	return fmt.Sprintf("still reading, %d %%\nask again in a second", e.Percent)
+}
+
+// readWait is how long an answer waits for a run that is being read.
+const readWait = 800 * time.Millisecond
+
+// param is an argument of a tool.
+type param struct {
+	name, kind, does string
+	values           []string // of an enumeration
+	required         bool
+	max              int // of an integer
+}
+
+// tool is one of the tools.
+type tool struct {
+	name, does string
+	params     []param
+	run        func(*query) (*answer, error)
+}
+
+// query is one use of a tool.
+type query struct {
+	*Server
+	args  map[string]string
+	ended <-chan struct{}
+}
+
+func (q *query) numberArg(key string, usual int) int {
+	if n, err := strconv.Atoi(q.args[key]); err == nil {
+		return n
+	}
+	return usual
+}
+
+func allTools() []tool {
+	run := param{name: "run", kind: "string", does: "id of a run; the newest if left out"}
+	after := param{name: "after", kind: "string", does: "key of the last row that you have"}
+	return []tool{
+		{"runs", "List the recorded runs, newest first.", []param{after}, (*query).listRuns},
+		{"problems", "List what went wrong in a run, worst first, with the party at fault and the proof.", []param{run,
+			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the least severity; warn if left out"}, after,
+			{name: "wait_s", kind: "integer", max: 20, does: "wait this many seconds for a new problem"}}, (*query).listProblems},
+		{"calls", "List the tool calls of a run.", []param{run, {name: "tool", kind: "string", does: "name of the tool"},
+			{name: "text", kind: "string", does: "text in arguments or result"}, {name: "bad", kind: "boolean", does: "only calls with a problem"}, after}, (*query).listCalls},
+		{"call", "Show one call or turn: its state, times, tool runs, result and findings.", []param{{name: "ref", kind: "string", required: true, does: "RUN#TURN.CALL, RUN#TURN, or the id of a call"},
+			{name: "part", kind: "string", values: []string{"summary", "arguments", "result", "request", "bill"}, does: "what to show"},
+			{name: "offset", kind: "integer", max: 1 << 30, does: "first byte of the part"}, {name: "bytes", kind: "integer", max: 3000, does: "how many bytes of the part"}}, (*query).showCall},
+		{"evidence", "Show the recorded data at a line that a proof names.", []param{{name: "run", kind: "string", required: true, does: "id of a run"},
+			{name: "line", kind: "integer", required: true, max: 1 << 30, does: "line of the file"}, {name: "around", kind: "integer", max: 5, does: "how many lines before and after"}}, (*query).showEvidence},
+		{"explain", "Explain the code of a finding.", []param{{name: "code", kind: "string", required: true, does: "code, e.g. ARGS_BROKEN"}}, (*query).explainCode},
+	}
+}
+
+// ToolNames returns the names of all tools.
+func ToolNames() (names []string) {
+	for _, t := range allTools() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// toolList returns the tools for a client.
+func toolList() (list []any) {
+	for _, t := range allTools() {
+		fields, required := map[string]any{}, []string{}
+		for _, p := range t.params {
+			field := map[string]any{"type": p.kind, "description": p.does}
+			if p.values != nil {
+				field["enum"] = p.values
+			}
+			if p.kind == "integer" {
+				field["minimum"], field["maximum"] = 0, p.max
+			}
+			if fields[p.name] = field; p.required {
+				required = append(required, p.name)
+			}
+		}
+		list = append(list, map[string]any{
+			"name": t.name, "description": t.does,
+			"inputSchema": map[string]any{"type": "object", "properties": fields, "required": required, "additionalProperties": false},
+			"annotations": map[string]bool{"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false},
+		})
+	}
+	return list
+}
+
+// A UsageError says that a tool was used in a wrong way.
+type UsageError struct{ error }
+
+func usageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// Call returns the answer of a tool. Waiting ends when ended is closed.
+func (s *Server) Call(toolName string, args map[string]string, ended <-chan struct{}) (string, error) {
+	all := allTools()
+	i := slices.IndexFunc(all, func(t tool) bool { return t.name == toolName })
+	if i < 0 {
+		return "", usageErrorf("no tool %s\ntools: %s", quoteText(cutText(toolName, maxName)), strings.Join(ToolNames(), ", "))
+	}
+	if err := all[i].checkArgs(args); err != nil {
+		return "", err
+	}
+	a, err := all[i].run(&query{s, args, ended})
+	if err != nil {
+		return "", err
+	}
+	return a.write(args["after"], s.Library.Redact)
+}
+
+// checkArgs reports whether the arguments fit a tool.
+func (t *tool) checkArgs(args map[string]string) error {
+	var known []string
+	for _, p := range t.params {
+		known = append(known, p.name)
+		value, given := args[p.name]
+		switch {
+		case !given && p.required:
+			return usageErrorf("%s: needs %s: %s", t.name, p.name, p.does)
+		case !given:
+		case p.values != nil && !slices.Contains(p.values, value):
+			return usageErrorf("%s: unknown %s %s\nuse one of %s", t.name, p.name, quoteText(cutText(value, maxName)), strings.Join(p.values, ", "))
+		case p.kind == "boolean" && value != "true" && value != "false":
+			return usageErrorf("%s: %s is true or false", t.name, p.name)
+		case p.kind == "integer":
+			if n, err := strconv.Atoi(value); err != nil || n < 0 || n > p.max {
+				return usageErrorf("%s: %s is a number from 0 to %d", t.name, p.name, p.max)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(args)) {
+		if !slices.Contains(known, key) {
+			return usageErrorf("%s: unknown argument %s\nit knows %s", t.name, quoteText(cutText(key, maxName)), strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// ErrorText returns an error as an answer of at most three lines, redacted.
+func (s *Server) ErrorText(err error) string {
+	lines := strings.SplitN(err.Error(), "\n", 4)
+	return cutRow(s.Library.Redact(strings.Join(lines[:min(len(lines), 3)], "\n")), maxRow)
+}
+
+// open returns a run, the newest for "".
+func (q *query) open(id string) (*Run, error) {
+	all, err := q.Library.Runs()
+	if err != nil {
+		return nil, errors.New("can't list the runs: " + quoteText(err.Error()))
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no runs of this folder are recorded\nthe user may start the agent with: toolscope run -- AGENT\nthe user may add a file, or --all, to toolscope ask")
+	}
+	i := 0
+	if id != "" {
+		if i = slices.IndexFunc(all, func(f RunFile) bool { return f.ID == id }); i < 0 {
+			var names []string
+			for _, f := range all[:min(len(all), 5)] {
+				names = append(names, quoteName(f.ID))
+			}
+			return nil, fmt.Errorf("no run %s\nthe newest are %s", quoteText(cutText(id, maxName)), strings.Join(names, ", "))
+		}
+	}
+	r, err := q.Library.Open(all[i], readWait)
+	if err != nil && !errors.As(err, new(StillReading)) {
+		return nil, fmt.Errorf("can't read %s: %s", quoteName(id), quoteText(err.Error()))
+	}
+	return r, err
+}

@@ -1,0 +1,373 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture"
+	"toolscope/capture/fleet"
+	"toolscope/capture/record"
+	"toolscope/capture/redact"
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/ui/ask"
+)
+
+const askHelp = `ask is a read-only MCP server on standard input and output. An agent asks it what went
+wrong with its own tool calls. On a terminal it prints how to add the server to each
+client. With a TOOL it prints one answer:
+
+  runs       the recorded runs, newest first
+  problems   what went wrong, worst first: run, severity, after, wait_s
+  calls      the calls of a run: run, tool, text, bad, after
+  call       one call or turn: ref, part, offset, bytes
+  evidence   the recorded data at a line that a proof names: run, line, around
+  explain    the code of a finding: code
+
+A ref is RUN#TURN.CALL, RUN#TURN, or the id of a call. A run that is left out is the
+newest. An answer has at most 4,000 bytes. Captured text is in quotes, and secrets are
+replaced. The text of answers may change: programs use 'print --format jsonl'.
+
+Without a SOURCE, ask knows only the captures in toolscope's own folder that name the
+current folder, or one below it. With --all it knows all of that folder.
+
+Quotes lower the risk that an agent follows captured text. They do not end it.`
+
+func (a *app) askCommand() *cobra.Command {
+	all := false
+	cmd := &cobra.Command{
+		Use: "ask [TOOL] [SOURCE…] [KEY=VALUE…]", Short: "Answer an agent's questions about calls (MCP)", Long: askHelp,
+		Example: "claude mcp add toolscope -- toolscope ask\ntoolscope ask problems run.tsc severity=error\ntoolscope ask call run.tsc ref=run#2.1",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runAsk(args, all) },
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "")
+	return cmd
+}
+
+// runAsk serves clients, prints one answer, or prints how to add the server.
+func (a *app) runAsk(args []string, all bool) error {
+	tool, given, sources := "", map[string]string{}, []string(nil)
+	for i, arg := range args {
+		key, value, isPair := strings.Cut(arg, "=")
+		switch {
+		case i == 0 && slices.Contains(ask.ToolNames(), arg):
+			tool = arg
+		case fleet.IsAddress(arg):
+			return usageErrorf("ask: can't read a hub\nuse files, e.g. of 'toolscope export --as capture'")
+		case tool != "" && isPair && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz_") == "":
+			given[key] = value
+		default:
+			sources = append(sources, arg)
+		}
+	}
+	if tool == "" && !isPiped(a.stdin) {
+		return a.printAskSetup(sources)
+	}
+	prices, err := a.loadPrices()
+	if err != nil {
+		return err
+	}
+	a.reading.places = true
+	server := &ask.Server{Version: versionText(), Library: &askLibrary{app: a, redactor: newRedactor(), prices: prices, sources: sources, all: all, read: map[string]*askReading{}}}
+	if tool == "" {
+		return server.Serve(a.stdin, a.output)
+	}
+	text, err := server.Call(tool, given, nil)
+	for until := time.Now().Add(time.Hour); err != nil && time.Now().Before(until) && errors.As(err, new(ask.StillReading)); {
+		text, err = server.Call(tool, given, nil)
+	}
+	if err == nil {
+		_, err = io.WriteString(a.output, text)
+		return err
+	}
+	if errors.As(err, new(ask.UsageError)) {
+		return usageErrorf("ask %s", server.ErrorText(err))
+	}
+	return errors.New(server.ErrorText(err))
+}
+
+// printAskSetup prints for each client what adds the server.
+func (a *app) printAskSetup(sources []string) error {
+	words := append([]string{"toolscope", "ask"}, sources...)
+	line, l := commandLine(words), a.stdout
+	list, _ := stdjson.Marshal(words) // strings always encode
+	rest, _ := stdjson.Marshal(words[1:])
+	l.printLine("toolscope ask answers an agent's questions about its own tool calls. To add it:")
+	l.printLine("")
+	l.printLine("  Claude Code  claude mcp add toolscope -- %s", line)
+	l.printLine("  Codex        codex mcp add toolscope -- %s", line)
+	l.printLine("  Gemini CLI   gemini mcp add toolscope %s", line)
+	l.printLine("  opencode     in opencode.json:")
+	l.printLine(`    {"mcp": {"toolscope": {"type": "local", "command": %s}}}`, list)
+	l.printLine("  others       in their list of servers:")
+	l.printLine(`    {"mcpServers": {"toolscope": {"command": "toolscope", "args": %s}}}`, rest)
+	l.printLine("")
+	l.printLine("'toolscope ask problems' prints an answer here; 'toolscope help ask' lists the tools.")
+	return nil
+}
+
+// askLibrary has the captures that ask knows. It keeps the latest ones in memory.
+type askLibrary struct {
+	app      *app
+	redactor *redact.Redactor
+	prices   *price.Table
+	sources  []string // nil for toolscope's own folder
+	all      bool     // also captures of other folders
+	read     map[string]*askReading
+	order    []string // of read, the oldest first
+}
+
+// askReading is a run that is being read, and then its result.
+type askReading struct {
+	file     ask.RunFile
+	done     chan struct{}
+	progress capture.Progress
+	run      *ask.Run
+	err      error
+}
+
+// maxAskRuns is the maximum number of runs in memory.
+const maxAskRuns = 8
+
+// Redact replaces the secrets in a text.
+func (lib *askLibrary) Redact(text string) string { return lib.redactor.Text(text) }
+
+// maxRunID is the maximum number of bytes of a run's name that is its id.
+const maxRunID = 100
+
+// Runs lists the runs, the newest first.
+func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
+	var paths []string
+	if lib.sources == nil {
+		here, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range recentCaptures() {
+			if lib.all || isBelow(dirOfCapture(r.Path), here) {
+				paths = append(paths, r.Path)
+			}
+		}
+	} else {
+		found, _, err := capture.Find(lib.sources)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			paths = append(paths, f.Path)
+		}
+	}
+	ids := map[string]int{}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		id := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		id = id[:min(len(id), maxRunID)]
+		if ids[id]++; ids[id] > 1 {
+			id = fmt.Sprintf("%s-%d", id, ids[id])
+		}
+		live := filepath.Ext(path) == record.Extension && record.IsOpen(path)
+		list = append(list, ask.RunFile{ID: id, Path: path, Bytes: info.Size(), Written: info.ModTime(), Live: live})
+	}
+	slices.SortStableFunc(list, func(a, b ask.RunFile) int { return b.Written.Compare(a.Written) })
+	return list, nil
+}
+
+// dirOfCapture returns the folder in which a capture was begun, "" if it doesn't name one.
+func dirOfCapture(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, _ := bufio.NewReaderSize(f, 64<<10).ReadSlice('\n')
+	var head struct {
+		Dir string `json:"dir"`
+	}
+	if stdjson.Unmarshal(line, &head) != nil {
+		return ""
+	}
+	return head.Dir
+}
+
+// isBelow reports whether a folder is another one, or below it.
+func isBelow(dir, top string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Open returns a run. A run that grew is read again.
+func (lib *askLibrary) Open(f ask.RunFile, wait time.Duration) (*ask.Run, error) {
+	r := lib.read[f.Path]
+	if r == nil || r.file != f && r.isDone() {
+		r = &askReading{file: f, done: make(chan struct{})}
+		lib.read[f.Path] = r
+		lib.order = append(slices.DeleteFunc(lib.order, func(p string) bool { return p == f.Path }), f.Path)
+		if len(lib.order) > maxAskRuns {
+			delete(lib.read, lib.order[0])
+			lib.order = lib.order[1:]
+		}
+		go lib.readRun(r)
+	}
+	select {
+	case <-r.done:
+		return r.run, r.err
+	case <-time.After(wait):
+		read, size := r.progress.State()
+		return nil, ask.StillReading{Percent: int(100 * read / max(size, 1))}
+	}
+}
+
+func (r *askReading) isDone() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// liveQuiet is how long a live capture brings nothing before its data so far is the answer.
+const liveQuiet = 150 * time.Millisecond
+
+// readRun reads a run through a redactor. The calls of a live capture stay open.
+func (lib *askLibrary) readRun(r *askReading) {
+	defer close(r.done)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o := lib.app.reading.openOptions(r.file.Live, strings.NewReader(""))
+	o.Progress = &r.progress
+	paths := pathsOf(r.file.Path)
+	src, err := capture.OpenAll(ctx, paths, o)
+	if err != nil {
+		r.err = err
+		return
+	}
+	in, places := new(providers.Inspector), &locator{path: r.file.Path, of: map[int]*byteMap{}, several: len(paths) > 1}
+	redactor, latest := newRedactor(), map[capture.Stream]capture.Location{}
+	take := func(c capture.Record) {
+		if of := c.Stream(); c.Location.File != nil {
+			latest[of] = c.Location
+		} else {
+			c.Location = latest[of] // the rest of a record whose beginning was passed on
+		}
+		places.addRecord(&c)
+		core := coreRecord(c)
+		core.Location.Source = nil // it would be read again with its secrets
+		in.Write(core)
+	}
+	records := make(chan capture.Record, 64)
+	go copySource(src, func(rec capture.Record) bool {
+		select {
+		case records <- rec:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}, func(error) { close(records) }) // damaged data has a note; an error ends the data
+	for more := true; more; {
+		var quiet <-chan time.Time
+		if r.file.Live {
+			quiet = time.After(liveQuiet)
+		}
+		select {
+		case rec, ok := <-records:
+			if more = ok; ok {
+				for _, c := range redactor.Take(rec) {
+					take(c.Unwrap())
+				}
+			}
+		case <-quiet:
+			more = false
+		}
+	}
+	for _, c := range redactor.Flush() {
+		take(c.Unwrap())
+	}
+	if !r.file.Live {
+		in.Close()
+	}
+	lines := lineStarts(r.file.Path)
+	r.run = &ask.Run{RunFile: r.file, View: in.View(), Prices: lib.prices,
+		Lines: func(event int) (first, last int) {
+			at := places.find(in, event)
+			if at.End <= at.Start {
+				return 0, 0
+			}
+			return lineOfOffset(lines, at.Start), lineOfOffset(lines, at.End-1)
+		},
+		Records: func(line, around int) []ask.RecordLine { return places.recordsNear(in, lines, line, around) },
+	}
+}
+
+// lineStarts returns the offsets at which the lines of a file begin.
+func lineStarts(path string) []int64 {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	starts, pos := []int64{0}, int64(0)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(buf)
+		for i, c := range buf[:n] {
+			if c == '\n' {
+				starts = append(starts, pos+int64(i)+1)
+			}
+		}
+		if pos += int64(n); err != nil {
+			return starts
+		}
+	}
+}
+
+// lineOfOffset returns the number of the line that has an offset, from 1.
+func lineOfOffset(starts []int64, off int64) int {
+	i, found := slices.BinarySearch(starts, off)
+	if found {
+		return i + 1
+	}
+	return i
+}
+
+// recordsNear returns the response data that the lines near a line brought.
+func (p *locator) recordsNear(in *providers.Inspector, starts []int64, line, around int) (list []ask.RecordLine) {
+	for _, x := range in.Exchanges() {
+		t := p.of[x.Number]
+		if t == nil || t.lost || x.Coding != "" {
+			continue
+		}
+		from := int64(0)
+		for _, m := range t.marks {
+			if n := lineOfOffset(starts, m.start); n >= line-around && n <= line+around {
+				list = append(list, ask.RecordLine{Line: n, Text: string(x.Response.Bytes(from, m.to))})
+			}
+			from = m.to
+		}
+		for n := max(line-around, 1); t.body && n <= min(line+around, len(starts)); n++ {
+			end := x.Response.Size()
+			if n < len(starts) {
+				end = min(end, starts[n])
+			}
+			if starts[n-1] < end {
+				list = append(list, ask.RecordLine{Line: n, Text: string(x.Response.Bytes(starts[n-1], end))})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ask.RecordLine) int { return a.Line - b.Line })
+	return list
+}

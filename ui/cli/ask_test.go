@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAskAnswers: the questions about the samples of the demo are answered, each in few bytes.
+func TestAskAnswers(t *testing.T) {
+	dir := t.TempDir()
+	if out := command(t, nil, "demo", "--save", dir); out.code != 0 {
+		t.Fatal(out.stderr)
+	}
+	for _, c := range []struct{ calls, must, not string }{
+		{"problems run=malformed;call ref=malformed#1.1;evidence run=malformed line=23", "ARGS_BROKEN;by=model;byte 87;30s;malformed.tsc line 23", ""},
+		{"call ref=tooluse_demo_scrape", "EXEC_CUT;first 4 of 69 bytes;by=client;RESULT_CUT;EXEC_EARLY", ""},
+		{"problems run=index-zero;calls run=index-zero", "IDX_REUSED;by=gateway;index 0", "by=client"},
+		{"problems run=cut;call ref=cut#1.1", "ARGS_CUT;269 bytes;inside a string;cut short;length", "state=complete"},
+		{"problems run=early", "ARGS_TRAILING;EARLY_WRONG;delta 5", ""},
+		{"problems run=history", "ARGS_REPLACED_BY_EMPTY;55 bytes;DOUBLE_ENCODED;INT_PRECISION;history#2.1;history#3.1", ""},
+		{"problems run=schema;call ref=schema#1.1", "SCHEMA_ENUM;/priority;SCHEMA_WRONG_TYPE;/assignee;integer", ""},
+		{"runs", "malformed;claude-sonnet-4-5;1 turn", ""},
+	} {
+		all := ""
+		for call := range strings.SplitSeq(c.calls, ";") {
+			words := strings.Fields(call)
+			out := command(t, nil, append([]string{"ask", words[0], dir}, words[1:]...)...)
+			if out.code != 0 || len(out.stdout) > 4000 {
+				t.Errorf("%s: exit code %d, %d bytes: %s", call, out.code, len(out.stdout), out.stderr)
+			}
+			all += out.stdout
+		}
+		for word := range strings.SplitSeq(c.must, ";") {
+			if !strings.Contains(all, word) {
+				t.Errorf("%s: no %q in\n%s", c.calls, word, all)
+			}
+		}
+		if c.not != "" && strings.Contains(all, c.not) {
+			t.Errorf("%s: has %q", c.calls, c.not)
+		}
+	}
+	same(t, 0, "no such call", command(t, nil, "ask", "call", dir, "ref=nothing").code, 1)
+	same(t, 0, "wrong argument", command(t, nil, "ask", "call", dir, "rev=x").code, 2)
+}
+
+// TestAskSecrets: a capture that was never redacted is redacted, also where a delta cuts the secret.
+func TestAskSecrets(t *testing.T) {
+	secret := "sk-ant-api03-" + strings.Repeat("Ab3dEf9h", 10)
+	text, err := os.ReadFile("testdata/malformed.sse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "m.sse")
+	i := strings.Index(string(text), "notes.md")
+	if i < 0 {
+		t.Fatal("the sample has no notes.md")
+	}
+	changed := string(text[:i]) + secret + string(text[i:])
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"runs"}, {"problems"}, {"calls"}, {"call", "ref=m#1.1"}, {"call", "ref=m#1.1", "part=arguments"}, {"evidence", "run=m", "line=1", "around=5"}} {
+		out := command(t, nil, append([]string{"ask", args[0], file}, args[1:]...)...)
+		if out.code > 1 || strings.Contains(out.stdout+out.stderr, "Ab3dEf9h") {
+			t.Errorf("%v: %d %s%s", args, out.code, out.stdout, out.stderr)
+		}
+	}
+	if out := command(t, nil, "ask", "call", file, "ref=m#1.1", "part=arguments"); !strings.Contains(out.stdout, "[redacted:") {
+		t.Errorf("nothing was redacted: %s%s", out.stdout, out.stderr)
+	}
+}
+
+// TestAskScope: without a source, only the captures of this folder are known.
+func TestAskScope(t *testing.T) {
+	state, here := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Chdir(here)
+	kept := filepath.Join(state, "toolscope", "recordings")
+	if err := os.MkdirAll(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, dir := range map[string]string{"mine": here, "below": filepath.Join(here, "a"), "other": here + "-2", "none": ""} {
+		head := `{"toolscope":1,"created":"2026-11-25T22:26:53Z","by":"toolscope run","dir":"` + dir + `"}` + "\n"
+		if err := os.WriteFile(filepath.Join(kept, name+".tsc"), []byte(head), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := command(t, nil, "ask", "runs").stdout
+	if !strings.Contains(out, "2 runs") || !strings.Contains(out, "mine ") || !strings.Contains(out, "below ") {
+		t.Errorf("%s", out)
+	}
+	if out := command(t, nil, "ask", "--all", "runs").stdout; !strings.Contains(out, "4 runs") {
+		t.Errorf("%s", out)
+	}
+}
