@@ -44,7 +44,7 @@ var severals = []string{
 	"the id is shortened from %d to %d bytes",
 	"the log has %d of the %d characters of the arguments of %s",
 	"the part has %d fields: clients that expect 11 never see the call",
-	"the provider first reported %d input tokens, then %d: it bills the last number",
+	"toolscope keeps at most %d findings of an exchange; it only counted %s beyond that",
 	"the body has %d codings: toolscope decodes at most %d",
 	"the %d tokens read from and written to the cache are more than the prompt's %d",
 	"more than %d levels of nesting",
@@ -59,7 +59,7 @@ var severals = []string{
 var numbered = regexp.MustCompile(`%d (?:more |other |of the )?([a-z]+s)\b`)
 
 // verbs are words with an s that can follow a number, as in "turn 3 calls no tool".
-var verbs = []string{"is", "was", "has", "does", "as", "begins", "calls", "ends", "times", "follows", "goes", "ms", "starts"}
+var verbs = []string{"is", "was", "has", "does", "as", "begins", "calls", "means", "sends", "ends", "times", "follows", "goes", "ms", "starts"}
 
 // TestPlurals checks that no text reads "1 bytes". Texts with counts must use stream/count.
 func TestPlurals(t *testing.T) {

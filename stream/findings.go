@@ -95,7 +95,7 @@ var (
 		ExplainsState: true,
 		Verdict:       "not JSON",
 		Short:         "not JSON",
-		Meaning:       "From the marked byte on, the arguments are not JSON. No later byte can repair the arguments.",
+		Meaning:       "The arguments are not JSON from the marked byte on. No later byte can repair the arguments.",
 		Advice:        "Report the error to the model in a tool result. A client that sends {} back instead hides the error from the model.",
 	}
 	ArgsTrailing = &Diagnosis{

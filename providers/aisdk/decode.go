@@ -97,7 +97,7 @@ func (d *decoder) startMessage() {
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "the message has a second start chunk: streams were merged, and clients keep the last id")
+		d.turn.Find(protocol.MessageRestarted.WithSeverity(stream.Info), "a second start chunk arrived in the message: two streams were merged, and clients keep the last id")
 		d.turn.Update(stream.Opening{ID: id})
 	} else {
 		d.openTurn(id)
