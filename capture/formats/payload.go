@@ -158,7 +158,7 @@ func newPayloadRules(all *[]marks.Protocol) *payloadRules {
 		for _, prefix := range of.Prefixes {
 			t.prefixes = append(t.prefixes, typeMark{marks.Event{Type: prefix}, of})
 		}
-		if of.Terminator != "" {
+		if of.Terminator != "" && !t.isTerminator(bytes.Equal, []byte(of.Terminator)) {
 			t.terminators = append(t.terminators, []byte(of.Terminator))
 		}
 		t.addKeys(of)
