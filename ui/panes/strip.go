@@ -171,7 +171,7 @@ func planStrip(v *providers.View, t *stream.Turn, h int, still bool) stripPlan {
 // hasLoudFinding reports whether a turn or one of its calls has a finding above info.
 func hasLoudFinding(t *stream.Turn) bool {
 	loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
-	return slices.ContainsFunc(t.Findings, loud) || slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return slices.ContainsFunc(c.Findings, loud) })
+	return slices.ContainsFunc(t.Findings, loud) || slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return !c.HasOnlyInfos() && slices.ContainsFunc(c.Findings, loud) })
 }
 
 // The width next to the lanes, in cells.

@@ -27,8 +27,8 @@ func (x *TimeTab) Keys() []screen.Binding {
 // Label returns the name, and whether there are no times.
 func (x *TimeTab) Label() Label {
 	l := Label{Name: display.Lit("Time"), Role: screen.Muted, Empty: x.Rows == 0}
-	if x.Rows > 0 && !x.strip.axis.timed {
-		l.Count = x.strip.untimedText(x.strip.liveTurn())
+	if t := x.strip.liveTurn(); t != nil && x.Rows > 0 && !x.strip.axis.timed { // the screen may be about to show another turn
+		l.Count = x.strip.untimedText(t)
 	}
 	return l
 }
