@@ -27,8 +27,10 @@ func (x *TimeTab) Keys() []screen.Binding {
 // Label returns the name, and whether there are no times.
 func (x *TimeTab) Label() Label {
 	l := Label{Name: display.Lit("Time"), Role: screen.Muted, Empty: x.Rows == 0}
-	if t := x.strip.liveTurn(); t != nil && x.Rows > 0 && !x.strip.axis.timed { // the screen may be about to show another turn
-		l.Count = x.strip.untimedText(t)
+	if x.Rows > 0 && !x.strip.axis.timed {
+		if t := x.strip.liveTurn(); t != nil { // nil: the screen is about to show another view
+			l.Count = x.strip.untimedText(t)
+		}
 	}
 	return l
 }
