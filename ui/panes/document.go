@@ -151,10 +151,21 @@ func (d *Document) refreshRows() {
 	d.Resize(d.FullHeight(), d.Height)
 }
 
-// FullHeight returns the number of rows of the document.
-func (d *Document) FullHeight() int {
-	return max(1, d.view.Len(len(d.layoutRows()))+d.closerRows())
+// FullHeight returns the number of rows of the document as it is drawn.
+func (d *Document) FullHeight() int { return max(1, d.textRows()+d.closerRows()) }
+
+// wantedHeight returns the number of rows that the document takes if it has room. It doesn't depend on the
+// present height: otherwise the rows of a frame would depend on the frames before it.
+func (d *Document) wantedHeight() int {
+	n := len(d.missingClosers())
+	if d.textRows() < 3*n {
+		n = min(n, 1)
+	}
+	return max(1, d.textRows()+n)
 }
+
+// textRows returns the number of rows without those of missing closers.
+func (d *Document) textRows() int { return d.view.Len(len(d.layoutRows())) }
 
 func (d *Document) layoutRows() []layout.Row {
 	switch {
@@ -384,10 +395,10 @@ const maxClosers = 8
 
 // missingClosers returns the closers that have not arrived, innermost first.
 func (d *Document) missingClosers() []byte {
-	lex := d.Call.Lexer()
-	if d.json == nil || lex.Err() != nil {
+	if d.Call == nil || d.json == nil || d.Call.Lexer().Err() != nil {
 		return nil
 	}
+	lex := d.Call.Lexer()
 	var closers []byte
 	for depth := lex.Depth(); depth > 0 && len(closers) < maxClosers; depth-- {
 		closers = append(closers, lex.Closer(depth))
@@ -395,13 +406,11 @@ func (d *Document) missingClosers() []byte {
 	return closers
 }
 
-// closerRows returns the number of rows for missing closers: one each, or one for all on a small screen.
+// closerRows returns the number of rows for missing closers: one each, or one for all if the
+// document is short or the pane is low.
 func (d *Document) closerRows() int {
-	if d.Call == nil {
-		return 0
-	}
 	n := len(d.missingClosers())
-	if n > 1 && d.Height < 4*n {
+	if n > 1 && (d.Height < 4*n || d.textRows() < 3*n) {
 		return 1
 	}
 	return n

@@ -230,7 +230,7 @@ func (s *Subject) RowsWithoutFacts() int {
 	case s.currentSelection().Call == nil:
 		return s.headRows() + s.Summary.Rows
 	}
-	return s.headRows() + s.FullHeight()
+	return s.headRows() + s.wantedHeight()
 }
 
 // GoTo goes to a match of Find.
