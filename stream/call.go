@@ -478,7 +478,7 @@ func (c *Call) withdrawSeal() {
 	for _, f := range c.Findings {
 		if f.Event < int(c.sealEvent) {
 			kept = append(kept, f)
-			c.noteFinding(f.Diagnosis)
+			c.noteFinding(&f)
 		}
 	}
 	c.Findings, c.phase, c.settled = kept, PhaseOpen, false

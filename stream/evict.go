@@ -174,7 +174,7 @@ func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
 	own.unpackRuns(c.evicted.rest, c.OpenedBy)
 	own.diagnoses = nil
 	for i := range c.Findings {
-		own.noteFinding(c.Findings[i].Diagnosis)
+		own.noteFinding(&c.Findings[i])
 	}
 	own.savedArgs = nil
 	for _, p := range from.savedArgs {

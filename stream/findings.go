@@ -264,10 +264,11 @@ func (c *Call) hasFinding(d *Diagnosis) bool {
 	return slices.Contains(c.diagnoses, d.Base())
 }
 
-// noteFinding records that the call has a finding of d.
-func (w *callContent) noteFinding(d *Diagnosis) {
-	if !slices.Contains(w.diagnoses, d.Base()) {
-		w.diagnoses = append(w.diagnoses, d)
+// noteFinding records the diagnosis of a finding, and whether the finding is above Info.
+func (w *callContent) noteFinding(f *Finding) {
+	w.hasProblem = w.hasProblem || f.Severity > Info
+	if !slices.Contains(w.diagnoses, f.Base()) {
+		w.diagnoses = append(w.diagnoses, f.Diagnosis)
 	}
 }
 
@@ -275,8 +276,14 @@ func (w *callContent) noteFinding(d *Diagnosis) {
 func (c *Call) addFinding(f Finding) {
 	c.Findings = append(c.Findings, f)
 	if !c.callContent.shared {
-		c.noteFinding(f.Diagnosis)
+		c.noteFinding(&f)
 	}
+}
+
+// HasOnlyInfos reports whether no finding of the call is above Info. It takes the same time for any number of
+// findings. It may be false for a call of a past session without such a finding.
+func (c *Call) HasOnlyInfos() bool {
+	return len(c.Findings) == 0 || c.callContent != nil && !c.callContent.shared && !c.hasProblem
 }
 
 func (t *Turn) reportFinding(d *Diagnosis, event int, format string, args ...any) {

@@ -393,16 +393,17 @@ func (t *Turn) ensureContent() {
 // share an empty one, which must not be changed: see Call.ensureContent.
 type callContent struct {
 	deltaProgress
-	args      appendText
-	deltas    list.List[Delta]
-	from      int // number of the first delta of args
-	lex       json.Lexer
-	double    doubleEncodingCheck
-	savedArgs []argsState // earlier states that a Rewrite replaced
-	runs      [NumRunRules]ruleRunState
-	diagnoses []*Diagnosis // the diagnoses of Findings, each once
-	exact     bool         // the latest delta is exactly the text of its event
-	shared    bool         // by calls without content
+	args       appendText
+	deltas     list.List[Delta]
+	from       int // number of the first delta of args
+	lex        json.Lexer
+	double     doubleEncodingCheck
+	savedArgs  []argsState // earlier states that a Rewrite replaced
+	runs       [NumRunRules]ruleRunState
+	diagnoses  []*Diagnosis // the diagnoses of Findings, each once
+	hasProblem bool         // a finding was above Info
+	exact      bool         // the latest delta is exactly the text of its event
+	shared     bool         // by calls without content
 }
 
 // deltaProgress is the part of a call's content that changes with its deltas. A snapshot has a copy of it.

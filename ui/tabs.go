@@ -41,7 +41,7 @@ func (d *paneLayout) pickTab() {
 // hasLoudFinding reports whether the selected call or turn has a finding above info.
 func (d *paneLayout) hasLoudFinding(t *stream.Turn) bool {
 	loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
-	if c := d.m.selectedCall(); c != nil && slices.ContainsFunc(c.Findings, loud) {
+	if c := d.m.selectedCall(); c != nil && !c.HasOnlyInfos() && slices.ContainsFunc(c.Findings, loud) {
 		return true
 	}
 	return slices.ContainsFunc(t.Findings, loud)

@@ -73,7 +73,9 @@ func VerdictOfCall(c *stream.Call) Verdict {
 		v.Harm = HarmOpen
 	}
 	v.addSentBack(c)
-	v.addFindings(c.Findings)
+	if !c.HasOnlyInfos() {
+		v.addFindings(c.Findings)
+	}
 	if v.Harm == Healthy {
 		v.Words, v.Role = "", screen.Muted
 	}
