@@ -132,7 +132,7 @@ func alarmRank(r screen.Role) int {
 func onlyValid(v *providers.View, c Selection, p *screen.Pen) ruleResult {
 	r := ruleResult{sign: display.Lit("  "), role: screen.Good, delta: -1, with: display.Lit("nothing"), at: display.Lit("never")}
 	st := c.Call.Status()
-	bad := slices.ContainsFunc(c.Call.Findings, func(f stream.Finding) bool {
+	bad := !c.Call.HasOnlyInfos() && slices.ContainsFunc(c.Call.Findings, func(f stream.Finding) bool {
 		return f.Severity > stream.Info && slices.Contains(schema.Findings, f.Base())
 	})
 	switch {

@@ -59,12 +59,12 @@ func (c *Callout) HasSeverity() bool { return c.Finding != nil && !c.Finding.Exp
 // CalloutOfCall returns the callout of a call. It is about the finding at, or with nil about the worst.
 func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream.Finding) Callout {
 	o := Callout{Verdict: VerdictOfCall(c), Finding: at}
-	if at == nil {
+	quiet := o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen
+	if at == nil && !quiet {
 		o.Finding = decidingFinding(&o.Verdict, c.Findings, t.Findings, sentBackEvent(c))
-	} else if !at.ExplainsState {
+	} else if at != nil && !at.ExplainsState {
 		o.Verdict.Role = screen.SeverityRoles[at.Severity]
 	}
-	quiet := o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen
 	switch {
 	case at == nil && quiet && c.MayGrow():
 		o.Finding, o.Sentence = nil, openSentence(v, t, c)
