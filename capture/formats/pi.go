@@ -20,8 +20,8 @@ var piSession = capture.Format{
 			s.Is = capture.No
 		}
 		if s.Is == capture.Yes { // the output of pi begins like a session
-			_, second, ended := bytes.Cut(first, []byte("\n"))
-			if second = afterSpace(second); len(second) > 0 && !ended || len(second) == 0 && !whole {
+			_, second, _ := bytes.Cut(first, []byte("\n"))
+			if second = afterSpace(second); !whole && !isWhole(second) {
 				s.Is = capture.Maybe
 			} else if kind := stringOf(json.Find(second, "type")); len(second) > 0 && strings.Contains(kind, "_") && json.Find(second, "id") == nil {
 				s.Is = capture.No
