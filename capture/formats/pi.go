@@ -20,9 +20,8 @@ var piSession = capture.Format{
 			s.Is = capture.No
 		}
 		if s.Is == capture.Yes { // the output of pi begins like a session
-			_, rest, _ := bytes.Cut(first, []byte("\n"))
-			second, _, ended := bytes.Cut(afterSpace(rest), []byte("\n"))
-			if !ended && !whole {
+			_, second, _ := bytes.Cut(first, []byte("\n"))
+			if second = afterSpace(second); !whole && !isWhole(second) {
 				s.Is = capture.Maybe
 			} else if kind := stringOf(json.Find(second, "type")); len(second) > 0 && strings.Contains(kind, "_") && json.Find(second, "id") == nil {
 				s.Is = capture.No
@@ -60,7 +59,7 @@ func (p *piReader) entry(recs []capture.Record, line []byte) []capture.Record {
 		} else {
 			p.endExchange("", "", "")
 		}
-		if hasContent && !hasText(m[2], "aborted") && !hasText(m[2], "error") { // pi leaves these out
+		if hasContent {
 			p.addEntry(line, at, false)
 		}
 	case hasText(m[0], "toolResult"):

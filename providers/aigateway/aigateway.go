@@ -28,7 +28,6 @@ func Protocol() protocol.Protocol {
 			Events: []marks.Event{
 				{Type: "stream-start", Begins: true}, {Type: "response-metadata"}, {Type: "tool-input-end"}, {Type: "tool-call"},
 			},
-			Terminator: "[DONE]",
 		},
 		Quiet:         []string{"raw", "source", "file", "tool-approval-request"},
 		HistoryTarget: &target,

@@ -28,7 +28,7 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 			"response.output_audio.*", "response.audio.*", "response.content_part.*",
 		},
 		New: func(o *protocol.Out) protocol.Decoder {
-			return &decoder{Out: o, inner: inner.New(o), items: map[string]bool{}}
+			return &decoder{Out: o, inner: inner.New(o.Nested(withoutItem)), items: map[string]bool{}}
 		},
 	}
 }
@@ -63,6 +63,16 @@ var responseCancelled = &stream.Diagnosis{
 
 // cancelReasons are the reasons for which a response is cancelled.
 var cancelReasons = map[string]string{"turn_detected": "the user spoke", "client_cancelled": "the client cancelled it"}
+
+// withoutItem removes the item's id from a call: clients of this protocol send only the id of the call.
+func withoutItem(e stream.Event) stream.Event {
+	if e.Kind == stream.CallOpen || e.Kind == stream.CallMeta {
+		info := stream.PayloadOf[stream.CallInfo](e)
+		info.Item = ""
+		e.What = &info
+	}
+	return e
+}
 
 // decoder reads the events of one connection.
 type decoder struct {
