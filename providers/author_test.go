@@ -62,7 +62,7 @@ func TestWhoEncodedAsObserved(t *testing.T) {
 	for _, test := range []struct{ wrote, sent, as, says string }{
 		{`{\"n\":1}`, `\"{\\\"n\\\":1}\"`, "double-encoded", "the client encoded the arguments once more"},
 		{`\"{\\\"n\\\":1}\"`, `\"{\\\"n\\\":1}\"`, "intact", ""},
-		{`\"{\\\"n\\\":1}\"`, `\"\\\"{\\\\\\\"n\\\\\\\":1}\\\"\"`, "double-encoded", "the model encoded the arguments twice, and this client"},
+		{`\"{\\\"n\\\":1}\"`, `\"\\\"{\\\\\\\"n\\\\\\\":1}\\\"\"`, "double-encoded", "the model encoded the arguments twice, and the client"},
 	} {
 		call := func(args string) string {
 			return `{"id":"a","type":"function","function":{"name":"f","arguments":"` + args + `"}}`

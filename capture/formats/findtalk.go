@@ -130,11 +130,11 @@ func messageIn(e []byte, depth int) []byte {
 	if !opensObject(e) || depth > 2 {
 		return nil
 	}
-	f := json.Pick(e, "role", "type", "content", "parts", "tool_calls", "toolCalls", "finish_reason", "kwargs", "data")
+	f := json.Pick(e, "role", "type", "content", "parts", "tool_calls", "toolCalls", "finish_reason", "kwargs", "data", "done")
 	role, kind := stringOf(f[0]), stringOf(f[1])
 	switch {
-	case f[6] != nil:
-		return nil // a choice of a response
+	case f[6] != nil, f[9] != nil:
+		return nil // a choice of a response, or a chunk of Ollama
 	case slices.Contains(messageRoles, role) && (f[2] != nil || f[3] != nil || f[4] != nil || f[5] != nil):
 		return e
 	case f[0] == nil && slices.Contains(langChainTypes, kind) && (f[2] != nil || opensObject(f[8])):

@@ -128,7 +128,7 @@ var (
 		Code: "ARGS_NOT_POSITIONAL", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "not an array",
 		Meaning: "The arguments are ordinary JSON, although this protocol requires a positional array. Clients that expect the array get no arguments.",
-		Advice:  "Accept both forms in your client. toolscope shows the JSON as it arrived.",
+		Advice:  "Accept both forms in your client. The JSON is shown as it arrived.",
 	}
 	badStruct = &stream.Diagnosis{
 		Code: "BAD_STRUCT", Severity: stream.Error, By: stream.Provider,

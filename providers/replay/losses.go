@@ -122,7 +122,7 @@ var (
 	ArgsUnknown = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNKNOWN", Verdict: "args unknown", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "This client's treatment of these arguments is unknown: we didn't test the client with them and didn't read the source.",
-		Advice:  "Run the client and record its traffic. 'toolscope print' then shows how a later request sends the call back.",
+		Advice:  "Run the client and record its traffic. A later request then shows how the call is sent back.",
 	}, Medium, "the client's treatment of these arguments is unknown"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Verdict: "text to JSON", Severity: stream.Warn, By: stream.Client,

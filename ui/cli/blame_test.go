@@ -119,7 +119,7 @@ func TestPrintGap(t *testing.T) {
 			}
 		}
 		text := command(t, []byte(capture), "print", "-").stdout
-		if !strings.Contains(text, "  unseen        get_weather") || !strings.Contains(text, "warn  RECORD_GAP  9 bytes were missed before the first byte of its arguments") {
+		if !strings.Contains(text, "  unseen        get_weather") || !strings.Contains(text, "warn  RECORD_GAP  toolscope missed 9 bytes before the first byte of its arguments") {
 			t.Errorf("%s", text)
 		}
 		replayed := command(t, []byte(capture), "replay", "-", "--to", "anthropic")

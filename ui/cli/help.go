@@ -161,12 +161,12 @@ func keysHelp(l lineWriter) {
 }
 
 const pricesPage = `The cost of a turn is the cost that the provider reports. Without one, toolscope
-multiplies the tokens by the prices of a built-in, dated table. ~ marks a cost that is
-approximate or not final: for example, because the price is older than 60 days. If a
-model is not in the table, its cost is unknown, not zero.
+multiplies the tokens by the prices of a built-in, dated table. ~ marks a cost
+that is approximate or not final: for example, because the price is older than
+60 days. If a model is not in the table, its cost is unknown, not zero.
 
-Your own prices override the built-in ones. toolscope reads them from --prices FILE,
-or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
+Your own prices override the built-in ones. toolscope reads them from --prices
+FILE, or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
 configuration folder. The prices are in US dollars per million tokens:
 
   [

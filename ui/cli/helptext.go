@@ -13,8 +13,8 @@ import (
 )
 
 // rootHelp is the help of the program itself, at most 60 lines.
-const rootHelp = `toolscope shows the tool calls of language models while they stream: the arguments of
-each call as they arrive, and the real state of the call.
+const rootHelp = `toolscope shows the tool calls of language models while they stream: the
+arguments of each call as they arrive, and the real state of the call.
 
   toolscope                          list recent captures, or play the demo
   toolscope agent.sse                open a capture, a log or a saved response

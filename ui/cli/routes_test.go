@@ -141,7 +141,7 @@ func TestEnvironment(t *testing.T) {
 	for _, want := range []string{
 		"export ANTHROPIC_BASE_URL=http://h:1/anthropic\n", "export OPENAI_BASE_URL=http://h:1/openai\n",
 		"export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini\n", "export OLLAMA_HOST=http://h:1/ollama\n",
-		`codex -c 'openai_base_url="http://h:1/openai"'` + "\n", `"anthropic":{"options":{"baseURL":"http://h:1/anthropic/v1"}}`, " /openrouter ",
+		`codex -c 'openai_base_url="http://h:1/openai"'` + "\n", `OPENCODE_CONFIG_CONTENT='{"provider":{"anthropic":{"options":{"baseURL":"http://h:1/anthropic/v1"}}`, " /openrouter ",
 		"export ENABLE_TOOL_SEARCH=${ENABLE_TOOL_SEARCH:-true}\n", "~/.gemini/settings.json must contain ",
 	} {
 		if strings.Count(text, want) != 1 {

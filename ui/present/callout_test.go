@@ -35,7 +35,7 @@ func TestCallout(t *testing.T) {
 		{`{"a":1`, "", "The arguments stop after 6 bytes: the bytes ended without the protocol's terminator.|cause the provider|" +
 			`do Don't run the call and don't guess the missing brackets.|risk Clients that run a call after adding missing braces run {"a":1}.`},
 		{`{"a":1,"a":2}`, done, "An object has the key \"a\" twice: most parsers keep the last value, and some keep the first.|cause the model|" +
-			"do Don't check a call with one parser and run it with another."},
+			"do Don't check a call with one parser and run the call with another."},
 	} {
 		v := response(200, chat(c.args, c.end))
 		turn := v.Session().Turns[0]

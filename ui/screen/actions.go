@@ -73,7 +73,7 @@ var Actions = []Action{
 	{"result", "a", "result", "enter the result of a call"},
 	{"streams", "L", "streams", "open streams"},
 	{"break", "b", "", "set a breakpoint: hold responses"},
-	{"help", "?", "keys", "list the keys of this view, explain the symbols"},
+	{"help", "?", "keys", "keys and symbols of this view"},
 	{"suspend", "ctrl+z", "", "suspend"},
 	{"quit", "q", "quit", "back, then quit"},
 	{"interrupted", "ctrl+c", "", "quit"},
