@@ -19,7 +19,7 @@ func TestQuestions(t *testing.T) {
 		{"who caused it", "malformed", "", []string{"▎   cause  the model"}},
 		{"who caused it", "cut", "", []string{"▎   cause  the provider"}},
 		{"what do I do", "malformed", "", []string{"▎   do     Report the error to the model in a tool result."}},
-		{"at which byte and delta", "malformed", "", []string{"^ wants , or } but got s  byte 87, delta 14"}},
+		{"at which byte and delta", "malformed", "", []string{"^ expected , or }, got s  byte 87, delta 14"}},
 		{"is it safe to run", "early", "5", []string{"!! as soon as it parses", "30 B too soon", "only if complete and valid"}},
 		{"what would a careless client have run", "malformed", "5", []string{"WOULD HAVE RUN", "not JSON: it fails"}},
 		{"what was really sent back", "history", "gjjo", []string{"∅ {} was sent", "the request carried", "cause  the client"}},

@@ -137,7 +137,7 @@ func (d *decoder) readMessage(data json.Value) {
 	for r := range data.Get("toolRequests").Elements() {
 		c := d.ensureCall(r, "name")
 		if args := r.Get("arguments"); !c.SealWhole(args) && !strings.Contains(string(args), "******") {
-			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info), "the complete arguments differ from the deltas, which are shown: %s", protocol.Clip(args))
+			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info), "the complete arguments differ from the deltas; toolscope shows the deltas: %s", protocol.Clip(args))
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (d *decoder) readCall(line json.Value, key string, call json.Value) {
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.model})
-		d.Once(protocol.NoModelWords, "Cursor reports its work: several responses are one turn, and arguments are as it read them")
+		d.Once(protocol.NoModelWords, "Cursor reports its work: one turn may contain several responses, and the arguments are as Cursor read them")
 	}
 	return d.turn
 }

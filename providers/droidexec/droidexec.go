@@ -90,7 +90,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.model})
-		d.Once(protocol.NoModelWords, "droid reports its work: several responses are one turn, and arguments are as it read them")
+		d.Once(protocol.NoModelWords, "droid reports its work: one turn may contain several responses, and the arguments are as droid read them")
 	}
 	return d.turn
 }

@@ -114,7 +114,7 @@ func (d *decoder) readUpdate(e, message json.Value) {
 		if kind == "toolcall_delta" {
 			c.Args(e.Get("delta"))
 		} else if kind == "toolcall_end" && !c.SealWhole(whole.Get("arguments")) {
-			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info), "pi read other arguments than the deltas, which are shown: %s", protocol.Clip(whole.Get("arguments")))
+			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info), "pi read different arguments from the deltas; toolscope shows the deltas: %s", protocol.Clip(whole.Get("arguments")))
 		}
 	}
 }
