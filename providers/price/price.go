@@ -336,7 +336,7 @@ func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 		(read-readAudio)*f.firstRate(read-readAudio, "reading the cache", r.CacheRead, r.Input) +
 		readAudio*f.firstRate(readAudio, "reading audio from the cache", r.AudioCacheRead, r.AudioInput, r.CacheRead, r.Input) +
 		(write-hour)*f.firstRate(write-hour, "writing the cache", r.CacheWrite, r.Input) +
-		hour*f.firstRate(hour, "writing to the cache for an hour", r.CacheWriteHour, r.CacheWrite, r.Input) +
+		hour*f.firstRate(hour, "writing the cache for an hour", r.CacheWriteHour, r.CacheWrite, r.Input) +
 		(count(u.Output)-spoken)*r.Output.USD +
 		spoken*f.firstRate(spoken, "audio output", r.AudioOutput, r.Output)
 }
