@@ -132,7 +132,7 @@ func TestPaletteMeans(t *testing.T) {
 		":cost": "sort cost", ":set": "set ", ":wrap": "set wrap", ":w": "write ", ":tail": "set tail", ":quit!": "quit!", ":export": "export ",
 		":theme dracula": "theme dracula", ":filter state:bad": "filter state:bad", ":w f": "write f", ":sort took": "sort took",
 		":q": "quit ", ":x": "quit ", ":wq": "wq ", ":e": "open ", ":s": "sort ", ":f": "filter ", ":h": "help ", ":sc": "sort cost",
-		":theme dr": "theme dracula", ":42": "go to turn 42", ":zoom": "zoom the pane", ":clock": "set clock", ":strms": "open streams",
+		":theme dr": "theme dracula", ":42": "go to turn 42", ":zoom": "zoom the pane", ":clock": "set clock", ":strms": "list open streams",
 	} {
 		s.press(typed)
 		if top := s.offeredNow(); !strings.HasPrefix(top, meant) {
