@@ -193,7 +193,7 @@ func (l *messageLog) endItems() {
 	l.items = nil
 }
 
-// close writes what is left.
+// close writes the open response and the entries after it.
 func (l *messageLog) close(recs []capture.Record) []capture.Record {
 	l.recs = recs
 	l.endItems()

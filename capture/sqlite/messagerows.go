@@ -82,7 +82,7 @@ func readZed(d *DB, tables map[string]*Table) ([]byte, error) {
 	defer decoder.Close()
 	var threads [][]byte
 	size := 0
-	err = d.values(tables["threads"], []string{"data_type", "data"}, func(values []any) error {
+	err = d.readValues(tables["threads"], []string{"data_type", "data"}, func(values []any) error {
 		var data []byte
 		switch v := values[1].(type) {
 		case []byte:

@@ -43,7 +43,7 @@ func (t *Table) Has(columns ...string) bool {
 // Rows calls row with the text of the named columns of each row, in the order of the rows. A column without text is
 // "".
 func (d *DB) Rows(t *Table, names []string, row func(texts []string) error) error {
-	return d.values(t, names, func(values []any) error {
+	return d.readValues(t, names, func(values []any) error {
 		texts := make([]string, len(values))
 		for i, v := range values {
 			switch v := v.(type) {
@@ -57,8 +57,8 @@ func (d *DB) Rows(t *Table, names []string, row func(texts []string) error) erro
 	})
 }
 
-// values calls row with the values of the named columns of each row, in the order of the rows.
-func (d *DB) values(t *Table, names []string, row func(values []any) error) error {
+// readValues calls row with the values of the named columns of each row, in the order of the rows.
+func (d *DB) readValues(t *Table, names []string, row func(values []any) error) error {
 	var at []int
 	for _, name := range names {
 		i := slices.Index(t.columns, name)
