@@ -444,16 +444,29 @@ func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
 	return screen.Elapsed(at, l.scene.Now)
 }
 
+// IdleTime returns the time since the last byte of a stream: of its calls that may grow, or of anything. t is nil before
+// the first byte.
+func IdleTime(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Duration {
+	last := stream.NoTime
+	if t != nil {
+		for _, c := range t.Calls {
+			if c.MayGrow() {
+				last = max(last, c.OpenedAt, c.LastArgAt)
+			}
+		}
+	}
+	if last < 0 && x != nil {
+		last = x.LastRecordAt()
+	}
+	return screen.Elapsed(last, now)
+}
+
 // idleText returns the idle time of a row in whole seconds. It is empty below one second.
 func (l *List) idleText(at rowTarget) display.Text {
-	idle := l.idleOf(at.turn, at.n)
-	switch {
-	case idle < time.Second:
-		return display.Text{}
-	case idle < time.Minute:
-		return screen.Count(int(idle/time.Second)).Between("", " s")
+	if idle := l.idleOf(at.turn, at.n); idle >= time.Second {
+		return screen.WholeSeconds(idle)
 	}
-	return screen.Time(idle.Truncate(time.Second))
+	return display.Text{}
 }
 
 // tookOf returns how long a call took, or a turn without calls, so far.
