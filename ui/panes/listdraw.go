@@ -89,12 +89,25 @@ func (l *List) shownCount() (n int) {
 	return n
 }
 
+// WantedRows returns the number of rows, or of the lines that say that no call matches.
+func (l *List) WantedRows() int {
+	if l.Rows == 0 && l.scene != nil && l.scene.Sieve.Active() {
+		return len(l.emptyLines(l.scene.Pen))
+	}
+	return l.Rows
+}
+
+// emptyLines are the lines of a list in which no call matches the filter.
+func (l *List) emptyLines(p *screen.Pen) []display.Text {
+	return []display.Text{{}, p.Name(l.scene.Sieve.Text()).Between("No call matches  ", ""), display.Lit("esc clears the filter   f changes it")}
+}
+
 // drawEmpty draws row y of a list in which no call matches the filter.
 func (l *List) drawEmpty(p *screen.Pen, y int) {
 	if !l.scene.Sieve.Active() {
 		return
 	}
-	lines := []display.Text{{}, p.Name(l.scene.Sieve.Text()).Between("No call matches  ", ""), display.Lit("esc clears the filter   f changes it")}
+	lines := l.emptyLines(p)
 	if l.Height < len(lines) {
 		lines = lines[1:]
 	}
