@@ -60,6 +60,8 @@ var agents = []agent{
 	{"goose messages", "goose messages", &anthropicForm, readMessage},
 	{"pi messages", "pi messages", &anthropicForm, readMessage},
 	{"crush messages", "crush messages", &anthropicForm, readMessage},
+	{"Responses items", "Responses items", &anthropicForm, readResponseItem},
+	{"Zed thread", "Zed thread", &anthropicForm, readZed},
 }
 
 // Sessions returns the protocols of session files by the names of their formats. Their inner protocols are Anthropic
