@@ -193,7 +193,7 @@ func (l *messageLog) endItems() {
 	l.items = nil
 }
 
-// close writes what is left.
+// close writes the last conversation.
 func (l *messageLog) close(recs []capture.Record) []capture.Record {
 	l.recs = recs
 	l.endItems()
