@@ -57,7 +57,7 @@ func reprName(p []byte) string {
 	return string(p[:n])
 }
 
-// reprReader writes a value of Python as JSON. Strings keep their text; what JSON has no value for becomes null.
+// reprReader writes a value of Python as JSON. Strings keep their text. Values that JSON lacks become null.
 type reprReader struct {
 	rest  []byte // not read yet
 	json  []byte

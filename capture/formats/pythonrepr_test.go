@@ -46,7 +46,7 @@ func TestRepr(t *testing.T) {
 	}
 }
 
-// printedChunks are the lines of a program that prints what it receives.
+// printedChunks are the lines of a program that prints its chunks.
 const printedChunks = `value of async chunk: ChatCompletionChunk(id='c', choices=[Choice(delta=ChoiceDelta(tool_calls=[ChoiceDeltaToolCall(index=0, id='t', function=ChoiceDeltaToolCallFunction(arguments='{"a":', name='w'))]), index=0)], object='chat.completion.chunk')
 value of async chunk: ChatCompletionChunk(id='c', choices=[Choice(delta=ChoiceDelta(tool_calls=[ChoiceDeltaToolCall(index=0, function=ChoiceDeltaToolCallFunction(arguments='1}'))]), index=0)], object='chat.completion.chunk')
 `
@@ -58,7 +58,7 @@ print(json.dumps({'type': 'message_start'}))
 {'name': 'x'} is a dictionary, Message( is cut.
 `
 
-// TestPrintedByPython reads what Python programs print: one stream of all lines, nothing of prose.
+// TestPrintedByPython reads the output of Python programs: one stream of all lines, nothing of prose.
 func TestPrintedByPython(t *testing.T) {
 	for _, size := range []int{7, 1 << 20} {
 		all, others := streamsOf(readLog(t, []byte(printedChunks), size))
