@@ -237,7 +237,7 @@ func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outco
 	if outcome == requestAccepted {
 		m = stream.Messagef("%s; this host accepts the request, but %s does not", m, stream.Own(h.check.to.Title))
 	}
-	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m)
+	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m).WithDetail("illegal", b.detailFields()...)
 	if len(x.turns) > 0 && b.Spots[0].Call.Call == 0 {
 		x.emit(stream.Event{Kind: stream.Found, Turn: x.lastTurn(), Slot: stream.NoSlot, What: &f})
 		return
@@ -247,6 +247,21 @@ func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outco
 		e.Turn, e.Slot, e.Frame = b.call.Turn, t.Calls[b.call.Call-1].Slot, t.LastFrame
 	}
 	x.in.Timeline.Append(e)
+}
+
+// detailFields returns the facts of the breach for programs, as far as they are known.
+func (b *requestBreach) detailFields() []any {
+	fields := []any{"rule", b.Rule}
+	if b.path != "" {
+		fields = append(fields, "path", b.path)
+	}
+	if id := b.Spots[0].ID; id != "" {
+		fields = append(fields, "id", id)
+	}
+	if b.end > 0 {
+		fields = append(fields, "start", b.start, "end", b.end)
+	}
+	return fields
 }
 
 // breachKey identifies a breach in a conversation.

@@ -215,3 +215,21 @@ func TestReasoningWords(t *testing.T) {
 		}
 	}
 }
+
+// TestBreachDetail: a finding about a request has its rule, and the place of it in the body.
+func TestBreachDetail(t *testing.T) {
+	request := portsRequest(portsAsk, portsResult)
+	in, _ := play(otherHost, asked{request, portsAnswer("end_turn", `{"type":"text","text":"22"}`), 200})
+	found := findingsOf(in, "ORPHAN_RESULT")
+	if len(found) != 1 {
+		t.Fatalf("%+v", found)
+	}
+	d := found[0].Detail
+	if d.Value("rule") != "result-has-call" || d.Value("path") != "messages[1].content[0]" || d.Value("id") != "toolu_net1" {
+		t.Errorf("%+v", d)
+	}
+	start, end := d.Value("start").(int), d.Value("end").(int)
+	if want := `{"type":"tool_result","tool_use_id":"toolu_net1","content":"22, 80"}`; request[start:end] != want {
+		t.Errorf("%q", request[start:end])
+	}
+}

@@ -59,7 +59,7 @@ func (p *piReader) entry(recs []capture.Record, line []byte) []capture.Record {
 		} else {
 			p.endExchange("", "", "")
 		}
-		if hasContent {
+		if hasContent && !hasText(m[2], "aborted") && !hasText(m[2], "error") { // pi sends back no message that failed
 			p.addEntry(line, at, false)
 		}
 	case hasText(m[0], "toolResult"):
