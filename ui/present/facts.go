@@ -112,6 +112,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	facts = append(facts, exchangeFacts(x, t)...)
 	if l := v.Latency(t, nil); l.From >= 0 && l.FirstToken >= 0 {
 		facts = append(facts, fieldFact("latency", turnLatencyFacts(&l)))
+		facts = append(facts, spentFacts(v, t)...)
 	}
 	if x != nil {
 		facts = append(facts, optionalFact("server", "", x.Host()), optionalFact("provider", "", providers.ProviderAt(x.Head.URL)))
@@ -176,6 +177,19 @@ func turnTime(v *providers.View, t *stream.Turn) string {
 func turnLatencyFacts(l *providers.Latency) Facts {
 	facts := Facts{fieldFact("since", sinceWord(l))}
 	return append(facts, timeFact("headers_ms", l.Headers), timeFact("first_token_ms", l.FirstToken), timeFact("end_ms", l.End))
+}
+
+// spentFacts returns how long a turn was in each of its states.
+func spentFacts(v *providers.View, t *stream.Turn) Facts {
+	spent, known := v.TimeSpent(t)
+	if !known {
+		return nil
+	}
+	var facts Facts
+	for state, d := range spent {
+		facts = append(facts, fieldFact(strings.ReplaceAll(providers.TurnState(state).String(), " ", "_"), d))
+	}
+	return Facts{fieldFact("spent_ms", facts)}
 }
 
 // sinceWord returns what the times of a latency count from.
