@@ -63,3 +63,42 @@ func TestSending(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestWaiting: an open exchange waits for the rest of the request, for the provider, or for more of a call. A silence in a
+// call becomes a stall, with and without pings.
+func TestWaiting(t *testing.T) {
+	in := new(Inspector)
+	body, at := portsRequest(portsAsk), time.Duration(0)
+	see := func(seconds float64, want string) {
+		t.Helper()
+		w, ok := in.View().WaitingAt(in.Exchange(1), time.Duration(seconds*float64(time.Second)))
+		if got := fmt.Sprint(w.State, " ", w.For, " ", w.Stalled); got != want || !ok {
+			t.Errorf("at %v s: %q %v, not %q", seconds, got, ok, want)
+		}
+	}
+	receive := func(seconds float64, r stream.Record) {
+		at = time.Duration(seconds * float64(time.Second))
+		r.Exchange, r.At = 1, at
+		in.Write(r)
+	}
+	head := &stream.Head{Method: "POST", URL: ownHost, Header: map[string][]string{"Content-Length": {fmt.Sprint(len(body))}}}
+	receive(0, stream.Record{Request: true, Head: head, Data: []byte(body[:9])})
+	see(2, "sending 2s false")
+	receive(4, stream.Record{Request: true, Data: []byte(body[9:])})
+	see(64, "thinking 1m0s false")
+	sse := &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}
+	receive(70, stream.Record{Head: sse, Data: []byte("data: " + `{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}}` + "\n\n")})
+	see(75, "thinking 1m11s false")
+	receive(80, stream.Record{Data: []byte("data: " + `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_n","name":"netstat","input":{}}}` + "\n\n")})
+	receive(81, stream.Record{Data: []byte("data: " + `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"all\":"}}` + "\n\n")})
+	see(82, "arguments 2s false")
+	see(90, "silent 9s false")
+	receive(100, stream.Record{Data: []byte(": ping\n\n")})
+	see(101, "kept alive 20s false")
+	see(112, "kept alive 31s true")
+	see(140, "silent 59s true")
+	receive(141, stream.Record{End: true})
+	if _, ok := in.View().WaitingAt(in.Exchange(1), 150*time.Second); ok {
+		t.Error("an ended exchange waits")
+	}
+}

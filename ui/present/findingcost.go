@@ -21,7 +21,8 @@ func WithCosts(v *providers.View, prices *price.Table, t *stream.Turn, list []st
 			list, copied = slices.Clone(list), true
 		}
 		f := &list[i]
-		f.Detail = &stream.Detail{Name: f.Detail.Name, Fields: append(slices.Clip(f.Detail.Fields), stream.DetailField{Key: "cost_usd", Value: usd.USD})}
+		cost := stream.DetailField{Key: "cost_usd", Value: usd.USD}
+		f.Detail = &stream.Detail{Name: f.Detail.Name, Fields: append(slices.Clip(f.Detail.Fields), cost)}
 		f.AppendMessage("; cost %s", stream.Own(usd.String()))
 	}
 	return list
@@ -59,5 +60,8 @@ func findingCost(v *providers.View, prices *price.Table, t *stream.Turn, d *stre
 // isSameRun reports whether two turns are of the same agent in the same conversation.
 func isSameRun(a, b *stream.Turn) bool {
 	p, q := a.Request, b.Request
-	return p != nil && q != nil && p.Session == q.Session && p.Agent == q.Agent && p.Conversation == q.Conversation && !p.Background
+	if p == nil || q == nil || p.Background {
+		return false
+	}
+	return p.Session == q.Session && p.Agent == q.Agent && p.Conversation == q.Conversation
 }
