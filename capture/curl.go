@@ -248,7 +248,7 @@ func (d *curlOutput) Close(recs []Record, end End, why string, at time.Duration)
 	note := ""
 	if d.inBody || d.between {
 		recs, _ = d.bodyReader.Write(recs, d.rest, at)
-	} else if note = "the dump ends inside its head"; len(d.rest) > 0 {
+	} else if note = "the dump ends inside the headers"; len(d.rest) > 0 {
 		note = fmt.Sprintf("%s: %q", note, d.rest)
 	}
 	return append(recs, d.completeRecord(Record{At: at, Note: note, End: end, Why: why}))

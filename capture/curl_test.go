@@ -37,7 +37,7 @@ func TestCurlDumps(t *testing.T) {
 		{"body begins with empty line", "HTTP/2 200\n\n\ndata: x\n", 200, "", `1 "\ndata: x\n" eof`},
 		{
 			"cut in its head", "HTTP/2 200\r\nX-Kind: a\r\nserv",
-			200, "a", `1 "" note:the dump ends inside its head: "serv" eof`,
+			200, "a", `1 "" note:the dump ends inside the headers: "serv" eof`,
 		},
 		{
 			"verbose",

@@ -70,16 +70,16 @@ func TestChecksumMissing(t *testing.T) {
 	bare := `{"x":1,"d":"c"}` + "\n"
 	flipped := strings.Replace(lines[0], "test", "text", 1)
 	for name, c := range map[string]struct{ file, note string }{
-		"behind a sound header":   {lines[0] + bare + lines[3], "damaged line 2 at byte 76 (its checksum is missing): " + bare},
-		"behind a sound line":     {`{"toolscope":1}` + "\n" + lines[1] + bare + lines[3], "damaged line 3 at byte 53 (its checksum is missing): " + bare},
-		"behind a damaged header": {flipped + bare + lines[3], "damaged line 2 at byte 76 (its checksum is missing): " + bare},
+		"behind a sound header":   {lines[0] + bare + lines[3], "damaged line 2 at byte 76 (the checksum is missing): " + bare},
+		"behind a sound line":     {`{"toolscope":1}` + "\n" + lines[1] + bare + lines[3], "damaged line 3 at byte 53 (the checksum is missing): " + bare},
+		"behind a damaged header": {flipped + bare + lines[3], "damaged line 2 at byte 76 (the checksum is missing): " + bare},
 		"behind a damaged line": {
-			`{"toolscope":1}` + "\n" + strings.Replace(lines[1], "a", "x", 1) + bare + lines[3], "damaged line 3 at byte 53 (its checksum is missing): " + bare,
+			`{"toolscope":1}` + "\n" + strings.Replace(lines[1], "a", "x", 1) + bare + lines[3], "damaged line 3 at byte 53 (the checksum is missing): " + bare,
 		},
-		"of the header":       {`{"toolscope":1}` + "\n" + lines[1] + lines[3], "damaged line 1 at byte 0 (its checksum is missing)"},
-		"of a second header":  {file + `{"toolscope":1}` + "\n" + lines[1] + lines[3], fmt.Sprintf("damaged line 5 at byte %d (its checksum is missing)", len(file))},
+		"of the header":       {`{"toolscope":1}` + "\n" + lines[1] + lines[3], "damaged line 1 at byte 0 (the checksum is missing)"},
+		"of a second header":  {file + `{"toolscope":1}` + "\n" + lines[1] + lines[3], fmt.Sprintf("damaged line 5 at byte %d (the checksum is missing)", len(file))},
 		"of nothing":          {file, ""},
-		"wrong, and no break": {file[:len(file)-4] + `0"}`, fmt.Sprintf("damaged line 4 at byte %d (its checksum is wrong): %s", len(file)-len(lines[3]), lines[3][:len(lines[3])-4]+`0"}`)},
+		"wrong, and no break": {file[:len(file)-4] + `0"}`, fmt.Sprintf("damaged line 4 at byte %d (the checksum is wrong): %s", len(file)-len(lines[3]), lines[3][:len(lines[3])-4]+`0"}`)},
 	} {
 		var notes []string
 		for _, r := range readBack(t, c.file) {
@@ -123,7 +123,7 @@ func TestHarmlessChanges(t *testing.T) {
 			t.Errorf("%q: %+v", lineBreak, got)
 		}
 		damaged := strings.ReplaceAll(strings.Replace(file, "reset by peer", "Reset by peer", 1), "\n", lineBreak)
-		if got := fmt.Sprintf("%+v", readBack(t, damaged)); !strings.Contains(got, "its checksum is wrong") {
+		if got := fmt.Sprintf("%+v", readBack(t, damaged)); !strings.Contains(got, "the checksum is wrong") {
 			t.Errorf("%q: damage is not seen: %s", lineBreak, got)
 		}
 	}
@@ -141,7 +141,7 @@ func TestTornLastLine(t *testing.T) {
 	file := written(t, session...)
 	last := strings.LastIndex(file[:len(file)-1], "\n") + 1
 	recs := readBack(t, file[:len(file)-9])
-	want := fmt.Sprintf("damaged line %d at byte %d (the file ends inside it: ", len(session)+1, last)
+	want := fmt.Sprintf("damaged line %d at byte %d (the file ends inside the line: ", len(session)+1, last)
 	for _, r := range recs {
 		if strings.HasPrefix(r.Note, want) {
 			return

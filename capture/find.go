@@ -82,7 +82,7 @@ func isPattern(s string) bool { return strings.ContainsAny(s, "*?[") }
 
 func (p *searchPath) emptyError() error {
 	if p.parts == nil {
-		return fmt.Errorf("open %s: no readable file in it", p.path)
+		return fmt.Errorf("open %s: the folder has no readable file", p.path)
 	}
 	return fmt.Errorf("open %s: no file matches", p.path)
 }

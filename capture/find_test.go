@@ -67,7 +67,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %v", none, err)
 		}
 	}
-	if _, _, err := Find([]string{t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no readable file in it") {
+	if _, _, err := Find([]string{t.TempDir()}); err == nil || !strings.Contains(err.Error(), "the folder has no readable file") {
 		t.Errorf("an empty directory: %v", err)
 	}
 }

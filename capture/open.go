@@ -157,7 +157,7 @@ func openRegular(ctx context.Context, name string, open func() (osFile, error), 
 		if path != "" && isDatabase(f) {
 			text, err := sqlite.Sessions(path)
 			if err != nil {
-				yield(Record{}, openError(name, fmt.Errorf("reading it as an SQLite database: %w", WithoutPath(err))))
+				yield(Record{}, openError(name, fmt.Errorf("can't read the SQLite database: %w", WithoutPath(err))))
 				return
 			}
 			from = &decompressor{name: "SQLite", read: bytes.NewReader(text)}

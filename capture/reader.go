@@ -143,7 +143,7 @@ func (c *captureReader) finishLine(recs []Record, text []byte, lineBreak int) ([
 		return recs, fmt.Errorf("read %s: line %d: %w", c.file, c.number, err)
 	}
 	if lineBreak == 0 && !errors.Is(err, errChecksum) {
-		err = fmt.Errorf("the file ends inside it: %w", err)
+		err = fmt.Errorf("the file ends inside the line: %w", err)
 	}
 	shown := text[:min(len(text), maxDamageShown)]
 	note := fmt.Sprintf("damaged line %d at byte %d (%v): %s", c.number, start, err, shown)
@@ -155,8 +155,8 @@ func (c *captureReader) finishLine(recs []Record, text []byte, lineBreak int) ([
 
 var (
 	errTooLong  = errors.New("too long")
-	errChecksum = errors.New("its checksum is wrong")
-	errUnsummed = errors.New("its checksum is missing")
+	errChecksum = errors.New("the checksum is wrong")
+	errUnsummed = errors.New("the checksum is missing")
 )
 
 // readLine appends the record of a line to recs.

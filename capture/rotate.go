@@ -36,14 +36,14 @@ func (f *follower) followName(n *followedName) {
 	case is:
 		n.trouble = ""
 	case err == nil:
-		f.switchFile(n, info)
+		f.followRotation(n, info)
 	default:
 		f.noteUnreadable(n, err)
 	}
 }
 
-// switchFile makes a name follow the file that has it now: a file that had another name, or a new one.
-func (f *follower) switchFile(n *followedName, info fs.FileInfo) {
+// followRotation makes a rotated name follow the file that has it now: a file that had another name, or a new one.
+func (f *follower) followRotation(n *followedName, info fs.FileInfo) {
 	old := n.current
 	next := f.findOpen(info)
 	isNew := next == nil

@@ -184,7 +184,7 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 	}
 	if forgot && !in.recall.reported {
 		in.recall.reported = true
-		in.noteSource(fmt.Sprintf("more than %d calls: toolscope doesn't report how later requests send the oldest ones back", maxRecalled))
+		in.noteSource(fmt.Sprintf("more than %d calls: toolscope doesn't report how later requests send the oldest calls back", maxRecalled))
 	}
 }
 

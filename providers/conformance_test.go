@@ -48,7 +48,7 @@ func checkDetection(t *testing.T, f fixture, whole *Inspector) {
 		if frame = unwrapBedrock(frame); frame.Failed {
 			return // an error of the framing is of no dialect
 		}
-		best, score := bestProtocol(protocol.SniffInput{Event: frame.Event, Data: frame.Data})
+		best, score := detectProtocol(protocol.SniffInput{Event: frame.Event, Data: frame.Data})
 		if best != nil && best.Name != f.dialect.Name {
 			t.Errorf("%s claims %s: %+v", best.Name, frame.Data, score)
 		}

@@ -58,7 +58,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 		}
 	}
 	if best == nil {
-		best, score = bestProtocol(e)
+		best, score = detectProtocol(e)
 	}
 	if forced != nil {
 		best, score = forced, protocol.SniffScore{Points: protocol.Sure, Why: forcedReason}
@@ -71,7 +71,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 		best, score = x.resolveProtocol(e, best, score)
 	}
 	for i := 0; last && best == nil && i < len(x.pending); i++ {
-		best, score = bestProtocol(protocol.SniffInput{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
+		best, score = detectProtocol(protocol.SniffInput{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
 	}
 	var seen *protocol.Protocol
 	if best == nil {
@@ -86,7 +86,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	case seen != nil:
 		best, score = seen, protocol.SniffScore{Why: "the form of a frame"}
 	case last && len(x.pending) > 0 && x.AsksNothing():
-		best, score = &plainHTTP, protocol.SniffScore{Why: "its request contains nothing to answer"}
+		best, score = &plainHTTP, protocol.SniffScore{Why: "the request contains nothing for a model to answer"}
 	case last && len(x.pending) > 0:
 		if x.Head.Wrappers == "" && x.Head.Status == 0 { // a payload from HTTP or a log was put there on purpose
 			x.Guess = guessPayload(x.pending)
@@ -131,7 +131,7 @@ func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
 // resolveProtocol decides if path and header claim one protocol and a frame claims another. Two frames with
 // that claim outweigh the path. One doesn't: errors look similar in all protocols.
 func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
-	own, ownScore := bestProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
+	own, ownScore := detectProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
 	switch {
 	case own == best, own == nil && x.suspect == nil:
 		return best, score

@@ -41,7 +41,7 @@ func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, o
 		return frameFormat{awsFraming, new(stream.EventStream)}, true // damaged from its first bytes on
 	}
 	if could, is := looksLikeSSE(text); is || strings.HasPrefix(contentType, "text/event-stream") {
-		return frameFormat{"SSE", new(stream.SSE)}, true
+		return frameFormat{"SSE", new(stream.SSESplitter)}, true
 	} else if could && !ended {
 		return f, false
 	}
@@ -130,8 +130,8 @@ func looksLikeSSE(text []byte) (could, is bool) {
 	return false, false
 }
 
-// bestProtocol returns the protocol with the highest score for the evidence, nil if none claims it.
-func bestProtocol(e protocol.SniffInput) (best *protocol.Protocol, score protocol.SniffScore) {
+// detectProtocol returns the protocol with the highest score for the evidence, nil if none claims it.
+func detectProtocol(e protocol.SniffInput) (best *protocol.Protocol, score protocol.SniffScore) {
 	for i := range All {
 		if s := All[i].Sniff(e); s.Points > score.Points {
 			best, score = &All[i], s
@@ -305,7 +305,7 @@ func LooksLike(text []byte) PayloadGuess {
 
 // isClaimed reports whether a protocol is nearly sure that the evidence is its own.
 func isClaimed(e protocol.SniffInput) bool {
-	_, score := bestProtocol(e)
+	_, score := detectProtocol(e)
 	return score.Points >= protocol.Strong
 }
 
@@ -384,7 +384,7 @@ func hasKnownEvent(text []byte) (ok bool) {
 	look := func(f stream.Frame) {
 		ok = ok || isClaimed(protocol.SniffInput{Event: f.Event, Data: f.Data})
 	}
-	var sse stream.SSE
+	var sse stream.SSESplitter
 	sse.Write(text[:min(len(text), enough)], look)
 	if !ok {
 		sse.Close(look)

@@ -249,7 +249,7 @@ func TestRecognise(t *testing.T) {
 		{"no JSON", protocol.SniffInput{Data: []byte("<html>")}, "", 0},
 		{"nothing", protocol.SniffInput{}, "", 0},
 	} {
-		best, score := bestProtocol(test.evidence)
+		best, score := detectProtocol(test.evidence)
 		name := ""
 		if best != nil {
 			name = best.Name

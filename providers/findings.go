@@ -85,7 +85,7 @@ var (
 	blankLinesMissing = &stream.Diagnosis{
 		Code: "BLANK_LINES_MISSING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "merged events",
-		Meaning: "There are no blank lines between the events. Clients read all events as one, and can't decode that one.",
+		Meaning: "There are no blank lines between the events. Clients read all events as one long event, which they can't decode.",
 		Advice:  "Make the gateway send a blank line after each event.",
 	}
 	codingBroken = &stream.Diagnosis{

@@ -110,7 +110,7 @@ func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 		return frameFormat{"WebSocket messages", new(stream.Values)}, 0 // a record is a message
 	case g.x.Framing == "SSE", g.x.Framing == "" && strings.HasPrefix(contentType, "text/event-stream"):
 		if at = blankLine(tail); at > 0 {
-			return frameFormat{"SSE", new(stream.SSE)}, at
+			return frameFormat{"SSE", new(stream.SSESplitter)}, at
 		}
 	case g.x.Framing == awsFraming, g.x.Framing == "" && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream"):
 		if at, found := messageIn(tail); found {
@@ -123,7 +123,7 @@ func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	case g.x.Framing == "":
 		if at = blankLine(tail); at > 0 && at < len(tail) {
 			if _, is := looksLikeSSE(tail[at:]); is {
-				return frameFormat{"SSE", new(stream.SSE)}, at
+				return frameFormat{"SSE", new(stream.SSESplitter)}, at
 			}
 		}
 	}

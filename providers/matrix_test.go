@@ -66,7 +66,7 @@ func isPlain(x *Exchange) bool {
 	sure, likely := 0, 0
 	frameData(x, func(f stream.Frame) {
 		f = unwrapBedrock(f)
-		_, score := bestProtocol(protocol.SniffInput{Event: f.Event, Data: f.Data})
+		_, score := detectProtocol(protocol.SniffInput{Event: f.Event, Data: f.Data})
 		if score.Points >= protocol.Sure {
 			sure++
 		}
@@ -80,7 +80,7 @@ func isPlain(x *Exchange) bool {
 // TestOutside: before a frame came, or when no frame tells, what stands round the response does.
 func TestOutside(t *testing.T) {
 	for _, o := range outsides {
-		best, _ := bestProtocol(protocol.SniffInput{Path: o.path, Header: o.header})
+		best, _ := detectProtocol(protocol.SniffInput{Path: o.path, Header: o.header})
 		if best == nil && o.dialect != "ag-ui" && o.dialect != "claude-code" || best != nil && best.Name != o.dialect && o.dialect != "openai-responses" {
 			t.Errorf("%+v: %v", o, best)
 		}

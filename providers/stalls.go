@@ -13,7 +13,7 @@ var stalled = &stream.Diagnosis{
 	Code: "STALLED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Provider,
 	Verdict:      "stalled",
 	SeverityNote: "info if the response continued and is complete",
-	Meaning:      "The response paused for much longer than usual, in the middle of a call or after a call. Pings may have arrived. They keep the connection open, but contain nothing from the model.",
+	Meaning:      "The response paused for much longer than usual, in the middle of a call or after a call. Pings may have arrived. Pings keep the connection open, but contain nothing from the model.",
 	Advice:       "Set a limit in your client for the time without a delta. Pings must not reset this time. Retry the request.",
 }
 
@@ -226,7 +226,7 @@ func (u *gapCounts) isUnusual(gap time.Duration, kind gapKind, named bool) bool 
 // usualWords describes the gaps before.
 func (u *gapCounts) usualWords() string {
 	if u.total < minKnownGaps {
-		return "the usual gaps are not known here"
+		return "the usual gaps are unknown"
 	}
-	return "usual here are up to " + u.usualGap().String() + ", the longest of " + count.Of(u.total, "gap") + " was " + u.longest.Round(time.Millisecond).String()
+	return "usual gaps are up to " + u.usualGap().String() + "; the longest of " + count.Of(u.total, "gap") + " was " + u.longest.Round(time.Millisecond).String()
 }

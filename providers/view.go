@@ -332,7 +332,7 @@ func (v *View) EndHere() {
 }
 
 // EndedHere is the reason of a response that EndHere ended.
-const EndedHere = "toolscope ended it here on request: the rest is left out"
+const EndedHere = "toolscope ended the response here on request: the rest is left out"
 
 // Ended reports whether EndHere is in effect.
 func (v *View) Ended() bool { return v.past != nil && v.past.ends != nil }

@@ -77,7 +77,7 @@ func BenchmarkSSE(b *testing.B) {
 			wire := sampleSSE(end.lineEnd)
 			b.SetBytes(int64(len(wire)))
 			b.ReportAllocs()
-			var s SSE
+			var s SSESplitter
 			frames := 0
 			count := func(Frame) { frames++ }
 			for b.Loop() {

@@ -36,7 +36,7 @@ func TestLexerAllocates(t *testing.T) {
 
 func TestFramersAllocate(t *testing.T) {
 	wire := sampleSSE("\n")
-	var s SSE
+	var s SSESplitter
 	frames := 0
 	count := func(Frame) { frames++ }
 	if n := testing.AllocsPerRun(3, func() { s.Write(wire, count) }); n > 1 {

@@ -29,8 +29,8 @@ func ExampleLexer_Err() {
 }
 
 // A framer cuts the bytes of a response into frames, whatever pieces they arrive in.
-func ExampleSSE() {
-	var framer stream.SSE
+func ExampleSSESplitter() {
+	var framer stream.SSESplitter
 	printFrame := func(f stream.Frame) { fmt.Printf("%s: %s, ends at byte %d\n", f.Event, f.Data, f.End) }
 	for _, piece := range []string{"event: ping\nda", "ta: {}\n\nevent: done\ndata: 1\n\n"} {
 		framer.Write([]byte(piece), printFrame)

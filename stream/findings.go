@@ -162,7 +162,7 @@ var (
 		ExplainsState: true,
 		Verdict:       "not an object",
 		Short:         "not an object",
-		Meaning:       "The arguments are valid JSON but not an object. Anthropic and Google refuse them in a history.",
+		Meaning:       "The arguments are valid JSON but not an object. Anthropic and Google refuse such arguments in a history.",
 		Advice:        "Refuse the call in a tool result. The replay preview shows which providers would accept these arguments.",
 	}
 	ArgsBadUTF8 = &Diagnosis{
@@ -387,7 +387,7 @@ func (c *Call) checkFinalArgs(event int) {
 	case json.SyntaxDouble:
 		c.reportFinding(ArgsDouble, event, 0, "the arguments are double-encoded: a JSON string that contains JSON")
 	case json.SyntaxOther:
-		c.reportFinding(ArgsNotObject, event, 0, "the arguments are JSON but not an object: Anthropic and Google refuse them in a history")
+		c.reportFinding(ArgsNotObject, event, 0, "the arguments are JSON but not an object: Anthropic and Google refuse such arguments in a history")
 	case json.SyntaxObject:
 		c.checkObject(event)
 	}

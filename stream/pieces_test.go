@@ -47,7 +47,7 @@ func TestLongFrames(t *testing.T) {
 		Framer
 		begin, end string
 	}{
-		"SSE": {new(SSE), "data: ", "\n\n"}, "lines": {new(Lines), `"`, "\n"},
+		"SSE": {new(SSESplitter), "data: ", "\n\n"}, "lines": {new(Lines), `"`, "\n"},
 		"values": {new(Values), `{"`, `"}`}, "array": {new(Array), `[{"`, `"}]`},
 	} {
 		var before, after runtime.MemStats

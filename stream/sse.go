@@ -4,7 +4,7 @@ import "bytes"
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// SSE frames a server-sent event stream by the algorithm of the WHATWG HTML Living Standard, section
+// SSESplitter splits a stream of server-sent events by the algorithm of the WHATWG HTML Living Standard, section
 // 9.2.6. It differs on purpose in two points. First, it also emits what the standard discards: comments,
 // blocks without data and an unterminated last block, marked by Kind and Truncated. Second, a block
 // without a data field whose text begins with a brace is data, because Google reports an error in
@@ -13,7 +13,7 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 //
 // The zero value is ready. A block is emitted with the first byte of the blank line that ends it. An LF
 // that completes a CRLF belongs to the next frame, so that a CRLF split over two writes changes nothing.
-type SSE struct {
+type SSESplitter struct {
 	pos     int64       // stream offset of the next byte
 	line    chunkBuffer // an unfinished line from earlier writes
 	afterCR bool        // the last line ended with CR: an LF now belongs to it
@@ -32,8 +32,8 @@ type SSE struct {
 // sseFields counts the fields and comments of the open block.
 type sseFields struct{ data, other, comments int }
 
-// Write frames p.
-func (s *SSE) Write(p []byte, emit func(Frame)) {
+// Write splits p, and the unfinished bytes before it, into SSE events and emits each as a frame.
+func (s *SSESplitter) Write(p []byte, emit func(Frame)) {
 	lf, cr := -1, -1 // the next of each in p at or after i: searched again only once it is passed
 	for i := 0; i < len(p); {
 		if s.afterCR {
@@ -76,7 +76,7 @@ func indexFrom(p []byte, i int, c byte) int {
 }
 
 // Close emits the unterminated last block, if any, marked Truncated.
-func (s *SSE) Close(emit func(Frame)) {
+func (s *SSESplitter) Close(emit func(Frame)) {
 	if !s.line.isEmpty() {
 		s.addLine(s.line.joinBytes())
 		s.line.reset()
@@ -85,7 +85,7 @@ func (s *SSE) Close(emit func(Frame)) {
 }
 
 // endLine handles one complete line whose last part is tail.
-func (s *SSE) endLine(tail []byte, emit func(Frame)) {
+func (s *SSESplitter) endLine(tail []byte, emit func(Frame)) {
 	line := tail
 	joined := !s.line.isEmpty()
 	if joined {
@@ -107,7 +107,7 @@ func (s *SSE) endLine(tail []byte, emit func(Frame)) {
 	}
 }
 
-func (s *SSE) addLine(line []byte) {
+func (s *SSESplitter) addLine(line []byte) {
 	if !s.started {
 		s.started = true
 		line = bytes.TrimPrefix(line, utf8BOM)
@@ -130,7 +130,7 @@ func (s *SSE) addLine(line []byte) {
 	s.addField(line[:n], value, line)
 }
 
-func (s *SSE) addField(name, value, line []byte) {
+func (s *SSESplitter) addField(name, value, line []byte) {
 	switch string(name) {
 	case "data":
 		s.bare, s.failed = false, false
@@ -156,7 +156,7 @@ func (s *SSE) addField(name, value, line []byte) {
 }
 
 // addOtherLine handles a line that is not a field of the standard.
-func (s *SSE) addOtherLine(line []byte) {
+func (s *SSESplitter) addOtherLine(line []byte) {
 	switch {
 	case s.bare:
 		s.own = append(append(s.own, '\n'), line...)
@@ -171,7 +171,7 @@ func (s *SSE) addOtherLine(line []byte) {
 const maxStray = 2048
 
 // keepData copies lent data, whose bytes are about to be reused by the caller.
-func (s *SSE) keepData() {
+func (s *SSESplitter) keepData() {
 	if s.lent {
 		s.own = append(s.own[:0], s.data...)
 		s.data, s.lent = s.own, false
@@ -179,7 +179,7 @@ func (s *SSE) keepData() {
 }
 
 // emitBlock ends the open block.
-func (s *SSE) emitBlock(emit func(Frame), cut bool) {
+func (s *SSESplitter) emitBlock(emit func(Frame), cut bool) {
 	fields := s.fields
 	s.fields = sseFields{}
 	if fields == (sseFields{}) {

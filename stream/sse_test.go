@@ -75,13 +75,13 @@ func (c sseCase) variants() []string {
 	return []string{c.wire, strings.ReplaceAll(c.wire, "\n", "\r"), strings.ReplaceAll(c.wire, "\n", "\r\n")}
 }
 
-func newSSE() Framer { return new(SSE) }
+func newSSE() Framer { return new(SSESplitter) }
 
 func TestSSEDispatch(t *testing.T) {
 	for _, c := range sseCases {
 		for _, wire := range c.variants() {
 			for at := range len(wire) + 1 {
-				var s SSE
+				var s SSESplitter
 				var got []dispatched
 				emit := func(f Frame) {
 					if f.Kind != FrameData || f.Truncated {

@@ -73,5 +73,5 @@ func TestStoppedAndUnseen(t *testing.T) {
 	if line, counts := plain.looks("second"); !strings.Contains(line, "u  unseen        second") || !strings.Contains(counts, " u1") {
 		t.Errorf("%q and %q\n%s", line, counts, plain.text())
 	}
-	plain.press("G3").shows("toolscope missed 40 bytes").press("5").shows("unknown: some bytes were missed")
+	plain.press("G3").shows("toolscope missed 40 bytes").press("5").shows("unknown: toolscope missed bytes of the call")
 }

@@ -26,11 +26,11 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "wq", Does: display.Lit("write to a file, then quit"), Run: func(string) { m.openWrite("", func() { m.quitOrAsk(tea.Quit) }) }},
 		{Word: "export", Arg: display.Lit("FORMAT"), Does: display.Lit("write a report in a format to a file"), Choices: m.exportChoices, Run: m.exportForm},
 		{Word: "copy", Does: display.Lit("copy a value, arguments or a report"), Run: func(string) { m.openEntryOf("copy") }},
-		{Word: "filter", Aliases: "f", Arg: display.Lit("WORDS"), Alone: true, Does: display.Lit("filter the turns, shown at once"), Choices: m.filterChoices,
+		{Word: "filter", Aliases: "f", Arg: display.Lit("WORDS"), Alone: true, Does: display.Lit("filter the turns as you type"), Choices: m.filterChoices,
 			Run: m.runFilter, Show: func(text string) { m.applyFilter(text) }, Undo: func() { m.applyFilter(filtered) }},
 		{Word: "find", Arg: display.Lit("TEXT"), Does: display.Lit("find in the pane"), Run: m.search.findText},
 		{Word: "sort", Aliases: "s", Arg: display.Lit("worst|turn|size|time|cost|tool|model"), Does: display.Lit("sort the calls"), Spread: true, Choices: sortChoices, Run: m.sortBy},
-		{Word: "theme", Arg: display.Lit("NAME"), Does: display.Lit("choose a theme, shown at once"), Choices: m.themeChoices,
+		{Word: "theme", Arg: display.Lit("NAME"), Does: display.Lit("choose a theme, with a preview"), Choices: m.themeChoices,
 			Run: m.runTheme, Show: m.showTheme, Undo: func() { m.setTheme(before) }},
 		{Word: "set", Arg: display.Lit("wrap|tail|clock|background|mouse|split"), Does: display.Lit("toggle a setting of the screen"), Spread: true, Choices: m.settingChoices, Run: m.toggleSetting},
 		{Word: "open", Aliases: "e edit", Does: display.Lit("open a value or a report in $EDITOR"), Run: func(string) { m.openEntryOf("edit") }},
@@ -94,7 +94,7 @@ func (m *Model) exportForm(arg string) {
 
 // filterChoices completes the last word of a filter.
 func (m *Model) filterChoices(typed string) []modes.Choice {
-	all := []modes.Choice{{Arg: typed, Does: display.Lit("filter the turns, shown at once")}}
+	all := []modes.Choice{{Arg: typed, Does: display.Lit("filter the turns as you type")}}
 	_, words := filter.Complete(typed, m.fieldWords)
 	before := typed[:strings.LastIndexByte(typed, ' ')+1]
 	for _, word := range words {
@@ -132,7 +132,7 @@ func sortChoices(string) (all []modes.Choice) {
 // themeChoices lists all themes.
 func (m *Model) themeChoices(string) (all []modes.Choice) {
 	for _, name := range m.themeActions().Names() {
-		all = append(all, modes.Choice{Arg: name, Does: display.Lit("a theme, shown at once")})
+		all = append(all, modes.Choice{Arg: name, Does: display.Lit("a theme, with a preview")})
 	}
 	return all
 }

@@ -27,7 +27,7 @@ func TestLargeFilms(t *testing.T) {
 func TestLargeElsewhere(t *testing.T) {
 	s := newScreen(t, 80, 24, large).feed(demo(t, "malformed")...).end()
 	for _, tab := range []string{"3", "4", "5"} {
-		s.press(tab).shows("✗ malformed    run_shell", "wants , or } but got s").press("<esc>")
+		s.press(tab).shows("✗ malformed    run_shell", "expected , or }, got s").press("<esc>")
 	}
 	if s.press("p").shows("Sent back?  run_shell", "1–3 of 10", `"role": "assistant"`, "{} is sent, not the 111 bytes that the model wrote"); strings.Contains(s.text(), "llama.cpp") {
 		t.Errorf("the table is long:\n%s", s.text())

@@ -143,9 +143,9 @@ func TestNextError(t *testing.T) {
 	}
 	s = newScreen(t, 80, 24).feed(a.stop("tool_use").records...).press("1g")
 	for _, c := range []struct{ keys, want, says string }{
-		{"!", `tool{"a":x}`, ""}, {"!", `tool{"a":1}}`, ""}, {"!", `tool{"a":1}}`, "no more errors, ! starts over"}, {"!", `tool{"a":x}`, ""},
-		{"N", `tool{"a":x}`, "no earlier errors, N starts over"}, {"N", `tool{"a":1}}`, ""}, {"N", `tool{"a":x}`, ""}, {"j!", `tool{"a":1}}`, ""},
-		{"s!", `tool{"a":1}}`, "no more errors, ! starts over"},
+		{"!", `tool{"a":x}`, ""}, {"!", `tool{"a":1}}`, ""}, {"!", `tool{"a":1}}`, "no more errors: ! starts over"}, {"!", `tool{"a":x}`, ""},
+		{"N", `tool{"a":x}`, "no earlier errors: N starts over"}, {"N", `tool{"a":1}}`, ""}, {"N", `tool{"a":x}`, ""}, {"j!", `tool{"a":1}}`, ""},
+		{"s!", `tool{"a":1}}`, "no more errors: ! starts over"},
 	} {
 		if s.press(c.keys).shows(c.says); s.focus != s.list || s.selectedCall().Name != c.want {
 			t.Errorf("%s leads to %s of %s, want %s", c.keys, s.where(), s.selectedCall().Name, c.want)

@@ -176,10 +176,10 @@ func (ps *paneSet) goToError(step int) {
 		m.showNotice(display.Lit("no errors"))
 		return
 	case at == stream.NoRef && step < 0:
-		m.showNotice(display.Lit("no earlier errors, N starts over"))
+		m.showNotice(display.Lit("no earlier errors: N starts over"))
 		return
 	case at == stream.NoRef:
-		m.showNotice(display.Lit("no more errors, ! starts over"))
+		m.showNotice(display.Lit("no more errors: ! starts over"))
 		return
 	}
 	m.setFollow(false)

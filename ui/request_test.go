@@ -35,8 +35,8 @@ func TestRequestTab(t *testing.T) {
 		records []stream.Record
 	}{
 		{"no request: the source has only", requests("")[1:]},
-		{"it has no body", requests("")},
-		{"some bytes were missed", append([]stream.Record{{Request: true, Lost: 9, Data: []byte("{}")}}, requests("")[1:]...)},
+		{"the request has no body", requests("")},
+		{"toolscope missed bytes", append([]stream.Record{{Request: true, Lost: 9, Data: []byte("{}")}}, requests("")[1:]...)},
 	} {
 		newScreen(t, 100, 40).feed(c.records...).press("6").shows(c.why)
 	}

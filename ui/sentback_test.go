@@ -77,7 +77,7 @@ func TestSentBackOpens(t *testing.T) {
 		{"gjo", "the request can't be read"},
 		{"gho", "Sent back  first"},
 		{"gh2o", "Sent back  first"},
-		{"Go", "no captured request sent it back"},
+		{"Go", "no captured request sent the call back"},
 	} {
 		before := returned(t, 120, 40).press(c.keys[:strings.Index(c.keys, "o")])
 		where := before.where()

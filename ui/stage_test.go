@@ -46,7 +46,7 @@ var proofs = []struct {
 	found       string
 	always, big []string
 }{
-	{"ARGS_BROKEN", []string{"malformed", "byte 87"}, []string{"The call keeps streaming", "30s", "wants , or } but got s  byte 87, delta 14"}},
+	{"ARGS_BROKEN", []string{"malformed", "byte 87"}, []string{"The call keeps streaming", "30s", "expected , or }, got s  byte 87, delta 14"}},
 	{"ARGS_CUT", []string{"cut"}, []string{"cut by the token limit", "no longer exi▲", "269 bytes", "269 B", "after adding missing braces"}},
 	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"◔  streaming", "call_demo_lima", "several calls have index 0"}},
 	{"EARLY_WRONG", []string{"malformed", "byte"}, []string{"After 25 bytes", "byte 25", "as soon as it parses", "delta 5"}},
@@ -59,7 +59,7 @@ var proofs = []struct {
 	}},
 	{"", []string{"turns asked the same"}, []string{"Compare  3", "No two agree", "wrote .days as", "made one call of two", "≠", "—"}},
 	{"", []string{"clean"}, []string{"2 calls, complete", "● complete", "Findings 0"}},
-	{"", []string{"what you saw", "not JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
+	{"", []string{"demo summary", "not JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
 }
 
 var stageSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}
@@ -160,7 +160,7 @@ func TestStagePlays(t *testing.T) {
 			}
 			s.send(workDone{then: s.tour.playToNextScene})
 		}
-		if s.shows("demo what you saw"); !s.tour.isSummaryOpen() {
+		if s.shows("demo summary"); !s.tour.isSummaryOpen() {
 			t.Error("it does not end with what was seen")
 		}
 	}

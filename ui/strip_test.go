@@ -37,7 +37,7 @@ func TestStripLanes(t *testing.T) {
 		}
 	}
 	s.press("x")
-	if row := s.lane("╭─ Time"); !strings.Contains(row, "as if it ended here") {
+	if row := s.lane("╭─ Time"); !strings.Contains(row, "as if the turn ended here") {
 		t.Errorf("the title is %q", row)
 	}
 	quiet := newScreen(t, 80, 24).feed(demo(t, "parallel")...).end().press("8")

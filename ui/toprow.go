@@ -191,7 +191,7 @@ func (fd *frameDrawer) sourceText() display.Text {
 	source := m.pen.Name(m.opt.Source)
 	switch {
 	case m.tour.isSummaryOpen():
-		return display.Lit("demo what you saw")
+		return display.Lit("demo summary")
 	case m.tour.isTourShown():
 		parts := []display.Text{source, m.tour.sceneProgress()}
 		if c := m.selectedCall(); c != nil && !m.tour.isTourOpening() {

@@ -103,7 +103,7 @@ var tourScenes = []tourScene{
 			ran := a.call.RuleRun(stream.ParsableObject)
 			return caption{
 				display.Format("After %s this was an object and looked done. More bytes came.", count.Of(ran.Bytes, "byte")),
-				display.Lit("A client that runs a call when it parses has run the wrong one."),
+				display.Lit("A client that runs a call once its arguments parse has run the wrong call."),
 				display.Format("looked done at byte %d, was not", ran.Bytes),
 			}
 		},
@@ -154,7 +154,7 @@ var tourScenes = []tourScene{
 		caption: func(sceneSubject) caption {
 			return caption{
 				display.Lit("What the model wrote, next to what its agent sent back."),
-				display.Lit("It is now double-encoded: the model gets a string instead of an object."),
+				display.Lit("The call is now double-encoded: the model gets a string, not an object."),
 				display.Lit("agent double-encoded it"),
 			}
 		},

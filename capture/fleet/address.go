@@ -267,7 +267,7 @@ func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	if auth.CA != "" {
 		text, err := os.ReadFile(auth.CA)
 		if err == nil && !x509.NewCertPool().AppendCertsFromPEM(text) {
-			err = errors.New("it has no certificate")
+			err = errors.New("the file has no certificate")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("--hub-ca %s: %w", auth.CA, plainReason(err))

@@ -16,12 +16,12 @@ import (
 
 // Errors of a server that is not a hub, or not yet.
 var (
-	errNoStream    = errors.New("it has no stream " + StreamName + "\n" + addStream)
-	errNoIndex     = errors.New("it has no stream " + IndexName + "\n" + addIndex)
-	errIndexAway   = errors.New("it can't store calls: it has no stream " + IndexName + ", or that stream has no leader at the moment")
-	errNoLeader    = errors.New("its stream refuses the message: the stream has no leader at the moment, or has other subjects")
-	errNoJetStream = errors.New("it is a NATS server without JetStream")
-	errNotDirect   = errors.New("its stream " + StreamName + " does not allow direct access\n" + "nats stream edit " + StreamName + " --allow-direct")
+	errNoStream    = errors.New("the hub has no stream " + StreamName + "\n" + addStream)
+	errNoIndex     = errors.New("the hub has no stream " + IndexName + "\n" + addIndex)
+	errIndexAway   = errors.New("the hub can't store calls: it has no stream " + IndexName + ", or that stream has no leader at the moment")
+	errNoLeader    = errors.New("the hub's stream refuses the message: the stream has no leader at the moment, or has other subjects")
+	errNoJetStream = errors.New("the hub is a NATS server without JetStream")
+	errNotDirect   = errors.New("the hub's stream " + StreamName + " does not allow direct access\n" + "nats stream edit " + StreamName + " --allow-direct")
 )
 
 // Commands that create the streams on another server.
@@ -49,7 +49,7 @@ var errorTexts = []struct {
 	{nats.ErrSecureConnWanted, "the hub has no TLS: use nats://HOST:PORT"},
 	{nats.ErrMaxPayload, "the message is too long for the hub"},
 	{nats.ErrNoResponders, "the hub has no receiver for the message"},
-	{nats.ErrNoServers, "no server answers there"},
+	{nats.ErrNoServers, "no server answers at this address"},
 	{nats.ErrStaleConnection, "the hub no longer answers"},
 	{nats.ErrReconnectBufExceeded, "the connection broke"}, // messages are not kept for the next connection
 	{nats.ErrConnectionReconnecting, "the connection broke"},
@@ -59,7 +59,7 @@ var errorTexts = []struct {
 	{context.DeadlineExceeded, "the hub does not answer"},
 	{os.ErrDeadlineExceeded, "the hub does not answer"},
 	{io.EOF, "the hub ended the connection"},
-	{syscall.ECONNREFUSED, "no server answers there"},
+	{syscall.ECONNREFUSED, "no server answers at this address"},
 }
 
 // plainReason rewrites an error for a user of a hub, without paths and system calls.
@@ -79,7 +79,7 @@ func plainReason(err error) error {
 	case errors.As(err, &name):
 		return fmt.Errorf("%s: %s", name.Name, name.Err)
 	case errors.As(err, &unknown):
-		return errors.New("its certificate is not from a trusted authority (see --hub-ca)")
+		return errors.New("the hub's certificate is not from a trusted authority (see --hub-ca)")
 	case errors.As(err, &late) && late.Timeout():
 		return errors.New("the hub does not answer")
 	}

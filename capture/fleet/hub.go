@@ -102,7 +102,7 @@ func (h *Hub) startServer(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return errors.New("it did not start within " + startTimeout.String())
+		return errors.New("the hub did not start within " + startTimeout.String())
 	}
 	if err := h.o.createStreams(ctx, s, h.inside); err != nil {
 		s.Shutdown()
@@ -158,11 +158,11 @@ func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, 
 	}
 	switch part := otherPart(conf); {
 	case part != "":
-		return nil, nil, fmt.Errorf("--auth %s: it sets more than permissions: %s\n%s; or run any NATS server with JetStream as a hub", o.Auth, part, wantedAuth)
+		return nil, nil, fmt.Errorf("--auth %s: the file sets more than permissions: %s\n%s; or run any NATS server with JetStream as a hub", o.Auth, part, wantedAuth)
 	case len(conf.Accounts) > 0 || len(conf.TrustedOperators) > 0:
 		return nil, nil, fmt.Errorf("--auth %s: accounts and operators need a NATS server of your own\n%s; or run any NATS server with JetStream as a hub", o.Auth, wantedAuth)
 	case o.Public && conf.NoAuthUser != "":
-		return nil, nil, fmt.Errorf("--auth %s: it admits anyone, with no_auth_user: %s\nwith --public, give each user a key or a password", o.Auth, conf.NoAuthUser)
+		return nil, nil, fmt.Errorf("--auth %s: the file admits anyone, with no_auth_user: %s\nwith --public, give each user a key or a password", o.Auth, conf.NoAuthUser)
 	case conf.Authorization != "":
 		inside = append(inside, nats.Token(conf.Authorization))
 	case conf.Username != "":
@@ -179,7 +179,7 @@ func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, 
 		conf.Nkeys = append(conf.Nkeys, &server.NkeyUser{Nkey: public})
 		inside = append(inside, nats.Nkey(public, self.Sign))
 	default:
-		return nil, nil, fmt.Errorf("--auth %s: it admits anyone, because it has no key, password or token\n%s", o.Auth, wantedAuth)
+		return nil, nil, fmt.Errorf("--auth %s: the file admits anyone, because it has no key, password or token\n%s", o.Auth, wantedAuth)
 	}
 	return conf, inside, nil
 }
@@ -343,7 +343,7 @@ func (h *Hub) restartOnDiskError(ctx context.Context) {
 			}
 		}
 		since = time.Now()
-		h.log.say("hub: there is room again, and it stores data again")
+		h.log.say("hub: there is room again, and the hub stores data again")
 	}
 }
 

@@ -49,11 +49,11 @@ func TestHubAuth(t *testing.T) {
 		public bool
 		want   string // of what it complains; "" where it starts
 	}{
-		{"", true, "it admits anyone"},
-		{"# nobody yet\n", true, "it admits anyone"},
-		{"authorization { users: [] }", true, "it admits anyone"},
-		{"authorization { timeout: 2 }", true, "it admits anyone"},
-		{`authorization { token: "" }`, false, "it admits anyone"},
+		{"", true, "the file admits anyone"},
+		{"# nobody yet\n", true, "the file admits anyone"},
+		{"authorization { users: [] }", true, "the file admits anyone"},
+		{"authorization { timeout: 2 }", true, "the file admits anyone"},
+		{`authorization { token: "" }`, false, "the file admits anyone"},
 		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", true, "no_auth_user: a"},
 		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", false, ""},
 		{"authorization { users: [ { nkey: " + public + " } ] }", true, ""},

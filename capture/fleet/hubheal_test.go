@@ -70,6 +70,6 @@ func TestHubFullChild(t *testing.T) {
 		t.Errorf("each message that is refused is told:\n%s", log.text())
 	}
 	eventually(t, "the free space is reported", func() bool {
-		return strings.Contains(log.text(), "hub: there is room again, and it stores data again")
+		return strings.Contains(log.text(), "hub: there is room again, and the hub stores data again")
 	})
 }

@@ -308,7 +308,7 @@ func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err erro
 		Seq   uint64    `json:"seq"`
 	}
 	if err := json.Unmarshal(back.Data, &ack); err != nil {
-		return 0, fmt.Errorf("the hub's answer: %w", err)
+		return 0, fmt.Errorf("the hub's response: %w", err)
 	}
 	if ack.Error != nil {
 		return 0, &publishError{ack.Error.Description}

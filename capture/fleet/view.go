@@ -411,7 +411,7 @@ func (v *View) onReset(e streamExtent) {
 	v.mu.Lock()
 	v.state.Resets++
 	v.mu.Unlock()
-	v.addNote("gap: the hub lost messages; not all of those that were sent to it again are shown")
+	v.addNote("gap: the hub lost messages; some messages that were sent again are not shown")
 }
 
 // onSequence notes the number of the next message. It reports whether the hub deleted some before it.
@@ -516,7 +516,7 @@ func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Co
 	if s.doubts++; s.doubts < 2 {
 		return asItIs
 	}
-	v.setTrouble(errors.New("it has messages but sends none"))
+	v.setTrouble(errors.New("the hub has messages but sends none"))
 	return broken
 }
 
@@ -575,7 +575,7 @@ func (v *View) lostPatience() error {
 	defer v.mu.Unlock()
 	why := v.state.Trouble
 	if why == "" {
-		why = "it no longer sends anything"
+		why = "the hub no longer sends data"
 	}
 	return fmt.Errorf("hub %s: not read to its end: %s", v.of.Server, why)
 }

@@ -178,12 +178,12 @@ func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c 
 	end := bytes.LastIndex(line, []byte(openedKey))
 	switch {
 	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || c.Opened.Offset > maxCaptureBytes || subjectToken(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
-		return nil, c, errors.New("it is not the line of a call")
+		return nil, c, errors.New("this is not the line of a call")
 	case c.File != /* as JSON has it */ string([]rune(o.host+"/"+o.agent)) || callToken(c.Status) != status:
-		return nil, c, errors.New("it doesn't match its subject")
+		return nil, c, errors.New("the line doesn't match its subject")
 	}
 	if line = append(line[:end:end], '}'); !json.Valid(line) {
-		return nil, c, errors.New("it doesn't end like the line of a call")
+		return nil, c, errors.New("the line doesn't end like the line of a call")
 	}
 	return line, c, nil
 }

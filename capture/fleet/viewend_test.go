@@ -289,7 +289,7 @@ func TestStreamGone(t *testing.T) {
 	if err := js.DeleteStream(context.Background(), StreamName); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the problem is reported", func() bool { return v.State().Trouble == "it has no stream "+StreamName })
+	eventually(t, "the problem is reported", func() bool { return v.State().Trouble == "the hub has no stream "+StreamName })
 	if _, err := js.CreateStream(context.Background(), config); err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func TestNoHubThere(t *testing.T) {
 	eventually(t, "it listens", func() bool { return s.ReadyForConnections(10 * time.Millisecond) })
 	p := publish(t, PublishOptions{Server: s.ClientURL(), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30})
 	put(p, 1, 0)
-	toldThat(t, p, "it is a NATS server without JetStream")
+	toldThat(t, p, "the hub is a NATS server without JetStream")
 
 	h := newHub(t, nil)
 	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {
@@ -141,14 +141,14 @@ func TestNoHubThere(t *testing.T) {
 	}
 	p = publish(t, h.sending(t, "a"))
 	put(p, 1, 0)
-	toldThat(t, p, "it has no stream TOOLSCOPE")
+	toldThat(t, p, "the hub has no stream TOOLSCOPE")
 	if s := p.Progress(); s.Remedy != addStream {
 		t.Errorf("%q", s.Remedy)
 	}
 	if _, err := h.admin().CreateStream(context.Background(), jetstream.StreamConfig{Name: StreamName, Subjects: []string{"other"}, AllowDirect: true}); err != nil {
 		t.Fatal(err)
 	}
-	toldThat(t, p, "its stream refuses the message")
+	toldThat(t, p, "the hub's stream refuses the message")
 }
 
 // TestWords: what the library says is told in words of who uses a hub.
@@ -174,11 +174,11 @@ func TestAuthFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, auth := range map[string]Credentials{
-		"--hub-ca none: no such file or directory":      {CA: "none"},
-		"--hub-ca " + empty + ": it has no certificate": {CA: empty},
-		"--creds none: no such file or directory":       {Creds: "none"},
-		"--creds " + empty + ": ":                       {Creds: empty},
-		"--nkey none: no such file or directory":        {NKey: "none"},
+		"--hub-ca none: no such file or directory":            {CA: "none"},
+		"--hub-ca " + empty + ": the file has no certificate": {CA: empty},
+		"--creds none: no such file or directory":             {Creds: "none"},
+		"--creds " + empty + ": ":                             {Creds: empty},
+		"--nkey none: no such file or directory":              {NKey: "none"},
 	} {
 		if _, err := Open(context.Background(), Address{Server: "tls://127.0.0.1:1"}, auth); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v in place of %s", err, want)

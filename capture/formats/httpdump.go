@@ -191,7 +191,7 @@ func (r *dumpReader) endMessage() {
 	}
 	r.body, r.header, r.inBody = nil, nil, false
 	if r.rest > 0 {
-		r.addNote(true, "a body has %s beyond the limit, which are left out", count.Of(r.rest, "byte"))
+		r.addNote(true, "a body has %s more than the limit allows; the rest is left out", count.Of(r.rest, "byte"))
 		r.rest = 0
 	}
 }

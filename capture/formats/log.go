@@ -177,7 +177,7 @@ func (r *lineReader) holdsLine(rest []byte) bool {
 	case !slices.ContainsFunc(finds, func(f payload) bool { return f.is != aRest }):
 		return false
 	case r.glued == maxGluedLines:
-		r.addNote(fmt.Sprintf("line %d: too many lines without line ends between them (limit %d): the rest is not read", r.number-r.before, maxGluedLines), true)
+		r.addNote(fmt.Sprintf("line %d: the limit of lines without line ends between them is %d: the rest is not read", r.number-r.before, maxGluedLines), true)
 		return false
 	}
 	r.glued++

@@ -18,7 +18,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	case len(text) == 0:
 		return capture.SniffResult{Is: maybeUnless(whole)}
 	case beginsJournal(text) && bytes.IndexByte(text, '\n') > 0:
-		return capture.SniffResult{Is: capture.Yes, Why: "an entry of a journal"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an entry of the systemd journal"}
 	case !isPlainText(first) || text[0] == ')' || bytes.HasPrefix(text, []byte("HTTP/")) || bytes.HasPrefix(text, []byte("[[")):
 		return no
 	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]), beginsBare(text), isWritten(text):

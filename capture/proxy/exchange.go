@@ -204,7 +204,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 	x.redirectMessages(res)
 	head.Note = capture.JoinNotes(x.resendNote(), x.injectIntoBody(res))
 	x.putRecord(head)
-	x.holdIfWatched(res)
+	x.holdWatchedResponse(res)
 	return nil
 }
 

@@ -279,7 +279,7 @@ func (h *heldBody) holdNote() string {
 		h.resumeResponse("was not sent to its end")
 	}
 	if h.kept > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("meanwhile it got %s of %s", count.Of(h.kept, "byte"), h.plea.words))
+		h.notes = append(h.notes, fmt.Sprintf("meanwhile the client got %s of %s", count.Of(h.kept, "byte"), h.plea.words))
 	}
 	return joinWords(h.recorder.pendingNotes(), strings.Join(h.notes, "; "))
 }

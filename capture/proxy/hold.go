@@ -56,7 +56,7 @@ const (
 
 // aliveWords keeps a client of an event stream waiting: it is a comment, which all clients ignore
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
-const aliveWords = ": toolscope holds this answer\n\n"
+const aliveWords = ": toolscope holds this response\n\n"
 
 // Holds lists the held responses, the longest held first.
 func (p *Proxy) Holds() (all []Hold) {
@@ -107,8 +107,8 @@ func (x *exchange) beWatched(r *http.Request) {
 	}
 }
 
-// holdIfWatched lets the watch hold a successful response.
-func (x *exchange) holdIfWatched(res *http.Response) {
+// holdWatchedResponse lets the watch hold a successful response.
+func (x *exchange) holdWatchedResponse(res *http.Response) {
 	if x.watch == nil || res.StatusCode != http.StatusOK {
 		return
 	}

@@ -91,7 +91,7 @@ func makeDir(dir string) (warning string, err error) {
 	case err != nil:
 		return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 	case !info.IsDir():
-		return "", fmt.Errorf("create %s: it exists and is not a directory", dir)
+		return "", fmt.Errorf("create %s: this is not a directory", dir)
 	case isForeign(info):
 		return fmt.Sprintf("%s belongs to another user", dir), nil
 	case isOpen(info):
@@ -105,7 +105,7 @@ func makeDir(dir string) (warning string, err error) {
 func lockForWriting(f *os.File) error {
 	for tries := 0; isInUse(f, exclusive); tries++ {
 		if tries == 50 {
-			return errors.New("another program records to it")
+			return errors.New("another program records to this file")
 		}
 		time.Sleep(time.Millisecond) // isLocked of another program may hold it for a moment
 	}

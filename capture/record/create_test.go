@@ -82,7 +82,7 @@ func TestCreateInRefuses(t *testing.T) {
 	if kept, _ := os.ReadFile(filepath.Join(dir, "file")); string(kept) != "kept" {
 		t.Error("it wrote over a file")
 	}
-	if _, _, err := CreateIn(filepath.Join(dir, "file"), "x", noon, "test"); err == nil || !strings.HasSuffix(err.Error(), "it exists and is not a directory") {
+	if _, _, err := CreateIn(filepath.Join(dir, "file"), "x", noon, "test"); err == nil || !strings.HasSuffix(err.Error(), "this is not a directory") {
 		t.Errorf("in a file: %v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestTwoWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Create(path, noon, "test")
-	want := "create " + path + ": another program records to it: file already exists"
+	want := "create " + path + ": another program records to this file: file already exists"
 	if err == nil || err.Error() != want || !errors.Is(err, fs.ErrExist) {
 		t.Errorf("second writer: %v", err)
 	}

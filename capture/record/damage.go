@@ -35,7 +35,7 @@ type captureFile struct {
 func (c *captureFile) open(path string) (*writer, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow|atEnd, 0o600)
 	if errors.Is(err, fs.ErrExist) && isLocked(path) {
-		return nil, fmt.Errorf("create %s: another program records to it: %w", path, fs.ErrExist)
+		return nil, fmt.Errorf("create %s: another program records to this file: %w", path, fs.ErrExist)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))

@@ -141,7 +141,7 @@ type lockFile struct {
 }
 
 // errInUse is the error for a spool that another program uses.
-var errInUse = errors.New("another program uses it")
+var errInUse = errors.New("another program uses the spool")
 
 func (l *lockFile) createLocked(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)

@@ -95,7 +95,7 @@ func TestLimitOfKnownValues(t *testing.T) {
 		t.Error(r.Limit())
 	}
 	r.Take(capture.Record{Exchange: 1, Head: &capture.Head{Header: http.Header{"Set-Cookie": {"a=" + value(-1)}}}})
-	want := fmt.Sprintf("too many secrets: only 0 of requests and %d of responses are searched for by value", maxServerSecrets)
+	want := fmt.Sprintf("too many secrets: toolscope searches for the values of only 0 in requests and %d in responses", maxServerSecrets)
 	if r.Limit() != want {
 		t.Errorf("%q, want %q", r.Limit(), want)
 	}
@@ -107,7 +107,7 @@ func TestLimitOfKnownValues(t *testing.T) {
 	for i := 0; other.Limit() == "" && i <= 2*maxRequestSecrets; i++ {
 		other.learnParts(sample(fmt.Sprint("{16}w", i)), "x-api-key", false)
 	}
-	if want := fmt.Sprintf("too many secrets: only %d of requests and 0 of", maxRequestSecrets); !strings.HasPrefix(other.Limit(), want) || other.Text(sample("{16}w0")) == sample("{16}w0") {
+	if want := fmt.Sprintf("too many secrets: toolscope searches for the values of only %d in requests and 0 in", maxRequestSecrets); !strings.HasPrefix(other.Limit(), want) || other.Text(sample("{16}w0")) == sample("{16}w0") {
 		t.Errorf("%q, want %q", other.Limit(), want)
 	}
 }

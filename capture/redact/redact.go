@@ -134,7 +134,7 @@ func (r *Redactor) learnParts(value, where string, answered bool) {
 			continue
 		}
 		if !r.known.add(part, plainName(where), answered) {
-			r.noteLimit(fmt.Sprintf("too many secrets: only %d of requests and %d of responses are searched for by value", r.known.held[0], r.known.held[1]))
+			r.noteLimit(fmt.Sprintf("too many secrets: toolscope searches for the values of only %d in requests and %d in responses", r.known.held[0], r.known.held[1]))
 			return
 		}
 		r.scanFor(part)

@@ -59,7 +59,7 @@ func Read(path string, read func(*DB) error) error {
 			return err
 		}
 	}
-	return errors.New("it is being written too fast: close the program that writes it, or copy the file and its -wal")
+	return errors.New("a program changes the database too fast: close the program, or copy the file and its -wal")
 }
 
 // readOnce opens the database and reads it.
@@ -135,7 +135,7 @@ func newDB(file, wal io.ReaderAt) (*DB, error) {
 		return nil, errors.New("the write-ahead log has pages of another size")
 	}
 	if encoding := bigEndian.Uint32(header[56:]); encoding > 1 {
-		return nil, errors.New("its text is UTF-16, which toolscope doesn't read")
+		return nil, errors.New("the text is UTF-16, which toolscope doesn't read")
 	}
 	if d.pages == 0 {
 		d.pages = bigEndian.Uint32(header[28:])

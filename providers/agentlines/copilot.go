@@ -91,7 +91,7 @@ func (r *run) readCopilotMessage(data json.Value) {
 	for request := range data.Get("toolRequests").Elements() {
 		c := r.ensureCopilotCall(request, "name")
 		if args := request.Get("arguments"); !c.SealWhole(args) && !strings.Contains(string(args), "******") {
-			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info), "the complete arguments differ from the deltas, which are shown: %s", protocol.Clip(args))
+			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info), "the complete arguments differ from the deltas; toolscope shows the deltas: %s", protocol.Clip(args))
 		}
 	}
 }

@@ -220,7 +220,7 @@ func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start 
 // reportNoInput reports a call whose block has no input.
 func reportNoInput(c *protocol.Call) {
 	if !c.RunByProvider {
-		c.Once(protocol.ArgsMissing.WithSeverity(stream.Warn), "the block has no input field, which the protocol requires: Claude Code fails on it")
+		c.Once(protocol.ArgsMissing.WithSeverity(stream.Warn), "the block has no input field, which the protocol requires: Claude Code fails without the field")
 	}
 }
 

@@ -135,7 +135,7 @@ var ProxySetups = []ProxySetup{
 		},
 		Remarks: []string{
 			"The proxy forwards an API key and a subscription login unchanged; the login was tested with a made-up token.",
-			"Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for. The settings for Bedrock and Vertex were read in the program, not tested.",
+			"Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for. The settings for Bedrock and Vertex come from the program, and were not tested.",
 		},
 	},
 	{
@@ -155,7 +155,7 @@ var ProxySetups = []ProxySetup{
 		},
 		Remarks: []string{
 			"With an API key but without these settings, it treats the address as a gateway and exits with code 41.",
-			"With a Google login, it uses only CODE_ASSIST_ENDPOINT; this was tested with a made-up token. The variable for Vertex was read in its source, not tested.",
+			"With a Google login, it uses only CODE_ASSIST_ENDPOINT; this was tested with a made-up token. The variable for Vertex comes from its source, and was not tested.",
 		},
 	},
 	{
@@ -208,7 +208,7 @@ var ProxySetups = []ProxySetup{
 			Flag:      "--extension",
 			Extension: "export default function (pi) {\n\tfor (const [name, o] of Object.entries((%s).providers)) pi.registerProvider(name, o);\n}",
 		},
-		Remarks: []string{"It reads no variable for the address. run passes --extension with a file of this run, which sets the same addresses; this was run with pi 0.73.1 and Anthropic. OpenAI and Google were read in its documents, not run."},
+		Remarks: []string{"It reads no variable for the address. run passes --extension with a file of this run, which sets the same addresses; this was run with pi 0.73.1 and Anthropic. The settings for OpenAI and Google come from its documents, and were not run."},
 	},
 	{
 		Client: MustFind("copilot"), Known: Ran, Commands: []string{"copilot", "@github/copilot"},
@@ -217,14 +217,14 @@ var ProxySetups = []ProxySetup{
 			{Name: "COPILOT_PROVIDER_BASE_URL", Value: "{anthropic}", Needs: copilotUses("anthropic")},
 		},
 		Remarks: []string{
-			"Only with a provider of your own: COPILOT_PROVIDER_TYPE is openai or anthropic, and COPILOT_MODEL names the model. run replaces your COPILOT_PROVIDER_BASE_URL, and the proxy forwards the requests to it.",
-			"With a GitHub login, no variable or flag changes the address. Run with Anthropic; openai was read in its help, not run.",
+			"This needs a provider of your own: COPILOT_PROVIDER_TYPE is openai or anthropic, and COPILOT_MODEL names the model. run replaces your COPILOT_PROVIDER_BASE_URL, and the proxy forwards the requests to it.",
+			"With a GitHub login, no variable or flag changes the address. The setting for Anthropic was run. The one for OpenAI comes from its help, and was not run.",
 		},
 	},
 	{
 		Client: MustFind("kimi"), Known: Ran, Commands: []string{"kimi", "@moonshot-ai/kimi-code"},
 		Vars:    []Var{{Name: "KIMI_MODEL_BASE_URL", Value: "{openai}/v1", Needs: func(env func(string) string) bool { return env("KIMI_MODEL_NAME") != "" }}},
-		Remarks: []string{"Only with KIMI_MODEL_NAME, KIMI_MODEL_API_KEY and KIMI_MODEL_PROVIDER_TYPE=openai. With its own login, no variable or flag changes the address."},
+		Remarks: []string{"This needs KIMI_MODEL_NAME, KIMI_MODEL_API_KEY and KIMI_MODEL_PROVIDER_TYPE=openai. With its own login, no variable or flag changes the address."},
 	},
 	{
 		Client: MustFind("droid"), Known: Documented, Commands: []string{"droid", "@factory/cli"},
@@ -240,7 +240,7 @@ var ProxySetups = []ProxySetup{
 			},
 			Variable: "KILO_CONFIG_CONTENT", Inline: true,
 		},
-		Remarks: []string{"Its own gateway keeps its address: set a model of another provider. The variable was read in its documents, not run."},
+		Remarks: []string{"Its own gateway keeps its address: set a model of another provider. The variable comes from its documents, and was not run."},
 	},
 	{Client: MustFind("amp"), Known: Documented, Commands: []string{"amp", "@sourcegraph/amp"}, Remarks: []string{"Its requests go to its own server, which asks the model. No variable or flag changes that."}},
 	{Client: MustFind("antigravity"), Known: Documented, Commands: []string{"agy"}, Remarks: []string{"No variable or flag for the address is known."}},

@@ -172,7 +172,7 @@ const (
 )
 
 // ErrExpands is the error for a body that becomes too large.
-var ErrExpands = errors.New("it becomes too large")
+var ErrExpands = errors.New("the body becomes too large")
 
 // sizeBudget limits the output of the stages of one body by the bytes as sent.
 type sizeBudget struct{ sent int }

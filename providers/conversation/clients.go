@@ -232,7 +232,7 @@ func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 		return Prewarm
 	case f.Kind != "":
 		return f.Kind
-	case !knownPrompters[f.Client] || b.HasTools():
+	case !agentsWithKnownPrompts[f.Client] || b.HasTools():
 		return Turn
 	case b.asksForKeys("title"):
 		return Title
@@ -251,9 +251,9 @@ func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	return Turn
 }
 
-// knownPrompters are the agents whose own prompts are known. We ran Claude Code, opencode and gemini-cli; the
+// agentsWithKnownPrompts are the agents whose own prompts are known. We ran Claude Code, opencode and gemini-cli; the
 // prompts of the others are documented.
-var knownPrompters = map[string]bool{"claude-code": true, "opencode": true, "gemini-cli": true, "qwen-code": true, "crush": true}
+var agentsWithKnownPrompts = map[string]bool{"claude-code": true, "opencode": true, "gemini-cli": true, "qwen-code": true, "crush": true}
 
 // prompts are texts in the prompts of these agents.
 var prompts = []struct{ text, purpose string }{

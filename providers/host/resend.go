@@ -51,7 +51,7 @@ type ResentRequest struct {
 func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (ResentRequest, error) {
 	to := h.HistoryTarget()
 	if to == nil || to.Request == nil {
-		return ResentRequest{}, fmt.Errorf("%s: toolscope sends no requests to it", h.Name)
+		return ResentRequest{}, fmt.Errorf("%s: toolscope sends no requests to this provider", h.Name)
 	}
 	var out ResentRequest
 	r := &out.Request

@@ -51,7 +51,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 var argumentsGuessed = &stream.Diagnosis{
 	Code: "ARGS_GUESSED", Severity: stream.Info, By: stream.Gateway,
-	Meaning: "LangChain parsed incomplete arguments and closed their open brackets. Arguments so far are its guess, not the model's text.",
+	Meaning: "LangChain parsed incomplete arguments and closed their open brackets. The arguments so far are LangChain's guess, not the model's text.",
 	Advice:  "Don't run the call before messages/complete, or stream with the mode messages-tuple.",
 }
 

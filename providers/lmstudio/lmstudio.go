@@ -48,7 +48,7 @@ var errorTypes = map[string]bool{
 var callFailed = &stream.Diagnosis{
 	Code: "CALL_FAILED", Severity: stream.Info, By: stream.Model,
 	Meaning: "LM Studio refused a call: the tool doesn't exist, or the arguments don't match its schema.",
-	Advice:  "Read the reason. The model gets it as the result and may try again.",
+	Advice:  "Read the reason. The model gets the refusal as the result and may try again.",
 }
 
 // decoder reads one exchange.

@@ -251,7 +251,7 @@ func (t *dialogue) readHead(h *stream.Head) {
 	kind, _, _ := strings.Cut(firstValue(h.Header["Content-Type"]), ";")
 	t.answer, t.decided = new(bodyFramer), true
 	if strings.TrimSpace(kind) == "text/event-stream" {
-		t.answer = new(stream.SSE)
+		t.answer = new(stream.SSESplitter)
 	}
 	if t.status = h.Status; h.Status >= 400 {
 		t.answer = new(noMessages)
@@ -288,7 +288,7 @@ func (t *dialogue) end(r *stream.Record) {
 		t.answer.Close(t.readServerFrame)
 	}
 	t.ask.Close(t.readClientFrame)
-	if _, isStream := t.answer.(*stream.SSE); isStream && t.endpoint != nil {
+	if _, isStream := t.answer.(*stream.SSESplitter); isStream && t.endpoint != nil {
 		t.endStream()
 	}
 	if t.stdio {

@@ -69,7 +69,7 @@ func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, c
 	case fromServer:
 		t.server.noteFinding(at, strayBody, "a response is not a message (%s)", why)
 	default:
-		t.server.noteFinding(at, strayAsk, "the client sent something that is not a message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
+		t.server.noteFinding(at, strayAsk, "the client sent data that is not an MCP message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
 	}
 }
 

@@ -110,7 +110,7 @@ func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 		c.Find(protocol.ArgsNull, "the arguments are null: toolscope uses {} instead")
 	default:
 		if w.Args.IsString() {
-			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on it")
+			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on a string")
 		}
 		c.Args(w.Args)
 	}

@@ -193,7 +193,7 @@ func (d *decoder) startResponse() {
 			t.Find(protocol.ResponseRestarted,
 				"another response began before this response ended: a gateway inserted a retry into the body, or the end of this response was lost")
 		}
-		t.close("the response ended without response.completed: another began in its place")
+		t.close("the response ended without response.completed: another response began instead")
 	}
 	d.openTurn(r)
 }

@@ -206,7 +206,7 @@ func (it *item) updateCall(w *wireItem, from string) {
 				"%s gives the call the id %q, which was %q in the stream: the provider gives the call a different id in each event", stream.OwnFact(from), id, it.callID)
 		case it.done:
 			it.call.Find(protocol.CallIDChanged,
-				"%s gives the call the id %q, which was %q in the stream: the provider refuses a result with the wrong one", stream.OwnFact(from), id, it.callID)
+				"%s gives the call the id %q, which was %q in the stream: the provider refuses a result with the wrong id", stream.OwnFact(from), id, it.callID)
 		default:
 			it.rotates = true
 			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),

@@ -312,7 +312,7 @@ var (
 	}
 	resumed = &stream.Diagnosis{
 		Code: "RESUMED", Severity: stream.Info, By: stream.UnknownParty,
-		Meaning: "The first event is not the first of the response: the client resumed the stream with starting_after, or the beginning was not recorded. Deltas before the first event are unknown.",
+		Meaning: "The capture begins after the first event of the response: the client resumed the stream with starting_after, or the beginning was not recorded. Deltas before the first event are unknown.",
 		Advice:  "Use the arguments in the events that end a call. They are complete.",
 	}
 	numbersMissing = &stream.Diagnosis{

@@ -62,7 +62,7 @@ func (k *Clock) StampAt(o *Out, text json.Value) {
 var (
 	NoModelWords = &stream.Diagnosis{
 		Code: "NO_MODEL_WORDS", Severity: stream.Info, By: stream.Client,
-		Meaning: "These lines report what an agent did. They don't come from the model: arguments may be read and written again, and calls that the agent could not read are missing.",
+		Meaning: "These lines report what an agent did. The model didn't write these lines: the agent may have read and rewritten the arguments, and calls that it could not read are missing.",
 		Advice:  "Record the requests of the agent with toolscope run to see what the model wrote.",
 	}
 	AgentError = &stream.Diagnosis{

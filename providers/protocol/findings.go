@@ -162,7 +162,7 @@ var (
 	ArgsString = &stream.Diagnosis{
 		Code: "ARGS_STRING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "is a string",
-		Meaning: "The arguments arrived as a string, although the protocol requires an object. Clients fail on the string. Providers refuse the string in a history.",
+		Meaning: "The arguments arrived as a string, although the protocol requires an object. Clients fail on such a string, and providers refuse the string in a history.",
 		Advice:  "Decode the string before you run the call or send the call back. Or make the provider send an object.",
 	}
 	ArgsNull = &stream.Diagnosis{

@@ -100,7 +100,7 @@ var (
 	}, High, "a parser's guess is sent as if the model had written it"}
 	ConcatFirstOnly = &Kind{&stream.Diagnosis{
 		Code: "CONCAT_FIRST_ONLY", Verdict: "calls lost", Severity: stream.Error, By: stream.Client,
-		Meaning: "One call contains several objects, and the client sends back only the first. It drops the others silently.",
+		Meaning: "One call contains several objects, and the client sends back only the first. The client drops the others silently.",
 		Advice:  "Split the objects into several calls, or refuse the call.",
 	}, Critical, "only the first of several consecutive objects is sent"}
 	DoubleEncoded = &Kind{&stream.Diagnosis{
@@ -164,7 +164,7 @@ var (
 	UnicodeSanitized = &Kind{&stream.Diagnosis{
 		Code: "UNICODE_SANITIZED", Severity: stream.Info, By: stream.Client,
 		Meaning: "Bytes or escapes that are not valid Unicode become U+FFFD.",
-		Advice:  "Nothing: JSON can't represent them.",
+		Advice:  "Nothing: JSON can't represent such bytes.",
 	}, Low, "invalid Unicode becomes U+FFFD"}
 	NestedTooDeep = &Kind{&stream.Diagnosis{
 		Code: "DEPTH_LIMIT", Verdict: "too deep", Severity: stream.Warn, By: stream.Client,
@@ -266,13 +266,13 @@ var (
 		Code: "REASONING_DROPPED", Verdict: "thoughts lost", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "The client leaves reasoning out of the history.",
-		Advice:       "Send reasoning back to the provider that it came from. Other providers can't use it.",
+		Advice:       "Send reasoning back to the provider that it came from. Other providers can't use the reasoning.",
 	}, Medium, "reasoning is left out"}
 	ReasoningAltered = &Kind{&stream.Diagnosis{
 		Code: "REASONING_ALTERED", Verdict: "other thought", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "The client sends reasoning or its signature back changed, or in a different place among the calls. The provider notices and refuses the request.",
-		Advice:       "Send reasoning back byte for byte, in the order in which it came. Don't trim, merge or redact it.",
+		Advice:       "Send reasoning back byte for byte, in the order in which it came. Don't trim, merge or redact the reasoning.",
 	}, High, "reasoning or its signature is changed or moved"}
 	PartDropped = &Kind{&stream.Diagnosis{
 		Code: "PART_DROPPED", Verdict: "part lost", Severity: stream.Warn, By: stream.Client,

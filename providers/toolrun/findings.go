@@ -78,7 +78,7 @@ var (
 		Code: "RESULT_FLIPPED", Severity: stream.Error, By: stream.Client,
 		Verdict: "flag flipped",
 		Meaning: "The tool reported a failure, but the model got a success, or the other way round.",
-		Advice:  "Make the client pass the error flag on. Without it, the model acts on the wrong outcome.",
+		Advice:  "Make the client pass the error flag on. Without the flag, the model acts on the wrong outcome.",
 	}
 	schemaDrift = &stream.Diagnosis{
 		Code: "TOOL_SCHEMA_DRIFT", Severity: stream.Warn, By: stream.Client, OtherSeverities: []stream.Severity{stream.Info},

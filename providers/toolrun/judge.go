@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// find finds the call of a new request.
-func (m *Matcher) find(a *ToolRequest) {
+// matchRun matches a new tool run to its call.
+func (m *Matcher) matchRun(a *ToolRequest) {
 	if a.Request.CallID != "" {
 		m.findByID(a)
 		return
@@ -122,7 +122,7 @@ func (m *Matcher) tryAgain(of *Call) {
 			m.join(a, of, stream.ByID, 1)
 		case a.Request.CallID == "" && len(of.asks) == 0:
 			if m.inWindow(of, a) {
-				m.find(a)
+				m.matchRun(a)
 			}
 		}
 	}

@@ -269,7 +269,7 @@ func (m *Matcher) addRequest(r *mcp.Request) {
 	if m.asks = append(m.asks, a); len(m.asks) > maxUnmatched {
 		m.asks = append(m.asks[:0], m.asks[maxUnmatched/2:]...)
 	}
-	m.find(a)
+	m.matchRun(a)
 }
 
 // AddResult notes that the model got a result of a call, reported by an event.

@@ -70,8 +70,8 @@ const (
 var expectations = [...]string{
 	wantValue: "a value", wantElement: "a value or ]", wantName: "a key or }", wantKey: "a key",
 	wantColon: "a colon", wantEnd: "the end of the text",
-	inString: "no raw control character in a string", inEscape: `one of "\/bfnrtu after a backslash`,
-	inHex: "a hex digit", inWord: "true, false or null", numSign: "a digit", numZero: "no digit after a leading 0",
+	inString: "an escaped control character in a string", inEscape: `one of "\/bfnrtu after a backslash`,
+	inHex: "a hex digit", inWord: "true, false or null", numSign: "a digit", numZero: "the end of the number, a point or an exponent after a leading 0",
 	numInt: "a digit", numPoint: "a digit", numFraction: "a digit", numExp: "a digit or a sign",
 	numExpSign: "a digit", numExpDigits: "a digit",
 }
@@ -658,7 +658,7 @@ func (e *SyntaxError) InShort() string {
 	if e.Got > ' ' && e.Got < 0x7f {
 		got = string(rune(e.Got))
 	}
-	return "wants " + inSigns.Replace(e.Expected) + " but got " + got
+	return "expected " + inSigns.Replace(e.Expected) + ", got " + got
 }
 
 var inSigns = strings.NewReplacer("a comma", ",", "a colon", ":")

@@ -108,8 +108,8 @@ var lexCases = []lexCase{
 	{`[1,]`, `[1 n2 ,3 !4`, SyntaxBroken, SyntaxBroken, `byte 3: expected a value, got ']'`},
 	{`[1 2]`, `[1 n2 _3 !5`, SyntaxBroken, SyntaxBroken, `byte 3: expected a comma or ], got '2'`},
 	{`[}`, `[1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected a value or ], got '}'`},
-	{`01`, `n1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected no digit after a leading 0, got '1'`},
-	{`09`, `n1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected no digit after a leading 0, got '9'`},
+	{`01`, `n1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected the end of the number, a point or an exponent after a leading 0, got '1'`},
+	{`09`, `n1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected the end of the number, a point or an exponent after a leading 0, got '9'`},
 	{`-x`, `n1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected a digit, got 'x'`},
 	{`1.e`, `n2 !3`, SyntaxBroken, SyntaxBroken, `byte 2: expected a digit, got 'e'`},
 	{`1ex`, `n2 !3`, SyntaxBroken, SyntaxBroken, `byte 2: expected a digit or a sign, got 'x'`},
@@ -118,7 +118,7 @@ var lexCases = []lexCase{
 	{`[nul]`, `[1 z4 !5`, SyntaxBroken, SyntaxBroken, `byte 4: expected true, false or null, got ']'`},
 	{`"\x`, `s2 !3`, SyntaxBroken, SyntaxBroken, `byte 2: expected one of "\/bfnrtu after a backslash, got 'x'`},
 	{`"\u12g4"`, `s5 !8`, SyntaxBroken, SyntaxBroken, `byte 5: expected a hex digit, got 'g'`},
-	{"\"a\nb\"", `s2 !5`, SyntaxBroken, SyntaxBroken, `byte 2: expected no raw control character in a string, got '\n'`},
+	{"\"a\nb\"", `s2 !5`, SyntaxBroken, SyntaxBroken, `byte 2: expected an escaped control character in a string, got '\n'`},
 }
 
 func TestLexer(t *testing.T) {

@@ -265,7 +265,7 @@ func stringLen(p []byte) (n int, plain bool, wrong string) {
 		case p[n] == '"':
 			return n + 1, plain, ""
 		case p[n] != '\\':
-			return n, plain, "no raw control character in a string"
+			return n, plain, "an escaped control character in a string"
 		}
 		plain = false
 		if n, wrong = escapeEnd(p, n+1); wrong != "" {

@@ -76,7 +76,7 @@ func TestScannerErrors(t *testing.T) {
 		{`[1 2]`, "byte 3: expected a comma or ], got '2'"},
 		{`[1,]`, "byte 3: expected a value, got ']'"},
 		{`"ab`, "byte 3: expected the end of the string, got the end"},
-		{`"a` + "\n" + `"`, `byte 2: expected no raw control character in a string, got '\n'`},
+		{`"a` + "\n" + `"`, `byte 2: expected an escaped control character in a string, got '\n'`},
 		{`"\x"`, `byte 2: expected one of "\/bfnrtu after a backslash, got 'x'`},
 		{`"\u12g4"`, "byte 5: expected a hex digit, got 'g'"},
 		{`"\`, "byte 2: expected an escape, got the end"},

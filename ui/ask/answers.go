@@ -324,7 +324,7 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 			}
 			t, c := r.View.Session().Find(stream.Ref{Turn: int32(turn - 1), Call: int32(number)})
 			if t == nil || number > 0 && c == nil {
-				return nil, nil, nil, fmt.Errorf("run %s has no %s\nit has %s; calls lists them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
+				return nil, nil, nil, fmt.Errorf("run %s has no %s\nthe run has %s; calls lists them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
 			}
 			return r, t, c, nil
 		}

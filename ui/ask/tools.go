@@ -88,7 +88,7 @@ func allTools() []tool {
 	return []tool{
 		{"runs", "List the recorded runs, newest first.", []param{after}, (*query).listRuns},
 		{"problems", "List what went wrong in a run, worst first, with the party at fault and the proof.", []param{run,
-			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the least severity; warn if left out"}, after,
+			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the lowest severity; warn if left out"}, after,
 			{name: "wait_s", kind: "integer", max: 20, does: "wait this many seconds for a new problem"}}, (*query).listProblems},
 		{"calls", "List the tool calls of a run.", []param{run, {name: "tool", kind: "string", does: "name of the tool"},
 			{name: "text", kind: "string", does: "text in arguments or result"}, {name: "bad", kind: "boolean", does: "only calls with a problem"}, after}, (*query).listCalls},
@@ -178,7 +178,7 @@ func (t *tool) checkArgs(args map[string]string) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(known, key) {
-			return usageErrorf("%s: unknown argument %s\nit knows %s", t.name, quoteText(cutText(key, maxName)), strings.Join(known, ", "))
+			return usageErrorf("%s: unknown argument %s\nthe tool knows %s", t.name, quoteText(cutText(key, maxName)), strings.Join(known, ", "))
 		}
 	}
 	return nil

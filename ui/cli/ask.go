@@ -24,9 +24,9 @@ import (
 	"toolscope/ui/ask"
 )
 
-const askHelp = `ask is a read-only MCP server on standard input and output. An agent asks it what went
-wrong with its own tool calls. On a terminal it prints how to add the server to each
-client. With a TOOL it prints one answer:
+const askHelp = `ask is a read-only MCP server on standard input and output. An agent asks the server what
+went wrong with the agent's own tool calls. On a terminal, ask prints how to add the
+server to each client. With a TOOL, ask prints one answer:
 
   runs       the recorded runs, newest first
   problems   what went wrong, worst first: run, severity, after, wait_s
@@ -35,14 +35,14 @@ client. With a TOOL it prints one answer:
   evidence   the recorded data at a line that a proof names: run, line, around
   explain    the code of a finding: code
 
-A ref is RUN#TURN.CALL, RUN#TURN, or the id of a call. A run that is left out is the
+A ref is RUN#TURN.CALL, RUN#TURN, or the id of a call. Without a run, ask uses the
 newest. An answer has at most 4,000 bytes. Captured text is in quotes, and secrets are
 replaced. The text of answers may change: programs use 'print --format jsonl'.
 
 Without a SOURCE, ask knows only the captures in toolscope's own folder that name the
-current folder, or one below it. With --all it knows all of that folder.
+current folder, or one below it. With --all, ask knows all captures in that folder.
 
-Quotes lower the risk that an agent follows captured text. They do not end it.`
+Quotes lower the risk that an agent follows captured text. The risk remains.`
 
 func (a *app) askCommand() *cobra.Command {
 	all := false

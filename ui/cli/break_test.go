@@ -34,7 +34,7 @@ func TestProxyBreak(t *testing.T) {
 	p.untilShown("event: content_block_delta")
 	p.keys("\r")
 	rest, err := io.ReadAll(resp.Body)
-	if all := string(got) + strings.ReplaceAll(string(rest), ": toolscope holds this answer\n\n", ""); all != anthropicAnswer || err != nil {
+	if all := string(got) + strings.ReplaceAll(string(rest), ": toolscope holds this response\n\n", ""); all != anthropicAnswer || err != nil {
 		t.Errorf("the client has %q, %v", all, err)
 	}
 	p.untilShown("nothing is held:")

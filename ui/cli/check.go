@@ -198,9 +198,9 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	} else if c.places.damaged != "" {
 		of.Why = "the file is damaged: " + c.places.damaged
 	} else if a.code == exitGaps {
-		of.Why = "some of its data is missing"
+		of.Why = "some data is missing"
 	} else if a.code != 0 {
-		of.Why = "no model traffic was recognised in it"
+		of.Why = "no model traffic was recognised"
 	}
 	return err
 }

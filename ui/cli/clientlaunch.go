@@ -303,7 +303,7 @@ func (o *clientLaunch) findServers(ctx context.Context) {
 	cmd.WaitDelay = time.Second
 	text, err := cmd.Output()
 	if ctx.Err() == context.DeadlineExceeded {
-		err = fmt.Errorf("it ran longer than %s", listTime)
+		err = fmt.Errorf("the command ran longer than %s", listTime)
 	}
 	if err == nil && how.Method == client.ByFlags {
 		o.servers, err = codexServers(text)

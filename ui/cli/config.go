@@ -32,7 +32,7 @@ func (se *settingSources) configCommand() *cobra.Command {
 	show.Flags().BoolVar(&origins, "show-origin", false, "")
 	edit := &cobra.Command{
 		Use: "edit", Short: "Edit the configuration file in $EDITOR, then check it", Args: noArgs,
-		Example: "toolscope config edit", Long: "If there is no file, toolscope creates one that lists every setting in a comment.",
+		Example: "toolscope config edit", Long: "If the file doesn't exist, toolscope creates it, with every setting commented out.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return se.editConfig(cmd.Root()) },
 	}
 	check := &cobra.Command{

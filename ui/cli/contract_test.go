@@ -345,7 +345,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"print", filepath.Join(dir, "missing")}, 1, "no such file"},
 		{[]string{"print", filepath.Join(dir, "missing"), file}, 1, "no such file"},
 		{[]string{"print", dir}, 0, ""},
-		{[]string{"print", t.TempDir()}, 1, "no readable file in it"},
+		{[]string{"print", t.TempDir()}, 1, "the folder has no readable file"},
 		{[]string{"print", filepath.Join(dir, "*.none")}, 1, "no file matches"},
 		{[]string{"print", "--format", "xml", file}, 2, "use one of text, jsonl"},
 		{[]string{"print", "--format", "json", file}, 0, ""},

@@ -313,7 +313,7 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 		note(c.Findings)
 	}
 	if len(besides) > 0 {
-		e.app.printNote("%s: not in the response's bytes, and so not in the repro: %s", e.path, present.JoinWords(besides...))
+		e.app.printNote("%s: the response's bytes, and so the repro, don't contain this: %s", e.path, present.JoinWords(besides...))
 	}
 }
 

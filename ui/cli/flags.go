@@ -341,7 +341,7 @@ func (r *readFlags) requestBody() ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--request %s: not JSON: %w\nuse the body of a request, e.g. {\"model\": …, \"tools\": […]}", r.request, err)
 	case !isObject || !providers.DeclaresTools(body):
-		return nil, fmt.Errorf("--request %s: it declares no tools of a known protocol\nuse the body of a request, e.g. {\"model\": …, \"tools\": […]}", r.request)
+		return nil, fmt.Errorf("--request %s: the body declares no tools of a known protocol\nuse the body of a request, e.g. {\"model\": …, \"tools\": […]}", r.request)
 	}
 	return body, nil
 }

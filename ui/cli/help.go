@@ -280,7 +280,7 @@ func policiesHelp(l lineWriter) {
 		l.writeWrapped(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.printLine("")
-	l.writeWrapped("", "The other policies are those of clients. What a client sends may depend on the provider of the call and on the target. \"ran\" means that the client was run and observed. Ids and names are sent as they came, unless the description says otherwise: this was run with the clients that are libraries in JavaScript, and is assumed for the others.")
+	l.writeWrapped("", "The other policies are those of clients. What a client sends may depend on the provider of the call and on the target. \"ran\" means that the client was run and observed. Ids and names are sent unchanged, unless the description says otherwise. This was run with the libraries in JavaScript, and is assumed for the other clients.")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.printLine("")

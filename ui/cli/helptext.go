@@ -31,7 +31,7 @@ Usage:
 var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii", "no-color", "help", "version"}
 
 const rootHelpEnd = `'toolscope open --help' lists all flags for files. 'toolscope help hubs' describes
-those for hubs. Topics for 'toolscope help TOPIC':`
+the flags for hubs. Topics for 'toolscope help TOPIC':`
 
 // commandGroups are the commands in the order in which rootHelp lists them.
 var commandGroups = []struct {
@@ -63,7 +63,7 @@ var (
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
 		"mcp":     {{"N", "the server ended with exit code N"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},
-		"explain": briefExits, "ask": {{"0", "success"}, {"1", "there is no such run, call or code"}, {"2", "wrong usage"}}, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
+		"explain": briefExits, "ask": {{"0", "success"}, {"1", "the run, call or code doesn't exist"}, {"2", "wrong usage"}}, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
 		"completion": briefExits, "man": briefExits, "version": briefExits, "help": briefExits, "demo": briefExits,
 	}
 )

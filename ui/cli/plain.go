@@ -58,7 +58,7 @@ func (pr *printing) printLive(o ui.Options, feed func()) error {
 	}
 	t.printLine("Source: %s.", o.Source)
 	if o.Setup != nil {
-		t.printLine("Waiting for clients at %s. 'toolscope proxy --print-env' prints how to point them there.", o.Setup.URL)
+		t.printLine("Waiting for clients at %s. 'toolscope proxy --print-env' prints how to point clients at the proxy.", o.Setup.URL)
 	}
 	for {
 		over, err := t.printAll(o)
@@ -147,7 +147,7 @@ func (t *plainPrinter) callLabel(turn *stream.Turn, c *stream.Call) string {
 // printCallStart prints the start of a call's arguments.
 func (t *plainPrinter) printCallStart(turn *stream.Turn, c *stream.Call) {
 	if c != nil && !c.Discarded {
-		t.printLine("%s: its arguments begin.", t.callLabel(turn, c))
+		t.printLine("%s: the arguments begin.", t.callLabel(turn, c))
 	}
 }
 
@@ -227,9 +227,9 @@ func (pr *printing) listCaptures(all []ui.RecentCapture) {
 	dir, _ := captureFolder()
 	for i, r := range all {
 		if i == 10 {
-			pr.app.stdout.printLine("And %d more in %s.", len(all)-i, dir)
+			pr.app.stdout.printLine("More captures are in %s: %d.", dir, len(all)-i)
 			break
 		}
-		pr.app.stdout.printLine("Written %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
+		pr.app.stdout.printLine("Capture of %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
 	}
 }

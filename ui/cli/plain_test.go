@@ -14,7 +14,7 @@ import (
 func TestPlain(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cut": {
-			"Source: demo cut.", "Turn 1 begins: openai-chat, gpt-5-mini.", "Turn 1, call 1, file_report: its arguments begin.",
+			"Source: demo cut.", "Turn 1 begins: openai-chat, gpt-5-mini.", "Turn 1, call 1, file_report: the arguments begin.",
 			`Turn 1, call 1, file_report: cut short, 269 bytes in 38 deltas: {"title": `, "Turn 1 ends: truncated, length, 1 call, $", "The source has ended.",
 		},
 		"malformed": {"run_shell: error ARGS_BROKEN: ", "run_shell: malformed, 111 bytes in 17 deltas: "},

@@ -27,7 +27,7 @@ func TestPrintJQ(t *testing.T) {
 		}
 	}
 	cut := strings.Replace(anthropicAnswer, `\"}"`, `"`, 1)
-	if out := command(t, []byte(cut), "print", "--jq", ".", "-"); out.code != 0 || !strings.Contains(out.stderr, "not JSON: it ends too early") {
+	if out := command(t, []byte(cut), "print", "--jq", ".", "-"); out.code != 0 || !strings.Contains(out.stderr, "not JSON: the text ends too early") {
 		t.Errorf("%+v", out)
 	}
 }

@@ -79,7 +79,7 @@ func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error 
 	if f.public {
 		a.printNote("everyone who can reach this machine can read the captures")
 	}
-	rules := proxy.GuardRules{Public: f.public, Purpose: "this server answers only for itself"}
+	rules := proxy.GuardRules{Public: f.public, Purpose: "this server accepts only requests for its own address"}
 	return a.untilSignal(listener, rules.Handler(mock.New(o), "toolscope serve", func(no *proxy.Refusal) {
 		a.printRefused(no.Status, no.Why)
 	}))

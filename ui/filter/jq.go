@@ -23,7 +23,7 @@ import (
 const JQTimeout = 2 * time.Second
 
 // ErrTimeout says that a run exceeded Timeout.
-var ErrTimeout = errors.New("it took longer than " + JQTimeout.String())
+var ErrTimeout = errors.New("jq took longer than " + JQTimeout.String())
 
 // A NotJSONError says why a text is not JSON.
 type NotJSONError struct{ Why string }
@@ -120,12 +120,12 @@ func decode(text []byte) (v any, err error) {
 	d.UseNumber()
 	if err = d.Decode(&v); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, NotJSONError{"it ends too early"}
+			return nil, NotJSONError{"the text ends too early"}
 		}
 		return nil, NotJSONError{err.Error()}
 	}
 	if d.More() {
-		return nil, NotJSONError{"there is more after it"}
+		return nil, NotJSONError{"more text follows the value"}
 	}
 	return v, nil
 }
@@ -134,7 +134,7 @@ func decode(text []byte) (v any, err error) {
 const maxMemory = 256 << 20
 
 // ErrMemory says that a run exceeded maxMemory.
-var ErrMemory = errors.New("it needed more than " + fmt.Sprint(maxMemory>>20) + " MiB of memory")
+var ErrMemory = errors.New("jq needed more than " + fmt.Sprint(maxMemory>>20) + " MiB of memory")
 
 // memoryCheckTime is the time between two checks of the memory. Most runs end before the first check.
 const memoryCheckTime = 10 * time.Millisecond

@@ -30,8 +30,8 @@ func answersOf(t *testing.T, expr, text string) (said []string, failed error) {
 func TestAsk(t *testing.T) {
 	for _, c := range []struct{ expr, text, want, fails string }{
 		{".a", `{"a":12345678901234567890123}`, "12345678901234567890123", ""},
-		{".a", `{"a":1} {"a":2}`, "", "not JSON: there is more after it"},
-		{".a", `{"a":`, "", "not JSON: it ends too early"},
+		{".a", `{"a":1} {"a":2}`, "", "not JSON: more text follows the value"},
+		{".a", `{"a":`, "", "not JSON: the text ends too early"},
 		{".a", `nope`, "", "not JSON: invalid character 'o' in literal null (expecting 'u')"},
 		{"env, $ENV", `{}`, "{} {}", ""},
 		{".[] | halt", `[1,2]`, "", ""},

@@ -406,7 +406,7 @@ func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.B
 		}
 	}
 	return []screen.Binding{
-		screen.Key("y", "copy", "copy it, or a part of it", press(Copy)),
+		screen.Key("y", "copy", "copy the selection, or a part of it", press(Copy)),
 		screen.Key("w", "save", "save to a new file", press(Save)),
 	}
 }

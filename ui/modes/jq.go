@@ -189,7 +189,7 @@ func runJQ(expr *filter.JQExpr, calls []JQCall, limit time.Duration) (all answer
 	for _, c := range calls {
 		switch {
 		case ctx.Err() != nil:
-			all.stopped = "it took longer than " + limit.String()
+			all.stopped = "jq took longer than " + limit.String()
 			return all
 		case len(all.list) >= maxJQAnswers:
 			all.stopped = "there are too many results"

@@ -18,7 +18,7 @@ func TestAsk(t *testing.T) {
 		return runJQ(e, []JQCall{{Args: []byte(`{"a":1}`)}, {Args: []byte(`{"a":1} {"a":2}`)}, {Args: []byte(`{"a":`)}, {Evicted: true}}, 300*time.Millisecond)
 	}
 	all := of(".a")
-	if all.unparsed != 2 || all.evicted != 1 || all.queried != 4 || string(all.list[0].value) != "1" || all.list[1].why != "not JSON: there is more after it" {
+	if all.unparsed != 2 || all.evicted != 1 || all.queried != 4 || string(all.list[0].value) != "1" || all.list[1].why != "not JSON: more text follows the value" {
 		t.Errorf("%+v", all)
 	}
 	if all = of("range(1e9)"); len(all.list) != maxJQAnswers || all.stopped == "" {

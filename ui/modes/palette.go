@@ -247,7 +247,7 @@ func (p *Palette) Draw(pen *screen.Pen, y int) {
 	case y == foot:
 		p.drawOtherVerbs(pen)
 	case y == foot+2:
-		pen.Text(screen.Muted, pen.Truncate(display.Lit("  the verb's first letters, its initials, then any word's"), pen.Left))
+		pen.Text(screen.Muted, pen.Truncate(display.Lit("  matches a verb's first letters, then its initials, then any word"), pen.Left))
 	case y < foot:
 		if row := p.Top + y - 1; row < len(p.shown) {
 			p.shown[row].drawRow(pen, row == p.At)

@@ -166,7 +166,7 @@ func (a *collectorResponse) readPartial(status, kind string, body []byte, hide f
 		}
 		words = told.Partial.Message
 	default:
-		err = fmt.Errorf("its body has the type %.100q", kind)
+		err = fmt.Errorf("the body has the type %.100q", kind)
 	}
 	a.rejected = max(a.rejected, 0)
 	words = clipText(hide(words))

@@ -168,7 +168,7 @@ func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) 
 		look, sign := SentBackLook(p, r.Outcome)
 		text := display.Join(sign, p.Name(r.Outcome), display.Lit("  "), p.Name(sentBackWords(v, r)))
 		if c.Syntax() == json.SyntaxDouble && r.Outcome == string(replay.Intact) {
-			text = display.Join(text, display.Lit("; the model double-encoded it"))
+			text = display.Join(text, display.Lit("; the model double-encoded the arguments"))
 		}
 		for j, line := range display.Wrap(text, max(width-4, 8)) {
 			if j > 0 {

@@ -226,11 +226,11 @@ func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) 
 	case body != nil:
 		return body, display.Text{}
 	case x.Request.Size() > 0:
-		return nil, display.Lit("some bytes were missed: the rest is not a body")
+		return nil, display.Lit("toolscope missed bytes: the rest is not a complete body")
 	case x.Head.Reconstructed:
 		return nil, display.Lit("the log doesn't contain the request")
 	case x.Head.Method != "":
-		return nil, display.Lit("it has no body")
+		return nil, display.Lit("the request has no body")
 	}
 	return nil, display.Lit("no request: the source has only the response")
 }

@@ -123,7 +123,7 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 	}
 	switch given := c.sentBackResult(); {
 	case c.Turn != nil && c.Turn.Retention == stream.Dropped:
-		say(screen.Muted, display.Lit("its tool results are not kept"))
+		say(screen.Muted, display.Lit("the turn's tool results are not kept"))
 	case c.Call == nil && (c.Turn == nil || len(c.Turn.Calls) == 0):
 		say(screen.Muted, display.Lit("no call selected"))
 	case c.Call == nil:
@@ -131,11 +131,11 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 	case given != nil:
 		r.addResult(s, c.Call, given, w, say)
 	case c.Call.RunByProvider && c.Call.ResultCode == stream.ResultFailed:
-		say(screen.Caution, display.Lit("the provider ran it and it failed: see the response"))
+		say(screen.Caution, display.Lit("the provider ran the call, but the call failed: see the response"))
 	case c.Call.RunByProvider:
-		say(screen.Muted, display.Lit("the provider runs it: its result is in the response"))
+		say(screen.Muted, display.Lit("the provider runs the call: the result is in the response"))
 	default:
-		say(screen.Muted, display.Lit("no request has sent its result back"))
+		say(screen.Muted, display.Lit("no request has sent the result back"))
 	}
 }
 
@@ -185,7 +185,7 @@ func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCal
 	}
 	switch n := len(r.text); {
 	case n == 0 && gave.Bytes > 0:
-		say(screen.Muted, display.Lit("its text is not kept"))
+		say(screen.Muted, display.Lit("the text of the result is not kept"))
 	case n < gave.Bytes:
 		say(screen.Muted, screen.Bytes(n).Between("the first ", ":"))
 	}
@@ -247,7 +247,7 @@ const maxLineText = 400
 // that the model got.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.ToolRuns(c) {
-		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (matched %s)", g.Server, g.Tool, g.How))))
+		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got the call as %s (matched %s)", g.Server, g.Tool, g.How))))
 		times := []string{g.SinceMoment(c.FirstArgAt, "its first byte")}
 		if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced {
 			times = append(times, g.SinceMoment(v.EventPrefix(r.Event, 0).At, "it looked done"))
@@ -301,7 +301,7 @@ func noAnswerText(state string) string {
 	case "no answer":
 		return "no response was seen"
 	case "unknown":
-		return "its response is unknown: bytes are missing"
+		return "the response is unknown: bytes are missing"
 	}
 	return state
 }

@@ -28,17 +28,17 @@ func whyNoRules(c Selection) display.Text {
 	case c.Call == nil:
 		return display.Lit("no call selected")
 	case c.Call.RunByProvider:
-		return display.Lit("the provider runs it: no client decides when")
+		return display.Lit("the provider runs the call: no client decides when")
 	case c.Call.Discarded:
-		return display.Lit("discarded by the provider: not run")
+		return display.Lit("the provider discarded the call: no client runs it")
 	case c.Call.Status() == stream.Unseen:
-		return display.Lit("unknown: some bytes were missed")
+		return display.Lit("unknown: toolscope missed bytes of the call")
 	case c.Turn.Retention == stream.Dropped:
 		return display.Lit("not kept")
 	case c.Call.ArgsLen() != len(c.Call.Args()):
-		return display.Lit("reloading its arguments")
+		return display.Lit("reloading the arguments")
 	case c.Call.MayGrow() && c.Call.Lexer().Tokens().Len() > maxRuleTokens:
-		return display.Lit("long: shown when it ends")
+		return display.Lit("a long call: shown when it ends")
 	}
 	return display.Text{}
 }

@@ -64,7 +64,7 @@ func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
 
 // Keys returns the keys that move, open a rule, or go to the moment at which the open rule runs.
 func (x *RunRules) Keys() []screen.Binding {
-	enter := screen.Key("enter", "open", "show clients and arguments; then go there", x.openSelected)
+	enter := screen.Key("enter", "open", "show clients and arguments; then go to the moment", x.openSelected)
 	switch at := x.selectedRule(); {
 	case at == noRule && x.At < len(x.lines) && x.lines[x.At].call.Call > 0:
 		enter.Hint, enter.Does = "go to call", display.Lit("go to the call of this row")

@@ -94,7 +94,7 @@ func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
 		at = s.momentText(p)
 	}
 	if s.At.Ended {
-		at = display.Join(at.Between("", ", "), display.Lit("as if it ended here"))
+		at = display.Join(at.Between("", ", "), display.Lit("as if the turn ended here"))
 	}
 	right := at.Between(" ", "")
 	if right.Width() > room {
@@ -129,7 +129,7 @@ func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
 // untimedText says why the axis counts events.
 func (s *TimeStrip) untimedText(t *stream.Turn) display.Text {
 	if t.OpenedAt >= 0 {
-		return display.Lit("it arrived at once: one column per event")
+		return display.Lit("the response arrived at once: one column per event")
 	}
 	return display.Lit("no times in this file: one column per event")
 }

@@ -301,7 +301,7 @@ func callCount(t *stream.Turn) string {
 	for _, were := range t.DroppedCounts() {
 		n += int(were)
 	}
-	return screen.Count(n).String() + ", not kept; nor is the text"
+	return screen.Count(n).String() + "; calls and text are not kept"
 }
 
 // Draw draws row n of the summary into the field.

@@ -241,7 +241,7 @@ func startedText(p *screen.Pen, v *providers.View, t *stream.Turn) display.Text 
 		return display.Text{}
 	}
 	if name := agentName(by.Request); name != "" {
-		return p.Format("%s asked it in turn %d", p.Name(name), by.Number+1)
+		return p.Format("started by %s in turn %d", p.Name(name), by.Number+1)
 	}
-	return p.Format("asked in turn %d", by.Number+1)
+	return p.Format("started in turn %d", by.Number+1)
 }

@@ -220,7 +220,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	}
 	if x == nil || int(e.Frame) >= x.Response.Frames() {
 		if n == 0 {
-			p.Text(screen.Muted, p.Format("%s its bytes are not kept", display.Repeat(p.Glyph.Line, 2)))
+			p.Text(screen.Muted, p.Format("%s the bytes are not kept", display.Repeat(p.Glyph.Line, 2)))
 		}
 		return
 	}

@@ -171,7 +171,7 @@ func cutUsual(f *stream.Finding, message string) (says, usual string) {
 	if f.Detail == nil || f.Detail.Name != "stall" {
 		return message, ""
 	}
-	if says, usual, ok := strings.Cut(message, "; usual here are "); ok {
+	if says, usual, ok := strings.Cut(message, "; usual gaps are "); ok {
 		return says, AsSentence(usual)
 	}
 	says, _, _ = strings.Cut(message, "; the usual gaps are ")
@@ -202,9 +202,9 @@ func (c *Callout) countOthers(lists ...[]stream.Finding) {
 
 // stateSentences describe states that no finding explains.
 var stateSentences = [stream.NumStatus]string{
-	stream.LooksDone: "it looks done, but nothing said that it is", stream.Unseen: "toolscope missed bytes of it: its state is unknown",
+	stream.LooksDone: "the call looks done, but nothing says that it is complete", stream.Unseen: "toolscope missed bytes of the call: the state is unknown",
 	stream.Malformed: "the arguments are not JSON", stream.CutShort: "the arguments stop before they are complete",
-	stream.NotObject: "the arguments are not an object", stream.Aborted: "it ended before it was complete", stream.Rejected: "it was refused",
+	stream.NotObject: "the arguments are not an object", stream.Aborted: "the call ended before it was complete", stream.Rejected: "the call was refused",
 }
 
 // partyNames name the parties at fault.
@@ -271,11 +271,11 @@ func healthySentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	text := "Complete and valid."
 	switch {
 	case c.StoppedByClient() && c.Status() == stream.Aborted:
-		return "The client stopped it."
+		return "The client stopped the call."
 	case c.Status() == stream.NoArguments:
 		text = "Complete, without arguments."
 	case c.Freeform():
-		text = "Complete. It is free text: no schema applies."
+		text = "Complete. The arguments are free text: no schema applies."
 	}
 	if x := v.Exchange(t.Exchange); !c.Freeform() && !c.RunByProvider {
 		checked := false
@@ -287,15 +287,15 @@ func healthySentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 		}
 		switch sent := x != nil && x.RequestBody() != nil; {
 		case checked:
-			text += " It fits the schema."
+			text += " The arguments fit the schema."
 		case !sent:
 			text += " No schema was sent: types are not checked."
 		default:
-			text += " Its types are not checked."
+			text += " The types are not checked."
 		}
 	}
 	if c.RunByProvider {
-		text += " The provider runs it."
+		text += " The provider runs the call."
 	}
 	return text + sentBackSentence(v, c)
 }
@@ -397,7 +397,7 @@ func carelessRisk(c *stream.Call) string {
 			continue
 		}
 		if run.Outcome == stream.RunBroken {
-			return "Clients that run a call " + k.who + " fail: it is " + NotObjectText(c) + "."
+			return "Clients that run a call " + k.who + " fail: the arguments are " + NotObjectText(c) + "."
 		}
 		args, _ := RanArgs(c, run, k.rule)
 		if k.rule == stream.Repaired && len(args) == 0 {
@@ -421,7 +421,7 @@ var carelessRules = []struct {
 	who      string
 	outcomes []stream.RunOutcome
 }{
-	{stream.ParsableObject, "once it parses", []stream.RunOutcome{stream.RunWrong, stream.RunTwice, stream.RunIncomplete}},
+	{stream.ParsableObject, "once its arguments parse", []stream.RunOutcome{stream.RunWrong, stream.RunTwice, stream.RunIncomplete}},
 	{stream.Repaired, "after adding missing braces", []stream.RunOutcome{stream.RunIncomplete}},
 	{stream.AtSeal, "when its arguments are final", []stream.RunOutcome{stream.RunBroken}},
 	{stream.AtEnd, "when the response ends", []stream.RunOutcome{stream.RunBroken}},

@@ -25,13 +25,13 @@ func TestCallout(t *testing.T) {
 		{`{"a":1}`, done, "Complete and valid." + unchecked},
 		{``, done, "Complete, without arguments." + unchecked},
 		{`{"a":1} and`, done, "The object is complete at byte 8, but 'a' follows.|cause the model|do Don't run the call with only this object.|" +
-			"risk Clients that run a call when its arguments are final fail: it is not JSON from byte 8."},
+			"risk Clients that run a call when its arguments are final fail: the arguments are not JSON from byte 8."},
 		{`{"a":s`, done, "Not JSON from byte 5 on: expected a value, got 's'.|cause the model|do Report the error to the model in a tool result.|" +
-			"risk Clients that run a call when its arguments are final fail: it is not JSON from byte 5."},
+			"risk Clients that run a call when its arguments are final fail: the arguments are not JSON from byte 5."},
 		{`{"a":"b`, finish("length"), "The arguments stop after 7 bytes, inside a string: the provider's limit cut the response (length).|cause the provider|" +
 			`do Don't run the call and don't guess the missing brackets.|risk Clients that run a call after adding missing braces run {"a":"b"}.`},
-		{`[1]`, done, "The arguments are JSON but not an object: Anthropic and Google refuse them in a history.|cause the model|" +
-			"do Refuse the call in a tool result.|risk Clients that run a call when its arguments are final fail: it is not an object."},
+		{`[1]`, done, "The arguments are JSON but not an object: Anthropic and Google refuse such arguments in a history.|cause the model|" +
+			"do Refuse the call in a tool result.|risk Clients that run a call when its arguments are final fail: the arguments are not an object."},
 		{`{"a":1`, "", "The arguments stop after 6 bytes: the bytes ended without the protocol's terminator.|cause the provider|" +
 			`do Don't run the call and don't guess the missing brackets.|risk Clients that run a call after adding missing braces run {"a":1}.`},
 		{`{"a":1,"a":2}`, done, "An object has the key \"a\" twice: most parsers keep the last value, and some keep the first.|cause the model|" +

@@ -99,12 +99,12 @@ var runRules = []runRule{
 	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Once }, true, "run it at the end, although the response was cut"},
 	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Never }, false, "do not run it: the response was cut"},
 	{stream.AtEnd, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Broken == client.Never }, false, "do not run it: the connection broke"},
-	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "run nothing: the code that uses them does"},
+	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "leave the call to the code that uses them"},
 }
 
 // ofOne turns the plural into the singular.
-var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing: the code that uses them does",
-	"runs nothing: the code that uses it does", "retry", "retries", "run it", "runs it", "run the", "runs the")
+var ofOne = strings.NewReplacer("do not run", "does not run", "leave the call to the code that uses them",
+	"leaves the call to the code that uses it", "retry", "retries", "run it", "runs it", "run the", "runs the")
 
 // sentenceFor returns the sentence for a call and a number of programs.
 func (rule *runRule) sentenceFor(c *stream.Call, r stream.RuleRun, programs int) string {

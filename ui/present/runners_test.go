@@ -45,7 +45,7 @@ func TestRunBy(t *testing.T) {
 	}{
 		{"complete", "anthropic", `{"a":1}`, "", done,
 			"Claude Code, opencode and Mastra run it at delta 2, while the response goes on (seen when run)",
-			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)|LangChain JS and pi run nothing: the code that uses them does (seen when run)"},
+			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)|LangChain JS and pi leave the call to the code that uses them (seen when run)"},
 		{"cut by the limit", "openai-responses", `{"a":1}`, "", limit,
 			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
 			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},
@@ -65,7 +65,7 @@ func TestRunBy(t *testing.T) {
 			"this client, Claude Code, runs it at delta 2, while the response goes on (seen when run); it did: its result was sent back", ""},
 		{"who asked was not tried with it", "gemini", `{"a":1}`, "codex", done, "", "Gemini CLI and AI SDK run it when the response has ended (seen when run)" +
 			"|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)" +
-			"|LangChain JS, pi and Google Gen AI SDK for JavaScript run nothing: the code that uses them does (seen when run)"},
+			"|LangChain JS, pi and Google Gen AI SDK for JavaScript leave the call to the code that uses them (seen when run)"},
 		{"a library that others are made with", "openai-responses", `{"a":1}`, "ai-sdk", limit,
 			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
 			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},

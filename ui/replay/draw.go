@@ -248,7 +248,7 @@ var outcomeSentences = [replay.NumOutcomes]outcomeWords{
 	replay.Wrapped:      {"wrapped", "Sent inside another value", "the model will see other arguments"},
 	replay.Renamed:      {"another name", "Sent under another name", "the model will see another call"},
 	replay.AsText:       {"a text", "Sent as text", "the model will see no call"},
-	replay.Repaired:     {"repaired", "Sent repaired", "the model will see what it did not write"},
+	replay.Repaired:     {"repaired", "Sent repaired", "the model will see arguments that it didn't write"},
 	replay.Emptied:      {"{} instead", "Sent as {}", "the model will see an empty call"},
 	replay.Dropped:      {"nothing", "Not sent", "the model will not see its call"},
 	replay.Throws:       {"the client fails", "Fails before it is sent", ""},

@@ -60,7 +60,7 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 		case t == nil || len(t.Calls) == 0:
 			return nil, display.Lit("no call to replay")
 		case t.Retention != stream.InMemory:
-			return nil, display.Lit("the arguments of its calls are not kept")
+			return nil, display.Lit("the arguments of the turn's calls are not kept")
 		case c != nil && c.Discarded:
 			return nil, display.Lit("the provider discarded this call: there is nothing to send back")
 		}
@@ -274,8 +274,8 @@ func (m *replayMode) sectionKeys() []screen.Binding {
 	}
 	keys = append(keys, m.sections[m.section].ScrollKeys("scroll")...)
 	keys = append(keys,
-		screen.Key("right l tab", "next", "next: sent, wrote, lost", turn(1)).Show("h l"),
-		screen.Key("left h shift+tab", "", "previous: lost, wrote, sent", turn(numSections-1)),
+		screen.Key("right l tab", "next", "next section: sent, wrote, lost", turn(1)).Show("h l"),
+		screen.Key("left h shift+tab", "", "previous section: lost, wrote, sent", turn(numSections-1)),
 		m.nextPolicyKey(), m.rawKey(),
 	)
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.shownBody)...)

@@ -57,9 +57,9 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 		}
 		switch {
 		case c == nil || len(c.SentBack) == 0:
-			return nil, display.Lit("no captured request sent it back")
+			return nil, display.Lit("no captured request sent the call back")
 		case t.Retention != stream.InMemory:
-			return nil, display.Lit("the arguments of its calls are not kept")
+			return nil, display.Lit("the arguments of the turn's calls are not kept")
 		}
 		m := &sentBackMode{host: h, outlet: outlet, draw: draw, of: c.Ref(), name: draw.Clean(screen.ShortName(c.Name)), wrote: c.Args(), free: c.Freeform(), all: c.SentBack, right: true}
 		m.showRequest(0)
@@ -217,11 +217,11 @@ func (m *sentBackMode) Keys() []screen.Binding {
 func (m *sentBackMode) sideBody() modes.Body {
 	switch {
 	case !m.right:
-		return modes.Body{Data: m.wrote, What: display.Lit("what the model wrote"), File: m.fileName("wrote")}
+		return modes.Body{Data: m.wrote, What: display.Lit("the model's arguments"), File: m.fileName("wrote")}
 	case !m.hasCall():
-		return modes.Body{What: display.Lit("the request doesn't have it")}
+		return modes.Body{What: display.Lit("the request doesn't have the call")}
 	}
-	return modes.Body{Data: m.carried.Args, What: display.Lit("what the request carried"), File: m.fileName("carried")}
+	return modes.Body{Data: m.carried.Args, What: display.Lit("the request's arguments"), File: m.fileName("carried")}
 }
 
 func (m *sentBackMode) requestBody() modes.Body {

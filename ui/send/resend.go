@@ -89,7 +89,7 @@ func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.
 
 var (
 	nowhere = display.Lit("requests can't be sent here")
-	notKept = display.Lit("the arguments of its calls are not kept")
+	notKept = display.Lit("the arguments of the turn's calls are not kept")
 )
 
 // findOrigin finds the host that got the captured request, and moves it to the top of the list.
