@@ -26,7 +26,7 @@ func TestQuestions(t *testing.T) {
 		{"who caused it: the model", sample("malformed"), false, "", []string{"▎   cause  the model"}},
 		{"who caused it: the provider", sample("cut"), false, "", []string{"▎   cause  the provider"}},
 		{"what do I do", sample("malformed"), false, "", []string{"▎   do     Report the error to the model in a tool result."}},
-		{"at which byte and delta", sample("malformed"), false, "", []string{"^ wants , or } but got s  byte 87, delta 14"}},
+		{"at which byte and delta", sample("malformed"), false, "", []string{"^ expected , or }, got s  byte 87, delta 14"}},
 		{"which calls are bad, worst first", feeding(failures), false, "", []string{"s worst first", "▌   2  ✗  malformed     run_shell", "4  ▲  cut short     write_file", "5  ◇  not an object notify", "5  ⊘  aborted       deploy", "─── 3 healthy ─"}},
 		{"how many of how many", feeding(failures), false, "", []string{"5 turns · 6 calls  3 bad  ✗1 ▲1 ⊘1   ◇1"}},
 		{"where in the run", feeding(manyAnswers), false, "", []string{" ···✗······✗······✗"}},
