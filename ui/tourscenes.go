@@ -103,7 +103,7 @@ var tourScenes = []tourScene{
 			ran := a.call.RuleRun(stream.ParsableObject)
 			return caption{
 				display.Format("After %s this was an object and looked done. More bytes came.", count.Of(ran.Bytes, "byte")),
-				display.Lit("A client that runs a call once its arguments parse has run the wrong call."),
+				display.Lit("A client that runs a call when it parses has run the wrong one."),
 				display.Format("looked done at byte %d, was not", ran.Bytes),
 			}
 		},
