@@ -38,7 +38,7 @@ var packageRules = []struct {
 	{"providers", []string{"stream", "stream/marks", "providers/*"}, []string{"os", "net", "net/http"}},
 	{"capture/redact", []string{"capture", "stream/marks"}, []string{"os", "net", "github.com/*"}},
 	{"capture/fault", []string{"stream/marks"}, []string{"os", "net", "github.com/*"}},
-	{"capture/sqlite", nil, []string{"net", "net/*", "github.com/*"}},
+	{"capture/sqlite", nil, []string{"net", "net/*", "github.com/charmbracelet/*"}},
 	{"capture/formats", []string{"capture", "stream/marks"}, []string{"os", "net"}}, // net/http is allowed: a Head contains a http.Header
 	{"capture/record", []string{"capture", "capture/redact"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/fleet", []string{"capture", "capture/record"}, []string{"github.com/charmbracelet/*"}},

@@ -17,6 +17,7 @@ type cacheBreak struct {
 	path    string
 	was, is string // the words that differ, "" if the difference is not in a text
 	offset  int    // of the first byte that differs, in its text
+	bytes   int    // of the previous request, from the difference on, in the order in which providers cache
 	words   stream.Message
 }
 
@@ -43,7 +44,7 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 	if before := x.in.Exchange(t.Request.Change.PreviousExchange); before != nil && !before.evicted && !before.dropped {
 		if b, ok := findCacheBreak(before.RequestBody(), x.RequestBody(), &t.Request.Change); ok {
 			m = stream.Messagef("%s: %s", m, b.words)
-			fields = append(fields, "path", b.path, "was", b.was, "is", b.is)
+			fields = append(fields, "path", b.path, "was", b.was, "is", b.is, "bytes", b.bytes)
 		}
 	}
 	m = stream.Messagef("%s; %d of %d cached tokens were read", m, lost.read, lost.cached)
@@ -54,40 +55,52 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 // findCacheBreak compares two requests where the first change is.
 func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak, ok bool) {
 	was, is := conversation.ReadBody(before), conversation.ReadBody(after)
-	switch {
-	case c.Model:
-		return differenceOf("model", was.Model, is.Model)
-	case c.Tools:
-		return toolsBreak(was.Tools, is.Tools)
-	case c.System && was.System != nil && is.System != nil:
-		return differenceOf("system", was.System, is.System)
-	}
-	for _, key := range []string{"messages", "input", "contents"} {
-		from, to := json.Value(before).Get(key), json.Value(after).Get(key)
-		if from.Kind() == '[' && to.Kind() == '[' {
-			return differenceOf(key, from, to)
+	var from, to json.Value
+	key := ""
+	for _, key = range []string{"messages", "input", "contents"} {
+		if from, to = json.Value(before).Get(key), json.Value(after).Get(key); from.Kind() == '[' && to.Kind() == '[' {
+			break
 		}
 	}
-	return b, false
+	later := 0 // bytes that follow the changed part
+	switch {
+	case c.Model:
+		b, ok = differenceOf("model", was.Model, is.Model)
+		later = len(was.Tools) + len(was.System) + len(from) - b.bytes
+	case c.Tools:
+		b, ok = toolsBreak(was.Tools, is.Tools)
+		later = len(was.System) + len(from)
+	case c.System && was.System != nil && is.System != nil:
+		b, ok = differenceOf("system", was.System, is.System)
+		later = len(from)
+	case from.Kind() == '[' && to.Kind() == '[':
+		b, ok = differenceOf(key, from, to)
+	}
+	b.bytes += later
+	return b, ok
 }
 
 // toolsBreak compares the tools of two requests.
 func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 	old, now := declaredNames(was), declaredNames(is)
+	b, ok = differenceOf("tools", was, is)
+	inNames := func(format, name string) (cacheBreak, bool) {
+		return cacheBreak{path: "tools", bytes: b.bytes, words: stream.Messagef(format, stream.Fact(name))}, true
+	}
 	for i, name := range now {
 		if !slices.Contains(old, name) {
-			return cacheBreak{path: "tools", words: stream.Messagef("%s was added", stream.Fact(name))}, true
+			return inNames("%s was added", name)
 		}
 		if i < len(old) && name != old[i] && len(now) == len(old) && slices.Contains(now, old[i]) {
-			return cacheBreak{path: "tools", words: stream.Messagef("the order is different, %s moved", stream.Fact(name))}, true
+			return inNames("the order is different, %s moved", name)
 		}
 	}
 	for _, name := range old {
 		if !slices.Contains(now, name) {
-			return cacheBreak{path: "tools", words: stream.Messagef("%s is gone", stream.Fact(name))}, true
+			return inNames("%s is gone", name)
 		}
 	}
-	return differenceOf("tools", was, is)
+	return b, ok
 }
 
 // declaredNames returns the names of declared tools, in order.
@@ -110,19 +123,24 @@ func declaredNames(tools json.Value) (names []string) {
 
 // differenceOf finds the first difference of two values.
 func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
-	b.path = path
-	for {
+	b.path, b.bytes = path, len(was)
+	for whole := was; ; {
 		next, from, to, found := differingChild(was, is)
 		if !found {
 			break
 		}
-		b.path, was, is = b.path+next, from, to
+		if b.path, was, is = b.path+next, from, to; was == nil {
+			b.bytes = 0 // it was added after all that was there
+		} else {
+			b.bytes = len(whole) - (cap(whole) - cap(was))
+		}
 	}
 	switch {
 	case was == nil && is == nil || bytes.Equal(was, is):
 		return b, false
 	case was.IsString() && is.IsString():
 		b.compareTexts(was.Unquoted(), is.Unquoted())
+		b.bytes -= 1 + b.offset // without the quote before it
 		b.words = stream.Messagef("%s, byte %d, %q became %q", stream.Own(b.path), b.offset, b.was, b.is)
 	case was == nil:
 		b.words = stream.Messagef("%s was added", stream.Own(b.path))

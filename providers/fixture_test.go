@@ -49,6 +49,9 @@ func fixtures(t testing.TB) (all []fixture) {
 		d := &All[i]
 		folder := strings.ReplaceAll(d.Name, "-", "")
 		files, err := filepath.Glob(filepath.Join(folder, "testdata", "*.txtar"))
+		if len(files) == 0 { // several protocols in one package
+			files, err = filepath.Glob(filepath.Join("*", "testdata", folder, "*.txtar"))
+		}
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no fixtures in %s/testdata (%v)", d.Name, folder, err)
 		}

@@ -34,6 +34,7 @@ const (
 type callLoops struct {
 	steps    [maxPeriod]loopStep // the latest ones, the last at index 0
 	same     [maxPeriod]int      // by period less 1: how many calls in a row equal the call a period before
+	bytes    [maxPeriod]int      // by period less 1: of these calls and their results
 	turns    [maxPeriod]int32    // by period less 1: the turn of the first of them
 	reported [maxPeriod]uint8    // by period less 1: the grade that was reported
 	said     uint64              // of requests with only new messages: changes with each message of the user
@@ -42,6 +43,7 @@ type callLoops struct {
 // loopStep is a call with its result.
 type loopStep struct {
 	hash uint64 // of the call and the result; 0 for none
+	size int    // of the arguments and the result
 	turn int32
 	kind stepKind
 }
@@ -62,6 +64,7 @@ type round struct {
 	count, period int // rounds so far, and calls in each; period is 0 if there is no loop
 	kind          stepKind
 	first         int32 // turn of the first call
+	bytes         int   // of arguments and results, without the first round
 }
 
 // addStep adds a call with its result, and returns the round that it completes.
@@ -77,15 +80,16 @@ func (l *callLoops) addStep(s loopStep) (r round) {
 		}
 		before := l.steps[p-1]
 		if before.hash != s.hash || before.turn == s.turn {
-			l.same[p-1], l.reported[p-1] = 0, 0
+			l.same[p-1], l.reported[p-1], l.bytes[p-1] = 0, 0, 0
 			continue
 		}
 		if l.same[p-1] == 0 {
 			l.turns[p-1] = before.turn
 		}
 		l.same[p-1]++
+		l.bytes[p-1] += s.size
 		if n := l.same[p-1]/p + 1; r.period == 0 && n >= minRounds && l.same[p-1]%p == 0 {
-			r = round{n, p, kind, l.turns[p-1]}
+			r = round{n, p, kind, l.turns[p-1], l.bytes[p-1]}
 		}
 	}
 	copy(l.steps[1:], l.steps[:])
@@ -130,7 +134,7 @@ func (h *history) reportLoop(l *agentConversation, ref stream.Ref, call *loopCal
 	m := stream.Messagef("the same %s %s since turn %d, the last one %s %s, each time with the same %s (%s)", what, stream.Own(count.Of(r.count, "time")),
 		r.first+1, stream.Fact(call.name), stream.Clip(call.args, 0, maxLoopQuote), result, stream.Clip(bytes.TrimSpace(call.result), 0, maxLoopQuote))
 	f := callLoop.WithSeverity(severity).Finding("%s", m).
-		WithDetail("loop", "n", r.count, "period", r.period, "since_turn", int(r.first)+1)
+		WithDetail("loop", "n", r.count, "period", r.period, "since_turn", int(r.first)+1, "bytes", r.bytes)
 	h.x.in.Timeline.Append(stream.Event{Kind: stream.Found, At: h.x.at, Turn: ref.Turn, Slot: c.Slot, Frame: t.LastFrame, What: &f})
 }
 
@@ -149,7 +153,7 @@ type loopCall struct {
 // asStep returns the call as a step. A call without text in its result makes no loop, because toolscope doesn't compare
 // pictures.
 func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
-	s := loopStep{turn: turn, kind: stepUseful}
+	s := loopStep{turn: turn, kind: stepUseful, size: len(c.args) + len(c.result)}
 	text := c.result
 	words := bytes.Fields(text[:min(len(text), 2*shortResult)])
 	fails := c.failed || errorStart.Match(text[:min(len(text), maxErrorStart)])

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"toolscope/providers/adk"
+	"toolscope/providers/agentlines"
 	"toolscope/providers/agui"
 	"toolscope/providers/aigateway"
 	"toolscope/providers/aisdk"
@@ -24,11 +25,7 @@ import (
 	"toolscope/providers/claudecode"
 	"toolscope/providers/codexexec"
 	"toolscope/providers/cohere"
-	"toolscope/providers/copilotcli"
-	"toolscope/providers/cursorcli"
-	"toolscope/providers/droidexec"
 	"toolscope/providers/gemini"
-	"toolscope/providers/geminicli"
 	"toolscope/providers/geminiinteractions"
 	"toolscope/providers/geminilive"
 	"toolscope/providers/langgraph"
@@ -38,7 +35,6 @@ import (
 	"toolscope/providers/openaichat"
 	"toolscope/providers/openairealtime"
 	"toolscope/providers/openairesponses"
-	"toolscope/providers/pijson"
 	"toolscope/providers/protocol"
 	"toolscope/providers/transcript"
 	"toolscope/providers/workersai"
@@ -50,7 +46,7 @@ import (
 
 // All lists the protocols, one per line. OpenRouter, Groq, Mistral and others are hosts of openaichat,
 // not protocols of their own.
-var All = []protocol.Protocol{
+var All = slices.Concat([]protocol.Protocol{
 	anthropic.Protocol(),
 	openaichat.Protocol(),
 	openairesponses.Protocol(),
@@ -67,18 +63,13 @@ var All = []protocol.Protocol{
 	aigateway.Protocol(),
 	openairealtime.Protocol(openairesponses.Protocol()),
 	geminilive.Protocol(),
-	copilotcli.Protocol(),
-	pijson.Protocol(),
-	geminicli.Protocol(),
-	droidexec.Protocol(),
-	cursorcli.Protocol(),
 	langgraph.Protocol(),
 	mistralconversations.Protocol(),
 	lmstudio.Protocol(),
 	adk.Protocol(),
 	workersai.Protocol(),
 	anthropicagents.Protocol(),
-}
+}, agentlines.Protocols())
 
 // sessions are the protocols of session files of agents, by the innermost wrapper of their
 // exchanges.

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -202,32 +203,48 @@ func (h *history) reportRequest() {
 	outcome := x.requestOutcome()
 	for i := range h.check.breaches {
 		b := &h.check.breaches[i]
-		severity, ok := stream.Error, true
-		switch {
-		case b.known:
-			continue
-		case outcome == requestRefused:
-			if b.fits == 0 {
-				severity, ok = stream.Warn, b.Proof != requestrules.ByRefusal
-			}
-		case outcome == requestAccepted:
-			severity, ok = stream.Info, !own && b.Proof != requestrules.ByRefusal
-		case h.check.session != nil:
-			if severity = stream.Warn; b.Proof == requestrules.ByHost || !sendsCalls[innerWrapper(x.Head)] {
-				severity = stream.Info
-			}
-		case b.Proof == requestrules.ByHost && own:
-			severity = stream.Warn
-		case b.Proof == requestrules.ByHost:
-			severity = stream.Info
-		case b.Proof == requestrules.ByRefusal:
-			ok = false
-		}
+		severity, ok := h.gradeBreach(b, outcome, own)
 		if !ok || outcome != requestRefused && !x.in.isNewBreach(x, b) {
 			continue
 		}
+		grade := severity
+		for j := range h.check.breaches { // a place in a request has at most one finding above info
+			o := &h.check.breaches[j]
+			other, isReported := h.gradeBreach(o, outcome, own)
+			order := cmp.Or(cmp.Compare(b.fits, o.fits), cmp.Compare(grade, other), cmp.Compare(j, i))
+			if isReported && b.path != "" && o.path == b.path && order < 0 {
+				severity = stream.Info
+			}
+		}
 		h.reportBreach(b, severity, outcome)
 	}
+}
+
+// gradeBreach returns the severity of a breach; own is true at the target's own host. ok is false if the breach is not
+// reported.
+func (h *history) gradeBreach(b *requestBreach, outcome requestOutcome, own bool) (severity stream.Severity, ok bool) {
+	severity, ok = stream.Error, true
+	switch {
+	case b.known:
+		return severity, false
+	case outcome == requestRefused:
+		if b.fits == 0 {
+			severity, ok = stream.Warn, b.Proof != requestrules.ByRefusal
+		}
+	case outcome == requestAccepted:
+		severity, ok = stream.Info, !own && b.Proof != requestrules.ByRefusal
+	case h.check.session != nil:
+		if severity = stream.Warn; b.Proof == requestrules.ByHost || !sendsCalls[innerWrapper(h.x.Head)] {
+			severity = stream.Info
+		}
+	case b.Proof == requestrules.ByHost && own:
+		severity = stream.Warn
+	case b.Proof == requestrules.ByHost:
+		severity = stream.Info
+	case b.Proof == requestrules.ByRefusal:
+		ok = false
+	}
+	return severity, ok
 }
 
 // reportBreach reports a breach about the turn of the request. If it has none, the finding is about the call, or about
@@ -237,7 +254,7 @@ func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outco
 	if outcome == requestAccepted {
 		m = stream.Messagef("%s; this host accepts the request, but %s does not", m, stream.Own(h.check.to.Title))
 	}
-	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m)
+	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m).WithDetail("illegal", b.detailFields()...)
 	if len(x.turns) > 0 && b.Spots[0].Call.Call == 0 {
 		x.emit(stream.Event{Kind: stream.Found, Turn: x.lastTurn(), Slot: stream.NoSlot, What: &f})
 		return
@@ -247,6 +264,21 @@ func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outco
 		e.Turn, e.Slot, e.Frame = b.call.Turn, t.Calls[b.call.Call-1].Slot, t.LastFrame
 	}
 	x.in.Timeline.Append(e)
+}
+
+// detailFields returns the facts of the breach for programs, as far as they are known.
+func (b *requestBreach) detailFields() []any {
+	fields := []any{"rule", b.Rule}
+	if b.path != "" {
+		fields = append(fields, "path", b.path)
+	}
+	if id := b.Spots[0].ID; id != "" {
+		fields = append(fields, "id", id)
+	}
+	if b.end > 0 {
+		fields = append(fields, "start", b.start, "end", b.end)
+	}
+	return fields
 }
 
 // breachKey identifies a breach in a conversation.

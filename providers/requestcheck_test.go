@@ -105,8 +105,12 @@ func TestRequestOutcome(t *testing.T) {
 		{"refused, and a key is wrong", otherHost, asked{portsRequest(portsAsk), refusedWith("invalid x-api-key"), 401}, "2 REQUEST_REFUSED error client"},
 		{"a limit", otherHost, asked{portsRequest(portsAsk), `{"type":"error","error":{"type":"rate_limit_error","message":"later"}}`, 429}, "2 PROVIDER_ERROR error provider"},
 	} {
-		if _, found := play(test.url, first, test.next); strings.Join(found, ", ") != test.want {
+		in, found := play(test.url, first, test.next)
+		if strings.Join(found, ", ") != test.want {
 			t.Errorf("%s: %q, want %q", test.name, strings.Join(found, ", "), test.want)
+		}
+		if twice := placesFoundTwice(in); twice != nil {
+			t.Errorf("%s: several findings for one place: %q", test.name, twice)
 		}
 	}
 }
@@ -213,5 +217,72 @@ func TestReasoningWords(t *testing.T) {
 		if got := sent[0].Outcome + " " + sent[0].Reasoning + " " + sent[0].Signature; got != test.want {
 			t.Errorf("%q, not %q", got, test.want)
 		}
+	}
+}
+
+// placesFoundTwice returns the places in requests that several findings of warn or error are about.
+func placesFoundTwice(in *Inspector) (twice []string) {
+	seen := map[string]string{}
+	for _, t := range in.Session().Turns {
+		for _, f := range t.Findings {
+			if f.Severity == stream.Info || f.Detail == nil || f.Detail.Name != "illegal" {
+				continue
+			}
+			at := fmt.Sprint(t.Number+1, " ", f.Detail.Value("path"))
+			if before := seen[at]; before != "" {
+				twice = append(twice, at+" "+before+" "+f.Code)
+			}
+			seen[at] = f.Code
+		}
+	}
+	return twice
+}
+
+// TestBreachDetail: a finding about a request has its rule, and the place of it in the body.
+func TestBreachDetail(t *testing.T) {
+	request := portsRequest(portsAsk, portsResult)
+	in, _ := play(otherHost, asked{request, portsAnswer("end_turn", `{"type":"text","text":"22"}`), 200})
+	found := findingsOf(in, "ORPHAN_RESULT")
+	if len(found) != 1 {
+		t.Fatalf("%+v", found)
+	}
+	d := found[0].Detail
+	if d.Value("rule") != "result-has-call" || d.Value("path") != "messages[1].content[0]" || d.Value("id") != "toolu_net1" {
+		t.Errorf("%+v", d)
+	}
+	start, end := d.Value("start").(int), d.Value("end").(int)
+	if want := `{"type":"tool_result","tool_use_id":"toolu_net1","content":"22, 80"}`; request[start:end] != want {
+		t.Errorf("%q", request[start:end])
+	}
+}
+
+// TestOnePlaceOnce: whatever is wrong with a request, a place in it has at most one finding of warn or error.
+func TestOnePlaceOnce(t *testing.T) {
+	user := func(blocks ...string) string { return `{"role":"user","content":[` + strings.Join(blocks, ",") + `]}` }
+	result := func(id string) string {
+		return `{"type":"tool_result","tool_use_id":"` + id + `","content":"22, 80"}`
+	}
+	badCall := `{"type":"tool_use","id":"a b","name":"no name","input":"{}"}`
+	empty := `{"type":"text","text":""}`
+	pool := []string{
+		portsAsk, model(portsCall), model(portsThought, portsCall), model(portsCall, portsCall), model(badCall), model(empty, badCall), user(empty),
+		portsResult, user(result("toolu_net1"), result("toolu_net1")), user(empty, result("toolu_lost")), user(result("a b"), empty, result("a b")),
+	}
+	first := asked{portsRequest(portsAsk), portsAnswer("tool_use", portsThought, portsCall), 200}
+	places, twice := 0, map[string]string{}
+	for i := range len(pool) * len(pool) {
+		body := portsRequest(portsAsk, pool[i%len(pool)], pool[i/len(pool)])
+		in, found := play(ownHost, first, asked{body, refusedWith("messages.1.content.0: not allowed"), 400})
+		places += len(found)
+		for _, at := range placesFoundTwice(in) {
+			codes := strings.Join(strings.Fields(at)[2:], " ")
+			twice[codes] = at + " in " + body
+		}
+	}
+	if places < 300 {
+		t.Errorf("only %d findings", places)
+	}
+	for codes, at := range twice {
+		t.Errorf("%s: %s", codes, at)
 	}
 }

@@ -198,6 +198,12 @@ func TestCacheBreak(t *testing.T) {
 		return fmt.Sprintf(`{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-4","content":[{"type":"text","text":"ok"}],`+
 			`"stop_reason":"end_turn","usage":{"input_tokens":5,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"output_tokens":1}}`, read, written)
 	}
+	messages := strings.TrimSuffix(request("", "", "look")[strings.Index(request("", "", "look"), `[{"role"`):], "}")
+	rest := map[string]int{
+		"a clock": len(system) - 28 + len(messages), "a new tool": len(system) + len(messages),
+		"a tool is gone": len(tools) - strings.Index(tools, `{"name":"ping"`) + len(system) + len(messages),
+		"a message":      len(messages) - strings.Index(messages, "look") - 4,
+	}
 	for _, test := range []struct{ name, tools, system, first, path, words string }{
 		{"a clock", tools, strings.Replace(system, "15:00", "16:21", 1), "look", "system", `the system prompt, which an earlier request sent: system, byte 27, "07:15:00" became "07:16:21"; 0 of 4000 cached tokens were read`},
 		{"the order of tools", `[{"name":"ping","input_schema":{"type":"object"}},{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "the order is different, ping moved"},
@@ -213,6 +219,8 @@ func TestCacheBreak(t *testing.T) {
 		case test.words == "" && len(found) == 0:
 		case len(found) != 1 || test.words == "" || !strings.Contains(found[0].Message, test.words) || found[0].Detail.Fields[0].Value != test.path:
 			t.Errorf("%s: %+v", test.name, found)
+		case rest[test.name] > 0 && found[0].Detail.Value("bytes") != rest[test.name]:
+			t.Errorf("%s: %v bytes, not %d", test.name, found[0].Detail.Value("bytes"), rest[test.name])
 		}
 	}
 }

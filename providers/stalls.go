@@ -36,6 +36,8 @@ type silence struct {
 	deltas  int
 	longest stall
 	over    bool // the turn has a finish reason
+
+	progress turnProgress
 }
 
 // stall is a silence that is longer than usual.
@@ -60,9 +62,10 @@ var gapWords = [numGapKinds]string{"no delta", "no delta", "no byte of the argum
 
 // afterEvent follows the events of a turn.
 func (s *silence) afterEvent(e stream.Event, number int32) {
+	s.progress.followEvent(e.Kind, e.At)
 	switch e.Kind {
 	case stream.TurnOpen:
-		*s = silence{x: s.x}
+		*s = silence{x: s.x, progress: turnProgress{delta: stream.NoTime, ping: stream.NoTime}}
 	case stream.Heartbeat:
 		s.pings++
 	case stream.TextDelta:
@@ -89,6 +92,9 @@ func (s *silence) afterEvent(e stream.Event, number int32) {
 // noteDelta notes a delta.
 func (s *silence) noteDelta(e *stream.Event, kind gapKind) {
 	s.endGap(e)
+	if s.usual == nil {
+		s.usual = s.x.in.gapsOf(s.x, e.Turn)
+	}
 	s.last, s.kind, s.pings = e.At, kind, 0
 	s.deltas++
 }
@@ -98,9 +104,6 @@ func (s *silence) endGap(e *stream.Event) {
 	gap := e.At - s.last
 	if s.deltas == 0 || s.last < 0 || gap <= 0 {
 		return
-	}
-	if s.usual == nil {
-		s.usual = s.x.in.gapsOf(s.x, e.Turn)
 	}
 	u := &s.usual[s.kind]
 	if gap >= minStall && gap > s.longest.lasted && u.isUnusual(gap, s.kind, s.named) {

@@ -452,7 +452,7 @@ func (c *Call) sealArgs(e Event, n int) {
 		return
 	}
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
-		c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the call was refused: %s", e.Text), "refused")
+		c.endUnsealed(PhaseRejected, n, ArgsCut.WithCause(UnknownParty), Messagef("the call was refused: %s", e.Text), "refused")
 		return
 	}
 	if c.phase > PhaseOpen {

@@ -135,6 +135,16 @@ func (f Finding) WithDetail(name string, fields ...any) Finding {
 	return f
 }
 
+// Value returns the value of a field, nil if there is none.
+func (d *Detail) Value(key string) any {
+	for _, f := range d.Fields {
+		if f.Key == key {
+			return f.Value
+		}
+	}
+	return nil
+}
+
 // InText is where a call is in a text; nil if a finding is not about one.
 type InText struct {
 	Form   string // the way in which the call is written

@@ -254,30 +254,30 @@ func TestPlaceIsKept(t *testing.T) {
 	}
 }
 
-// TestThemePicker: what is selected is seen at once; esc takes it back, enter keeps it, and w keeps
-// it for the next time.
+// TestThemePicker: what is selected is seen at once; letters find a theme at once; esc takes it back, enter
+// keeps it, and tab keeps it for the next time.
 func TestThemePicker(t *testing.T) {
 	kept := ""
 	s := newScreen(t, 80, 24, func(o *Options) {
 		o.Remember = func(name string) (string, error) { kept = name; return "a file", nil }
 	}).feed(body("agent.sse")(t)...)
 	before := s.View()
-	s.press("t").shows("Theme 1 of ", "▌toolscope-dark", "contrast ", "● ok ▲ cut").press("<down>")
+	s.press("t").shows(" Theme ", " 1 of ", "▌toolscope-dark", "contrast ", "● ok ▲ cut").press("<down>")
 	if s.pen.Ink.Theme.Name != "toolscope-light" {
 		t.Error("the theme is", s.pen.Ink.Theme.Name)
 	}
 	if s.press("<esc>"); s.View() != before {
 		t.Error("esc does not lead back")
 	}
-	s.press("t/drac").shows("▌dracula", "1 of 1").press("<enter>").hides("Theme")
+	s.press("tdrac").shows("▌dracula", "1 of 1").press("<enter>").hides("Theme")
 	if s.pen.Ink.Theme.Name != "dracula" || kept != "" {
 		t.Error("the theme is", s.pen.Ink.Theme.Name, "kept", kept)
 	}
-	s.press("tw").finish().shows("theme dracula is saved: a file")
+	s.press("t<tab>").finish().shows("theme dracula is saved: a file")
 	if kept != "dracula" {
 		t.Error("kept", kept)
 	}
-	s.press("t/zzz<enter>").hides("Theme")
+	s.press("tzzz<enter>").hides("Theme")
 	if s.pen.Ink.Theme.Name != "dracula" {
 		t.Error("where no theme is found it becomes", s.pen.Ink.Theme.Name)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/screen"
@@ -33,6 +34,8 @@ var plainSizes = [][2]int{{40, 10}, {80, 24}, {140, 40}}
 
 var drawings = []drawing{
 	{name: "02-browse", sizes: [][2]int{{20, 5}, {40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}, begin: feeding(twoAtOnce), shots: []string{"", "gj"}},
+	{name: "02-worst", sizes: acceptedSizes, change: []func(*Options){static}, begin: feeding(failures), shots: []string{"", "!"}},
+	{name: "02-healthy", sizes: [][2]int{{80, 24}, {140, 40}}, change: []func(*Options){static}, begin: feeding(demoRecords("parallel")), shots: []string{"", "K"}},
 	{name: "02-failures", sizes: [][2]int{{60, 18}, {80, 24}, {140, 40}}, begin: feeding(failures), shots: []string{"g!3"}},
 	{name: "02-turn", sizes: plainSizes, begin: feeding(session), shots: []string{"gjjj"}},
 	{name: "03-cut", sizes: plainSizes, begin: feeding(demoRecords("cut")), shots: []string{"2", "1gj2jj-"}},
@@ -43,9 +46,11 @@ var drawings = []drawing{
 	{name: "04-request", sizes: plainSizes, begin: feeding(demoRecords("history")), shots: []string{"gj6"}},
 	{name: "04-result", sizes: plainSizes, begin: feeding(demoRecords("history")), shots: []string{"gj7"}},
 	{name: "05-time", sizes: [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}}, change: []func(*Options){cutting}, begin: feeding(demoRecords("parallel")), shots: []string{" {{,", "x", "w"}},
-	{name: "06-compare", sizes: plainSizes, begin: feeding(sevenForecasts), shots: []string{"=jj"}},
+	{name: "06-compare", sizes: append(slices.Clone(plainSizes), [2]int{250, 60}), begin: feeding(sevenForecasts), shots: []string{"=jj"}},
 	{name: "07-replay", sizes: [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}}, begin: feeding(demoRecords("malformed")), shots: []string{"p"}},
 	{name: "08-sent-back", sizes: [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}}, begin: feeding(demoRecords("history")), shots: []string{"gjjjjo"}},
+	{name: "09-refusal", sizes: [][2]int{{40, 10}, {80, 24}, {140, 40}, {250, 60}}, change: []func(*Options){static}, begin: feeding(refusedSession), shots: []string{"!", "2z"}},
+	{name: "09-live", sizes: acceptedSizes, change: []func(*Options){awaiting}, begin: threeStreams, shots: []string{"", "s"}},
 	{name: "09-waiting", sizes: plainSizes, change: []func(*Options){awaiting}, begin: func(s *rig) {
 		s.feed(refusedFor(1, "no provider in the path: put /openai before it")...)
 	}, shots: []string{""}},
@@ -53,6 +58,7 @@ var drawings = []drawing{
 	{name: "09-leaving", sizes: [][2]int{{60, 18}, {80, 24}}, change: []func(*Options){awaiting}, begin: threeStreams, shots: []string{"<c-c>"}},
 	{name: "09-break", sizes: plainSizes, change: []func(*Options){breaking}, begin: feeding(demoRecords("malformed")), shots: []string{"b", "b"}},
 	{name: "10-filter", sizes: plainSizes, begin: feeding(demoRecords("protocols")), shots: []string{"fmodel:g cost>0 costs>1", "<bs><bs><bs><bs><bs><bs><bs><bs><enter>"}},
+	{name: "10-nomatch", sizes: plainSizes, change: []func(*Options){static}, begin: feeding(failures), shots: []string{"fzzzz<enter>"}},
 	{name: "10-find", sizes: plainSizes, begin: feeding(failures), shots: []string{"g/malf"}},
 	{name: "10-palette", sizes: plainSizes, begin: feeding(demoRecords("malformed")), shots: []string{":repl"}},
 	{name: "10-sort", sizes: plainSizes, begin: feeding(demoRecords("protocols")), shots: []string{":sort cost<enter>"}},
@@ -65,7 +71,7 @@ var drawings = []drawing{
 	{name: "10-bookmarks", sizes: plainSizes, begin: feeding(demoRecords("parallel")), shots: []string{"gj2jj:mark here<enter>1GB'"}},
 	{name: "10-jq", sizes: plainSizes, begin: feeding(demoRecords("protocols")), shots: []string{"g:jq .guests<enter>", "<tab>"}},
 	{name: "11-demo", sizes: [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}}, change: []func(*Options){touring}, begin: tourWhole, shots: []string{"", "}}}", "}}}}}}}}}"}},
-	{name: "12-large", sizes: [][2]int{{60, 8}, {80, 24}}, change: []func(*Options){touring, large}, begin: tourWhole, shots: []string{"}}"}},
+	{name: "12-large", sizes: [][2]int{{60, 8}, {80, 24}, {250, 60}}, change: []func(*Options){touring, large}, begin: tourWhole, shots: []string{"}}"}},
 }
 
 func feeding(records func(testing.TB) []stream.Record) func(*rig) {
@@ -114,24 +120,28 @@ func handed(o *Options) {
 	o.Forms = []modes.ExportForm{{Key: "c", What: display.Lit("request as curl, keys $ENV"), Make: func(*providers.View, stream.Ref) ([]byte, error) { return nil, errors.New("not captured") }}}
 }
 
-// TestDrawnScenes: every place at the sizes that matter. Without colours it says the same; in ASCII no byte
-// is above 0x7F.
+// TestDrawnScenes: every place at the sizes that matter. Without colours and on a light ground it says the same; in ASCII
+// no byte is above 0x7F.
 func TestDrawnScenes(t *testing.T) {
 	for _, d := range drawings {
 		t.Run(d.name, func(t *testing.T) {
 			var out strings.Builder
 			for _, size := range d.sizes {
 				colour := d.start(t, size)
-				none := d.start(t, size, colourless)
+				none, light := d.start(t, size, colourless), d.start(t, size, lightTheme)
 				for _, keys := range d.shots {
 					colour.take(keys)
 					none.take(keys)
+					light.take(keys)
 					fmt.Fprintf(&out, "== %dx%d, keys %s\n", size[0], size[1], keys)
 					inks, plain := colour.inks(), none.attributes()
-					other := none.rows()
+					other, bright := none.rows(), light.rows()
 					for y, row := range colour.rows() {
 						if !strings.HasPrefix(d.name, "10-themes") && row != other[y] {
 							t.Errorf("%v: without colours row %d is %q, not %q", size, y, other[y], row)
+						}
+						if !strings.HasPrefix(d.name, "10-themes") && row != bright[y] {
+							t.Errorf("%v: on a light ground row %d is %q, not %q", size, y, bright[y], row)
 						}
 						fmt.Fprintf(&out, "  %s\n", row)
 						for i, marks := range []string{inks[y][0], inks[y][1], plain[y]} {
@@ -161,6 +171,8 @@ func (d drawing) start(t *testing.T, size [2]int, change ...func(*Options)) *rig
 	d.begin(s)
 	return s
 }
+
+func lightTheme(o *Options) { o.Theme = themes.Default(false) }
 
 // take presses keys, and has the work done that the last of them asked for.
 func (s *rig) take(keys string) {

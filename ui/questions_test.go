@@ -5,34 +5,56 @@ import (
 	"testing"
 )
 
-// answersWithin is the number of rows in which the answer to a question about a call is.
+// answersWithin is the number of rows in which the answer to a question is, if no key is needed.
 const answersWithin = 17
 
-// TestQuestions: at 80 x 24, each question about a call has its answer on one screen, after at most one key. Those
+// static is a source that doesn't grow: it opens on the worst call.
+func static(o *Options) { o.Static = true }
+
+// TestQuestions: at 80 x 24, each question has its answer on one screen, after at most one key from a fresh start. Those
 // without a key have it in the upper rows.
 func TestQuestions(t *testing.T) {
+	sample := func(name string) func(*rig) { return feeding(demoRecords(name)) }
 	for _, q := range []struct {
-		question, sample, keys string
-		answers                []string
+		question string
+		source   func(*rig)
+		live     bool
+		keys     string
+		answers  []string
 	}{
-		{"what is wrong with this call", "malformed", "", []string{"▎ ✗ Not JSON from byte 87 on: expected a comma or }, got 's'."}},
-		{"who caused it", "malformed", "", []string{"▎   cause  the model"}},
-		{"who caused it", "cut", "", []string{"▎   cause  the provider"}},
-		{"what do I do", "malformed", "", []string{"▎   do     Report the error to the model in a tool result."}},
-		{"at which byte and delta", "malformed", "", []string{"^ expected , or }, got s  byte 87, delta 14"}},
-		{"is it safe to run", "early", "5", []string{"!! as soon as it parses", "30 B too soon", "only if complete and valid"}},
-		{"what would a careless client have run", "malformed", "5", []string{"WOULD HAVE RUN", "not JSON: it fails"}},
-		{"what was really sent back", "history", "gjjo", []string{"∅ {} was sent", "the request carried", "cause  the client"}},
-		{"what did the tool get and answer", "executed", "7", []string{"[Result"}},
-		{"which agent asked this", "parallel", "", []string{"turn 1 · "}},
-		{"what does the turn cost, and how sure is it", "malformed", "ggh2", []string{"cost     $0.0070"}},
+		{"what is wrong with this call", sample("malformed"), false, "", []string{"▎ ✗ Not JSON from byte 87 on: expected a comma or }, got 's'."}},
+		{"who caused it: the model", sample("malformed"), false, "", []string{"▎   cause  the model"}},
+		{"who caused it: the provider", sample("cut"), false, "", []string{"▎   cause  the provider"}},
+		{"what do I do", sample("malformed"), false, "", []string{"▎   do     Report the error to the model in a tool result."}},
+		{"at which byte and delta", sample("malformed"), false, "", []string{"^ expected , or }, got s  byte 87, delta 14"}},
+		{"which calls are bad, worst first", feeding(failures), false, "", []string{"s worst first", "▌   2  ✗  malformed     run_shell", "4  ▲  cut short     write_file", "5  ◇  not an object notify", "5  ⊘  aborted       deploy", "─── 3 healthy ─"}},
+		{"how many of how many", feeding(failures), false, "", []string{"5 turns · 6 calls  3 bad  ✗1 ▲1 ⊘1   ◇1"}},
+		{"where in the run", feeding(manyAnswers), false, "", []string{" ···✗······✗······✗"}},
+		{"is it safe to run", sample("early"), false, "5", []string{"!! as soon as it parses", "30 B too soon", "only if complete and valid"}},
+		{"what would a careless client have run", sample("malformed"), false, "5", []string{"WOULD HAVE RUN", "not JSON: it fails"}},
+		{"what would another provider get", sample("malformed"), false, "p", []string{"∅ Sent as {} to 5 of 10 providers", "PROVIDER          GETS              TAKES IT?        LOST", "mistral           =  the same text  not known"}},
+		{"what was really sent back", sample("history"), false, "o", []string{"∅ {} was sent, not the 55 bytes that the model wrote", "the request carried  2 B", "cause  the client"}},
+		{"why was my request refused", feeding(refusedSession), false, "!", []string{"The provider refused messages[1].content[0]", "cause  your client", "since  Turn 2 still had both; turn 3 is the first without."}},
+		{"whom do we wait on, and since when", threeStreams, true, "", []string{"Waiting on  providers 3   longest 41 s  turn 2   next 1 s  turn 3"}},
+		{"which stream is slowest now", threeStreams, true, "s", []string{"IDLE", "2  ◐  looks done    run_tests         gpt-5.2              2 B   41 s"}},
+		{"which model differs, in what", sample("compare"), false, "=", []string{"≠ No two agree.", "gpt-5.2 made one call of two", "mistral-large-latest wrote .days as a", "one call fewer", `≠ "5"  ! wrong type`}},
+		{"what did the tool get and answer", sample("executed"), false, "7", []string{"was run with the first 4 of 69 bytes", "[Result 28 B]", "in the request of turn 2", "Failed to scrape all 1 URLs."}},
+		{"which agent asked this", feeding(session), false, "", []string{"AGENT", "4  ●                └ ls              Explore"}},
+		{"what does the turn cost, and how sure is it", sample("history"), false, "h", []string{"cost     $0.002194   in $1.75, out $14.00 per million · table of 2026-11-10"}},
 	} {
-		s := newScreen(t, 80, 24).feed(demo(t, q.sample)...).end().press(q.keys).shows(q.answers...)
-		if upper := strings.Join(s.rows()[:answersWithin], "\n"); q.keys == "" {
-			for _, answer := range q.answers {
-				if !strings.Contains(upper, answer) {
-					t.Errorf("%s: %q is not in the upper %d rows:\n%s", q.question, answer, answersWithin, s.text())
-				}
+		s := newScreen(t, 80, 24, static)
+		if q.live {
+			s = newScreen(t, 80, 24, awaiting)
+		}
+		q.source(s)
+		s.press(q.keys)
+		rows := s.rows()
+		if q.keys == "" {
+			rows = rows[:answersWithin]
+		}
+		for _, answer := range q.answers {
+			if !strings.Contains(strings.Join(rows, "\n"), answer) {
+				t.Errorf("%s: %q is not in rows 1 to %d:\n%s", q.question, answer, len(rows), s.text())
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (d *paneLayout) documentColumn(h int, tabs []placedPane) []paneSlot {
 func (d *paneLayout) tabHeight(tab panes.Pane, h int) int {
 	least := lowTab
 	switch {
-	case d.m.selectedCall() == nil && d.m.doc.Summary.ShowsRefusal(): // its sections are the evidence
+	case d.m.doc.Summary.ShowsRefusal() && d.m.selectedCall() == nil: // its sections are the evidence
 	case h >= roomyColumn:
 		least = roomyTab
 	case d.focus == tab:

@@ -281,13 +281,17 @@ const (
 	minMapTurns = 8
 )
 
-// mapRows returns the height of the map of turns. Live, its row is free for the parties that calls wait on.
+// mapRows returns the height of the second row: the map of turns, or the parties that a live source waits on.
 func (fd *frameDrawer) mapRows() int {
 	m := fd.m
-	if m.h < minMapRows || m.large || m.isLive() || m.tour.isTourShown() || m.tour.isSummaryOpen() || len(m.view.Session().Turns) < minMapTurns {
+	turns := len(m.view.Session().Turns)
+	switch {
+	case m.h < minMapRows, m.large, m.tour.isTourShown(), m.tour.isSummaryOpen(), turns == 0, m.setup.isWaitingForClients():
 		return 0
+	case fd.showsWaiting(), !m.isLive() && turns >= minMapTurns:
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // mapCaption is the width of the words after a map whose cells have several turns.
@@ -315,6 +319,10 @@ func (fd *frameDrawer) extendMap() {
 
 // drawMap draws the worst sign of each turn. The cell of the cursor is reversed.
 func (fd *frameDrawer) drawMap(p *screen.Pen) {
+	if fd.showsWaiting() {
+		fd.drawWaiting(p)
+		return
+	}
 	fd.extendMap()
 	here := -1
 	if t := fd.m.selectedTurn(); t != nil {
@@ -352,6 +360,9 @@ func (fd *frameDrawer) turnIndex(t *stream.Turn) int {
 
 // goToMapCell selects the worst row of the turns of a cell.
 func (fd *frameDrawer) goToMapCell(x int) {
+	if fd.showsWaiting() {
+		return
+	}
 	fd.extendMap()
 	turns := fd.m.view.Session().Turns
 	from := (x - 1) * fd.runs.per

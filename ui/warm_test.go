@@ -3,6 +3,7 @@ package ui
 import (
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"toolscope/themes"
@@ -12,22 +13,28 @@ var rgb = regexp.MustCompile(`[34]8;2;(\d+);(\d+);(\d+)`)
 
 // warmCells are the texts of the frame that are yellow, orange or red, or have such a background.
 func warmCells(s *rig) (n int) {
-	for _, row := range regexp.MustCompile(`\n`).Split(s.View(), -1) {
-		cells(s, row, func(sgr string, width int) {
-			for _, m := range rgb.FindAllStringSubmatch(sgr, -1) {
-				var c [3]float64
-				for i := range c {
-					c[i], _ = strconv.ParseFloat(m[i+1], 64)
-				}
-				r, g, b := c[0], c[1], c[2]
-				most, least := max(r, g, b), min(r, g, b)
-				if most-least > 0.2*most && g <= r && (b == least || r == most && (b-g)/(most-least) < 1./3) {
-					n += width
-					break
-				}
-			}
-		})
+	for _, row := range strings.Split(s.View(), "\n") {
+		n += warmIn(s, row)
 	}
+	return n
+}
+
+// warmIn are those of a row.
+func warmIn(s *rig, row string) (n int) {
+	cells(s, row, func(sgr string, width int) {
+		for _, m := range rgb.FindAllStringSubmatch(sgr, -1) {
+			var c [3]float64
+			for i := range c {
+				c[i], _ = strconv.ParseFloat(m[i+1], 64)
+			}
+			r, g, b := c[0], c[1], c[2]
+			most, least := max(r, g, b), min(r, g, b)
+			if most-least > 0.2*most && g <= r && (b == least || r == most && (b-g)/(most-least) < 1./3) {
+				n += width
+				break
+			}
+		}
+	})
 	return n
 }
 

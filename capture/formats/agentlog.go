@@ -129,6 +129,28 @@ func newSessionLog(in *capture.Input, name string, lacks ...capture.Lack) *sessi
 	return &sessionLog{exchangeLog: exchangeLog{input: in, name: name, lacks: append(lacks, capture.Composed)}}
 }
 
+// sessionBook reads a session file with one conversation, entry by entry.
+type sessionBook struct {
+	*sessionLog
+	read func(l *sessionLog, line []byte)
+	end  func() // the file has no more entries; may be nil
+}
+
+func (b *sessionBook) entry(recs []capture.Record, line []byte) []capture.Record {
+	b.recs = recs
+	b.read(b.sessionLog, line)
+	return b.recs
+}
+
+func (b *sessionBook) close(recs []capture.Record) []capture.Record {
+	b.recs = recs
+	if b.end != nil {
+		b.end()
+	}
+	b.finish()
+	return b.recs
+}
+
 // addEntry adds an entry to the next request.
 func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
 	s.pending, s.pendingSize = append(s.pending, entry), s.pendingSize+len(entry)

@@ -138,21 +138,33 @@ func writeTalks(in *capture.Input, recs []capture.Record, found []foundTalk) []c
 }
 
 // messageLog makes exchanges of the messages of a conversation.
-type messageLog struct{ *sessionLog }
+type messageLog struct {
+	*sessionLog
+	items [][]byte // of OpenAI Responses, which the open response consists of
+}
 
 func newMessageLog(in *capture.Input, form string, path []string) messageLog {
 	log := newSessionLog(in, form, capture.NoDeltas, capture.NoTimes, capture.NoEnding)
 	log.path = path
-	return messageLog{log}
+	return messageLog{sessionLog: log}
 }
 
 // addMessage adds a message: a response if it is the model's, and part of the next request.
 func (l *messageLog) addMessage(m []byte) {
-	f := json.Pick(m, "role", "type", "lc")
+	f := json.Pick(m, "role", "type", "lc", "Agent")
 	role := stringOf(f[0])
 	byModel := role == "assistant" || role == "model"
+	if kind := stringOf(f[1]); l.name == responseItems {
+		if byModel || kind == "function_call" || kind == "reasoning" {
+			l.items = append(l.items, m)
+		} else {
+			l.endItems()
+			l.addEntry(m, time.Time{}, kind == "function_call_output")
+		}
+		return
+	}
 	if f[0] == nil {
-		byModel = hasText(f[1], "ai") || hasText(f[1], "AIMessageChunk")
+		byModel = f[3] != nil || hasText(f[1], "ai") || hasText(f[1], "AIMessageChunk")
 		for class := range json.Elements(json.Find(m, "id")) { // of LangChain's constructor
 			byModel = f[2] != nil && strings.HasPrefix(stringOf(class), "AI")
 		}
@@ -162,10 +174,30 @@ func (l *messageLog) addMessage(m []byte) {
 		l.endExchange("", "", "")
 	}
 	results := bytes.Contains(m, []byte(`"tool_call_id"`)) || formOfMessage(m) != ""
-	if byModel { // a UIMessage has the results of its calls
-		results = bytes.Contains(m, []byte(`"output-`))
+	if byModel { // a UIMessage has the results of its calls, and so has a message of Zed
+		results = bytes.Contains(m, []byte(`"output-`)) || f[3] != nil && bytes.Contains(m, []byte(`"tool_use_id"`))
 	}
 	l.addEntry(m, time.Time{}, results)
+}
+
+// endItems writes the items of the open response.
+func (l *messageLog) endItems() {
+	if len(l.items) == 0 {
+		return
+	}
+	l.writeResponse(time.Time{}, time.Time{}, l.items...)
+	l.endExchange("", "", "")
+	for _, item := range l.items {
+		l.addEntry(item, time.Time{}, false)
+	}
+	l.items = nil
+}
+
+// close writes the open response and the entries after it.
+func (l *messageLog) close(recs []capture.Record) []capture.Record {
+	l.recs = recs
+	l.endItems()
+	return l.sessionLog.close(l.recs)
 }
 
 // messageLines reads files with one message on each line, as programs write their history or their output.

@@ -108,7 +108,7 @@ func (f *talkFinder) searchList(list []byte, path string, depth int) {
 		whole--
 	}
 	if len(messages) > 0 && 5*len(messages) >= 4*whole {
-		if form != "" {
+		if form != "" && (form != responseItems || slices.ContainsFunc(messages, isFromClient)) {
 			f.found = append(f.found, foundTalk{path: path, form: form, messages: messages})
 			return
 		}
@@ -141,13 +141,39 @@ func messageIn(e []byte, depth int) []byte {
 		return e
 	case opensObject(f[7]) && string(json.Find(e, "lc")) == "1":
 		return e
+	case f[0] == nil && isResponseItem(e, kind):
+		return e
+	case f[0] == nil && (isArray(json.Find(e, "Agent", "content")) || isArray(json.Find(e, "User", "content"))):
+		return e // of Zed
 	}
-	for _, inner := range json.Pick(e, "message", "data", "Agent", "User") {
+	for _, inner := range json.Pick(e, "message", "data") {
 		if m := messageIn(inner, depth+1); m != nil {
 			return m
 		}
 	}
 	return nil
+}
+
+// responseItems is the form of conversations that consist of items of OpenAI Responses.
+const responseItems = "Responses items"
+
+// isResponseItem reports whether a value is a call, a result or reasoning as an item of OpenAI Responses.
+func isResponseItem(e []byte, kind string) bool {
+	f := json.Pick(e, "call_id", "name", "arguments", "output", "summary")
+	switch kind {
+	case "function_call":
+		return kindOf(f[0]) == '"' && kindOf(f[1]) == '"' && kindOf(f[2]) == '"'
+	case "function_call_output":
+		return kindOf(f[0]) == '"' && f[3] != nil
+	case "reasoning":
+		return isArray(f[4])
+	}
+	return false
+}
+
+// isFromClient reports whether an item comes from the client: the output of a response has no such item.
+func isFromClient(item []byte) bool {
+	return hasText(json.Find(item, "type"), "function_call_output") || hasText(json.Find(item, "role"), "user")
 }
 
 // formOfMessage returns the form of a message that has a call or a result, "" for any other message.
@@ -157,7 +183,15 @@ func formOfMessage(m []byte) string {
 			m = inner
 		}
 	}
-	f := json.Pick(m, "role", "tool_calls", "toolCalls", "tool_call_id", "toolCallId", "content", "parts")
+	f := json.Pick(m, "role", "tool_calls", "toolCalls", "tool_call_id", "toolCallId", "content", "parts", "type", "Agent")
+	if kind := stringOf(f[7]); strings.HasPrefix(kind, "function_call") && isResponseItem(m, kind) {
+		return responseItems
+	}
+	for block := range json.Elements(json.Find(f[8], "content")) {
+		if kindOf(json.Find(block, "ToolUse", "raw_input")) == '"' {
+			return "Zed thread"
+		}
+	}
 	for c := range json.Elements(f[1]) {
 		switch {
 		case kindOf(json.Find(c, "function", "name")) == '"':

@@ -18,6 +18,9 @@ func TestNoTalks(t *testing.T) {
 		`{"team":[{"role":"admin","content":"x"},{"role":"user","content":"y"}],"openapi":{"tool_calls":{"type":"array"}}}`,
 		`{"choices":[{"message":{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}}]}`,
 		`[{"role":"assistant","finish_reason":"stop","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}]`,
+		`{"object":"response","output":[{"type":"reasoning","summary":[]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`,
+		`[{"type":"function_call","name":"f","arguments":{}},{"type":"function_call_output"},{"role":"user","content":"x"}]`,
+		`[{"Agent":{"content":[{"ToolUse":{"name":"f"}}]}},{"User":{"content":[]}}]`,
 		`{"tools":[{"type":"tool","content":"a"},{"type":"system","content":"b"}]}`,
 		`[{"role":"user","content":"x"},{"name":"a"},{"name":"b"},{"role":"assistant","content":[{"type":"tool_use","id":"i","name":"n"}]}]`,
 	} {

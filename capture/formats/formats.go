@@ -41,6 +41,8 @@ var All = []capture.Format{
 	geminiCLI,
 	qwenCode,
 	piSession,
+	droidSession,
+	kimiSession,
 	copilotSession,
 	opencode,
 	opencodePiece,

@@ -178,7 +178,7 @@ func (o *opencodeReader) readPart(entry, p []byte) {
 	case hasText(kind, "tool"):
 		state := json.Pick(f[2], "status", "time")
 		if hasText(state[0], "pending") {
-			o.step.end = capture.EndCut
+			o.step.end, o.step.why, o.step.by = capture.EndCut, "opencode's session has only a part of the arguments", capture.Client
 		}
 		o.step.results = o.step.results || hasText(state[0], "completed") || hasText(state[0], "error")
 		t[0] = json.Find(state[1], "start")
@@ -245,7 +245,7 @@ func (o *opencodeReader) endStep() {
 func (o *opencodeReader) close(recs []capture.Record) []capture.Record {
 	o.recs = recs
 	if s := &o.step; s.end == "" && (s.ended || s.said != nil || s.began != nil) { // no entry says that it ended
-		s.ended, s.end, s.why = true, capture.EndCut, "the file ends inside a step"
+		s.ended, s.end, s.why, s.by = true, capture.EndCut, "the file ends inside a step", capture.Client
 	}
 	o.endStep()
 	o.finish()

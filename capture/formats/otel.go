@@ -16,7 +16,7 @@ import (
 // generative AI, of OpenInference or of OpenLLMetry.
 var otlp = capture.Format{
 	Name:  "otlp",
-	Title: "OpenTelemetry, OTLP/JSON: GenAI, OpenInference",
+	Title: "OpenTelemetry, OTLP/JSON: GenAI, OpenInference, AI SDK",
 	Sniff: sniffOTLP,
 	New: func(in *capture.Input) capture.Reader {
 		o := &otlpLog{in: in}
@@ -118,6 +118,9 @@ func (s *otelSpan) isModel() bool {
 	if slices.Contains(notModels, s.attrText("gen_ai.operation.name")) {
 		return false
 	}
+	if operation := s.attrText("ai.operationId"); operation != "" { // other spans of the AI SDK repeat the messages
+		return strings.HasSuffix(operation, ".doStream") || strings.HasSuffix(operation, ".doGenerate")
+	}
 	if kind := s.attrText("openinference.span.kind"); kind != "" {
 		return kind == "LLM"
 	}
@@ -211,6 +214,8 @@ func (s *otelSpan) readAttributes() {
 	}
 	switch {
 	case s.convention != "":
+	case s.attributes["ai.operationId"] != nil:
+		s.readAISDK()
 	case s.attributes["gen_ai.output.messages"] != nil || s.attributes["gen_ai.input.messages"] != nil:
 		s.convention = "GenAI"
 		if parts := partsOf(s.attrJSON("gen_ai.system_instructions")); parts != nil {
@@ -236,6 +241,39 @@ func (s *otelSpan) readAttributes() {
 	}
 	if s.word == "" {
 		s.word = s.attrText("llm.finish_reason")
+	}
+}
+
+// readAISDK reads the attributes of the AI SDK's telemetry.
+func (s *otelSpan) readAISDK() {
+	s.convention = "AI SDK"
+	if s.requestModel == nil {
+		s.requestModel = s.attributes["ai.model.id"]
+	}
+	for _, name := range []string{"ai.response.model", "ai.model.id"} {
+		if s.answer.model == nil {
+			s.answer.model = s.attributes[name]
+		}
+	}
+	if s.answer.id == nil {
+		s.answer.id = s.attributes["ai.response.id"]
+	}
+	for m := range json.Elements(s.attrJSON("ai.prompt.messages")) {
+		by, parts := messageOf(m)
+		s.history = append(s.history, spanMessage{by, parts})
+	}
+	if text := nonEmptyText(s.attributes["ai.response.text"]); text != nil {
+		s.answer.parts = append(s.answer.parts, messagePart{kind: textPart, text: text})
+	}
+	s.answer.parts = append(s.answer.parts, partsOf(s.attrJSON("ai.response.toolCalls"))...)
+	for t := range json.Elements(s.attributes["ai.prompt.tools"]) {
+		if text, is := json.Text(t); is {
+			t = text
+		}
+		s.tools = append(s.tools, t)
+	}
+	if word := s.attrText("ai.response.finishReason"); word != "" {
+		s.word = strings.ReplaceAll(word, "-", "_")
 	}
 }
 
@@ -344,7 +382,8 @@ func messageOf(m []byte) (by messageRole, parts []messagePart) {
 	if f[1] != nil {
 		return by, partsOf(f[1])
 	}
-	if (string(role) == "tool" || f[4] != nil) && f[2] != nil {
+	isList := f[4] == nil && hasText(json.Find(json.FirstElement(f[2]), "type"), "tool-result") // of the AI SDK
+	if (string(role) == "tool" || f[4] != nil) && f[2] != nil && !isList {
 		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
 	}
 	parts = contentOf(f[2])
@@ -382,7 +421,7 @@ func contentOf(content []byte) []messagePart {
 // partsOf reads the parts of a message. It omits parts that are neither text nor calls, such as pictures.
 func partsOf(list []byte) (parts []messagePart) {
 	for p := range json.Elements(list) {
-		f := json.Pick(p, "type", "content", "text", "id", "name", "arguments", "response", "result")
+		f := json.Pick(p, "type", "content", "text", "id", "name", "arguments", "response", "result", "toolCallId", "toolName", "input", "args", "output")
 		text := f[1]
 		if text == nil {
 			text = f[2]
@@ -395,6 +434,17 @@ func partsOf(list []byte) (parts []messagePart) {
 				f[6] = f[7]
 			}
 			parts = append(parts, messagePart{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
+		case "tool-call": // of the AI SDK
+			if f[10] == nil {
+				f[10] = f[11]
+			}
+			parts = append(parts, messagePart{kind: callPart, id: f[8], name: f[9], args: f[10]})
+		case "tool-result":
+			result := f[7]
+			if value := json.Find(f[12], "value"); value != nil {
+				result = value
+			}
+			parts = append(parts, messagePart{kind: resultPart, id: f[8], name: f[9], text: resultText(result)})
 		case "reasoning", "thinking":
 			if nonEmptyText(text) != nil {
 				parts = append(parts, messagePart{kind: thoughtPart, text: text})
@@ -469,9 +519,9 @@ func (s *otelSpan) finishReason(as *messageShape) []byte {
 // usageJSON returns the usage in the protocol's names. The conventions count cached tokens as input; Anthropic
 // doesn't.
 func (s *otelSpan) usageJSON(as *messageShape) []byte {
-	input := s.attrCount("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
-	output := s.attrCount("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
-	read := s.attrCount("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read")
+	input := s.attrCount("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.inputTokens", "ai.usage.promptTokens")
+	output := s.attrCount("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.outputTokens", "ai.usage.completionTokens")
+	read := s.attrCount("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.details.cache_read_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read", "ai.usage.cachedInputTokens")
 	write := s.attrCount("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.details.cache_write_tokens", "gen_ai.usage.cache_creation_input_tokens", "llm.token_count.prompt_details.cache_write")
 	if input < 0 && output < 0 {
 		return nil
@@ -504,9 +554,11 @@ func (s *otelSpan) toolsIn(as *messageShape) []byte {
 		if inner := json.Find(t, "function"); inner != nil {
 			function = inner
 		}
-		f := json.Pick(function, "name", "description", "parameters", "input_schema")
-		if f[2] == nil {
-			f[2] = f[3]
+		f := json.Pick(function, "name", "description", "parameters", "input_schema", "inputSchema")
+		for _, schema := range f[3:] {
+			if f[2] == nil {
+				f[2] = schema
+			}
 		}
 		if as == &anthropicShape {
 			all = append(all, objectOf(member{"name", f[0]}, member{"description", f[1]}, member{"input_schema", f[2]}))

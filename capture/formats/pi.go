@@ -30,16 +30,12 @@ var piSession = capture.Format{
 		return s
 	},
 	New: func(in *capture.Input) capture.Reader {
-		p := &piReader{newSessionLog(in, "pi session", capture.NoDeltas, capture.LateTimes, capture.Reencoded)}
-		return &entryReader{in: in, book: p}
+		l := newSessionLog(in, "pi session", capture.NoDeltas, capture.LateTimes, capture.Reencoded)
+		return &entryReader{in: in, book: &sessionBook{sessionLog: l, read: readPiEntry}}
 	},
 }
 
-// piReader reads the entries of a session.
-type piReader struct{ *sessionLog }
-
-func (p *piReader) entry(recs []capture.Record, line []byte) []capture.Record {
-	p.recs = recs
+func readPiEntry(p *sessionLog, line []byte) {
 	f := json.Pick(line, "type", "timestamp", "message")
 	at := parseLogTime(f[1])
 	m := json.Pick(f[2], "role", "content", "stopReason", "errorMessage", "timestamp")
@@ -59,7 +55,7 @@ func (p *piReader) entry(recs []capture.Record, line []byte) []capture.Record {
 		} else {
 			p.endExchange("", "", "")
 		}
-		if hasContent {
+		if hasContent && !hasText(m[2], "aborted") && !hasText(m[2], "error") { // pi sends back no message that failed
 			p.addEntry(line, at, false)
 		}
 	case hasText(m[0], "toolResult"):
@@ -67,5 +63,4 @@ func (p *piReader) entry(recs []capture.Record, line []byte) []capture.Record {
 	case hasText(m[0], "user") && hasContent:
 		p.addEntry(line, at, false)
 	}
-	return p.recs
 }

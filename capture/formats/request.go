@@ -35,7 +35,8 @@ func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	for _, m := range all {
 		for _, of := range *marks.All() {
 			history = history || containsText(of.HistoryKeys, m.Key) && isArray(m.Value)
-			known = known || containsText(of.RequestKeys, m.Key)
+			isModel := string(m.Key) == "model" && opensObject(m.Value) // of Zed's threads
+			known = known || containsText(of.RequestKeys, m.Key) && !isModel
 		}
 	}
 	switch {

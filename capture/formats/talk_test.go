@@ -20,7 +20,7 @@ var talks = []struct {
 	dir    string
 	format capture.Format
 }{
-	{"gemini-cli", geminiCLI}, {"qwen-code", qwenCode}, {"pi", piSession}, {"copilot", copilotSession},
+	{"gemini-cli", geminiCLI}, {"qwen-code", qwenCode}, {"pi", piSession}, {"droid", droidSession}, {"kimi", kimiSession}, {"copilot", copilotSession},
 	{"opencode", opencode}, {"opencode-storage", opencodePiece}, {"cline", cline}, {"cline-screen", clineScreen},
 	{"conversation", conversations}, {"message-lines", messageLines}, {"litellm", liteLLM}, {"otlp", otlp},
 }

@@ -232,7 +232,7 @@ func parseLogTime(value []byte) time.Time {
 		}
 		value = text
 	}
-	if whole, err := strconv.ParseInt(string(value), 10, 64); err == nil && whole > 0 {
+	if whole, err := strconv.ParseInt(string(value), 10, 64); err == nil && whole >= 1e8 { // seconds since 1973 and later
 		for whole < 1e17 {
 			whole *= 1000
 		}

@@ -218,7 +218,7 @@ func (p *unwrapper) searchText(t []byte) bool {
 		}
 		n, found := p.searchAt(body, i, len(t) > len(body))
 		if found {
-			return true
+			return p.searchResponse(body, i)
 		}
 		if n > 0 {
 			tries++
@@ -226,6 +226,19 @@ func (p *unwrapper) searchText(t []byte) bool {
 		}
 	}
 	return false
+}
+
+// searchResponse searches the quoted response after the quoted request at i, which web servers log in one line.
+func (p *unwrapper) searchResponse(t []byte, i int) bool {
+	if n := quoteEnd(t[i:]); n > 0 && t[i] == '"' && p.payloads[len(p.payloads)-1].is == aRequest {
+		for i += n; i < len(t); i++ {
+			if t[i] == '"' {
+				p.searchQuoteAt(t, i)
+				break
+			}
+		}
+	}
+	return true
 }
 
 // inWrapper calls look inside a wrapper.
@@ -259,7 +272,12 @@ func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 			})
 		}
 	case '{':
+		if len(rest) > 1 && rest[1] == '\'' {
+			return p.searchRepr(t, i)
+		}
 		return p.searchJSON(t, i)
+	case 'C', 'G', 'M', 'R':
+		return p.searchRepr(t, i)
 	case '[':
 		if p.rules.isTerminator(bytes.Equal, bytes.TrimSpace(rest)) {
 			return 1, p.searchAfterPrefix(t[:i], nil, func() bool { return p.addPayload(payload{chunkInfo: chunkInfo{is: aMark}, text: rest}) })

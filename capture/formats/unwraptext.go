@@ -110,7 +110,12 @@ func (p *unwrapper) searchQuoteAt(t []byte, i int) (n int, found bool) {
 	if end == 0 { // cut off
 		return 1, false
 	}
-	inner := unescapeText(t[start+1 : start+end-1])
+	inner := t[start+1 : start+end-1]
+	if bytes.HasPrefix(inner, []byte(`{\x22`)) || bytes.HasPrefix(inner, []byte(`[{\x22`)) {
+		name, inner = "web server log", unescapeHex(inner)
+	} else {
+		inner = unescapeText(inner)
+	}
 	end += start
 	return 1, p.searchAfterPrefix(t[:i], t[end:], func() bool {
 		return p.inWrapper(name, t[i:start+1], t[end-1:end], func() bool { return p.searchInQuotes(p.paths[p.hash()], inner) })
@@ -182,6 +187,20 @@ func unescapeText(p []byte) []byte {
 		default:
 			out = append(out, '\\', c)
 		}
+	}
+	return out
+}
+
+// unescapeHex returns a text as nginx and others log it: only \x22 and the like are escapes.
+func unescapeHex(p []byte) []byte {
+	out := make([]byte, 0, len(p))
+	for i := 0; i < len(p); i++ {
+		if i+3 < len(p) && p[i] == '\\' && p[i+1] == 'x' && json.HexValue(p[i+2]) >= 0 && json.HexValue(p[i+3]) >= 0 {
+			out = append(out, byte(json.HexValue(p[i+2])<<4|json.HexValue(p[i+3])))
+			i += 3
+			continue
+		}
+		out = append(out, p[i])
 	}
 	return out
 }

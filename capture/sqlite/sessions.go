@@ -14,9 +14,16 @@ type store struct {
 	read  func(d *DB, tables map[string]*Table) ([]byte, error)
 }
 
-// stores are the known kinds. What they return is what the agent itself exports as text.
+// stores are the known kinds. What they return is what the agent itself exports as text, or its rows as JSON.
 var stores = []store{
 	{map[string][]string{"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}, readOpencode},
+	{map[string][]string{"messages": {"session_id", "role", "parts"}}, messageRows{ // crush
+		"messages", "session_id", "parts", []string{"id", "role", "model", "created_at"}}.read},
+	{map[string][]string{"messages": {"session_id", "role", "content_json"}}, messageRows{ // goose
+		"messages", "session_id", "content_json", []string{"role"}}.read},
+	{map[string][]string{"agent_messages": {"session_id", "message_data"}}, messageRows{ // OpenAI Agents for Python
+		"agent_messages", "session_id", "message_data", nil}.read},
+	{map[string][]string{"threads": {"id", "data_type", "data"}}, readZed},
 }
 
 // Sessions returns the sessions in the database at path, as the agent itself exports them.

@@ -193,3 +193,31 @@ func FuzzSessions(f *testing.F) {
 		}
 	})
 }
+
+// TestStores: what each kind of store returns, the newest session first, without other tables.
+func TestStores(t *testing.T) {
+	for name, want := range map[string][]string{
+		"crush.db":  {`{"session_id":"s1","messages":[{"id":"m0","role":"user"`, `"parts":[{"type": "tool_call", "data": {"id": "c1"`, `"{\"command\":\"sle"`},
+		"goose.db":  {`{"session_id":"20260101_2","messages":[{"role":"user","content":[{"type": "text", "text": "go"}]}`, "}\n" + `{"session_id":"20260101_1"`},
+		"agents.db": {`{"session_id":"s","messages":[{"role": "user", "content": "go"},{"type": "function_call"`},
+		"zed.db":    {`{"title": "t", "version": "0.3.0"`, `"raw_input": "{\"path\":\"a/b"`, "}\n" + `{"title": "empty"`},
+	} {
+		text, err := Sessions(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, part := range want {
+			if !bytes.Contains(text, []byte(part)) {
+				t.Errorf("%s has no %q:\n%s", name, part, text)
+			}
+		}
+		if !bytes.HasPrefix(text, []byte(want[0])) || bytes.Contains(text, []byte("must-not-be-read")) {
+			t.Errorf("%s: %.200s", name, text)
+		}
+		for _, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+			if !json.Valid(line) {
+				t.Errorf("%s: not JSON: %s", name, line)
+			}
+		}
+	}
+}

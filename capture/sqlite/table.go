@@ -43,6 +43,22 @@ func (t *Table) Has(columns ...string) bool {
 // Rows calls row with the text of the named columns of each row, in the order of the rows. A column without text is
 // "".
 func (d *DB) Rows(t *Table, names []string, row func(texts []string) error) error {
+	return d.readValues(t, names, func(values []any) error {
+		texts := make([]string, len(values))
+		for i, v := range values {
+			switch v := v.(type) {
+			case string:
+				texts[i] = v
+			case int64:
+				texts[i] = fmt.Sprint(v)
+			}
+		}
+		return row(texts)
+	})
+}
+
+// readValues calls row with the values of the named columns of each row, in the order of the rows.
+func (d *DB) readValues(t *Table, names []string, row func(values []any) error) error {
 	var at []int
 	for _, name := range names {
 		i := slices.Index(t.columns, name)
@@ -52,19 +68,13 @@ func (d *DB) Rows(t *Table, names []string, row func(texts []string) error) erro
 		at = append(at, i)
 	}
 	return d.walkTable(t.root, func(columns []any) error {
-		texts := make([]string, len(at))
+		values := make([]any, len(at))
 		for i, c := range at {
-			if c >= len(columns) { // the column was added after the row
-				continue
-			}
-			switch v := columns[c].(type) {
-			case string:
-				texts[i] = v
-			case int64:
-				texts[i] = fmt.Sprint(v)
+			if c < len(columns) { // else the column was added after the row
+				values[i] = columns[c]
 			}
 		}
-		return row(texts)
+		return row(values)
 	})
 }
 

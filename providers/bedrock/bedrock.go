@@ -242,6 +242,10 @@ func writeTool(w *json.Writer, t *protocol.Tool) {
 var wireMarks = marks.Protocol{
 	RequestKeys: []string{"inferenceConfig", "toolConfig"},
 	HistoryKeys: []string{"messages"}, ToolKeys: []string{"toolConfig"},
+	Rules: []marks.Rule{
+		{Is: marks.Body, When: "output.message.role=assistant stopReason"},
+		{Is: marks.Chunk, When: "messageStart.role=assistant"}, // in the invocation log, the events are a list
+	},
 	Sent: []marks.Sent{{
 		List: "messages", When: "role=assistant content.*.toolUse", Body: `{"output":{"message":MESSAGE}}`,
 	}},

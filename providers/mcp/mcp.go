@@ -389,6 +389,9 @@ func (t *dialogue) readNote(r *stream.Record) {
 	}
 }
 
+// Unanswered returns the latest requests that wait for their response.
+func (l *Log) Unanswered() []*Request { return l.open }
+
 // AddFinding adds a finding that another package made about the server.
 func (s *Server) AddFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	s.noteFinding(at, d, format, args...)

@@ -26,7 +26,8 @@ func feedAnthropic(d *session, m *message) {
 	}
 	for i, block := range m.parts {
 		at, args := newField("index", newNumber(int64(d.parts))), block.Get("input")
-		mayContinue := m.rejected != "" || m.cut && (args == nil || i == len(m.parts)-1)
+		rejected := m.rejected[i]
+		mayContinue := rejected != "" || m.cut && (args == nil || i == len(m.parts)-1)
 		d.parts++
 		isText := args.IsString()
 		delta := isText || args.EmptyObject() // at the start of a block, an empty object is a placeholder
@@ -40,6 +41,9 @@ func feedAnthropic(d *session, m *message) {
 			}
 			text := newObject(newField("type", quoteText("input_json_delta")), newField("partial_json", args))
 			d.feedFrame("content_block_delta", at, newField("delta", text))
+		}
+		if rejected != "" {
+			d.out.Last().Latest().Reject(rejected)
 		}
 		if !mayContinue || !block.Get("type").Is("tool_use") {
 			d.feedFrame("content_block_stop", at)

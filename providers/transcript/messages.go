@@ -153,6 +153,9 @@ func (m *message) readUIPart(part json.Value, kind string) {
 		m.results = append(m.results, resultBlock(f[0], f[5], false))
 	case "output-error", "output-denied":
 		m.results = append(m.results, resultBlock(f[0], orElse(f[6], quoteText("denied")), true))
+		if f[4] != nil && f[3] == nil {
+			m.rejected = map[int]string{len(m.parts): "the AI SDK could not read its arguments"}
+		}
 	}
 	m.parts = append(m.parts, callBlock(f[0], f[1], orElse(f[3], f[4])))
 }

@@ -54,7 +54,7 @@ func (m *message) readPart(part json.Value) {
 			state[1] = withText(state[2])
 		}
 		if name, args := invalidCall(f[2], state[1]); args != nil {
-			f[2], state[1], m.rejected = name, args, "opencode could not read its arguments"
+			f[2], state[1], m.rejected = name, args, map[int]string{0: "opencode could not read its arguments"}
 		}
 		m.parts = []json.Value{callBlock(f[3], f[2], state[1])}
 		if state[0].Is("completed") {

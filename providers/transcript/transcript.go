@@ -25,10 +25,10 @@ type message struct {
 	parts   []json.Value
 	results []json.Value // results of the model's calls, which the next request sends
 
-	model, id, usage, finish json.Value // of a response
-	failure, errType         json.Value // the error that ended the response, and its type
-	cut                      bool       // the response broke off
-	rejected                 string     // why the agent refused the call
+	model, id, usage, finish json.Value     // of a response
+	failure, errType         json.Value     // the error that ended the response, and its type
+	cut                      bool           // the response broke off
+	rejected                 map[int]string // why the agent refused a call, by the number of its part
 }
 
 // agent is an agent whose session files are decoded.
@@ -46,6 +46,8 @@ var agents = []agent{
 	{"cline task", "Cline task", &anthropicForm, readCline},
 	{"copilot session", "Copilot session", &anthropicForm, readCopilot},
 	{"pi session", "pi session", &anthropicForm, readPi},
+	{"droid session", "droid session", &anthropicForm, readDroid},
+	{"kimi session", "Kimi session", &anthropicForm, readKimi},
 	{"opencode session", "opencode session", &anthropicForm, readOpencode},
 	{"OpenAI messages", "OpenAI messages", &openAIForm, readWholeMessage},
 	{"Gemini contents", "Gemini contents", &geminiForm, readContent},
@@ -58,6 +60,8 @@ var agents = []agent{
 	{"goose messages", "goose messages", &anthropicForm, readMessage},
 	{"pi messages", "pi messages", &anthropicForm, readMessage},
 	{"crush messages", "crush messages", &anthropicForm, readMessage},
+	{"Responses items", "Responses items", &anthropicForm, readResponseItem},
+	{"Zed thread", "Zed thread", &anthropicForm, readZed},
 }
 
 // Sessions returns the protocols of session files by the names of their formats. Their inner protocols are Anthropic
@@ -111,9 +115,6 @@ func (d *session) Frame(f stream.Frame) error {
 	if len(m.parts) > 0 || m.failure == nil || m.whole != nil {
 		d.form.feed(d, m)
 		d.begun = true
-	}
-	if m.rejected != "" {
-		d.out.Last().Latest().Reject(m.rejected)
 	}
 	return nil
 }

@@ -237,7 +237,7 @@ func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	if x == nil || !present.IsPlain(t) {
 		c.cost.Add(present.CostOf(c.prices, x, t))
 	}
-	c.addFindings(t, nil, t.Findings)
+	c.addFindings(t, nil, present.WithCosts(v, c.prices, t, t.Findings))
 	calls, _ := present.Calls(t)
 	for _, call := range calls {
 		c.calls++
@@ -252,7 +252,7 @@ func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 			f.Event = int(call.OpenedBy)
 			c.addFindings(t, call, []stream.Finding{f})
 		}
-		c.addFindings(t, call, present.OwnFindings(call))
+		c.addFindings(t, call, present.WithCosts(v, c.prices, t, present.OwnFindings(call)))
 	}
 	c.places.forgetExchange(x)
 }

@@ -70,11 +70,16 @@ type turnJSON struct {
 	Refusal                                   *refusalJSON
 	At, Server, Provider, Client              string
 	Latency                                   *turnLatencyJSON
-	AskedAgain                                int     `json:"asked_again"`
-	AfterMs                                   float64 `json:"after_ms"`
-	RetryAfterMs                              float64 `json:"retry_after_ms"`
-	RetryOf                                   int     `json:"retry_of"`
-	Findings                                  []findingJSON
+	Spent                                     map[string]float64 `json:"spent_ms"`
+	Request                                   *struct {
+		Messages int
+		Illegal  []illegalJSON
+	}
+	AskedAgain   int     `json:"asked_again"`
+	AfterMs      float64 `json:"after_ms"`
+	RetryAfterMs float64 `json:"retry_after_ms"`
+	RetryOf      int     `json:"retry_of"`
+	Findings     []findingJSON
 }
 
 // turnLatencyJSON is when a turn reached its phases.
@@ -91,6 +96,12 @@ type refusalJSON struct {
 	Type, Reason, Words, Said, Path string
 	Found, Fits                     string
 	IDs, Via                        []string
+}
+
+// illegalJSON is a rule that a request breaks.
+type illegalJSON struct {
+	Code, Rule, Path, ID string
+	Start, End           int
 }
 
 // executedJSON is a request to a tool's server, or a call that no server was asked to run.
@@ -127,6 +138,7 @@ type findingJSON struct {
 	Budget                      *struct {
 		Share float64 `json:"reasoning_share"`
 	}
+	Illegal     *illegalJSON
 	MadeUp      *struct{ Client string } `json:"made_up"`
 	MediaAsText *struct {
 		Media         string
@@ -134,14 +146,16 @@ type findingJSON struct {
 	} `json:"media_as_text"`
 	CacheBreak *struct {
 		Path, Was, Is string
-		Tokens        int
+		Tokens, Bytes int
+		Cost          float64 `json:"cost_usd"`
 	} `json:"cache_break"`
 }
 
 // loopJSON is how often calls were repeated.
 type loopJSON struct {
-	N, Period int
-	Since     int `json:"since_turn"`
+	N, Period, Bytes int
+	Since            int     `json:"since_turn"`
+	Cost             float64 `json:"cost_usd"`
 }
 
 type inTextJSON struct {
@@ -180,6 +194,15 @@ func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 				Type, File string
 				Lines      int
 				Last       []string
+			}))
+		case "waiting":
+			err = d.Decode(new(struct {
+				Type, File, Session, Agent, On, State string
+				Exchange, Turn, Call, Of              int
+				Since                                 float64 `json:"since_ms"`
+				Usual                                 float64 `json:"usual_ms"`
+				Longest                               float64 `json:"longest_ms"`
+				Stalled                               bool
 			}))
 		case "sent_back":
 			err = d.Decode(new(sentBackJSON))

@@ -26,6 +26,7 @@ func (a *app) helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		a.helpTopic("screen", "How to read the screen", documentOf("screen")),
 		a.helpTopic("keys", "Keys of the screen", keysHelp),
+		a.helpTopic("changes", "Differences on the screen, for users of older versions", documentOf("changes")),
 		a.helpTopic("filter", "Filter syntax", filterHelp, "filters"),
 		a.helpTopic("findings", "Every finding and its usual cause", findingsHelp),
 		a.helpTopic("losses", "Losses that replay reports, by severity", lossesHelp),

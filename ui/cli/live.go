@@ -275,12 +275,28 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 			}
 		}
 	}
+	var reading sync.Mutex // while it is locked, the inspector and the printer are in use
+	ended := false
+	if to, is := to.(*jsonPrinter); is {
+		lines := &waitingLines{to: to, file: path, last: map[int]waitingLine{}}
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		go everyTick(ctx, waitingTime, func(now time.Time) {
+			reading.Lock()
+			defer reading.Unlock()
+			if err == nil && !ended {
+				lines.writeDue(in.View(), now)
+				print(false)
+			}
+		})
+	}
 	for r := range l.shown.All {
 		l.reportGaps(a)
 		l.reportLimit(a)
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
 			a.printNote("%s", r.Note[i:])
 		}
+		reading.Lock()
 		switch printed := l.printed.Add(int64(len(r.Data))); {
 		case err != nil:
 		case l.unwanted.Load(), l.printLess.Load() && printed > maxQuickBytes:
@@ -290,7 +306,11 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 			in.Write(coreRecord(r))
 			print(false)
 		}
+		reading.Unlock()
 	}
+	reading.Lock()
+	defer reading.Unlock()
+	ended = true
 	if err == nil && l.unwanted.Load() {
 		err = errPrintingStopped
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"toolscope/providers"
@@ -195,6 +196,29 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	cost := present.CostOf(t.prices, t.in.Exchange(turn.Exchange), turn).String()
 	text := textIf(len(turn.Text) > 0, count.Of(len(turn.Text), "byte")+" of text")
 	t.printLine("Turn %d ends: %s.", turn.Number+1, present.JoinWords(turn.Phase().String(), present.FinishText(turn), turn.Failure, present.CallCount(turn), text, cost))
+	t.printRefusal(turn)
+}
+
+// printRefusal prints why a request was refused: the cause, what to do, and where the refused block came from.
+func (t *plainPrinter) printRefusal(turn *stream.Turn) {
+	r, ok := present.RefusalOf(t.in.View(), turn)
+	if !ok {
+		return
+	}
+	who := fmt.Sprintf("Turn %d, refused request", turn.Number+1)
+	if o, ok := present.CalloutOfTurn(t.in.View(), turn, nil); ok {
+		t.printLine("%s: %s", who, o.Sentence)
+		for _, row := range o.Rows {
+			t.printLine("%s, %s: %s", who, row.Label, strings.TrimSuffix(row.Text, ".")+".")
+		}
+	}
+	for _, row := range r.Origin {
+		text := row.Text
+		if row.Call != nil {
+			text = "call " + row.Call.Name + " " + row.Call.ID
+		}
+		t.printLine("%s, origin: turn %d, %s.", who, row.Turn+1, text)
+	}
 }
 
 // listCaptures lists the captures that can be opened.

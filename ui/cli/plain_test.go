@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -75,4 +76,45 @@ func TestPlainTerminal(t *testing.T) {
 	p.untilShown("Source: demo")
 	p.keys("\x03")
 	p.wantExit(130)
+}
+
+// refusedHAR is a HAR file of a conversation in which the client drops a call and keeps its result.
+func refusedHAR() string {
+	user := `{"role":"user","content":"why does it fail?"}`
+	call := `{"type":"tool_use","id":"toolu_01Lost","name":"read_log","input":{"lines":20}}`
+	result := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01Lost","content":"20 lines"}]}`
+	answer := `{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[%s],"stop_reason":"%s","usage":{"input_tokens":10,"output_tokens":20}}`
+	entries := []string(nil)
+	for i, x := range []struct {
+		messages, answer string
+		status           int
+	}{
+		{user, fmt.Sprintf(answer, call, "tool_use"), 200},
+		{user + `,{"role":"assistant","content":[` + call + `]},` + result, fmt.Sprintf(answer, `{"type":"text","text":"A test is red."}`, "end_turn"), 200},
+		{user + "," + result, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"messages.1.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_01Lost\"}}", 400},
+	} {
+		body := `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[` + x.messages + `],"tools":[{"name":"read_log","input_schema":{"type":"object"}}]}`
+		entries = append(entries, fmt.Sprintf(`{"startedDateTime":"2026-01-02T03:04:0%dZ","time":10,"request":{"method":"POST","url":"https://api.anthropic.com/v1/messages","httpVersion":"HTTP/1.1","headers":[{"name":"User-Agent","value":"claude-cli/2.1.330 (external, cli)"},{"name":"X-Claude-Code-Session-Id","value":"s1"}],"postData":{"mimeType":"application/json","text":%q}},`+
+			`"response":{"status":%d,"headers":[{"name":"Content-Type","value":"application/json"}],"content":{"mimeType":"application/json","text":%q}}}`, i, body, x.status, x.answer))
+	}
+	return `{"log":{"version":"1.2","entries":[` + strings.Join(entries, ",") + `]}}`
+}
+
+// TestPlainRefusal: a refused request is explained in sentences: the place, the cause, what to do, and the origin.
+func TestPlainRefusal(t *testing.T) {
+	out := command(t, nil, "--plain", saved(t, "refused.har", refusedHAR()))
+	for _, want := range []string{
+		"Turn 3 ends: ", "Turn 3, refused request: The provider refused messages[1].content[0]: tool_result toolu_01Lost.",
+		"Turn 3, refused request, cause: your client.", "Turn 3, refused request, do: ",
+		"Turn 3, refused request, since: Turn 2 still had both; turn 3 is the first without.",
+		"Turn 3, refused request, origin: turn 1, call read_log toolu_01Lost.",
+		"Turn 3, refused request, origin: turn 2, request: the call and its result are there.",
+	} {
+		if strings.Count(out.stdout, want) != 1 {
+			t.Errorf("%q is not there once\n%s%s", want, out.stdout, out.stderr)
+		}
+	}
+	if strings.Contains(out.stdout, "Turn 1, refused request") || out.code != 0 {
+		t.Errorf("exit code %d\n%s", out.code, out.stdout)
+	}
 }

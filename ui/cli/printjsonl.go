@@ -43,7 +43,7 @@ func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 func (p *jsonPrinter) writeCall(v *providers.View, file string, t *stream.Turn, c *stream.Call) {
 	o := lineOf("call", file, t.Number)
 	o.int("call", c.Number)
-	p.writeFacts(o, present.OfCall(v, t, c))
+	p.writeFacts(o, present.OfCall(v, p.prices, t, c))
 }
 
 // writeFacts writes facts as the rest of an object, and ends the line.

@@ -54,7 +54,7 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	p.add(x, t, p.prices)
 	if x != nil && present.IsPlain(t) {
 		p.printLine("%s  %s  %s  %s  %s", file, inBold(turnNumber(t)), inMuted(joinDots(t.Protocol, t.Request.Purpose)), turnPhase(x, t), inMuted(joinDots(present.TurnTitle(x, t), t.Finish)))
-		p.writeFindings(t.Findings)
+		p.writeFindings(present.WithCosts(v, p.prices, t, t.Findings))
 		p.printLine("")
 		return
 	}
@@ -70,7 +70,7 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	for _, c := range t.Calls {
 		p.writeCall(v, t, c)
 	}
-	p.writeFindings(t.Findings)
+	p.writeFindings(present.WithCosts(v, p.prices, t, t.Findings))
 	p.printLine("")
 }
 
@@ -93,7 +93,7 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 			}
 		}
 	}
-	p.writeFindings(present.OwnFindings(c))
+	p.writeFindings(present.WithCosts(v, p.prices, t, present.OwnFindings(c)))
 }
 
 // writeLatency writes when a call reached each of its phases, if the source has times.

@@ -70,6 +70,9 @@ type Bookmark struct {
 
 // NewPalette returns a palette of actions.
 func NewPalette(h Host, does PaletteActions, draw display.Drawer) *Palette {
+	if does.History == nil { // a list of bookmarks remembers no lines
+		does.History = new(PromptHistory)
+	}
 	p := &Palette{host: h, does: does, draw: draw, line: screen.NewInput(display.Text{}, "", 400), stale: true}
 	for i := range does.Commands {
 		p.all = append(p.all, newVerbRow(&does.Commands[i]))

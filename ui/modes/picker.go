@@ -30,8 +30,8 @@ type themePicker struct {
 	before themes.Theme
 	names  []string // that match the search text
 	known  map[string]themeSample
-	typed  *screen.Input // the search input, or nil
-	looked string
+	typed  *screen.Input // the search input
+	looked string        // the text that names match
 	draw   display.Drawer
 }
 
@@ -69,34 +69,28 @@ type themeSample struct {
 func Themes(looks ThemeActions, draw display.Drawer) Entry {
 	return Entry{Binding: screen.Do("theme", nil), New: func(h Host) (Mode, display.Text) {
 		t := &themePicker{host: h, looks: looks, before: looks.Now(), names: looks.Names(), known: map[string]themeSample{}, draw: draw}
+		t.typed = screen.NewInput(display.Text{}, "", 60)
 		t.Resize(len(t.names), len(t.names))
 		t.MoveTo(max(0, slices.Index(t.names, t.before.Name)))
 		return t, display.Text{}
 	}}
 }
 
-// Typing returns the search input, or nil.
+// Typing returns the search input: letters find a theme by its name.
 func (t *themePicker) Typing() *screen.Input { return t.typed }
 
 // Keys returns the keys that try, keep and save a theme.
 func (t *themePicker) Keys() []screen.Binding {
 	step := func(n int) func() { return func() { t.tryTheme(t.At + n) } }
-	keys := []screen.Binding{
+	return []screen.Binding{
 		upDownHint(screen.Key("up ctrl+p", "", "previous theme", step(-1)), "try", t.draw),
 		screen.Key("down ctrl+n", "", "next theme", step(1)),
 		screen.Key("pgup", "", "a page up", step(-max(1, t.Height-1))),
 		screen.Key("pgdown", "", "a page down", step(max(1, t.Height-1))),
 		screen.Key("enter", "keep", "keep it", t.host.Close),
+		screen.Key("tab", "save", "save it as the default", t.save),
 		screen.Key("esc", "cancel", "restore the previous theme", t.cancelChoice),
 	}
-	if t.typed != nil {
-		return keys
-	}
-	return append(keys,
-		screen.Key("/", "find", "find by name", func() { t.typed = screen.NewInput(display.Text{}, "", 60) }),
-		screen.Key("w", "save", "save it as the default", t.save),
-		screen.Key("k", "", "", step(-1)), screen.Key("j", "", "", step(1)),
-		screen.Key("q t", "", "keep it", t.host.Close))
 }
 
 // tryTheme applies the theme of a row.
@@ -154,7 +148,7 @@ func (t *themePicker) sampleOf(name string) themeSample {
 
 // Extend updates the matches.
 func (t *themePicker) Extend(_ *providers.View, _, h int) {
-	if t.typed != nil && t.typed.Value() != t.looked {
+	if t.typed.Value() != t.looked {
 		t.looked = t.typed.Value()
 		t.names = t.names[:0:0]
 		for _, name := range t.looks.Names() {
@@ -177,15 +171,11 @@ func (t *themePicker) WantedRows(h int) int { return min(1+maxThemes, max(h/2, 4
 func (t *themePicker) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		at := p.Format("Theme %d of %d", min(t.At+1, len(t.names)), len(t.names))
-		if t.typed != nil {
-			DrawInputRow(p, display.Lit("/"), t.typed, at)
-			return
-		}
-		p.Text(screen.Accent, at.Between(" ", ""))
+		at := p.Format("%d of %d", min(t.At+1, len(t.names)), len(t.names))
 		if t.At < len(t.names) {
-			p.Text(screen.Muted, t.themeNotes(p, t.names[t.At]))
+			at = display.Join(t.themeNotes(p, t.names[t.At]), display.Lit("  "), at)
 		}
+		DrawInputRow(p, display.Lit("Theme"), t.typed, at)
 		return
 	}
 	if row := t.Top + y - 1; row < len(t.names) {
@@ -204,12 +194,16 @@ func (t *themePicker) themeNotes(p *screen.Pen, name string) (about display.Text
 	s := t.sampleOf(name)
 	switch ink := s.pen.Ink; {
 	case ink.Paints:
-		about = display.Lit("  own background")
+		about = display.Lit("own background")
 	case ink.TooFew:
-		about = display.Lit("  background needs more colours")
+		about = display.Lit("background needs more colours")
+	}
+	gap := display.Text{}
+	if !about.Empty() {
+		gap = display.Lit("  ")
 	}
 	if n := s.theme.Replaced; n > 0 {
-		about = display.Join(about, p.Format("  %s replaced", screen.Plural(n, "colour")))
+		about = display.Join(about, p.Format("%s%s replaced", gap, screen.Plural(n, "colour")))
 	}
 	return about
 }

@@ -89,12 +89,25 @@ func (l *List) shownCount() (n int) {
 	return n
 }
 
+// WantedRows returns the number of rows, or of the lines that say that no call matches.
+func (l *List) WantedRows() int {
+	if l.Rows == 0 && l.scene != nil && l.scene.Sieve.Active() {
+		return len(l.emptyLines(l.scene.Pen))
+	}
+	return l.Rows
+}
+
+// emptyLines are the lines of a list in which no call matches the filter.
+func (l *List) emptyLines(p *screen.Pen) []display.Text {
+	return []display.Text{{}, p.Name(l.scene.Sieve.Text()).Between("No call matches  ", ""), display.Lit("esc clears the filter   f changes it")}
+}
+
 // drawEmpty draws row y of a list in which no call matches the filter.
 func (l *List) drawEmpty(p *screen.Pen, y int) {
 	if !l.scene.Sieve.Active() {
 		return
 	}
-	lines := []display.Text{{}, p.Name(l.scene.Sieve.Text()).Between("No call matches  ", ""), display.Lit("esc clears the filter   f changes it")}
+	lines := l.emptyLines(p)
 	if l.Height < len(lines) {
 		lines = lines[1:]
 	}
@@ -444,16 +457,29 @@ func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
 	return screen.Elapsed(at, l.scene.Now)
 }
 
+// IdleTime returns the time since the last byte of a stream: of its calls that may grow, or of anything. t is nil before
+// the first byte.
+func IdleTime(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Duration {
+	last := stream.NoTime
+	if t != nil {
+		for _, c := range t.Calls {
+			if c.MayGrow() {
+				last = max(last, c.OpenedAt, c.LastArgAt)
+			}
+		}
+	}
+	if last < 0 && x != nil {
+		last = x.LastRecordAt()
+	}
+	return screen.Elapsed(last, now)
+}
+
 // idleText returns the idle time of a row in whole seconds. It is empty below one second.
 func (l *List) idleText(at rowTarget) display.Text {
-	idle := l.idleOf(at.turn, at.n)
-	switch {
-	case idle < time.Second:
-		return display.Text{}
-	case idle < time.Minute:
-		return screen.Count(int(idle/time.Second)).Between("", " s")
+	if idle := l.idleOf(at.turn, at.n); idle >= time.Second {
+		return screen.WholeSeconds(idle)
 	}
-	return screen.Time(idle.Truncate(time.Second))
+	return display.Text{}
 }
 
 // tookOf returns how long a call took, or a turn without calls, so far.

@@ -316,6 +316,8 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 		s.Summary.Draw(p, y-head)
 	case t != nil && y == 0:
 		s.drawTurnHead(p, focused)
+	case t == nil && y < title && !s.scene.Piled:
+		p.Text(screen.Frame, display.Repeat(p.Glyph.Line, p.Left))
 	}
 }
 

@@ -112,6 +112,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	facts = append(facts, exchangeFacts(x, t)...)
 	if l := v.Latency(t, nil); l.From >= 0 && l.FirstToken >= 0 {
 		facts = append(facts, fieldFact("latency", turnLatencyFacts(&l)))
+		facts = append(facts, spentFacts(v, t)...)
 	}
 	if x != nil {
 		facts = append(facts, optionalFact("server", "", x.Host()), optionalFact("provider", "", providers.ProviderAt(x.Head.URL)))
@@ -124,6 +125,9 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 		facts = append(facts, optionalFact("client", "", r.Client), optionalFact("purpose", "purpose", r.Purpose))
 	}
 	facts = append(facts, retryFacts(v, t)...)
+	if illegal := illegalFacts(t.Findings); len(illegal) > 0 {
+		facts = append(facts, fieldFact("request", Facts{{Key: "messages", JSON: omitZero(messageCount(x))}, fieldFact("illegal", illegal)}))
+	}
 	if t.Refusal != nil {
 		facts = append(facts, fieldFact("refusal", refusalFacts(t)))
 	}
@@ -133,7 +137,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 		Fact{Word: "error", Text: t.Failure, Role: screen.Bad},
 	)
 	facts = append(facts, CostFacts(CostOf(prices, x, t))...)
-	return append(facts, fieldFact("findings", OfFindings(t.Findings)))
+	return append(facts, fieldFact("findings", OfFindings(WithCosts(v, prices, t, t.Findings))))
 }
 
 // retryFacts returns which turn a turn repeats, and which turn repeats it.
@@ -175,6 +179,19 @@ func turnLatencyFacts(l *providers.Latency) Facts {
 	return append(facts, timeFact("headers_ms", l.Headers), timeFact("first_token_ms", l.FirstToken), timeFact("end_ms", l.End))
 }
 
+// spentFacts returns how long a turn was in each of its states.
+func spentFacts(v *providers.View, t *stream.Turn) Facts {
+	spent, known := v.TimeSpent(t)
+	if !known {
+		return nil
+	}
+	var facts Facts
+	for state, d := range spent {
+		facts = append(facts, fieldFact(strings.ReplaceAll(providers.TurnState(state).String(), " ", "_"), d))
+	}
+	return Facts{fieldFact("spent_ms", facts)}
+}
+
 // sinceWord returns what the times of a latency count from.
 func sinceWord(l *providers.Latency) string {
 	if l.RequestSeen {
@@ -206,7 +223,7 @@ func refusalFacts(t *stream.Turn) Facts {
 }
 
 // OfCall returns the facts of a call.
-func OfCall(v *providers.View, t *stream.Turn, c *stream.Call) Facts {
+func OfCall(v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Call) Facts {
 	args := c.Args()
 	executor := "client"
 	if c.RunByProvider {
@@ -242,7 +259,7 @@ func OfCall(v *providers.View, t *stream.Turn, c *stream.Call) Facts {
 		facts = append(facts, fieldFact("result", ResultFacts(r)))
 	}
 	facts = append(facts, exchangeFacts(v.Exchange(t.Exchange), t)...)
-	return append(facts, fieldFact("findings", OfFindings(OwnFindings(c))))
+	return append(facts, fieldFact("findings", OfFindings(WithCosts(v, prices, t, OwnFindings(c)))))
 }
 
 // exchangeFacts returns the exchange of a turn, its session and agent, the HTTP status, and which party ended the
@@ -338,11 +355,38 @@ func OfFinding(f stream.Finding) Facts {
 		}))
 	}
 	if d := f.Detail; d != nil {
-		var fields Facts
-		for _, of := range d.Fields {
-			fields = append(fields, Fact{Key: of.Key, JSON: of.Value})
+		facts = append(facts, fieldFact(d.Name, detailFacts(d)))
+	}
+	return facts
+}
+
+// illegalFacts returns the rules that the request of a turn breaks.
+func illegalFacts(list []stream.Finding) (all []Facts) {
+	for _, f := range list {
+		if f.Detail != nil && f.Detail.Name == "illegal" {
+			all = append(all, append(Facts{fieldFact("code", f.Code)}, detailFacts(f.Detail)...))
 		}
-		facts = append(facts, fieldFact(d.Name, fields))
+	}
+	return all
+}
+
+// messageCount returns how many messages the request of an exchange has, 0 if it is unknown.
+func messageCount(x *providers.Exchange) (n int) {
+	if x == nil {
+		return 0
+	}
+	for _, key := range []string{"messages", "input", "contents"} {
+		for range json.Value(x.RequestBody()).Get(key).Elements() {
+			n++
+		}
+	}
+	return n
+}
+
+// detailFacts returns the fields of a finding's detail.
+func detailFacts(d *stream.Detail) (facts Facts) {
+	for _, of := range d.Fields {
+		facts = append(facts, Fact{Key: of.Key, JSON: of.Value})
 	}
 	return facts
 }

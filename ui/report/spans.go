@@ -373,6 +373,7 @@ func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Spa
 		if f.Offset != stream.NoOffset {
 			a.addNumber(ownOffset, int64(f.Offset))
 		}
+		s.addDetail(&a, f.Detail)
 		a.addText(ownMeans, f.Meaning)
 		a.addText(ownMessage, s.limitContent(f.Message))
 		at := of.clockTime(of.EventAt(f.Event))
@@ -382,6 +383,25 @@ func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Spa
 		all = append(all, SpanEvent{at, ownFinding, a})
 	}
 	return all
+}
+
+// addDetail adds the rule and the place of a broken rule, and the numbers of any other detail.
+func (s *spanTexts) addDetail(a *attributes, d *stream.Detail) {
+	if d == nil {
+		return
+	}
+	for _, f := range d.Fields {
+		switch v := f.Value.(type) {
+		case string:
+			if d.Name == "illegal" && f.Key != "id" {
+				a.addText(ownFinding+"."+f.Key, s.limitWord(v))
+			}
+		case int:
+			if d.Name != "illegal" {
+				a.addNumber("toolscope."+d.Name+"."+f.Key, int64(v))
+			}
+		}
+	}
 }
 
 // outputMessage returns the response in the JSON format of the conventions, or "" if spans have no content.

@@ -197,6 +197,14 @@ func Elapsed(from, to time.Duration) time.Duration {
 	return to - from
 }
 
+// WholeSeconds returns a duration of one second and more in whole seconds.
+func WholeSeconds(d time.Duration) display.Text {
+	if d < time.Minute {
+		return Count(int(d/time.Second)).Between("", " s")
+	}
+	return Time(d.Truncate(time.Second))
+}
+
 // CallTime returns the time from the start of a call to the end of its arguments. Before that end it is the
 // time to the last byte so far, or NoTime.
 func CallTime(c *stream.Call) time.Duration {

@@ -202,7 +202,7 @@ func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	h.raw("</h3>\n")
 	h.writeCallout(p, t.Turn, c)
 	h.raw("<dl class=\"facts\">")
-	for _, f := range present.OfCall(p.In.View(), t.Turn, c).Labelled("id", "provider", "bytes", "deltas", "also") {
+	for _, f := range present.OfCall(p.In.View(), p.Prices, t.Turn, c).Labelled("id", "provider", "bytes", "deltas", "also") {
 		h.writeFact(f.Word, f.Text)
 	}
 	h.raw("</dl>\n")

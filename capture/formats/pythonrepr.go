@@ -1,0 +1,328 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/base64"
+	stdjson "encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// This file reads values that Python programs print: print(chunk) of the libraries of OpenAI, Anthropic, Google and
+// LiteLLM, and dictionaries.
+
+// reprClasses are the classes whose values are payloads. A star stands for the rest of a name.
+var reprClasses = []string{
+	"ChatCompletionChunk", "ChatCompletion", "ModelResponse", "ModelResponseStream", "Message", "GenerateContentResponse", "Raw*Event", "Response*Event",
+}
+
+// isReprClass reports whether a class is one of reprClasses.
+func isReprClass(name string) bool {
+	return slices.ContainsFunc(reprClasses, func(class string) bool {
+		begin, end, open := strings.Cut(class, "*")
+		return name == class || open && len(name) > len(begin)+len(end) && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end)
+	})
+}
+
+// searchRepr searches the value of Python that begins at i of a text: an instance of a class of reprClasses, or a
+// dictionary. It ends the line, as print and loggers write it; a program has more text after it.
+func (p *unwrapper) searchRepr(t []byte, i int) (n int, found bool) {
+	if name := reprName(t[i:]); t[i] != '{' && (name == "" || !isReprClass(name)) {
+		return 0, false
+	}
+	r := reprReader{rest: t[i:]}
+	if !r.readValue(0) {
+		return 1, false
+	}
+	end := len(t) - len(r.rest)
+	if len(afterSpace(r.rest)) > 0 {
+		return end - i, false
+	}
+	return end - i, p.searchAfterPrefix(t[:i], t[end:], func() bool {
+		return p.inWrapper("Python value", nil, nil, func() bool { return p.searchValue(r.json, true) })
+	})
+}
+
+// reprName returns the name of a class with an open parenthesis after it, "" if p does not begin with one.
+func reprName(p []byte) string {
+	n := 0
+	for n < len(p) && (isWordByte(p[n]) || p[n] == '.') {
+		n++
+	}
+	if n == 0 || n == len(p) || p[n] != '(' {
+		return ""
+	}
+	return string(p[:n])
+}
+
+// reprReader writes a value of Python as JSON. Strings keep their text. Values that JSON lacks become null.
+type reprReader struct {
+	rest  []byte // not read yet
+	json  []byte
+	camel bool // the names of fields are written as Google's protocol has them
+}
+
+const maxReprDepth = 64
+
+func (r *reprReader) write(text string) { r.json = append(r.json, text...) }
+
+// skipByte skips spaces and c after them, and reports whether c was there.
+func (r *reprReader) skipByte(c byte) bool {
+	r.rest = afterSpace(r.rest)
+	if len(r.rest) == 0 || r.rest[0] != c {
+		return false
+	}
+	r.rest = afterSpace(r.rest[1:])
+	return true
+}
+
+// readValue reads a value. It reports false if the text is cut off, or is not a value of Python.
+func (r *reprReader) readValue(depth int) bool {
+	r.rest = afterSpace(r.rest)
+	if len(r.rest) == 0 || depth > maxReprDepth {
+		return false
+	}
+	switch c := r.rest[0]; {
+	case c == '\'' || c == '"':
+		return r.readString()
+	case c == 'b' && len(r.rest) > 1 && (r.rest[1] == '\'' || r.rest[1] == '"'):
+		return r.readBytes()
+	case c == '{':
+		return r.readList('{', '}', func() bool {
+			return (r.rest[0] == '\'' || r.rest[0] == '"') && r.readString() && r.skipByte(':') && r.writeColon() && r.readValue(depth+1)
+		})
+	case c == '[':
+		return r.readList('[', ']', func() bool { return r.readValue(depth + 1) })
+	case c == '(':
+		return r.readList('(', ')', func() bool { return r.readValue(depth + 1) })
+	case c == '<':
+		return r.readAngle()
+	case c == '-' || isDigit(c):
+		return r.readNumber()
+	}
+	if name := reprName(r.rest); name != "" {
+		return r.readInstance(name, depth)
+	}
+	n := 0
+	for n < len(r.rest) && (isWordByte(r.rest[n]) || r.rest[n] == '.') {
+		n++
+	}
+	word := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	switch word {
+	case "":
+		return false
+	case "True", "False":
+		r.write(strings.ToLower(word))
+	default:
+		r.write("null")
+	}
+	return true
+}
+
+func (r *reprReader) writeColon() bool {
+	r.write(":")
+	return true
+}
+
+// readList reads elements between brackets, with commas between them and perhaps after the last one.
+func (r *reprReader) readList(open, end byte, element func() bool) bool {
+	begin, finish := "[", "]"
+	if open == '{' {
+		begin, finish = "{", "}"
+	}
+	r.skipByte(open)
+	r.write(begin)
+	for first := true; !r.skipByte(end); first = false {
+		if !first {
+			r.write(",")
+		}
+		if len(r.rest) == 0 || !element() {
+			return false
+		}
+		if r.skipByte(',') {
+			continue
+		} else if !r.skipByte(end) {
+			return false
+		}
+		break
+	}
+	r.write(finish)
+	return true
+}
+
+// readInstance reads the fields of an instance. One with values but no fields, such as a date, is null.
+func (r *reprReader) readInstance(name string, depth int) bool {
+	r.rest = r.rest[len(name)+1:]
+	r.camel = r.camel || name == "GenerateContentResponse"
+	from, hasType, isPlain := len(r.json), false, false
+	r.write("{")
+	for first := true; !r.skipByte(')'); first = false {
+		n := 0
+		for n < len(r.rest) && isWordByte(r.rest[n]) {
+			n++
+		}
+		field := string(r.rest[:n])
+		if !first {
+			r.write(",")
+		}
+		if isNamed := n > 0 && n < len(r.rest) && r.rest[n] == '='; isNamed {
+			r.rest = r.rest[n+1:]
+		} else {
+			isPlain, field = true, ""
+		}
+		hasType = hasType || field == "type"
+		if r.camel {
+			field = camelCase(field)
+		}
+		r.write(`"` + field + `":`)
+		if !r.readValue(depth + 1) {
+			return false
+		}
+		if r.skipByte(',') {
+			continue
+		} else if !r.skipByte(')') {
+			return false
+		}
+		break
+	}
+	if isPlain {
+		r.json = append(r.json[:from], "null"...)
+		return true
+	}
+	if event, is := strings.CutPrefix(name, "Raw"); is && !hasType {
+		if len(r.json) > from+1 {
+			r.write(",")
+		}
+		r.write(`"type":"` + snakeCase(strings.TrimSuffix(event, "Event")) + `"`)
+	}
+	r.write("}")
+	return true
+}
+
+// camelCase returns a name such as function_call as functionCall.
+func camelCase(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		if word != "" {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// snakeCase returns a name such as MessageStart as message_start.
+func snakeCase(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// readAngle reads a value in angle brackets: the text of an enum such as <Reason.STOP: 'STOP'>, null for any other.
+func (r *reprReader) readAngle() bool {
+	inside, after, closed := bytes.Cut(r.rest[1:], []byte(">"))
+	if !closed {
+		return false
+	}
+	if _, value, is := bytes.Cut(inside, []byte(": ")); is && len(value) > 1 && value[0] == '\'' {
+		enum := reprReader{rest: value}
+		if enum.readString() && len(enum.rest) == 0 {
+			r.json, r.rest = append(r.json, enum.json...), after
+			return true
+		}
+	}
+	r.write("null")
+	r.rest = after
+	return true
+}
+
+// readNumber reads a number. One that JSON can't have, such as -inf, is null.
+func (r *reprReader) readNumber() bool {
+	n := 0
+	for n < len(r.rest) && (isWordByte(r.rest[n]) || r.rest[n] == '.' || r.rest[n] == '-' || r.rest[n] == '+') {
+		n++
+	}
+	number := r.rest[:n]
+	r.rest = r.rest[n:]
+	if stdjson.Valid(number) {
+		r.json = append(r.json, number...)
+	} else {
+		r.write("null")
+	}
+	return true
+}
+
+// readBytes reads bytes, which Google's library writes as base64 in JSON.
+func (r *reprReader) readBytes() bool {
+	size := quoteEnd(r.rest[1:])
+	if size == 0 {
+		return false
+	}
+	r.write(`"` + base64.StdEncoding.EncodeToString(unescapeText(r.rest[2:size])) + `"`)
+	r.rest = r.rest[size+1:]
+	return true
+}
+
+// readString reads a string. A name of a character, \N{…}, is not read.
+func (r *reprReader) readString() bool {
+	size := quoteEnd(r.rest)
+	if size == 0 {
+		return false
+	}
+	inside := r.rest[1 : size-1]
+	r.rest = r.rest[size:]
+	r.write(`"`)
+	for i := 0; i < len(inside); i++ {
+		c := inside[i]
+		if c != '\\' {
+			switch {
+			case c == '"':
+				r.write(`\"`)
+			case c < ' ':
+				r.writeRune(rune(c))
+			default:
+				r.json = append(r.json, c)
+			}
+			continue
+		}
+		i++
+		digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[inside[i]]
+		switch c := inside[i]; {
+		case digits > 0:
+			if i+digits >= len(inside) {
+				return false
+			}
+			code, err := strconv.ParseUint(string(inside[i+1:i+1+digits]), 16, 32)
+			if err != nil || code > unicode.MaxRune {
+				return false
+			}
+			r.writeRune(rune(code))
+			i += digits
+		case c == '\'':
+			r.write("'")
+		case c == 'n' || c == 'r' || c == 't' || c == '"' || c == '\\':
+			r.json = append(r.json, '\\', c)
+		default:
+			return false // repr writes no other escape
+		}
+	}
+	r.write(`"`)
+	return true
+}
+
+// writeRune writes a character. Half of a surrogate pair stays an escape.
+func (r *reprReader) writeRune(c rune) {
+	if c >= ' ' && !(0xd800 <= c && c < 0xe000) && c != '"' && c != '\\' {
+		r.json = append(r.json, string(c)...)
+		return
+	}
+	hex := strconv.FormatInt(int64(c), 16)
+	r.write(`\u` + "0000"[len(hex):] + hex)
+}

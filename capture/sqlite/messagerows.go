@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// messageRows says how a table keeps messages: one on each row, in the order of the rows.
+type messageRows struct {
+	table   string
+	session string // column with the name of the session
+	value   string // column with JSON
+	// with are further columns of a message. Without any, value is the message itself.
+	with []string
+}
+
+// read returns a document for each session, the newest first: its name and its messages.
+func (m messageRows) read(d *DB, tables map[string]*Table) ([]byte, error) {
+	t := tables[m.table]
+	columns := []string{m.session, m.value}
+	for _, name := range m.with {
+		if t.Has(name) {
+			columns = append(columns, name)
+		}
+	}
+	messages, newest, rows := map[string][]string{}, map[string]int{}, 0
+	err := d.Rows(t, columns, func(texts []string) error {
+		session, message := texts[0], texts[1]
+		if !json.Valid([]byte(message)) {
+			return nil
+		}
+		if m.with != nil {
+			name := m.value
+			if name == "content_json" { // goose's export calls it so
+				name = "content"
+			}
+			message = "{" + quoteText(name) + ":" + message + "}"
+			var members []string
+			for i, text := range texts[2:] {
+				if text != "" {
+					members = append(members, columns[2+i], text)
+				}
+			}
+			message = addMembers(message, members...)
+		}
+		messages[session] = append(messages[session], message)
+		rows++
+		newest[session] = rows
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	byAge := func(a, b string) int { return newest[b] - newest[a] }
+	for _, session := range slices.SortedFunc(maps.Keys(messages), byAge) {
+		out.WriteString(`{"session_id":` + quoteText(session) + `,"messages":[`)
+		for i, message := range messages[session] {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(message)
+		}
+		out.WriteString("]}\n")
+	}
+	return out.Bytes(), nil
+}
+
+// readZed returns the threads of Zed's agent, each as it keeps them: JSON, which may be compressed
+// (zed-industries/zed, crates/agent/src/db.rs).
+func readZed(d *DB, tables map[string]*Table) ([]byte, error) {
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer decoder.Close()
+	var threads [][]byte
+	size := 0
+	err = d.readValues(tables["threads"], []string{"data_type", "data"}, func(values []any) error {
+		var data []byte
+		switch v := values[1].(type) {
+		case []byte:
+			data = v
+		case string:
+			data = []byte(v)
+		}
+		if values[0] == "zstd" {
+			if data, err = decoder.DecodeAll(data, nil); err != nil {
+				return fmt.Errorf("a thread is compressed, and damaged: %w", err)
+			}
+		}
+		if size += len(data); size > maxBytes {
+			return fmt.Errorf("the threads are larger than %d MB", maxBytes>>20)
+		}
+		if json.Valid(data) {
+			threads = append(threads, data)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(threads) == 0 {
+		return nil, errors.New("Zed's database has no threads")
+	}
+	slices.Reverse(threads) // the newest row is the last one
+	return append(bytes.Join(threads, []byte("\n")), '\n'), nil
+}

@@ -1,0 +1,125 @@
+// Package agentlines decodes the output of agents that print their work as JSON lines. Each agent has a file, and a
+// row in agents.
+package agentlines
+
+import (
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// agents are the agents whose lines are read.
+var agents = []*agent{&copilot, &pi, &gemini, &droid, &cursor}
+
+// agent describes the lines of an agent.
+type agent struct {
+	name, title string   // of the protocol
+	who         string   // the agent's name in findings, if a turn is one run with any number of responses
+	last        string   // the line that ends a turn
+	quiet       []string // types of lines that say nothing about calls
+	sniff       func(kind string, line json.Value) int
+	read        func(r *run, kind string, line json.Value) (known bool)
+}
+
+// Protocols returns a protocol for each agent.
+func Protocols() (all []protocol.Protocol) {
+	for _, a := range agents {
+		all = append(all, protocol.Protocol{
+			Name:  a.name,
+			Title: a.title,
+			Quiet: a.quiet,
+			Sniff: a.sniffFrame,
+			New:   func(o *protocol.Out) protocol.Decoder { return &run{Out: o, agent: a, calls: protocol.Calls{}} },
+		})
+	}
+	return all
+}
+
+func (a *agent) sniffFrame(e protocol.SniffInput) protocol.SniffScore {
+	line := json.Value(e.Data)
+	kind := line.Get("type").Text()
+	if points := a.sniff(kind, line); points > 0 {
+		return protocol.SniffScore{Points: points, Why: "a line of type " + kind}
+	}
+	return protocol.SniffScore{}
+}
+
+// run decodes the lines of one run.
+type run struct {
+	*protocol.Out
+	agent   *agent
+	clock   protocol.Clock
+	turn    *protocol.Turn
+	calls   protocol.Calls
+	id      string // of the response whose turn opens next
+	model   string
+	hasText bool // the turn has deltas of text
+	failed  bool // an error ended the turn
+}
+
+// Frame reads one line. Lines before the first object are for the user.
+func (r *run) Frame(f stream.Frame) error {
+	line := json.Value(f.Data)
+	if line.Kind() != '{' && r.turn == nil {
+		r.Heartbeat()
+		return nil
+	}
+	if err := json.Read(line); err != nil {
+		return err
+	}
+	r.clock.StampAt(r.Out, line.Get("timestamp"))
+	if kind := line.Get("type").Text(); !r.agent.read(r, kind, line) {
+		r.Unknown(kind)
+	}
+	return nil
+}
+
+// Close cuts a turn without its end.
+func (r *run) Close() { r.turn.Cut("the lines ended without " + r.agent.last) }
+
+func (r *run) openTurn() *protocol.Turn {
+	r.turn, r.hasText, r.failed = r.Open(stream.Opening{ID: r.id, Model: r.model}), false, false
+	if r.agent.who != "" {
+		r.Once(protocol.NoModelWords, r.agent.who+" reports its work: several responses are one turn, and arguments are as it read them")
+	}
+	return r.turn
+}
+
+// ensureTurn returns the open turn. It opens one if the lines begin in the middle of a turn.
+func (r *run) ensureTurn() *protocol.Turn {
+	if r.turn.IsOpen() {
+		return r.turn
+	}
+	return r.openTurn()
+}
+
+// lastTurn returns the latest turn, which may have ended: tools run after the response.
+func (r *run) lastTurn() *protocol.Turn {
+	if r.turn == nil {
+		r.openTurn()
+	}
+	return r.turn
+}
+
+// hasEnded reports whether the latest turn has ended: a second end of it says nothing.
+func (r *run) hasEnded() bool { return r.turn != nil && !r.turn.IsOpen() }
+
+func (r *run) ensureCall(id, name json.Value) *protocol.Call {
+	return r.calls.Ensure(r.ensureTurn(), stream.CallInfo{ID: id.Text(), Name: name.Text(), Kind: "function"})
+}
+
+// addResult adds the result of a call. message is that of an error, which replaces the result.
+func (r *run) addResult(t *protocol.Turn, id json.Value, failed bool, result, message json.Value) {
+	if failed && message.IsPresent() {
+		result = message
+	}
+	t.AddResultContent(id.Text(), failed, result)
+}
+
+// usageOf reads counts of tokens under the keys that an agent uses for them; "" is a count that it doesn't report.
+func usageOf(u json.Value, input, output, cacheRead, cacheWrite string) stream.Usage {
+	return stream.Usage{
+		Input: protocol.CountOf(u.Get(input)), Output: protocol.CountOf(u.Get(output)),
+		CacheRead: protocol.CountOf(u.Get(cacheRead)), CacheWrite: protocol.CountOf(u.Get(cacheWrite)),
+	}
+}

@@ -1,0 +1,59 @@
+package transcript
+
+import "toolscope/stream/json"
+
+// readDroid reads entries of Factory droid, which has the messages of all providers in Anthropic's form.
+func readDroid() func(entry json.Value) *message {
+	read := readMessage()
+	return func(entry json.Value) *message {
+		if entry.Get("type").Is("session_start") {
+			return &message{byUser: true, session: entry.Get("id")}
+		}
+		m := read(entry.Get("message"))
+		m.model = entry.Get("message").Get("modelId")
+		return m
+	}
+}
+
+// readKimi reads entries of Kimi Code.
+func readKimi() func(entry json.Value) *message {
+	read := readMessage()
+	return func(entry json.Value) *message {
+		m := new(message)
+		switch event := entry.Get("event"); {
+		case entry.Get("message") != nil:
+			m = read(entry.Get("message"))
+		case event == nil:
+			m.model = entry.Get("model") // of the request
+		case event.Get("type").Is("tool.call"):
+			m.parts = []json.Value{callBlock(event.Get("toolCallId"), event.Get("name"), event.Get("args"))}
+		case event.Get("type").Is("tool.result"):
+			result := event.Get("result")
+			m.byUser = true
+			m.parts = []json.Value{resultBlock(event.Get("toolCallId"), result.Get("output"), result.Get("isError").IsTrue())}
+		case event.Get("type").Is("step.end"):
+			m.usage, m.finish = kimiUsage(event.Get("usage")), kimiFinishes[event.Get("finishReason").Text()]
+		case event.Get("part") != nil:
+			m.readBlock(event.Get("part"))
+		}
+		if agent := withText(entry.Get("agentId")); agent != nil && !agent.Is("main") {
+			m.agent = agent
+		}
+		return m
+	}
+}
+
+// kimiFinishes are Kimi's finish reasons, as Anthropic's stop reasons.
+var kimiFinishes = map[string]json.Value{
+	"tool_use": quoteText("tool_use"), "end_turn": quoteText("end_turn"), "max_tokens": quoteText("max_tokens"),
+}
+
+// kimiUsage returns Kimi's counts in Anthropic's names. Its input excludes cached tokens.
+func kimiUsage(usage json.Value) json.Value {
+	f := valuesOf(usage, "inputOther", "output", "inputCacheRead", "inputCacheCreation")
+	if f[0] == nil && f[1] == nil {
+		return nil
+	}
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]),
+		newField("cache_read_input_tokens", f[2]), newField("cache_creation_input_tokens", f[3]))
+}

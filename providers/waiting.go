@@ -1,0 +1,181 @@
+package providers
+
+import (
+	"strconv"
+	"time"
+
+	"toolscope/stream"
+)
+
+// TurnState is what happens in a turn at a moment, as the bytes show it.
+type TurnState uint8
+
+// The states of a turn. The last two are silences: nothing of the model arrives any more.
+const (
+	SendingRequest   TurnState = iota // the request is not complete
+	Thinking                          // the provider has the request, and sends nothing of the model, or reasoning
+	WritingText                       // text arrives
+	WritingArguments                  // a call arrives
+	KeptAlive                         // only pings arrive
+	Silent                            // nothing arrives
+	NumTurnStates                     // the number of states
+)
+
+var turnStateWords = [NumTurnStates]string{"sending", "thinking", "text", "arguments", "kept alive", "silent"}
+
+func (s TurnState) String() string { return turnStateWords[s] }
+
+const (
+	silentAfter = 3 * time.Second  // without a delta
+	pingLasts   = 30 * time.Second // after a ping, the turn is kept alive for so long
+)
+
+// turnProgress follows a turn, and knows its state.
+type turnProgress struct {
+	sent  time.Duration // when the request was complete, or NoTime
+	kind  TurnState     // of the latest delta
+	since time.Duration // when the first delta of this kind in a row arrived
+	delta time.Duration // when the latest delta arrived, or NoTime
+	ping  time.Duration // when the latest ping since then arrived, or NoTime
+}
+
+// stateAt returns the state at a time after the latest event, and until when it lasts if nothing else arrives; NoTime is
+// for ever.
+func (p *turnProgress) stateAt(at time.Duration) (s TurnState, until time.Duration) {
+	switch {
+	case p.delta < 0 && at < p.sent:
+		return SendingRequest, p.sent
+	case p.delta < 0:
+		return Thinking, stream.NoTime
+	case at < p.delta+silentAfter:
+		return p.kind, p.delta + silentAfter
+	case p.ping >= 0 && at < p.ping+pingLasts:
+		return KeptAlive, p.ping + pingLasts
+	}
+	return Silent, stream.NoTime
+}
+
+// followEvent notes an event of the turn.
+func (p *turnProgress) followEvent(event stream.EventKind, at time.Duration) {
+	kind := Thinking
+	switch event {
+	case stream.Heartbeat:
+		p.ping = at
+		return
+	case stream.ThinkDelta:
+	case stream.TextDelta:
+		kind = WritingText
+	case stream.CallOpen, stream.Args:
+		kind = WritingArguments
+	default:
+		return
+	}
+	if p.delta < 0 || kind != p.kind {
+		p.kind, p.since = kind, at
+	}
+	p.delta, p.ping = at, stream.NoTime
+}
+
+// Waiting is what an open exchange waits for, at a moment.
+type Waiting struct {
+	State   TurnState
+	For     time.Duration // since the state began; in a silence, since the latest delta
+	Stalled bool          // the silence is much longer than usual
+	Usual   time.Duration // the gap that 95 of 100 don't exceed
+	Longest time.Duration // the longest gap
+	Gaps    int           // how many gaps were seen; 0 if they are too few to know
+}
+
+// WaitingAt returns what an open exchange waits for at a time of its own. ok is false if it has ended, is answered by
+// toolscope, or has no times.
+func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
+	switch {
+	case v.past != nil, x.Ended, x.own, x.evicted, x.Head.NoDeltas, x.Head.EndUnknown, now < x.at, x.at < 0:
+		return w, false
+	}
+	t := v.LatestOf(x.Number)
+	p := turnProgress{sent: x.requestEnd(), delta: stream.NoTime, ping: stream.NoTime}
+	size, err := strconv.ParseInt(headerOf(x.RequestHeader, "Content-Length"), 10, 64)
+	if err == nil && x.Request.Size() < size && x.Response.Size() == 0 {
+		w.State, w.For = SendingRequest, now-max(0, x.requests.sentAt)
+		return w, true
+	}
+	switch {
+	case t == nil && isWebSocket(x.Head), t != nil && t.Closed():
+		return w, false
+	case t != nil:
+		p = x.silence.progress
+		p.sent = x.requestEnd()
+	}
+	since := max(0, p.sent)
+	if w.State, _ = p.stateAt(now); w.State >= KeptAlive {
+		since = p.delta
+	} else if p.delta >= 0 {
+		since = p.since
+	}
+	w.For = now - since
+	if s := &x.silence; t != nil && s.deltas > 0 && s.usual != nil {
+		u, gap := &s.usual[s.kind], now-s.last
+		w.Stalled = !s.over && gap >= minStall && u.isUnusual(gap, s.kind, s.named)
+		if u.total >= minKnownGaps {
+			w.Usual, w.Longest, w.Gaps = u.usualGap(), u.longest, u.total
+		}
+	}
+	return w, true
+}
+
+// headerOf returns the first value of a header, "" if it is missing.
+func headerOf(header map[string][]string, name string) string {
+	if v := header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// TimeSpent returns how long a turn was in each state, from its request to its end or the latest bytes. It is not known
+// if the source has no times, or the events were evicted.
+func (v *View) TimeSpent(t *stream.Turn) (spent [NumTurnStates]time.Duration, known bool) {
+	x := v.Exchange(t.Exchange)
+	at, end := v.RequestStart(t), t.ClosedAt
+	if at < 0 {
+		at = t.OpenedAt
+	}
+	if x == nil || at < 0 || t.Retention != stream.InMemory || x.Head.NoDeltas {
+		return spent, false
+	}
+	p := turnProgress{sent: x.requestEnd(), delta: stream.NoTime, ping: stream.NoTime}
+	passTo := func(to time.Duration) {
+		for at < to {
+			s, until := p.stateAt(at)
+			if until < 0 || until > to {
+				until = to
+			}
+			spent[s] += until - at
+			at = until
+		}
+	}
+	for n := range v.EventsOf(t, int(t.OpenedBy)) {
+		kind, _ := v.Subject(n)
+		switch kind {
+		case stream.Heartbeat, stream.ThinkDelta, stream.TextDelta, stream.CallOpen, stream.Args:
+			now := v.eventTime(n)
+			passTo(now)
+			p.followEvent(kind, now)
+		}
+	}
+	if end < 0 && v.past == nil {
+		end = x.LastRecordAt()
+	}
+	passTo(end)
+	return spent, true
+}
+
+// requestEnd returns when the last bytes of the request of an HTTP exchange were sent, or NoTime.
+func (x *Exchange) requestEnd() time.Duration {
+	n := x.Request.Records()
+	if n == 0 || isWebSocket(x.Head) {
+		return stream.NoTime
+	}
+	_, at := x.Request.Record(n - 1)
+	return at
+}

@@ -1,0 +1,104 @@
+package providers
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// TestTimeSpent: each millisecond of a turn belongs to one state. Pings are no progress.
+func TestTimeSpent(t *testing.T) {
+	const (
+		start  = `{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}}`
+		text   = `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`
+		word   = `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"so "}}`
+		call   = `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_n","name":"netstat","input":{}}}`
+		half   = `{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"all\":"}}`
+		finish = `{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}`
+		ping   = `{"type":"ping"}`
+	)
+	for _, test := range []struct {
+		name   string
+		events []timedEvent
+		want   [NumTurnStates]int
+	}{
+		{"all is quick", []timedEvent{{0, start}, {800, text}, {900, word}, {1500, call}, {2000, half}, {2100, finish}}, [NumTurnStates]int{0, 900, 600, 600}},
+		{"no answer for a minute, with pings", []timedEvent{{0, start}, {30000, ping}, {60000, call}, {60100, half}}, [NumTurnStates]int{0, 60000, 0, 100}},
+		{"silent", []timedEvent{{0, start}, {100, call}, {50000, half}}, [NumTurnStates]int{0, 100, 0, 3000, 0, 46900}},
+		{"pings", []timedEvent{{0, start}, {100, call}, {5100, ping}, {15100, ping}, {20100, half}}, [NumTurnStates]int{0, 100, 0, 3000, 15000, 2000}},
+		{"pings stop", []timedEvent{{0, start}, {100, call}, {5100, ping}, {60100, half}}, [NumTurnStates]int{0, 100, 0, 3000, 30000, 27000}},
+		{"the end is silent", []timedEvent{{0, start}, {100, call}, {200, half}, {10200, finish}}, [NumTurnStates]int{0, 100, 0, 3100, 0, 7000}},
+	} {
+		in := new(Inspector)
+		playTimed(in, 1, 0, test.events)
+		spent, known := in.View().TimeSpent(in.Session().Turns[0])
+		var want [NumTurnStates]time.Duration
+		for i, ms := range test.want {
+			want[i] = time.Duration(ms) * time.Millisecond
+		}
+		if !known || spent != want {
+			t.Errorf("%s: %v, not %v", test.name, spent, want)
+		}
+	}
+}
+
+// TestSending: the request is sent until its last bytes.
+func TestSending(t *testing.T) {
+	in := new(Inspector)
+	body := portsRequest(portsAsk)
+	for i, part := range []string{body[:20], body[20:]} {
+		r := stream.Record{Exchange: 1, Request: true, At: time.Duration(i) * 400 * time.Millisecond, Data: []byte(part)}
+		if i == 0 {
+			r.Head = &stream.Head{Method: "POST", URL: ownHost}
+		}
+		in.Write(r)
+	}
+	answer := portsAnswer("end_turn", `{"type":"text","text":"22"}`)
+	in.Write(stream.Record{Exchange: 1, At: time.Second, Data: []byte(answer), Head: &stream.Head{Status: 200}})
+	in.Write(stream.Record{Exchange: 1, At: time.Second, End: true})
+	spent, known := in.View().TimeSpent(in.Session().Turns[0])
+	if got := fmt.Sprint(spent[SendingRequest], spent[Thinking], known); got != "400ms 600ms true" {
+		t.Error(got)
+	}
+}
+
+// TestWaiting: an open exchange waits for the rest of the request, for the provider, or for more of a call. A silence in a
+// call becomes a stall, with and without pings.
+func TestWaiting(t *testing.T) {
+	in := new(Inspector)
+	body, at := portsRequest(portsAsk), time.Duration(0)
+	see := func(seconds float64, want string) {
+		t.Helper()
+		w, ok := in.View().WaitingAt(in.Exchange(1), time.Duration(seconds*float64(time.Second)))
+		if got := fmt.Sprint(w.State, " ", w.For, " ", w.Stalled); got != want || !ok {
+			t.Errorf("at %v s: %q %v, not %q", seconds, got, ok, want)
+		}
+	}
+	receive := func(seconds float64, r stream.Record) {
+		at = time.Duration(seconds * float64(time.Second))
+		r.Exchange, r.At = 1, at
+		in.Write(r)
+	}
+	head := &stream.Head{Method: "POST", URL: ownHost, Header: map[string][]string{"Content-Length": {fmt.Sprint(len(body))}}}
+	receive(0, stream.Record{Request: true, Head: head, Data: []byte(body[:9])})
+	see(2, "sending 2s false")
+	receive(4, stream.Record{Request: true, Data: []byte(body[9:])})
+	see(64, "thinking 1m0s false")
+	sse := &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}
+	receive(70, stream.Record{Head: sse, Data: []byte("data: " + `{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}}` + "\n\n")})
+	see(75, "thinking 1m11s false")
+	receive(80, stream.Record{Data: []byte("data: " + `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_n","name":"netstat","input":{}}}` + "\n\n")})
+	receive(81, stream.Record{Data: []byte("data: " + `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"all\":"}}` + "\n\n")})
+	see(82, "arguments 2s false")
+	see(90, "silent 9s false")
+	receive(100, stream.Record{Data: []byte(": ping\n\n")})
+	see(101, "kept alive 20s false")
+	see(112, "kept alive 31s true")
+	see(140, "silent 59s true")
+	receive(141, stream.Record{End: true})
+	if _, ok := in.View().WaitingAt(in.Exchange(1), 150*time.Second); ok {
+		t.Error("an ended exchange waits")
+	}
+}

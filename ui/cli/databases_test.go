@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestAgentDatabases: databases of agents show the calls, their results, and which call was never finished.
+func TestAgentDatabases(t *testing.T) {
+	for name, want := range map[string][]string{
+		"crush.db":  {`complete bash {"command":"ls"}`, `cut short bash {"command":"sle`},
+		"goose.db":  {`complete shell {"command": "ls"}`},
+		"agents.db": {`complete get_weather {"city":"Oslo"}`, `cut short get_time {"zone":`},
+		"zed.db":    {`complete list {"path":"a"}`, `cut short edit {"path":"a/b`},
+	} {
+		out := command(t, nil, "print", "--format", "jsonl", filepath.Join("..", "..", "capture", "sqlite", "testdata", name))
+		calls, _ := out.decode(t)
+		var got []string
+		for _, c := range calls {
+			got = append(got, c.Status+" "+c.Name+" "+c.Raw)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q\n%s", name, got, want, out.stderr)
+		}
+	}
+}

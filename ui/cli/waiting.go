@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"toolscope/providers"
+)
+
+// waitingLines writes a line of jsonl when an open exchange begins to wait for something else. It looks once a second,
+// so it says nothing about quick responses.
+type waitingLines struct {
+	to   *jsonPrinter
+	file string
+	last map[int]waitingLine // by exchange
+}
+
+// waitingLine is the latest line about an exchange.
+type waitingLine struct {
+	state   providers.TurnState
+	stalled bool
+	at      time.Time
+}
+
+const (
+	waitingTime = time.Second      // between two looks
+	stalledTime = 30 * time.Second // between two lines about a stall
+)
+
+// writeDue writes the lines that are due.
+func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
+	for _, x := range v.Exchanges() {
+		last, known := w.last[x.Number]
+		if x.Ended {
+			if known {
+				delete(w.last, x.Number)
+				o := w.beginLine(v, x, "client")
+				o.text("state", "client")
+				w.to.writeObject(o)
+			}
+			continue
+		}
+		clock, timed := v.WallClock(x.Number, x.LastRecordAt())
+		wait, open := v.WaitingAt(x, x.LastRecordAt()+now.Sub(clock))
+		switch {
+		case !timed, !open:
+			continue
+		}
+		same := known && last.state == wait.State && last.stalled == wait.Stalled
+		if same && (!wait.Stalled || now.Sub(last.at) < stalledTime) {
+			continue
+		}
+		w.last[x.Number] = waitingLine{wait.State, wait.Stalled, now}
+		w.writeLine(v, x, &wait)
+	}
+}
+
+// beginLine begins a line about an exchange. on is the party that it waits for.
+func (w *waitingLines) beginLine(v *providers.View, x *providers.Exchange, on string) *jsonObject {
+	o := new(jsonObject)
+	o.text("type", "waiting")
+	o.text("file", w.file)
+	o.int("exchange", x.Number)
+	if t := v.LatestOf(x.Number); t != nil {
+		o.int("turn", int(t.Number)+1)
+		if on != "client" && len(t.Calls) > 0 && t.Calls[len(t.Calls)-1].MayGrow() {
+			o.int("call", len(t.Calls))
+		}
+		if t.Request != nil {
+			o.optionalText("session", t.Request.Session)
+			o.optionalText("agent", t.Request.Agent)
+		}
+	}
+	o.text("on", on)
+	return o
+}
+
+// writeLine writes what an open exchange waits for.
+func (w *waitingLines) writeLine(v *providers.View, x *providers.Exchange, wait *providers.Waiting) {
+	on := "provider"
+	if wait.State == providers.SendingRequest {
+		on = "client"
+	}
+	o := w.beginLine(v, x, on)
+	o.text("state", strings.ReplaceAll(wait.State.String(), " ", "_"))
+	o.time("since_ms", wait.For)
+	if wait.Gaps > 0 {
+		o.time("usual_ms", wait.Usual)
+		o.time("longest_ms", wait.Longest)
+		o.int("of", wait.Gaps)
+	}
+	o.flagIf("stalled", wait.Stalled)
+	w.to.writeObject(o)
+}

@@ -1,0 +1,125 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/providers/mcp"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// openWait is an open stream of a provider, and the time since its last byte.
+type openWait struct {
+	turn *stream.Turn // nil before the first byte
+	idle time.Duration
+}
+
+// showsWaiting reports whether the second row says which parties are waited on: while a proxy or a hub is live. Other
+// sources don't tell when a stream ends.
+func (fd *frameDrawer) showsWaiting() bool {
+	return fd.m.showsIdle() && (fd.m.opt.Setup != nil || fd.m.opt.Machines != nil)
+}
+
+// openWaits returns the open streams at the shown moment, the longest silence first.
+func (fd *frameDrawer) openWaits() (waits []openWait) {
+	v, now := fd.m.view, fd.m.shownNow()
+	add := func(x *providers.Exchange, t *stream.Turn) {
+		waits = append(waits, openWait{t, panes.IdleTime(x, t, now)})
+	}
+	if fd.m.moment.isPaused() {
+		for _, t := range v.Session().Turns {
+			if !t.Closed() {
+				add(v.Exchange(t.Exchange), t)
+			}
+		}
+	} else {
+		for _, x := range fd.m.streams.open {
+			if t := v.LatestOf(x.Number); t == nil || !t.Closed() {
+				add(x, t)
+			}
+		}
+	}
+	slices.SortStableFunc(waits, func(a, b openWait) int { return int(b.idle - a.idle) })
+	return waits
+}
+
+// runningTools returns the number of tool runs that have no result yet.
+func (fd *frameDrawer) runningTools() (n int) {
+	if fd.m.moment.isPaused() {
+		return 0
+	}
+	for _, r := range fd.m.in.Executed().Unanswered() {
+		if r.IsCall() && r.State == mcp.Open {
+			n++
+		}
+	}
+	return n
+}
+
+// drawWaiting draws the parties that are waited on, and the longest silences.
+func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
+	waits, tools := fd.openWaits(), fd.runningTools()
+	p.Spaces(screen.Bare, 1)
+	switch {
+	case len(waits) == 0 && tools == 0:
+		p.Text(screen.Muted, display.Lit("No stream is open."))
+		return
+	case len(waits) == 1 && tools == 0:
+		fd.drawOneWait(p, waits[0])
+		return
+	}
+	p.Text(screen.Muted, display.Lit("Waiting on"))
+	for _, of := range []struct {
+		name display.Text
+		n    int
+	}{{display.Lit("  providers "), len(waits)}, {display.Lit("  tools "), tools}} {
+		if of.n > 0 {
+			p.Text(screen.Muted, of.name)
+			p.Text(screen.Plain, screen.Count(of.n))
+		}
+	}
+	label := display.Lit("   longest ")
+	if fd.m.w >= twoColumns {
+		label = display.Lit("     longest silence ")
+	}
+	for _, w := range waits[:min(2, len(waits))] {
+		if w.idle < time.Second {
+			break
+		}
+		text := screen.WholeSeconds(w.idle)
+		where := display.Text{}
+		if w.turn != nil {
+			where = p.Format("  turn %d", w.turn.Number+1)
+		}
+		if label.Width()+text.Width()+where.Width() > p.Left {
+			break
+		}
+		p.Text(screen.Muted, label)
+		p.Text(screen.Plain, text)
+		p.Text(screen.Muted, where)
+		label = display.Lit("   next ")
+	}
+}
+
+// drawOneWait draws the only open stream: how long it is silent, and what it sent last.
+func (fd *frameDrawer) drawOneWait(p *screen.Pen, w openWait) {
+	p.Text(screen.Muted, display.Lit("Waiting on the provider"))
+	if w.idle >= time.Second {
+		p.Text(screen.Muted, display.Lit(" for "))
+		p.Text(screen.Plain, screen.WholeSeconds(w.idle))
+	}
+	switch t := w.turn; {
+	case t == nil:
+		p.Text(screen.Muted, display.Lit(": no byte yet."))
+	case len(t.Calls) == 0 && len(t.Text) == 0 && len(t.Thinking) > 0:
+		p.Text(screen.Muted, display.Lit(": thinking."))
+	case w.idle < time.Second:
+		p.Text(screen.Muted, display.Lit(": streaming."))
+	default:
+		p.Text(screen.Muted, display.Lit("."))
+	}
+}

@@ -1,0 +1,47 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// TestWaitingRow: the second row of a live source says which parties are waited on, and who has been silent for longest.
+func TestWaitingRow(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {140, 40}} {
+		s := newScreen(t, size[0], size[1], awaiting)
+		threeStreams(s)
+		row := func() string { return s.rows()[1] }
+		silences := "longest 41 s  turn 2   next 1 s  turn 3"
+		if size[0] >= twoColumns {
+			silences = "longest silence 41 s  turn 2   next 1 s  turn 3"
+		}
+		if got := row(); !strings.HasPrefix(got, " Waiting on  providers 3") || !strings.Contains(got, silences) {
+			t.Errorf("%v: %q", size, got)
+		}
+		if n := warmIn(s, strings.Split(s.View(), "\n")[1]); n > 0 {
+			t.Errorf("%v: %d warm cells in the row of what is waited on", size, n)
+		}
+		checkFrame(t, s)
+		for _, exchange := range []int{2, 42} {
+			s.feed(stream.Record{Exchange: exchange, At: 43 * time.Second, End: true})
+		}
+		if got := row(); got != " Waiting on the provider: streaming." {
+			t.Errorf("%v: one stream: %q", size, got)
+		}
+		s.now = s.now.Add(9 * time.Second)
+		s.send(rateTick(s.now))
+		if got := row(); got != " Waiting on the provider for 9 s." {
+			t.Errorf("%v: a silent stream: %q", size, got)
+		}
+		if s.feed(stream.Record{Exchange: 43, At: 60 * time.Second, End: true}); row() != " No stream is open." {
+			t.Errorf("%v: nothing is open: %q", size, row())
+		}
+		if s.end(); strings.Contains(s.text(), "No stream is open") {
+			t.Errorf("%v: the source has ended:\n%s", size, s.text())
+		}
+	}
+	newScreen(t, 60, 18, awaiting).feed(asking(1, "curl/8", begun)...).hides("Waiting on")
+}
