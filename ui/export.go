@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -80,15 +81,18 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	if spot.Sentence != nil {
 		at = append(at, modes.ExportItem{Key: "f", What: spot.What, File: "finding.txt", Data: spot.Sentence()})
 	}
-	if c := m.selectedCall(); c != nil {
-		at = append(at, modes.ExportItem{Key: "v", What: display.Lit("verdict"), File: "verdict.txt", Make: func() ([]byte, error) { return m.verdictText(), nil }})
+	if m.selectedCall() != nil {
+		at = append(at, modes.ExportItem{Key: "v", What: display.Lit("verdict"), File: "verdict.txt", Make: m.verdictText})
 	}
 	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.placeText()
 }
 
 // verdictText returns the verdict on the selected call in up to three lines: what is wrong, the cause, and what to do.
-func (m *Model) verdictText() []byte {
-	t, c := m.selectedTurn(), m.selectedCall()
+func (m *Model) verdictText() ([]byte, error) {
+	t, c := m.view.Find(m.selected)
+	if c == nil { // the moment changed while the menu was open
+		return nil, errors.New("no call is selected at this moment")
+	}
 	v := present.VerdictOfCall(c)
 	text := present.CallName(c.Name) + ": " + cmp.Or(v.Words, c.Status().String())
 	f := v.Finding
@@ -98,7 +102,7 @@ func (m *Model) verdictText() []byte {
 	if f != nil {
 		text += ", " + f.Message + "\ncause: " + f.CausedBy() + "\ndo: " + f.Advice
 	}
-	return []byte(text)
+	return []byte(text), nil
 }
 
 // editText opens a text in the user's editor.
