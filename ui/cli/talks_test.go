@@ -61,7 +61,7 @@ turn complete 1800+50`},
 		{"opencode-storage/part.json", `anthropic edit complete failed: oldString must not be empty
 turn complete`},
 		{"opencode-storage/pending.json", `anthropic write aborted
-turn aborted NO_TERMINATOR`},
+turn aborted`},
 		{"opencode-storage/message.json", `turn claude-sonnet-4-20250514 aborted 909+40`},
 		{"litellm/calls.jsonl", `openai-chat get_weather complete ok
 openai-chat get_weather cut short ok
