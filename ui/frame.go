@@ -24,6 +24,9 @@ type frameDrawer struct {
 	m    *Model
 	cols []column // of the current frame
 	runs turnMap
+
+	waitsKey  waitsKey
+	lastWaits openWaits
 }
 
 func (fd *frameDrawer) paneColumns() []column {

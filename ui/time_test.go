@@ -156,7 +156,8 @@ func TestCorpusEveryMoment(t *testing.T) {
 	}
 	eachCapture(t, func(t *testing.T, records []stream.Record) {
 		walks := newScreen(t, 140, 40).feed(records...).press(" ")
-		then := newScreen(t, 140, 40).resize(140, 40-walks.moment.stripRows())
+		strip := walks.moment.stripRows()
+		then := newScreen(t, 140, 40).resize(140, 40-strip)
 		level := func(s *rig) []string {
 			s.setFollow(true)
 			s.list.Top, s.doc.Top, s.wire.Top = 0, 0, 0
@@ -166,6 +167,12 @@ func TestCorpusEveryMoment(t *testing.T) {
 		was := map[int][]string{}
 		for _, r := range records {
 			if n := then.in.Timeline.Len(); n > 0 && n <= mostEvery {
+				walks.moment.goToMoment(n)
+				walks.send(nil)
+				if rows := walks.moment.stripRows(); rows != strip { // another turn has more calls, or fewer
+					strip = rows
+					then.resize(140, 40-strip)
+				}
 				was[n] = level(then)
 			}
 			then.feed(r)

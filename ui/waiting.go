@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -24,11 +25,40 @@ func (fd *frameDrawer) showsWaiting() bool {
 	return fd.m.showsIdle() && (fd.m.opt.Setup != nil || fd.m.opt.Machines != nil)
 }
 
-// openWaits returns the open streams at the shown moment, the longest silence first.
-func (fd *frameDrawer) openWaits() (waits []openWait) {
-	v, now := fd.m.view, fd.m.shownNow()
+// openWaits are the open streams at a moment.
+type openWaits struct {
+	count   int
+	longest []openWait // the two that are silent for longest
+}
+
+// waitsKey is what open streams depend on. Looking at thousands of them takes longer than drawing a frame, so they are
+// looked at again after new bytes, or ten times a second.
+type waitsKey struct {
+	view         *providers.View
+	events, open int
+	tenths       time.Duration
+}
+
+// waits returns the open streams at the shown moment.
+func (fd *frameDrawer) waits() openWaits {
+	now := fd.m.shownNow()
+	key := waitsKey{fd.m.view, fd.m.in.Timeline.Len(), len(fd.m.streams.open), now / (100 * time.Millisecond)}
+	if fd.m.moment.isPaused() {
+		key.events = fd.m.moment.eventCount()
+	}
+	if key != fd.waitsKey {
+		fd.waitsKey, fd.lastWaits = key, fd.findWaits(now)
+	}
+	return fd.lastWaits
+}
+
+func (fd *frameDrawer) findWaits(now time.Duration) (w openWaits) {
+	v := fd.m.view
 	add := func(x *providers.Exchange, t *stream.Turn) {
-		waits = append(waits, openWait{t, panes.IdleTime(x, t, now)})
+		w.count++
+		w.longest = append(w.longest, openWait{t, panes.IdleTime(x, t, now)})
+		slices.SortStableFunc(w.longest, func(a, b openWait) int { return cmp.Compare(b.idle, a.idle) })
+		w.longest = w.longest[:min(2, len(w.longest))]
 	}
 	if fd.m.moment.isPaused() {
 		for _, t := range v.Session().Turns {
@@ -43,8 +73,7 @@ func (fd *frameDrawer) openWaits() (waits []openWait) {
 			}
 		}
 	}
-	slices.SortStableFunc(waits, func(a, b openWait) int { return int(b.idle - a.idle) })
-	return waits
+	return w
 }
 
 // runningTools returns the number of tool runs that have no result yet.
@@ -62,21 +91,21 @@ func (fd *frameDrawer) runningTools() (n int) {
 
 // drawWaiting draws the parties that are waited on, and the longest silences.
 func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
-	waits, tools := fd.openWaits(), fd.runningTools()
+	waits, tools := fd.waits(), fd.runningTools()
 	p.Spaces(screen.Bare, 1)
 	switch {
-	case len(waits) == 0 && tools == 0:
+	case waits.count == 0 && tools == 0:
 		p.Text(screen.Muted, display.Lit("No stream is open."))
 		return
-	case len(waits) == 1 && tools == 0:
-		fd.drawOneWait(p, waits[0])
+	case waits.count == 1 && tools == 0:
+		fd.drawOneWait(p, waits.longest[0])
 		return
 	}
 	p.Text(screen.Muted, display.Lit("Waiting on"))
 	for _, of := range []struct {
 		name display.Text
 		n    int
-	}{{display.Lit("  providers "), len(waits)}, {display.Lit("  tools "), tools}} {
+	}{{display.Lit("  providers "), waits.count}, {display.Lit("  tools "), tools}} {
 		if of.n > 0 {
 			p.Text(screen.Muted, of.name)
 			p.Text(screen.Plain, screen.Count(of.n))
@@ -86,7 +115,7 @@ func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
 	if fd.m.w >= twoColumns {
 		label = display.Lit("     longest silence ")
 	}
-	for _, w := range waits[:min(2, len(waits))] {
+	for _, w := range waits.longest {
 		if w.idle < time.Second {
 			break
 		}

@@ -479,7 +479,7 @@ func (s *TimeStrip) addClient(t *stream.Turn, p *screen.Pen) {
 const maxRequestRecords = 1 << 10
 
 // maxCellEvents is the maximum number of events of a cell that are looked at.
-const maxCellEvents = 16
+const maxCellEvents = 8
 
 // addProvider adds the lane of the provider: nothing yet, reasoning, pings, or bytes of text and calls.
 func (s *TimeStrip) addProvider(t *stream.Turn, p *screen.Pen) {
