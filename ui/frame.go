@@ -26,7 +26,7 @@ type frameDrawer struct {
 	runs turnMap
 
 	waitsKey  waitsKey
-	lastWaits openWaits
+	lastWaits waitSummary
 }
 
 func (fd *frameDrawer) paneColumns() []column {

@@ -25,8 +25,8 @@ func (fd *frameDrawer) showsWaiting() bool {
 	return fd.m.showsIdle() && (fd.m.opt.Setup != nil || fd.m.opt.Machines != nil)
 }
 
-// openWaits are the open streams at a moment.
-type openWaits struct {
+// waitSummary describes the open streams at a moment.
+type waitSummary struct {
 	count   int
 	longest []openWait // the two that are silent for longest
 }
@@ -39,8 +39,8 @@ type waitsKey struct {
 	tenths       time.Duration
 }
 
-// waits returns the open streams at the shown moment.
-func (fd *frameDrawer) waits() openWaits {
+// openWaits returns the open streams at the shown moment.
+func (fd *frameDrawer) openWaits() waitSummary {
 	now := fd.m.shownNow()
 	key := waitsKey{fd.m.view, fd.m.in.Timeline.Len(), len(fd.m.streams.open), now / (100 * time.Millisecond)}
 	if fd.m.moment.isPaused() {
@@ -52,7 +52,7 @@ func (fd *frameDrawer) waits() openWaits {
 	return fd.lastWaits
 }
 
-func (fd *frameDrawer) findWaits(now time.Duration) (w openWaits) {
+func (fd *frameDrawer) findWaits(now time.Duration) (w waitSummary) {
 	v := fd.m.view
 	add := func(x *providers.Exchange, t *stream.Turn) {
 		w.count++
@@ -91,7 +91,7 @@ func (fd *frameDrawer) runningTools() (n int) {
 
 // drawWaiting draws the parties that are waited on, and the longest silences.
 func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
-	waits, tools := fd.waits(), fd.runningTools()
+	waits, tools := fd.openWaits(), fd.runningTools()
 	p.Spaces(screen.Bare, 1)
 	switch {
 	case waits.count == 0 && tools == 0:
