@@ -2,6 +2,7 @@ package providers
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"toolscope/stream"
@@ -95,7 +96,7 @@ func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	}
 	t := v.LatestOf(x.Number)
 	p := turnProgress{sent: x.requestEnd(), delta: stream.NoTime, ping: stream.NoTime}
-	size, err := strconv.ParseInt(headerOf(x.RequestHeader, "Content-Length"), 10, 64)
+	size, err := strconv.ParseInt(strings.Join(x.RequestHeader["Content-Length"], ""), 10, 64)
 	if err == nil && x.Request.Size() < size && x.Response.Size() == 0 {
 		w.State, w.For = SendingRequest, now-max(0, x.requests.sentAt)
 		return w, true
@@ -124,12 +125,16 @@ func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	return w, true
 }
 
-// headerOf returns the first value of a header, "" if it is missing.
-func headerOf(header map[string][]string, name string) string {
-	if v := header[name]; len(v) > 0 {
-		return v[0]
+// LastProgressAt returns when the latest bytes of the model arrived. Before the first, it is when the request was
+// complete or the head of the response arrived, whichever is later. A ping is not progress.
+func (x *Exchange) LastProgressAt() time.Duration {
+	if x.silence.deltas > 0 && x.silence.last >= 0 {
+		return x.silence.last
 	}
-	return ""
+	if at := max(x.requestEnd(), x.headAt); at >= 0 {
+		return at
+	}
+	return x.at
 }
 
 // TimeSpent returns how long a turn was in each state, from its request to its end or the latest bytes. It is not known

@@ -45,3 +45,19 @@ func TestWaitingRow(t *testing.T) {
 	}
 	newScreen(t, 60, 18, awaiting).feed(asking(1, "curl/8", begun)...).hides("Waiting on")
 }
+
+// TestPingsAreSilence: a ping does not end the silence of a stream, whether or not a call is open.
+func TestPingsAreSilence(t *testing.T) {
+	start, _, _ := strings.Cut(begun, "event: content_block_start")
+	for _, answer := range []string{start, begun} {
+		s := newScreen(t, 140, 40, awaiting).feed(asking(1, "curl/8", answer)...)
+		for at := time.Second; at <= 30*time.Second; at += 5 * time.Second {
+			s.feed(stream.Record{Exchange: 1, At: at, Data: []byte("event: ping\ndata: {\"type\":\"ping\"}\n\n")})
+		}
+		s.now = s.now.Add(time.Second)
+		s.send(rateTick(s.now))
+		if got := s.rows()[1]; !strings.HasPrefix(got, " Waiting on the provider for 2") && !strings.HasPrefix(got, " Waiting on the provider for 3") {
+			t.Errorf("%q: a stream with pings alone: %q", answer[:20], got)
+		}
+	}
+}

@@ -452,13 +452,13 @@ func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
 	case n < len(t.Calls) && t.Calls[n].MayGrow():
 		at = max(t.Calls[n].OpenedAt, t.Calls[n].LastArgAt)
 	case n+1 >= len(t.Calls) && x != nil && !x.Ended:
-		at = x.LastRecordAt()
+		at = x.LastProgressAt()
 	}
 	return screen.Elapsed(at, l.scene.Now)
 }
 
-// IdleTime returns the time since the last byte of a stream: of its calls that may grow, or of anything. t is nil before
-// the first byte.
+// IdleTime returns the time since the last byte of a stream: of its calls that may grow, or of the model's other output.
+// t is nil before the first byte.
 func IdleTime(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Duration {
 	last := stream.NoTime
 	if t != nil {
@@ -469,7 +469,7 @@ func IdleTime(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Dur
 		}
 	}
 	if last < 0 && x != nil {
-		last = x.LastRecordAt()
+		last = x.LastProgressAt()
 	}
 	return screen.Elapsed(last, now)
 }
