@@ -101,7 +101,7 @@ func survived(t *testing.T, path string) (n, torn int) {
 	}
 	for _, r := range collect(t, src) {
 		switch {
-		case strings.Contains(r.Note, "the file ends inside it"):
+		case strings.Contains(r.Note, "the file ends inside the line"):
 			torn++
 		case r.Note != "":
 			t.Error(r.Note)
