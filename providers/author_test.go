@@ -21,7 +21,7 @@ func TestWhoEncodedTwice(t *testing.T) {
 	for _, test := range []struct{ what, wrote, sent, kept, undone, again string }{
 		{"the model did", twice, twice, "the model encoded the arguments twice", "the model wrote a string", "the model encoded the arguments twice, and this client"},
 		{"a client did", plain, twice, "a client before this client, not the model, encoded", "a client before this client, not the model,", "a client before this client, not the model, encoded"},
-		{"nobody knows", "", twice, "the model or a client before this client encoded", "the model or a client before this client", "the model or a client before this client encoded"},
+		{"unknown", "", twice, "the model or a client before this client encoded", "the model or a client before this client", "the model or a client before this client encoded"},
 		{"nobody did", plain, plain, "", "", "the client encodes the text once more"},
 	} {
 		all := [][2]string{{asks, wrote(test.wrote)}, {history("a", test.sent), says("b", "f", `{}`)}}

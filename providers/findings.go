@@ -85,7 +85,7 @@ var (
 	blankLinesMissing = &stream.Diagnosis{
 		Code: "BLANK_LINES_MISSING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "merged events",
-		Meaning: "There are no blank lines between the events. Clients read all events as one long event, which they can't decode.",
+		Meaning: "The stream has no blank lines between its events. Clients read all of it as one event, and can't decode it.",
 		Advice:  "Make the gateway send a blank line after each event.",
 	}
 	codingBroken = &stream.Diagnosis{

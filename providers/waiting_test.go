@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestTimeSpent: each millisecond of a turn belongs to one state. Pings are no progress.
+// TestTimeSpent: the times of all states add up to the time of the turn. A ping does not count as progress.
 func TestTimeSpent(t *testing.T) {
 	const (
 		start  = `{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}}`

@@ -50,7 +50,7 @@ func TestHubAuth(t *testing.T) {
 		want   string // of what it complains; "" where it starts
 	}{
 		{"", true, "the file admits anyone"},
-		{"# nobody yet\n", true, "the file admits anyone"},
+		{"# no keys yet\n", true, "the file admits anyone"},
 		{"authorization { users: [] }", true, "the file admits anyone"},
 		{"authorization { timeout: 2 }", true, "the file admits anyone"},
 		{`authorization { token: "" }`, false, "the file admits anyone"},

@@ -203,7 +203,7 @@ func TestWebSocketEndings(t *testing.T) {
 			func(s *socket) { s.conn.Close() }, capture.EndCut, capture.Client, clientGone(0), ""},
 		{"the client closes its half", func(s *socket) { s.receive() },
 			func(s *socket) { s.conn.(*net.TCPConn).CloseWrite() }, capture.EndCut, capture.Client, clientGone(0), ""},
-		{"an extension nobody agreed on", func(s *socket) { s.send(fin|0x40|capture.OpText, "zzz"); s.send(fin|capture.OpText, "{}") },
+		{"an extension that was not negotiated", func(s *socket) { s.send(fin|0x40|capture.OpText, "zzz"); s.send(fin|capture.OpText, "{}") },
 			func(s *socket) { s.expect(fin|0x40|capture.OpText, "zzz"); s.expect(fin|capture.OpText, "{}") },
 			capture.EndCut, capture.Network, "without a Close", ""},
 	} {
@@ -222,10 +222,10 @@ func TestWebSocketEndings(t *testing.T) {
 			for _, r := range recs {
 				lost += r.Lost
 			}
-			if want := map[string]int64{"an extension nobody agreed on": int64(len(frame(0, "zzz", false)) + len(frame(0, "{}", false)))}[test.name]; lost != want {
+			if want := map[string]int64{"an extension that was not negotiated": int64(len(frame(0, "zzz", false)) + len(frame(0, "{}", false)))}[test.name]; lost != want {
 				t.Errorf("%d bytes lost, want %d", lost, want)
 			}
-			if said := strings.Contains(notes(recs), "can't read them as WebSocket messages: a frame uses an extension"); said != (test.name == "an extension nobody agreed on") {
+			if said := strings.Contains(notes(recs), "can't read them as WebSocket messages: a frame uses an extension"); said != (test.name == "an extension that was not negotiated") {
 				t.Errorf("notes: %s", notes(recs))
 			}
 		})

@@ -10,7 +10,7 @@ import (
 )
 
 // TestSessions: the sessions of a database and of its write-ahead log, the newest first, with rows on overflow pages.
-// Nothing else in the database is read, and nothing is written beside it.
+// Other tables are not read, and no file is written next to the database.
 func TestSessions(t *testing.T) {
 	for _, name := range []string{"plain.db", "logged.db"} {
 		text, err := Sessions(filepath.Join("testdata", name))

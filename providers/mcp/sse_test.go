@@ -46,8 +46,8 @@ func oldSession(endpoint, post string, early bool) *Log {
 	return l
 }
 
-// TestEventStream: responses over the stream are those of the messages that were sent to its endpoint, in
-// whichever order they are read, and what the client gets as the body of a 202 is no message.
+// TestEventStream: responses on the event stream belong to the messages that were sent to its endpoint, in any order of
+// reading. The body of a response with status 202 is not a message.
 func TestEventStream(t *testing.T) {
 	for _, endpoint := range []string{"/message?sessionId=d1", "http://h:1/message?sessionId=d1", "message?sessionId=d1"} {
 		for _, early := range []bool{false, true} {
@@ -94,7 +94,7 @@ func TestCancelledLate(t *testing.T) {
 	}
 }
 
-// TestAcceptedWithBody: over other transports a body of a 202 is told once, as an info.
+// TestAcceptedWithBody: over other transports, the body of a response with status 202 is reported once, as an info.
 func TestAcceptedWithBody(t *testing.T) {
 	l := new(Log)
 	for number := 1; number <= 3; number++ {

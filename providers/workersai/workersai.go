@@ -1,7 +1,7 @@
 // Package workersai decodes the own protocol of Cloudflare's Workers AI: its event stream and its complete bodies.
 //
 // Wire facts are from Cloudflare's documentation and public reports; the service was not asked. A turn is one response.
-// Calls come complete and have no ids, and there is no finish reason.
+// Calls arrive complete and without ids. The response has no finish reason.
 package workersai
 
 import (

@@ -42,8 +42,7 @@ func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
 		}
 		clock, timed := v.WallClock(x.Number, x.LastRecordAt())
 		wait, open := v.WaitingAt(x, x.LastRecordAt()+now.Sub(clock))
-		switch {
-		case !timed, !open:
+		if !timed || !open {
 			continue
 		}
 		same := known && last.state == wait.State && last.stalled == wait.Stalled
