@@ -7,16 +7,16 @@ import (
 	"toolscope/ui/display"
 )
 
-// Action is something that keys of the program do. Hints, help, palette, configuration and rebinding read the
-// table of actions.
+// Action is a command that the user starts with a key. The hints, the help, the palette, the configuration and the
+// rebinding of keys all read the table of actions.
 type Action struct {
-	Name string // in the configuration
+	Name string // name in the configuration
 	Keys string // the built-in keys, separated by spaces
-	Hint string // the word in the footer; empty if no pane reminds of the action
-	Does string // in the help; of two opposite actions, both: "previous, next delta"
+	Hint string // word in the footer; empty if no pane shows a hint for the action
+	Does string // text in the help; for two opposite actions, both texts: "previous, next delta"
 }
 
-// Actions are all actions, in the order of the configuration.
+// Actions lists all actions, in the order of the configuration.
 var Actions = []Action{
 	{"up", "up k", "", "up"},
 	{"down", "down j", "", "down"},
@@ -79,7 +79,7 @@ var Actions = []Action{
 	{"interrupted", "ctrl+c", "", "quit"},
 }
 
-// ActionNamed returns the action of a name, which must exist.
+// ActionNamed returns the action with the given name. It panics if the name is unknown.
 func ActionNamed(name string) Action {
 	i := slices.IndexFunc(Actions, func(a Action) bool { return a.Name == name })
 	if i < 0 {
@@ -96,7 +96,7 @@ func (a Action) isPair() bool {
 	return len(a.Keys) == len("[ ]") && strings.Contains(a.Does, ", ")
 }
 
-// Can returns a reminder of actions: hints that the footer shows if the program has their keys.
+// Can returns hints for actions. The footer shows a hint if the program binds the key of the action.
 func Can(names ...string) (hints []Binding) {
 	for _, name := range names {
 		a := ActionNamed(name)

@@ -12,15 +12,15 @@ import (
 // bindings.
 type Binding struct {
 	Keys  []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
-	Shown []string     // the keys of the hint in the footer; none if only the help lists the binding
-	Hint  string       // the word after them
-	Last  bool         // the hint has the last place in the footer, and is kept
+	Shown []string     // keys of the hint in the footer; none if only the help lists the binding
+	Hint  string       // word after the keys in the hint
+	Last  bool         // the hint takes the last place in the footer, and is never dropped
 	Does  display.Text // text in the help; empty for an alias of a listed key
 	Do    func()       // nil if the binding only shows a hint for a key that works everywhere
 }
 
-// Key returns a binding of keys, which are separated by spaces. Its hint shows the first key and a word, unless
-// the word is empty.
+// Key returns a binding for keys, which are separated by spaces. Its hint shows the first key and the word hint.
+// Without a word it has no hint.
 func Key(keys, hint, does string, do func()) Binding {
 	b := Binding{Keys: keyList(keys), Does: display.Clean(does), Do: do}
 	if hint != "" {
@@ -29,7 +29,7 @@ func Key(keys, hint, does string, do func()) Binding {
 	return b
 }
 
-// keyList splits a list of keys. It names the space key.
+// keyList splits a list of keys. It replaces the word "space" by the space key.
 func keyList(keys string) []string {
 	list := strings.Fields(keys)
 	if i := slices.Index(list, "space"); i >= 0 {
@@ -38,13 +38,13 @@ func keyList(keys string) []string {
 	return list
 }
 
-// Hinted returns the binding with a hint: its first key, and a word.
+// Hinted returns the binding with a hint, which is its first key and a word.
 func (b Binding) Hinted(word string) Binding {
 	b.Shown, b.Hint = b.Keys[:1], word
 	return b
 }
 
-// Show returns the binding with other keys in its hint, e.g. those of the opposite action too.
+// Show returns the binding with other keys in its hint, e.g. with the key of the opposite action as well.
 func (b Binding) Show(keys string) Binding {
 	b.Shown = keyList(keys)
 	return b
@@ -59,7 +59,7 @@ func (b Binding) WithoutHint() Binding {
 // HasHint reports whether the footer shows the binding.
 func (b Binding) HasHint() bool { return len(b.Shown) > 0 || b.Hint != "" }
 
-// HintText returns the hint: its keys and its word.
+// HintText returns the text of the hint, which is its keys and its word.
 func (b Binding) HintText(draw display.Drawer) display.Text {
 	keys, word := b.hintParts(draw)
 	return display.Join(keys, word)
@@ -88,8 +88,8 @@ func (b Binding) SharesKey(other Binding) bool {
 	return slices.ContainsFunc(b.Keys, func(k string) bool { return slices.Contains(other.Keys, k) })
 }
 
-// keyNames maps keys to their displayed names, in Unicode and ASCII, where these differ from the key. A
-// key with an empty name works but is not listed.
+// keyNames maps a key to its displayed name, in Unicode and in ASCII, if the name differs from the key. A key with an
+// empty name works but is not listed.
 var keyNames = map[string][2]string{
 	"up": {"↑", "up"}, "down": {"↓", "down"}, "left": {"←", "left"}, "right": {"→", "right"}, "shift+tab": {"⇧tab", "shift-tab"},
 	" ": {"space", "space"}, "pgup": {"PgUp", "PgUp"}, "pgdown": {"PgDn", "PgDn"}, "home": {"Home", "Home"}, "end": {"End", "End"},
@@ -120,8 +120,8 @@ func NameKeys(keys []string, draw display.Drawer) display.Text {
 	return draw.Clean(strings.Join(names, " "))
 }
 
-// fittingHints yields the hints that fit into that many cells, each with its first cell. A hint for the last place
-// is shorter if that makes room for another.
+// fittingHints yields the hints that fit into the given number of cells, each with its first cell. It shortens the
+// hint for the last place if another hint then fits.
 func fittingHints(of []Binding, draw display.Drawer, cells int) iter.Seq2[int, *Binding] {
 	return func(yield func(int, *Binding) bool) {
 		room, at := cells, 0
@@ -155,16 +155,16 @@ func fittingHints(of []Binding, draw display.Drawer, cells int) iter.Seq2[int, *
 	}
 }
 
-// The hint for the last place: its word without room for the usual one, the blanks before it, and the width from
-// which others leave room for it.
+// briefLastHint is the short word of the hint for the last place. hintGap is the number of blanks before a hint.
+// minLastHint is the minimum row width at which other hints leave room for the last one.
 const (
 	briefLastHint = "all"
 	hintGap       = 2
 	minLastHint   = 60
 )
 
-// HintAt returns the key whose hint is at cell x of a row of that many cells, or "". If the hint has several keys,
-// it returns the key at that cell.
+// HintAt returns the key of the hint at cell x of a row with the given number of cells, or "". If the hint has
+// several keys, it returns the key drawn at that cell.
 func HintAt(of []Binding, draw display.Drawer, cells, x int) (key string) {
 	for at, b := range fittingHints(of, draw, cells) {
 		if x < at || x >= at+b.HintText(draw).Width() {
@@ -182,7 +182,7 @@ func HintAt(of []Binding, draw display.Drawer, cells, x int) (key string) {
 	return ""
 }
 
-// Remap returns the binding with other keys: to maps each key, also those of the hint.
+// Remap returns the binding with other keys. The function to maps each key, including the keys of the hint.
 func (b Binding) Remap(to func(key string) string) Binding {
 	b.Keys, b.Shown = slices.Clone(b.Keys), slices.Clone(b.Shown)
 	for _, keys := range [][]string{b.Keys, b.Shown} {
@@ -193,7 +193,7 @@ func (b Binding) Remap(to func(key string) string) Binding {
 	return b
 }
 
-// MergeBindings appends those of others whose keys are not in first.
+// MergeBindings appends the bindings of others to first, without the keys that first already binds.
 func MergeBindings(first, others []Binding) []Binding {
 	all := first
 	for _, b := range others {
@@ -207,8 +207,8 @@ func MergeBindings(first, others []Binding) []Binding {
 	return all
 }
 
-// MergeHints returns the keys of a pane, then those of the program. A hint of the pane for a program key
-// is replaced by that key.
+// MergeHints returns the bindings of a pane, then the bindings of the program. Where the pane only has a hint for a
+// program key, it takes the program's binding of that key.
 func MergeHints(pane, program []Binding) (all []Binding) {
 	for _, b := range pane {
 		if b.Do == nil {
@@ -230,8 +230,8 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 	return all
 }
 
-// CursorKeys returns the bindings that move the cursor. They call to with the new row. The last binding goes
-// to the end. The hint says what j and k move; it may be empty.
+// CursorKeys returns the bindings that move the cursor. They call to with the new row. The last binding moves to the
+// end. hint names the things that j and k move through; it may be empty.
 func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
 	return w.moveKeys(hint, &w.At, to)
 }

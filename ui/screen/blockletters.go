@@ -6,8 +6,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// blockFace is the face of block letters: ten rows of pixels a letter, a byte each, the first pixel in the highest
-// bit. Its own width is that of its widest row.
+// blockFace is the font of the block letters. A letter has ten rows of pixels, one byte each; the highest bit is the
+// first pixel. A letter is as wide as its widest row.
 var blockFace = map[rune][blockPixels]byte{
 	'A':  {0x78, 0xfc, 0xcc, 0xcc, 0xfc, 0xfc, 0xcc, 0xcc, 0xcc, 0xcc},
 	'B':  {0xf8, 0xfc, 0xcc, 0xcc, 0xf8, 0xf8, 0xcc, 0xcc, 0xfc, 0xf8},
@@ -58,17 +58,17 @@ var blockFace = map[rune][blockPixels]byte{
 	'!':  {0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0x00, 0x00, 0xc0, 0xc0},
 }
 
-// The size of a letter: its height in pixels, two of which are one cell high, and the gap after it, in pixels.
+// The sizes of a letter in pixels: its height, and the gap after it. One cell is two pixels high.
 const (
 	blockPixels = 10
 	blockGap    = 2
-	blockBlank  = 4 // pixels of a blank
+	blockBlank  = 4 // width of a blank
 )
 
 // BlockRows returns the height of block letters, in cells.
 func BlockRows(scale int) int { return blockPixels * scale / 2 }
 
-// blockWidth returns the width of a letter, in pixels; 0 if the face doesn't have it.
+// blockWidth returns the width of a letter in pixels, or 0 if the font doesn't have the letter.
 func blockWidth(letter rune) (width int) {
 	if letter == ' ' {
 		return blockBlank
@@ -93,7 +93,7 @@ func BlockWidth(text string, scale int) (cells int) {
 	return max(0, cells-blockGap*scale)
 }
 
-// Blocks draws row y of a text in block letters. Letters that the face doesn't have are left out.
+// Blocks draws row y of a text in block letters. It leaves out letters that the font doesn't have.
 func (p *Pen) Blocks(r Role, text string, scale, y int) {
 	var upper, lower []bool // by pixel
 	for _, letter := range strings.ToUpper(text) {
@@ -117,8 +117,8 @@ func (p *Pen) Blocks(r Role, text string, scale, y int) {
 	}
 }
 
-// Block draws cells that are filled in their upper half, in their lower half, or in both. A full cell has the
-// role's colour as its ground too: the glyph of a font may leave seams.
+// Block draws cells that are filled in their upper half, in their lower half, or in both. A full cell also has the
+// role's colour as its background, because the glyph of some fonts leaves gaps.
 func (p *Pen) Block(r Role, upper, lower bool, cells int) {
 	switch g := p.Glyph; {
 	case upper && lower:

@@ -7,7 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestBlockFace: the face has every letter of a verdict, strokes are two pixels wide, and its sizes are known.
+// TestBlockFace checks that the font has every letter of a verdict, that strokes are two pixels wide, and that the
+// sizes are correct.
 func TestBlockFace(t *testing.T) {
 	if n := len(blockFace); n != 47 {
 		t.Errorf("%d letters", n)

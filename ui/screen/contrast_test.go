@@ -36,8 +36,9 @@ func luminance(rgb [3]float64) float64 {
 	return 0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2]
 }
 
-// TestRolesCanBeRead checks the contrast of every role on every surface in our themes: at least 4.5:1, and 3:1
-// for dim text. It does so on a terminal with the theme's lightness, and painted on one with the opposite.
+// TestRolesCanBeRead checks the contrast of every role on every surface in our themes. It must be at least 4.5:1, or
+// 3:1 for dim text. The test uses a terminal with the theme's lightness, and paints the theme on a terminal with the
+// opposite lightness.
 func TestRolesCanBeRead(t *testing.T) {
 	for _, dark := range []bool{true, false} {
 		th := themes.Default(dark)
@@ -47,7 +48,7 @@ func TestRolesCanBeRead(t *testing.T) {
 			if !dark {
 				behind = [3]float64{1, 1, 1}
 			}
-			for r := range NumRoles - 1 { // the last is of the frame, which is not text
+			for r := range NumRoles - 1 { // the last role draws frames, not text
 				for g := range NumGrounds {
 					sgr := p.Ink.Escape(r, g)
 					text, inked := colour(sgr, "38")
@@ -58,7 +59,7 @@ func TestRolesCanBeRead(t *testing.T) {
 							t.Errorf("%s: role %d on ground %d is not painted", th.Name, r, g)
 						}
 					}
-					if !inked { // as the terminal writes: black and white can be read
+					if !inked { // the terminal's own colours: black and white are readable
 						continue
 					}
 					a, b := luminance(text)+0.05, luminance(ground)+0.05

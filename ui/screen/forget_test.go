@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestForgettingDoesNotCompile checks that only cleaned text reaches a frame. Each marked line of the test
-// package must fail to compile, for the reason in its comment, and no other line may fail.
+// TestForgettingDoesNotCompile checks that only sanitised text can reach a frame. Each marked line of the test
+// package must fail to compile, for the reason in its comment. All other lines must compile.
 func TestForgettingDoesNotCompile(t *testing.T) {
 	said, err := exec.Command("go", "build", "-gcflags=-e", "./testdata/forgets").CombinedOutput()
 	if err == nil {

@@ -11,14 +11,14 @@ import (
 
 // Input is a text input of one line. The program passes it the keys that its mode does not bind.
 type Input struct {
-	Prompt display.Text // before it in the footer; empty if the mode draws the input
-	Note   display.Text // after it in the footer
+	Prompt display.Text // text before the input in the footer; empty if the mode draws the input
+	Note   display.Text // text after the input in the footer
 	Lines  bool         // pasted text keeps its line ends and tabs
-	Edits  int          // number of handled keys; the same number means no change
+	Edits  int          // number of handled keys; an equal number means that the input did not change
 	line   textinput.Model
 }
 
-// A textinput can't contain line ends and tabs. These private characters replace them.
+// A textinput can't contain line ends and tabs. These private-use characters replace them.
 const (
 	standsForLine = '\U0010fffd'
 	standsForTab  = '\U0010fffc'
@@ -29,7 +29,7 @@ var (
 	fromLine = strings.NewReplacer(string(standsForLine), "\n", string(standsForTab), "\t")
 )
 
-// NewInput returns an input with a value, for at most that many characters. The cursor is at the end.
+// NewInput returns an input with the given value. most is the maximum number of characters. The cursor is at the end.
 func NewInput(prompt display.Text, value string, most int) *Input {
 	in := &Input{Prompt: prompt, line: textinput.New()}
 	in.line.CharLimit = most
@@ -74,20 +74,20 @@ func (in *Input) Draw(p *Pen) {
 	p.Untrusted(Plain, Bare, value[at:])
 }
 
-// Window is the cursor and the view of a list of rows, with the movements that all panes share. It does not
-// store rows, so a list may have any length.
+// Window is the cursor and the visible range of a list, with the movements that all panes share. It doesn't store
+// rows, so a list can have any length.
 type Window struct {
 	Rows   int  // number of rows
 	Height int  // number of visible rows
 	Top    int  // first visible row
-	At     int  // the cursor
-	Stick  bool // keep the end in view
-	Beyond int  // rows after the end: on a small screen few of them are visible, or none
+	At     int  // row of the cursor
+	Stick  bool // keep the last row in view
+	Beyond int  // number of rows after the end; on a small screen few of them are visible, or none
 	Head   int  // rows drawn above the first visible row
-	adrift bool // Roll moved the view: the cursor may be out of view until it moves
+	adrift bool // Roll moved the view; the cursor may be out of view until its next move
 }
 
-// Fit is Resize for a list drawn into h rows, of which the first head rows are not part of the list.
+// Fit is Resize for a list that is drawn into h rows. The first head rows are not part of the list.
 func (w *Window) Fit(rows, head, h int) {
 	w.Head = head
 	w.Resize(rows, h-head)
@@ -103,7 +103,7 @@ func (w *Window) Resize(rows, height int) {
 	w.clampView()
 }
 
-// clampView keeps the cursor on a row, and that row in view.
+// clampView keeps the cursor on a row, and keeps this row in view.
 func (w *Window) clampView() {
 	w.At = max(0, min(w.At, w.Rows-1))
 	if !w.adrift {
@@ -119,7 +119,7 @@ func (w *Window) MoveTo(row int) {
 	w.clampView()
 }
 
-// RowAt returns the list row drawn in row y of the pane, or -1.
+// RowAt returns the list row that is drawn in row y of the pane, or -1.
 func (w *Window) RowAt(y int) int {
 	if y -= w.Head; y < 0 || y >= w.Height || w.Top+y >= w.Rows {
 		return -1
@@ -127,13 +127,13 @@ func (w *Window) RowAt(y int) int {
 	return w.Top + y
 }
 
-// Roll moves the view, but not the cursor.
+// Roll moves the view without the cursor.
 func (w *Window) Roll(rows int) {
 	w.Stick, w.adrift = false, true
 	w.Top = max(0, min(w.Top+rows, w.Rows-w.Height))
 }
 
-// Click moves the cursor to the list row drawn in row y, and reports whether it was already there.
+// Click moves the cursor to the list row that is drawn in row y. It reports whether the cursor was already there.
 func (w *Window) Click(_, y int) (again bool) {
 	row := w.RowAt(y)
 	if row < 0 {
@@ -151,25 +151,26 @@ func (w *Window) Scroll(top int) {
 	w.At = w.Top
 }
 
-// Center moves the cursor to a row, and the view so that the row is in the middle.
+// Center moves the cursor to a row, and scrolls so that this row is in the middle.
 func (w *Window) Center(row int) {
 	w.MoveTo(row)
 	w.Top = w.At - w.Height/2
 	w.clampView()
 }
 
-// End moves the cursor to the last row and follows it.
+// End moves the cursor to the last row, and keeps it there when rows are added.
 func (w *Window) End() {
 	w.MoveTo(w.Rows - 1)
 	w.Stick = true
 }
 
-// Visible returns the first and last visible row, counted from 1, and the number of rows.
+// Visible returns the first and the last visible row, counted from 1, and the total number of rows.
 func (w *Window) Visible() (first, last, of int) {
 	return w.Top + 1, min(w.Top+w.Height, w.Rows), w.Rows
 }
 
-// ScrollInfo formats the visible range and the total, with a sign if more rows are below; empty if all are visible.
+// ScrollInfo formats the visible range and the total, with a sign if more rows follow below. It is empty if all rows
+// are visible.
 func (p *Pen) ScrollInfo(first, last, of int) display.Text {
 	return p.scrollText(first, last, of, Count(of).Between(" of ", ""))
 }

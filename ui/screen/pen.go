@@ -1,7 +1,7 @@
-// Package screen provides the tools to draw the screen: the pen and its paints, the signs, the window over a
-// list of rows, and the formats of numbers and times.
+// Package screen provides the tools to draw the screen: the pen and its paints, the glyphs, the window over a list of
+// rows, and the formats of numbers and times.
 //
-// Only the pen writes a frame. It writes a display.Text, or bytes that it cleans.
+// Only the pen writes a frame. It writes a display.Text, or bytes that it sanitises.
 package screen
 
 import (
@@ -19,8 +19,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Pen writes one frame, field by field. A field has a fixed width: text that does not fit is cut off, and
-// Fill writes the free cells.
+// Pen writes one frame, field by field. A field has a fixed width. Text that doesn't fit is cut off. Fill writes the
+// cells that are left.
 type Pen struct {
 	display.Drawer
 	b     []byte
@@ -68,24 +68,24 @@ func (p *Pen) endPaint(on string) {
 	}
 }
 
-// MaxNameBytes is the maximum number of bytes of a name that a row reads. A name may be as long as a response,
-// but no window is that wide.
+// MaxNameBytes is the maximum number of bytes of a name that a row reads. A name can be as long as a response, but no
+// window is that wide.
 const MaxNameBytes = 1 << 10
 
-// ShortName cuts a name to the length that a row may show.
+// ShortName cuts a name at MaxNameBytes.
 func ShortName(name string) string { return name[:min(len(name), MaxNameBytes)] }
 
-// Name cuts and cleans a name for a row.
+// Name cuts and sanitises a name for a row.
 func (p *Pen) Name(name string) display.Text { return p.Clean(ShortName(name)) }
 
-// Untrusted cleans and writes text from outside.
+// Untrusted sanitises and writes captured text.
 func (p *Pen) Untrusted(r Role, g Surface, s string) {
 	if s != "" {
 		p.TextOn(r, g, p.Name(s))
 	}
 }
 
-// Bytes cleans and writes bytes from outside, and cuts them at the end of the field.
+// Bytes sanitises and writes captured bytes. It cuts them at the end of the field.
 func (p *Pen) Bytes(r Role, g Surface, b []byte) {
 	on := p.Ink.on[r][g]
 	p.b = append(p.b, on...)
@@ -128,7 +128,7 @@ func (p *Pen) Spaces(g Surface, n int) {
 
 const blanks = "                                                                "
 
-// Overlay draws a field in two layers: over draws its first cells, and under the other cells.
+// Overlay draws a field in two layers: over draws its first cells, and under draws the other cells.
 func (p *Pen) Overlay(cells int, over, under func()) {
 	width, from := p.Left, len(p.b)
 	rest := ""
@@ -152,7 +152,7 @@ func (p *Pen) Overlay(cells int, over, under func()) {
 // Fill ends the field.
 func (p *Pen) Fill(g Surface) { p.Spaces(g, p.Left) }
 
-// Right writes t at the right end of the field, after spaces. It writes nothing if t does not fit.
+// Right writes t at the right end of the field, after spaces. It writes nothing if t doesn't fit.
 func (p *Pen) Right(r Role, g Surface, t display.Text) {
 	if w := t.Width(); w <= p.Left {
 		p.Spaces(g, p.Left-w)
@@ -183,8 +183,8 @@ func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 	p.Text(Frame, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
 }
 
-// HeavyTitle draws the first row of a drawer: a heavy line with a title, what it is about, and on the right the note
-// if it fits.
+// HeavyTitle draws the first row of a drawer: a heavy line with a title and its subject. On the right is the note, if
+// it fits.
 func (p *Pen) HeavyTitle(title, about, note display.Text) {
 	heavy := p.Glyph.Heavy
 	p.Text(Accent, display.Join(heavy, heavy, title.Between(" ", "")))
@@ -220,7 +220,7 @@ func ElideMiddle(s string) string {
 	return s[:MaxNameBytes/2] + s[len(s)-MaxNameBytes/2:]
 }
 
-// ShortID shortens an id to that many cells. It keeps both ends, which matter most.
+// ShortID shortens an id to the given number of cells. It keeps both ends, which matter most.
 func ShortID(id display.Text, cells int) display.Text {
 	s, w := id.String(), id.Width()
 	switch {
@@ -228,7 +228,7 @@ func ShortID(id display.Text, cells int) display.Text {
 		return display.Text{}
 	case w <= cells:
 		return id
-	case w != len(s): // not plain ASCII: cut at the end
+	case w != len(s): // the id is not plain ASCII: cut it at the end
 		return display.Drawer{}.Truncate(id, cells)
 	}
 	return display.Clean(s[:cells-6] + ".." + s[w-4:])
@@ -245,7 +245,7 @@ func (p *Pen) Hints(of []Binding) {
 	}
 }
 
-// TrimEnd removes the line end, because the end of the row shows it.
+// TrimEnd removes the line end, because a row of the screen ends the line already.
 func TrimEnd(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		return line[:n-1]
@@ -253,7 +253,7 @@ func TrimEnd(line []byte) []byte {
 	return line
 }
 
-// Role is the kind of a text, which decides its style.
+// Role is the meaning of a text. It decides the style.
 type Role uint8
 
 const (
@@ -281,7 +281,7 @@ type Surface uint8
 
 const (
 	Bare     Surface = iota
-	Selected         // the selection
+	Selected         // the selected row or token
 	Linked           // the target of the selection
 	Match            // a search match
 	Growing          // the token that may still grow
@@ -290,23 +290,23 @@ const (
 	NumGrounds
 )
 
-// Paints are the escape sequences of a theme at a colour depth. They are made once. The program sets colours
-// and attributes only with them.
+// Paints are the escape sequences of a theme at a colour depth. They are made once. The program uses no other colours
+// and attributes.
 type Paints struct {
 	on    [NumRoles][NumGrounds]string
-	solid [NumRoles]Paint // full blocks: ink and ground are the same
+	solid [NumRoles]Paint // full blocks: text colour and background are the same
 	depth termenv.Profile
-	page  themes.TextStyle // under all others, if the background is painted
+	page  themes.TextStyle // the page's style, under all other styles, if the background is painted
 	Theme themes.Theme
 
 	Paints bool // every cell has the theme's background
-	TooFew bool // the background should be painted, but the terminal has too few colours
+	TooFew bool // the background was requested, but the terminal has too few colours
 }
 
 const paintOff = "\x1b[0m"
 
-// NewPaints returns the paints of a theme. With painted, every cell has the theme's background if the terminal
-// has enough colours.
+// NewPaints returns the paints of a theme. If painted is true and the terminal has enough colours, every cell has the
+// theme's background.
 func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	p := &Paints{depth: depth, Theme: t}
 	if p.Paints, p.TooFew = painted && CanPaint(depth), painted && !CanPaint(depth); p.Paints {
@@ -338,19 +338,19 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	return p
 }
 
-// Escape returns the escape sequence of a style, "" for plain.
+// Escape returns the escape sequence of a style, or "" for plain text.
 func (p *Paints) Escape(r Role, g Surface) string { return p.on[r][g] }
 
-// A Paint is the escape sequence of one style, e.g. of highlighted code.
+// A Paint is the escape sequence of one style, e.g. the style of highlighted code.
 type Paint struct{ on string }
 
 // Of returns the paint of a text style.
 func (p *Paints) Of(i themes.TextStyle) Paint { return Paint{p.inkEscape(i)} }
 
-// CanPaint reports whether there are enough colours to paint the background.
+// CanPaint reports whether the terminal has enough colours to paint the background.
 func CanPaint(depth termenv.Profile) bool { return depth <= termenv.ANSI256 }
 
-// inkEscape returns the escape sequence of a text style, "" for plain. Without colours it keeps the
+// inkEscape returns the escape sequence of a text style, or "" for plain text. Without colours it keeps the
 // attributes, because only they show a selection.
 func (p *Paints) inkEscape(i themes.TextStyle) string {
 	i = p.page.With(i)
@@ -364,7 +364,7 @@ func (p *Paints) inkEscape(i themes.TextStyle) string {
 	return on
 }
 
-// TokenRoles is the role of each kind of token.
+// TokenRoles maps each kind of token to its role.
 var TokenRoles = [...]Role{
 	json.Space: Plain, json.ObjectOpen: PunctToken, json.ObjectClose: PunctToken, json.ArrayOpen: PunctToken,
 	json.ArrayClose: PunctToken, json.Colon: PunctToken, json.Comma: PunctToken, json.Key: KeyToken,
@@ -372,14 +372,14 @@ var TokenRoles = [...]Role{
 	json.Null: LiteralToken, json.Junk: JunkToken,
 }
 
-// StatusRoles is the role of each status; the glyph and the word have the same meaning.
+// StatusRoles maps each status to its role. The glyph and the word have the same meaning.
 var StatusRoles = [stream.NumStatus]Role{
 	stream.Waiting: Muted, stream.Streaming: Live, stream.LooksDone: Caution, stream.Complete: Good,
 	stream.NoArguments: Good, stream.CutShort: Bad, stream.Malformed: Bad, stream.NotObject: Caution,
 	stream.Aborted: Bad, stream.Rejected: Bad, stream.Unseen: Caution,
 }
 
-// CallRole returns the role of a call's status. A call that the client stopped is not bad.
+// CallRole returns the role of a call's status. A call that the client stopped is not shown as bad.
 func CallRole(c *stream.Call) Role {
 	if c.StoppedByClient() {
 		return Muted
@@ -387,7 +387,7 @@ func CallRole(c *stream.Call) Role {
 	return StatusRoles[c.Status()]
 }
 
-// TurnLook returns the status whose glyph a turn shares, its role and its word.
+// TurnLook returns the status whose glyph a turn uses, its role and its word.
 func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
 	st := turnStatus[t.Phase()]
 	switch {
@@ -399,21 +399,21 @@ func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
 	return st, StatusRoles[st], t.Phase().String()
 }
 
-// SeverityRoles is the role of each finding severity.
+// SeverityRoles maps each severity of a finding to its role.
 var SeverityRoles = [...]Role{stream.Info: Muted, stream.Warn: Caution, stream.Error: Bad}
 
-// turnStatus is the status whose glyph a turn phase shares.
+// turnStatus maps the phase of a turn to the status whose glyph it uses.
 var turnStatus = [...]stream.Status{
 	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
 	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected, stream.TurnRefused: stream.Rejected,
 }
 
-// SideRoles is the role of each side; the sign has the same meaning. Same is not Good, because a missing
-// change proves nothing.
+// SideRoles maps each side to its role. The glyph has the same meaning. Same is not Good, because an unchanged call
+// proves nothing.
 var SideRoles = [NumSides]Role{Same: Muted, Alike: Plain, Differs: Caution, Absent: Caution, Nothing: Bad}
 
-// VerdictRoles is the role of each provider verdict: only proven acceptance is Good.
+// VerdictRoles maps each provider verdict to its role. Only proven acceptance is Good.
 var VerdictRoles = [replay.NumVerdicts]Role{replay.Unproven: Muted, replay.Accepted: Good, replay.Refused: Bad}
 
-// LossRoles is the role of each loss severity; the word has the same meaning.
+// LossRoles maps each severity of a loss to its role. The word has the same meaning.
 var LossRoles = [...]Role{replay.Info: Muted, replay.Low: Muted, replay.Medium: Caution, replay.High: Bad, replay.Critical: Bad}

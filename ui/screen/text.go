@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Glyphs are the signs of the screen, in Unicode or ASCII. Each meaning has one sign. Signs are one cell wide,
-// except those of Severity and Side, which are two cells wide.
+// Glyphs are the signs of the screen, in Unicode or ASCII. Each meaning has one sign. Signs are one cell wide, but
+// those of Severity and Side are two cells wide.
 type Glyphs struct {
 	Status   []display.Text // states of calls, by stream.Status; turns share these signs
 	Severity []display.Text // severities of findings
@@ -26,14 +26,15 @@ type Glyphs struct {
 	Sep, Dot, Dash, None       display.Text // between parts of a path; between facts; in a range; unknown value
 	Times                      display.Text
 	Rule, Line, Tee            display.Text
-	Heavy, Calm, Under         display.Text    // the edge of the pane that has the keys; a healthy turn on the map; asked by the call above
-	Corners                    [4]display.Text // of a frame: top left, top right, bottom left, bottom right
-	Joints                     [5]display.Text // where lines of a frame meet: down, up, right, left, all
-	Full, UpperHalf, LowerHalf display.Text    // of block letters
+	Heavy, Calm, Under         display.Text    // edge of the focused pane; healthy turn; call made by the call above
+	Corners                    [4]display.Text // corners of a frame: top left, top right, bottom left, bottom right
+	Joints                     [5]display.Text // joints of a frame's lines: down, up, right, left, all
+	Full, UpperHalf, LowerHalf display.Text    // parts of block letters
 
-	// The timeline: nothing yet, silence or reasoning, bytes, pings, first byte; the current moment, and the sign above it.
+	// Signs of the timeline: nothing yet, silence or reasoning, bytes, pings, first byte; the current moment, and the
+	// sign above it.
 	Idle, Silent, Coming, Ping, Token, Here, Over display.Text
-	Levels                                        [8]display.Text // bytes of a cell
+	Levels                                        [8]display.Text // number of bytes in a cell, in eight levels
 }
 
 // UnicodeGlyphs are the signs for terminals with Unicode.
@@ -54,7 +55,7 @@ var UnicodeGlyphs = &Glyphs{
 	Ping: display.Lit("·"), Token: display.Lit("┬"), Levels: [8]display.Text(charTexts("▁▂▃▄▅▆▇█")),
 }
 
-// ASCIIGlyphs are the signs for other terminals.
+// ASCIIGlyphs are the signs for terminals without Unicode.
 var ASCIIGlyphs = &Glyphs{
 	Status: charTexts(".~?*-<x#/%u"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("==", "~=", "!=", "--", "{}")),
 	Mark: display.Lit(">"), Bar: display.Lit("|"), Change: display.Lit("d"),
@@ -104,20 +105,20 @@ func Width[T interface{ Width() int }](all []T) (cells int) {
 	return cells
 }
 
-// Texts writes texts one after another.
+// Texts writes texts, each in its role.
 func (p *Pen) Texts(all []StyledText) {
 	for _, s := range all {
 		p.Text(s.Role, s.Text)
 	}
 }
 
-// Side is the result of a comparison: of a request with the text that the model wrote, or of two turns.
+// Side is the result of a comparison between a request and the text that the model wrote, or between two turns.
 type Side uint8
 
 const (
 	Same    Side = iota
-	Alike        // the same meaning
-	Differs      // something else
+	Alike        // different bytes with the same meaning
+	Differs      // another meaning
 	Absent       // missing or unknown
 	Nothing      // nothing was sent
 
@@ -131,7 +132,8 @@ var OutcomeSides = [replay.NumOutcomes]Side{
 	replay.Emptied: Nothing, replay.Dropped: Nothing, replay.Throws: Nothing, replay.Unknown: Absent,
 }
 
-// Bytes formats a size. From 10,000 on it uses larger units, with at most three digits and no rounding.
+// Bytes formats a size. From 10,000 bytes on it uses larger units, with at most three digits. It cuts digits off and
+// never rounds up.
 func Bytes(n int) display.Text {
 	if n < 10_000 {
 		return Count(n).Between("", " B")
@@ -157,7 +159,8 @@ func Count(n int) display.Text {
 	return display.Clean(s)
 }
 
-// Time formats a duration, with at most three digits below a minute and no rounding. NoTime is empty.
+// Time formats a duration, with at most three digits below a minute. It cuts digits off and never rounds up. NoTime
+// gives an empty text.
 func Time(d time.Duration) display.Text {
 	switch {
 	case d < 0:
@@ -172,8 +175,8 @@ func Time(d time.Duration) display.Text {
 	return longTime(d)
 }
 
-// RoughTime formats a duration like Time, with only one decimal place for seconds. It is for a duration that is
-// still growing, or for a sum.
+// RoughTime formats a duration like Time, but with only one decimal place for seconds. It is for a sum, or for a
+// duration that still grows.
 func RoughTime(d time.Duration) display.Text {
 	if d >= time.Second && d < 10*time.Second {
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
@@ -189,7 +192,7 @@ func longTime(d time.Duration) display.Text {
 	return display.Format("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Elapsed returns the time between two moments. It returns NoTime if either is unknown, or to is before from.
+// Elapsed returns the time between two moments. It returns NoTime if one of them is unknown, or if to is before from.
 func Elapsed(from, to time.Duration) time.Duration {
 	if from < 0 || to < 0 || to < from {
 		return stream.NoTime
@@ -197,7 +200,7 @@ func Elapsed(from, to time.Duration) time.Duration {
 	return to - from
 }
 
-// WholeSeconds returns a duration of one second and more in whole seconds.
+// WholeSeconds formats a duration in whole seconds.
 func WholeSeconds(d time.Duration) display.Text {
 	if d < time.Minute {
 		return Count(int(d/time.Second)).Between("", " s")
@@ -205,7 +208,7 @@ func WholeSeconds(d time.Duration) display.Text {
 	return Time(d.Truncate(time.Second))
 }
 
-// CallTime returns the time from the start of a call to the end of its arguments. Before that end it is the
+// CallTime returns the time from the start of a call to the end of its arguments. Before they end, it returns the
 // time to the last byte so far, or NoTime.
 func CallTime(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {

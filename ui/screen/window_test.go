@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWindow checks that after each movement the cursor is on a row and in view.
+// TestWindow checks that the cursor is on a row and in view after each movement.
 func TestWindow(t *testing.T) {
 	do := map[string]func(w *Window, n int){
 		"moveTo": func(w *Window, n int) { w.MoveTo(n) }, "center": func(w *Window, n int) { w.Center(n) },
