@@ -20,21 +20,21 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Callout says what is wrong with a call or turn, who caused it, what to do, and what a careless client does.
-// A healthy or open call has a sentence without rows.
+// A Callout describes what is wrong with a call or turn, the party at fault, the advice, and what a careless client
+// does. For a healthy or open call it has only a sentence, without rows.
 type Callout struct {
-	Verdict  Verdict         // its sign and role
-	Finding  *stream.Finding // that it is about; nil if there is none
+	Verdict  Verdict         // verdict whose sign and role the callout shows
+	Finding  *stream.Finding // finding that the callout is about; nil if there is none
 	Sentence string
 	Short    string // a shorter sentence
 	Rows     []CalloutRow
-	More     int // findings above info that it is not about
+	More     int // number of other findings with a severity above info
 }
 
-// A CalloutRow is a row under the sentence.
+// A CalloutRow is a row below the sentence.
 type CalloutRow struct{ Label, Text string }
 
-// The labels of the rows.
+// Labels of the rows.
 const (
 	calloutCause = "cause"
 	calloutDo    = "do"
@@ -43,7 +43,7 @@ const (
 	calloutSince = "since"
 )
 
-// Row returns the text of a row, "" if there is none.
+// Row returns the text of the row with the given label, or "".
 func (c *Callout) Row(label string) string {
 	for _, r := range c.Rows {
 		if r.Label == label {
@@ -53,10 +53,11 @@ func (c *Callout) Row(label string) string {
 	return ""
 }
 
-// HasSeverity reports whether its sign is that of the finding, and not that of the state.
+// HasSeverity reports whether the callout shows the sign of the finding's severity, and not the sign of the state.
 func (c *Callout) HasSeverity() bool { return c.Finding != nil && !c.Finding.ExplainsState }
 
-// CalloutOfCall returns the callout of a call. It is about the finding at, or with nil about the worst.
+// CalloutOfCall returns the callout of a call. It is about the finding at. If at is nil, it is about the finding that
+// explains the verdict.
 func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream.Finding) Callout {
 	o := Callout{Verdict: VerdictOfCall(c), Finding: at}
 	quiet := o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen
@@ -77,7 +78,8 @@ func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream
 	return o
 }
 
-// CalloutOfTurn returns the callout of a turn without its calls. A healthy turn has none.
+// CalloutOfTurn returns the callout of a turn, without its calls. It is about the finding at. ok is false if at is
+// nil and the turn is healthy or open.
 func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Callout, ok bool) {
 	x := v.Exchange(t.Exchange)
 	o = Callout{Verdict: VerdictOfTurn(x, t), Finding: at}
@@ -100,9 +102,9 @@ func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Cal
 	return o, true
 }
 
-// decidingFinding returns the finding that explains a verdict, or nil: the one that decides it, else the worst
-// one that explains the state, first of the call and then of its turn. A call that was sent back as {} has a
-// finding of that event.
+// decidingFinding returns the finding that explains a verdict, or nil. The finding that decides the verdict comes
+// first. Otherwise it is the worst finding that explains the state, of the call and then of its turn. For a call that
+// was sent back as {} it is the finding of that event.
 func decidingFinding(v *Verdict, call, turn []stream.Finding, sentBack int) *stream.Finding {
 	if v.Finding != nil {
 		return v.Finding
@@ -126,7 +128,7 @@ func decidingFinding(v *Verdict, call, turn []stream.Finding, sentBack int) *str
 	return worst
 }
 
-// sentBackEvent returns the event of the request that sent {} in place of the arguments, or 0.
+// sentBackEvent returns the event of the request that contained {} in place of the arguments, or 0.
 func sentBackEvent(c *stream.Call) int {
 	for _, s := range c.SentBack {
 		if s.Outcome == emptied {
@@ -136,7 +138,7 @@ func sentBackEvent(c *stream.Call) int {
 	return 0
 }
 
-// addFinding adds the sentence and rows of the finding, or of the state if there is none.
+// addFinding adds the sentence and rows of the finding. Without a finding, it adds those of the state.
 func (c *Callout) addFinding(risk string) {
 	if c.Finding == nil {
 		c.Sentence = AsSentence(cmp.Or(stateSentences[c.Verdict.State], c.Verdict.Words))
@@ -166,7 +168,7 @@ func (c *Callout) addFinding(risk string) {
 	c.addRow(calloutUsual, usual)
 }
 
-// cutUsual splits the message of a stall into the silence and the usual ones.
+// cutUsual splits the message of a stall into the silence and the usual gaps.
 func cutUsual(f *stream.Finding, message string) (says, usual string) {
 	if f.Detail == nil || f.Detail.Name != "stall" {
 		return message, ""
@@ -184,7 +186,8 @@ func (c *Callout) addRow(label, text string) {
 	}
 }
 
-// countOthers counts the findings above info that the callout is not about. The risk says what EARLY_WRONG says.
+// countOthers counts the findings above info that the callout is not about. It doesn't count EARLY_WRONG if the
+// callout has a risk, because the risk says the same.
 func (c *Callout) countOthers(lists ...[]stream.Finding) {
 	for _, list := range lists {
 		for i := range list {
@@ -200,20 +203,21 @@ func (c *Callout) countOthers(lists ...[]stream.Finding) {
 	}
 }
 
-// stateSentences describe states that no finding explains.
+// stateSentences describes the states that no finding explains.
 var stateSentences = [stream.NumStatus]string{
 	stream.LooksDone: "the call looks done, but nothing says that it is complete", stream.Unseen: "toolscope missed bytes of the call: the state is unknown",
 	stream.Malformed: "the arguments are not JSON", stream.CutShort: "the arguments stop before they are complete",
 	stream.NotObject: "the arguments are not an object", stream.Aborted: "the call ended before it was complete", stream.Rejected: "the call was refused",
 }
 
-// partyNames name the parties at fault.
+// partyNames maps the parties at fault to their names.
 var partyNames = map[stream.Party]string{
 	stream.Model: "the model", stream.Provider: "the provider", stream.Gateway: "the gateway", stream.Client: "your client",
 	stream.Network: "the network", stream.Server: "the tool", stream.Toolscope: "toolscope", stream.UnknownParty: "not known", 0: "not known",
 }
 
-// causeName names the party at fault of a finding. EARLY_WRONG is about what clients would do.
+// causeName returns the name of a finding's party at fault. For EARLY_WRONG these are the clients that would run the
+// call.
 func causeName(f *stream.Finding) string {
 	if f.Base() == stream.EarlyWrong {
 		return f.CausedBy()
@@ -231,7 +235,7 @@ func cutConsequence(message string) (says, consequence string) {
 	return message, ""
 }
 
-// firstSentence returns the first sentence of an advice.
+// firstSentence returns the first sentence of a text.
 func firstSentence(text string) string {
 	for i := 0; i+2 < len(text); i++ {
 		if text[i] == '.' && text[i+1] == ' ' && unicode.IsUpper(rune(text[i+2])) {
@@ -250,7 +254,7 @@ func AsSentence(text string) string {
 	return endSentence(string(unicode.ToUpper(first)) + text[n:])
 }
 
-// endSentence ends a text with a full stop, unless it ends already.
+// endSentence ends a text with a full stop if it doesn't end with a punctuation mark.
 func endSentence(text string) string {
 	if text == "" || strings.ContainsRune(".!?", rune(text[len(text)-1])) {
 		return text
@@ -266,7 +270,7 @@ func startsOwn(quoted stream.Spans) bool {
 	return true
 }
 
-// healthySentence describes a call with nothing wrong.
+// healthySentence describes a call with no fault.
 func healthySentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	text := "Complete and valid."
 	switch {
@@ -300,7 +304,7 @@ func healthySentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	return text + sentBackSentence(v, c)
 }
 
-// sentBackSentence says that later requests sent a call back unchanged, if they did.
+// sentBackSentence reports that later requests sent a call back unchanged, if all of them did.
 func sentBackSentence(v *providers.View, c *stream.Call) string {
 	for _, s := range c.SentBack {
 		if s.Outcome != string(replay.Intact) {
@@ -316,7 +320,8 @@ func sentBackSentence(v *providers.View, c *stream.Call) string {
 	return ""
 }
 
-// openSentence describes a call that may grow: its size, its speed, and the required keys that have not arrived.
+// openSentence describes a call that can still grow: its size, its speed, and the required keys that have not
+// arrived.
 func openSentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	var text string
 	switch size := screen.Bytes(c.ArgsLen()).String(); {
@@ -337,13 +342,13 @@ func openSentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	return text
 }
 
-// minRateTime is the minimum time between the first and the last byte from which a speed is computed.
+// minRateTime is the minimum time between the first and the last byte for which a speed is computed.
 const minRateTime = 100 * time.Millisecond
 
 // maxOpenTokens is the maximum size, in tokens, of a growing call whose keys are read.
 const maxOpenTokens = 4000
 
-// missingKeys returns the required keys of which no value has begun.
+// missingKeys returns the required keys whose values have not begun.
 func missingKeys(v *providers.View, t *stream.Turn, c *stream.Call) (missing []string) {
 	x, toks := v.Exchange(t.Exchange), c.Lexer().Tokens()
 	if x == nil || toks.Len() > maxOpenTokens || c.ArgsLen() != len(c.Args()) {
@@ -386,7 +391,7 @@ func topKeys(args []byte, toks json.TokenList) map[string]bool {
 	return has
 }
 
-// carelessRisk says what a careless client did with a call that is not in order, "" if nothing is known.
+// carelessRisk describes what a careless client did with a faulty call, or "" if nothing is known.
 func carelessRisk(c *stream.Call) string {
 	if c.RunByProvider || c.Discarded || c.Status() == stream.Unseen || c.ArgsLen() != len(c.Args()) {
 		return ""
@@ -415,7 +420,7 @@ func carelessRisk(c *stream.Call) string {
 // maxRiskBytes is the maximum number of argument bytes in a risk.
 const maxRiskBytes = 60
 
-// carelessRules are the rules of careless clients, and the outcomes that are a risk, the worst first.
+// carelessRules are the rules of careless clients with the outcomes that are a risk. The worst rule is first.
 var carelessRules = []struct {
 	rule     stream.RunRule
 	who      string
@@ -430,8 +435,8 @@ var carelessRules = []struct {
 // maxRepairBytes is the maximum size of arguments that are repaired for display.
 const maxRepairBytes = 64 << 10
 
-// RanArgs returns the arguments that a call was run with: those that had arrived, or what a repairing
-// parser makes of them. how is set if the text was repaired.
+// RanArgs returns the arguments that a call was run with. They are the bytes that had arrived, or their repaired
+// text. how is set if the text was repaired.
 func RanArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
 	args = c.Args()[:r.Bytes]
 	if e == stream.Repaired && len(args) <= maxRepairBytes {
@@ -442,7 +447,7 @@ func RanArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, h
 	return args, ""
 }
 
-// NotObjectText says why arguments are not an object.
+// NotObjectText describes why arguments are not an object.
 func NotObjectText(c *stream.Call) string {
 	switch c.Syntax() {
 	case json.SyntaxDouble:

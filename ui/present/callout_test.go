@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// calloutRows returns the rows of a callout.
+// calloutRows returns the sentence and the rows of a callout as text.
 func calloutRows(o Callout) string {
 	rows := []string{o.Sentence}
 	for _, r := range o.Rows {
@@ -49,7 +49,8 @@ func TestCallout(t *testing.T) {
 	}
 }
 
-// TestCalloutOfOpenCall checks that it says how much arrived, and that nothing is missing if no schema is known.
+// TestCalloutOfOpenCall checks that the callout gives the size of the arguments, and that it reports no missing keys
+// if no schema is known.
 func TestCalloutOfOpenCall(t *testing.T) {
 	var in providers.Inspector
 	in.Write(stream.Record{Head: &stream.Head{Status: 200}})
@@ -64,7 +65,7 @@ func TestCalloutOfOpenCall(t *testing.T) {
 	}
 }
 
-// TestCalloutAtFinding checks that a callout can be about another finding, and counts the rest.
+// TestCalloutAtFinding checks that a callout can be about another finding, and that it counts the others.
 func TestCalloutAtFinding(t *testing.T) {
 	v := response(200, chat(`{"a":1,"a":2,"":3`, finish("length")))
 	turn := v.Session().Turns[0]
@@ -81,7 +82,7 @@ func TestCalloutAtFinding(t *testing.T) {
 	}
 }
 
-// TestAdviceIsImperative checks that the first word of each advice is a verb, or that there is nothing to do.
+// TestAdviceIsImperative checks that each advice begins with a verb, or says that there is nothing to do.
 func TestAdviceIsImperative(t *testing.T) {
 	for _, d := range providers.Findings() {
 		word := strings.Trim(strings.Fields(d.Advice)[0], ",.:")

@@ -1,6 +1,6 @@
-// Package present has the facts about turns and calls, each once: its field in JSON lines, its label,
-// its text and its role. It also has the sentences about them. Printers, panes, pages and reports choose what
-// they show, and where.
+// Package present provides the facts about turns and calls. It defines each fact once: its field in JSON lines, its
+// label, its text and its role. It also provides the sentences about turns and calls. Printers, panes, pages and
+// reports choose which facts they show, and where.
 //
 //	View, Turn, Call ─▶ OfTurn, OfCall ─▶ Facts ─▶ JSON lines, HTML, Markdown
 //	                └─▶ FinishText, AboutCall, RunBy … ─▶ sentences
@@ -24,29 +24,29 @@ import (
 
 // A Fact is one fact about a turn or a call.
 type Fact struct {
-	Key  string      // field of JSON lines
+	Key  string      // name of the field in JSON lines
 	Word string      // label; "" if people see the fact only in a sentence
 	Text string      // text for people; "" if unknown
 	Role screen.Role // role of the text
-	JSON any         // value of the field, a Value; nil if JSON lines leave the fact out
+	JSON any         // value of the field, a Value; nil if JSON lines omit the fact
 }
 
-// A Value is the value of a field: Facts are an object, a duration is in milliseconds, and a sequence is a JSON
-// text in parts.
+// A Value is the value of a field. Facts become an object, a duration becomes milliseconds, and a sequence is a JSON
+// text in chunks.
 type Value interface {
 	string | bool | int | float64 | time.Duration | Message | []string | Facts | []Facts | iter.Seq[[]byte]
 }
 
-// A Message is a text of toolscope that quotes captured text.
+// A Message is a text of toolscope that quotes captured text. Quoted marks the captured bytes.
 type Message struct {
 	Text   string
 	Quoted stream.Spans
 }
 
-// Facts are facts in the order of JSON lines.
+// Facts is a list of facts in the order of JSON lines.
 type Facts []Fact
 
-// Labelled returns the facts that have these labels and a text, in the order of the labels.
+// Labelled returns the facts with the given labels, in the order of the labels. It omits facts without a text.
 func (all Facts) Labelled(words ...string) (list Facts) {
 	for _, word := range words {
 		for _, f := range all {
@@ -61,12 +61,12 @@ func (all Facts) Labelled(words ...string) (list Facts) {
 // textFact returns a fact with the same text for people and programs.
 func textFact(key, word, text string) Fact { return Fact{Key: key, Word: word, Text: text, JSON: text} }
 
-// optionalFact is like textFact, but JSON lines leave an empty text out.
+// optionalFact is like textFact, but JSON lines omit an empty text.
 func optionalFact(key, word, text string) Fact {
 	return Fact{Key: key, Word: word, Text: text, JSON: omitZero(text)}
 }
 
-// omitZero returns a value, or nil for the zero value, which JSON lines leave out.
+// omitZero returns the value, or nil for the zero value, which JSON lines omit.
 func omitZero[V comparable](value V) any {
 	if value == *new(V) {
 		return nil
@@ -74,10 +74,10 @@ func omitZero[V comparable](value V) any {
 	return value
 }
 
-// fieldFact returns a fact that people see in a sentence, or not at all.
+// fieldFact returns a fact that is only a field of JSON lines. People see it in a sentence, or not at all.
 func fieldFact[V Value](key string, value V) Fact { return Fact{Key: key, JSON: value} }
 
-// timeFact returns a time; an unknown time is left out.
+// timeFact returns the fact of a time. It returns an empty fact if the time is unknown.
 func timeFact(key string, d time.Duration) Fact {
 	if d < 0 {
 		return Fact{}
@@ -140,7 +140,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	return append(facts, fieldFact("findings", OfFindings(WithCosts(v, prices, t, t.Findings))))
 }
 
-// retryFacts returns which turn a turn repeats, and which turn repeats it.
+// retryFacts returns the turn that a turn repeats, and the turn that repeats it.
 func retryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 	if r := t.Request; r != nil && r.RetryOf > 0 {
 		facts = append(facts, Fact{Key: "retry_of", Word: "repeats", Text: fmt.Sprintf("turn %d", r.RetryOf), JSON: int(r.RetryOf)})
@@ -160,7 +160,8 @@ func retryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 		timeFact("after_ms", r.After), timeFact("retry_after_ms", r.Wanted))
 }
 
-// turnTime returns the time of day at which the request of a turn began, or else its response; "" if it is unknown.
+// turnTime returns the time of day at which the request of a turn began. If it is unknown, it returns the start of
+// the response, or "".
 func turnTime(v *providers.View, t *stream.Turn) string {
 	from := t.OpenedAt
 	if at := v.RequestStart(t); at >= 0 {
@@ -173,13 +174,13 @@ func turnTime(v *providers.View, t *stream.Turn) string {
 	return clock.UTC().Format(time.RFC3339Nano)
 }
 
-// turnLatencyFacts returns when a turn reached each of its phases.
+// turnLatencyFacts returns the times at which a turn reached each of its phases.
 func turnLatencyFacts(l *providers.Latency) Facts {
 	facts := Facts{fieldFact("since", sinceWord(l))}
 	return append(facts, timeFact("headers_ms", l.Headers), timeFact("first_token_ms", l.FirstToken), timeFact("end_ms", l.End))
 }
 
-// spentFacts returns how long a turn was in each of its states.
+// spentFacts returns the time that a turn spent in each of its states.
 func spentFacts(v *providers.View, t *stream.Turn) Facts {
 	spent, known := v.TimeSpent(t)
 	if !known {
@@ -192,7 +193,7 @@ func spentFacts(v *providers.View, t *stream.Turn) Facts {
 	return Facts{fieldFact("spent_ms", facts)}
 }
 
-// sinceWord returns what the times of a latency count from.
+// sinceWord names the start of a latency's times: the request or the response.
 func sinceWord(l *providers.Latency) string {
 	if l.RequestSeen {
 		return "request"
@@ -200,7 +201,8 @@ func sinceWord(l *providers.Latency) string {
 	return "response"
 }
 
-// refusalFacts returns why the provider refused the request of a turn, and the place that it names.
+// refusalFacts returns the reason why the provider refused the request of a turn, and the place that the reason
+// names.
 func refusalFacts(t *stream.Turn) Facts {
 	r := t.Refusal
 	facts := Facts{
@@ -262,8 +264,8 @@ func OfCall(v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Ca
 	return append(facts, fieldFact("findings", OfFindings(WithCosts(v, prices, t, OwnFindings(c)))))
 }
 
-// exchangeFacts returns the exchange of a turn, its session and agent, the HTTP status, and which party ended the
-// turn, if known.
+// exchangeFacts returns the exchange of a turn, its session and agent, and the HTTP status. It adds the party that
+// ended the turn, if it is known.
 func exchangeFacts(x *providers.Exchange, t *stream.Turn) Facts {
 	facts := Facts{fieldFact("exchange", t.Exchange)}
 	if r := t.Request; r != nil {
@@ -279,7 +281,7 @@ func exchangeFacts(x *providers.Exchange, t *stream.Turn) Facts {
 	return append(facts, optionalFact("ended_by", "ended by", t.EndedBy.String()))
 }
 
-// parsedArgs returns the arguments as a JSON value, null if they are not a complete object.
+// parsedArgs returns the arguments as a JSON value, or null if they are not a complete object.
 func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 	switch {
 	case c.Status() == stream.NoArguments && len(c.Args()) == 0:
@@ -290,7 +292,7 @@ func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 	return display.CompactParts(c.Args())
 }
 
-// latencyFacts returns when a call reached each of its phases.
+// latencyFacts returns the times at which a call reached each of its phases.
 func latencyFacts(l *providers.Latency) Facts {
 	facts := Facts{fieldFact("since", sinceWord(l))}
 	for _, m := range l.TimePoints() {
@@ -299,7 +301,7 @@ func latencyFacts(l *providers.Latency) Facts {
 	return append(facts, timeFact("silence_ms", l.Gap), Fact{Key: "stalls", JSON: omitZero(l.Stalls)}, optionalFact("arrives", "", l.Arrival.String()))
 }
 
-// ResultFacts returns the result of a call, as a request carries it.
+// ResultFacts returns the facts of a result, as a request carries it.
 func ResultFacts(r *stream.SentBackCall) Facts {
 	return Facts{
 		fieldFact("error", r.ResultCode == stream.ResultFailed), fieldFact("bytes", r.Result.Bytes),
@@ -308,7 +310,7 @@ func ResultFacts(r *stream.SentBackCall) Facts {
 	}
 }
 
-// usageFacts returns the token counts that were reported.
+// usageFacts returns the reported token counts.
 func usageFacts(u stream.Usage) (facts Facts) {
 	for _, of := range []struct {
 		key   string
@@ -325,7 +327,7 @@ func usageFacts(u stream.Usage) (facts Facts) {
 	return facts
 }
 
-// CostFacts returns a cost and its source. JSON lines leave an unknown cost out.
+// CostFacts returns a cost and its source. JSON lines omit an unknown cost.
 func CostFacts(f price.Figure) Facts {
 	if !f.Known() {
 		return Facts{{Word: "cost", Text: "unknown"}}
@@ -360,7 +362,7 @@ func OfFinding(f stream.Finding) Facts {
 	return facts
 }
 
-// illegalFacts returns the rules that the request of a turn breaks.
+// illegalFacts returns the facts of the protocol rules that the request of a turn breaks.
 func illegalFacts(list []stream.Finding) (all []Facts) {
 	for _, f := range list {
 		if f.Detail != nil && f.Detail.Name == "illegal" {
@@ -370,7 +372,7 @@ func illegalFacts(list []stream.Finding) (all []Facts) {
 	return all
 }
 
-// messageCount returns how many messages the request of an exchange has, 0 if it is unknown.
+// messageCount returns the number of messages in the request of an exchange, or 0 if it is unknown.
 func messageCount(x *providers.Exchange) (n int) {
 	if x == nil {
 		return 0

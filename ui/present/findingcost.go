@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// WithCosts returns the findings of a turn or of its calls. Those about a loop, or about a cache that was not read, say
-// what it cost, if that is known.
+// WithCosts returns the findings of a turn or of its calls. It adds the cost, if known, to findings about a loop or
+// about a cache that was not read.
 func WithCosts(v *providers.View, prices *price.Table, t *stream.Turn, list []stream.Finding) []stream.Finding {
 	copied := false
 	for i := range list {
@@ -57,7 +57,7 @@ func findingCost(v *providers.View, prices *price.Table, t *stream.Turn, d *stre
 	return sum, sum.Paid > 0 && sum.Unknown == 0
 }
 
-// isSameRun reports whether two turns are of the same agent in the same conversation.
+// isSameRun reports whether two turns belong to the same agent and the same conversation.
 func isSameRun(a, b *stream.Turn) bool {
 	p, q := a.Request, b.Request
 	if p == nil || q == nil || p.Background {

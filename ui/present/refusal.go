@@ -13,35 +13,35 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Refusal says why a provider refused a request: its own words, the place in the request that they name, and where
-// the block there came from. Unknown facts are empty.
+// A Refusal describes why a provider refused a request. It contains the provider's own words, the place in the
+// request that they name, and the origin of the block at this place. Unknown facts are empty.
 type Refusal struct {
-	Words  string       // of the provider
-	Path   string       // of the place in the request
-	How    string       // how it was found, "" if as it was sent
-	Byte   int          // of the body, -1 if the place is unknown
+	Words  string       // the provider's own words
+	Path   string       // path of the place in the request
+	How    string       // how the place was found; "" if the provider sent the path as it is
+	Byte   int          // offset of the place in the body, -1 if it is unknown
 	Around []PlacedPart // the messages around the place
 	Origin []OriginRow
 	Since  string // the first request with the defect
 	Again  string // how the client repeated the request
 }
 
-// A PlacedPart is a message of a request, or a part of it, in a few words.
+// A PlacedPart describes a message of a request, or a part of one, in a few words.
 type PlacedPart struct {
 	Number int
 	Role   string
 	Text   string
-	Here   bool // the refusal is about it
+	Here   bool // the refusal is about this message or part
 }
 
-// An OriginRow is a turn with the refused block, or without it.
+// An OriginRow describes a turn that contains the refused block, or no longer contains it.
 type OriginRow struct {
 	Turn int32
-	Call *stream.Call // the call that the model wrote, nil for a request
+	Call *stream.Call // the call that the model wrote; nil for a request
 	Text string
 }
 
-// RefusalOf returns the facts of a refused request. ok is false if the turn is none.
+// RefusalOf returns the facts of a refused request. ok is false if the request of the turn was not refused.
 func RefusalOf(v *providers.View, t *stream.Turn) (r Refusal, ok bool) {
 	x := v.Exchange(t.Exchange)
 	if t.Refusal == nil || x == nil {
@@ -81,7 +81,7 @@ func RefusalOf(v *providers.View, t *stream.Turn) (r Refusal, ok bool) {
 	return r, true
 }
 
-// valueAtPath returns the value at a path such as messages[5].content[0], nil if there is none.
+// valueAtPath returns the value at a path such as messages[5].content[0], or nil.
 func valueAtPath(v json.Value, path string) json.Value {
 	for _, step := range pathSteps(path) {
 		if n, err := strconv.Atoi(step); err == nil {
@@ -113,7 +113,8 @@ func elementOf(list json.Value, n int) json.Value {
 	return nil
 }
 
-// partsAround returns the message at a path with the ones before and after it. place is the block that the path names.
+// partsAround returns the message at a path, and the messages before and after it. place is the block that the path
+// names.
 func partsAround(body json.Value, path string, place json.Value, ids []string) (parts []PlacedPart) {
 	steps := pathSteps(path)
 	if len(steps) < 2 {
@@ -146,7 +147,7 @@ func partsAround(body json.Value, path string, place json.Value, ids []string) (
 	return parts
 }
 
-// blockWithID returns the block of a message that has one of the ids, nil if none has.
+// blockWithID returns the first block of a message that has one of the ids, or nil.
 func blockWithID(m json.Value, ids []string) json.Value {
 	for _, key := range blockLists {
 		for block := range m.Get(key).Elements() {
@@ -161,10 +162,10 @@ func blockWithID(m json.Value, ids []string) json.Value {
 // blockLists are the keys of the blocks of a message.
 var blockLists = []string{"content", "parts", "tool_calls"}
 
-// maxBlockText is the maximum number of bytes of a block's text.
+// maxBlockText is the maximum number of bytes that are shown of a block's text.
 const maxBlockText = 120
 
-// messageText describes a message: its blocks, or its text.
+// messageText describes a message by its blocks or its text.
 func messageText(m json.Value) string {
 	var blocks []string
 	for _, key := range blockLists {
@@ -184,7 +185,7 @@ func messageText(m json.Value) string {
 	return blockText(m)
 }
 
-// blockText describes a block of a message: its type, name and id, and the beginning of its text.
+// blockText describes a block of a message by its type, name and id, and the beginning of its text.
 func blockText(v json.Value) string {
 	if v.Kind() != '{' {
 		return string(clipValue(v))
@@ -221,7 +222,7 @@ func blockText(v json.Value) string {
 // clipValue returns the beginning of a value.
 func clipValue(v json.Value) []byte { return v[:min(len(v), maxBlockText)] }
 
-// blockID returns the id of the call of a block, "" if it has none.
+// blockID returns the call id of a block, or "".
 func blockID(v json.Value) string {
 	for _, key := range []string{"tool_use_id", "call_id", "tool_call_id", "toolUseId", "id"} {
 		if id := v.Get(key).Text(); id != "" {
@@ -237,7 +238,8 @@ const (
 	maxOriginRequests = 64   // earlier requests of the conversation
 )
 
-// addOrigin adds the call with an id, the last earlier request that was different, and the first one with the defect.
+// addOrigin adds the call with the given id, the last earlier request that was different, and the first request with
+// the defect.
 func (r *Refusal) addOrigin(v *providers.View, t *stream.Turn, id string) {
 	turns := v.Session().Turns
 	for i := len(turns) - 1; i >= max(0, len(turns)-maxOriginTurns) && len(r.Origin) == 0; i-- {
@@ -286,10 +288,10 @@ func (r *Refusal) addOrigin(v *providers.View, t *stream.Turn, id string) {
 	}
 }
 
-// pairInRequest says whether a request has a call and its result.
+// pairInRequest reports whether a request contains a call, and whether it contains the call's result.
 type pairInRequest struct{ call, result bool }
 
-// isBroken reports whether one of them is missing.
+// isBroken reports whether only the call or only the result is missing.
 func (p pairInRequest) isBroken() bool { return p.call != p.result }
 
 func (p pairInRequest) String() string {
@@ -304,7 +306,8 @@ func (p pairInRequest) String() string {
 	return "neither the call nor its result is there"
 }
 
-// carriedPair returns whether the request of a turn has a call and its result. known is false if it can't be read.
+// carriedPair reports whether the request of a turn contains a call and its result. known is false if the request
+// can't be read.
 func carriedPair(v *providers.View, t *stream.Turn, id string) (p pairInRequest, known bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil || x.Evicted() {

@@ -15,10 +15,10 @@ type ending uint8
 
 const (
 	endedWell   ending = iota // with a regular end, or not ended yet
-	endedCut                  // by the token limit, or a filter
+	endedCut                  // by the token limit or a filter
 	endedBroken               // the connection broke
-	endedBare                 // it just ended, without a finish reason
-	endedOther                // in a way that was tested with no program
+	endedBare                 // without a finish reason, but on an intact connection
+	endedOther                // in a way that was not tested with any program
 )
 
 func endingOf(t *stream.Turn) ending {
@@ -39,9 +39,8 @@ func endingOf(t *stream.Turn) ending {
 	return endedWell
 }
 
-// RunBy returns sentences about the programs that run a complete call at rule x, or don't run it. It
-// returns nil if they are unknown. If the program that sent the request is known, only that program is
-// listed.
+// RunBy returns sentences about the programs that run, or don't run, a complete call at rule x. It returns nil if
+// these programs are unknown. If the program that sent the request is known, it lists only that program.
 func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 	how, run := endingOf(t), t.RuleRun(c, x)
 	switch s := c.Syntax(); {
@@ -80,11 +79,11 @@ type runRule struct {
 	at   stream.RunRule
 	how  ending
 	is   func(client.RunHabit) bool // selects the programs
-	runs bool                       // they run the call
-	many string                     // the sentence, in the plural
+	runs bool                       // the programs run the call
+	many string                     // the sentence in the plural
 }
 
-// runRules are all sentences. DELTA is replaced by the delta.
+// runRules are all rules with their sentences. DELTA in a sentence is replaced by the number of the delta.
 var runRules = []runRule{
 	{stream.AtSeal, endedWell, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
 	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
@@ -102,11 +101,11 @@ var runRules = []runRule{
 	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "leave the call to the code that uses them"},
 }
 
-// ofOne turns the plural into the singular.
+// ofOne changes the verbs of a sentence to the singular.
 var ofOne = strings.NewReplacer("do not run", "does not run", "leave the call to the code that uses them",
 	"leaves the call to the code that uses it", "retry", "retries", "run it", "runs it", "run the", "runs the")
 
-// sentenceFor returns the sentence for a call and a number of programs.
+// sentenceFor returns the rule's sentence for a call, in the form for the given number of programs.
 func (rule *runRule) sentenceFor(c *stream.Call, r stream.RuleRun, programs int) string {
 	text := strings.Replace(rule.many, " DELTA", deltaWords(c, r), 1)
 	if programs == 1 {
@@ -115,7 +114,7 @@ func (rule *runRule) sentenceFor(c *stream.Call, r stream.RuleRun, programs int)
 	return text
 }
 
-// deltaWords names the delta that completed the arguments, "" if there is none.
+// deltaWords names the delta that completed the arguments, or returns "".
 func deltaWords(c *stream.Call, r stream.RuleRun) string {
 	if r.Event == 0 || r.Bytes == 0 || r.Replaced {
 		return ""
@@ -123,7 +122,7 @@ func deltaWords(c *stream.Call, r stream.RuleRun) string {
 	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
 }
 
-// programNames joins the names of programs. With own, the only program is the one that sent the request.
+// programNames joins the names of programs. own means that the only program is the sender of the request.
 func programNames(who []client.RunHabit, own bool) string {
 	var names []string
 	for _, r := range who {
@@ -140,7 +139,7 @@ func programNames(who []client.RunHabit, own bool) string {
 	return names[0]
 }
 
-// knownWords say how a habit is known.
+// knownWords maps the source of a habit to its words.
 var knownWords = [...]string{
 	client.Ran: " (seen when run)", client.Read: " (read in its source)", client.Documented: " (documented)",
 }

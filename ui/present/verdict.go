@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Harm says how much harm it does to run a call, or to use a turn. The smallest value is the worst.
+// A Harm is the harm that it does to run a call, or to use a turn. The smallest value is the worst.
 type Harm uint8
 
 const (
@@ -20,13 +20,13 @@ const (
 	HarmError                     // a finding of severity error
 	HarmCut                       // cut short
 	HarmNotObject
-	HarmAborted  // by the provider or the network
+	HarmAborted  // ended by the provider or the network
 	HarmRejected // a call that the provider rejected, or a request that it refused
 	HarmLooksDone
 	HarmWarn // a finding of severity warn
 	HarmUnseen
 	HarmOpen    // more bytes may arrive
-	HarmStopped // by the client
+	HarmStopped // stopped by the client
 	Healthy
 
 	NumHarm = iota + 1
@@ -35,27 +35,27 @@ const (
 // IsBad reports whether a call or turn counts as bad.
 func (h Harm) IsBad() bool { return h <= HarmRejected && h != HarmNotObject }
 
-// IsCaution reports whether a call or turn might go wrong, and is not bad.
+// IsCaution reports whether a call or turn needs attention but is not bad.
 func (h Harm) IsCaution() bool { return h <= HarmUnseen && !h.IsBad() }
 
-// HarmOf returns the harm of a state of a call that gets no more bytes.
+// HarmOf returns the harm of a call's state.
 func HarmOf(st stream.Status) Harm { return harmOfState[st] }
 
-// A Verdict is the judgement on a call or a turn: the worst of its state and its findings.
+// A Verdict is the judgement on a call or a turn. It is the worst of its state and its findings.
 type Verdict struct {
 	Harm     Harm
-	State    stream.Status   // its sign, unless Finding decides
-	Finding  *stream.Finding // that decides; nil if the state does
-	Words    string          // at most VerdictCells cells; "" if healthy
+	State    stream.Status   // state whose sign is shown, unless Finding decides
+	Finding  *stream.Finding // finding that decides the verdict; nil if the state does
+	Words    string          // at most VerdictCells cells wide; "" if healthy
 	Role     screen.Role
 	Refused  bool // the provider refused the request
-	IsOfTurn bool // there is no call
+	IsOfTurn bool // the verdict is on a turn without its calls
 }
 
 // VerdictCells is the maximum width of the words of a verdict.
 const VerdictCells = 13
 
-// harmOfState is the harm of each state of a call that gets no more bytes.
+// harmOfState maps each state of a call to its harm.
 var harmOfState = [stream.NumStatus]Harm{
 	stream.Waiting: HarmOpen, stream.Streaming: HarmOpen, stream.LooksDone: HarmLooksDone, stream.Complete: Healthy,
 	stream.NoArguments: Healthy, stream.CutShort: HarmCut, stream.Malformed: HarmMalformed, stream.NotObject: HarmNotObject,
@@ -82,7 +82,7 @@ func VerdictOfCall(c *stream.Call) Verdict {
 	return v
 }
 
-// VerdictOfTurn returns the verdict on a turn without its calls.
+// VerdictOfTurn returns the verdict on a turn, without its calls.
 func VerdictOfTurn(x *providers.Exchange, t *stream.Turn) Verdict {
 	st, role, _ := screen.TurnLook(t)
 	v := Verdict{Harm: harmOfState[st], State: st, Words: stateWords(st), Role: role, IsOfTurn: true}
@@ -108,8 +108,8 @@ func hasFinding(list []stream.Finding, d *stream.Diagnosis) bool {
 	return slices.ContainsFunc(list, func(f stream.Finding) bool { return f.Base() == d })
 }
 
-// setRefused sets the verdict on a turn whose response has an HTTP status of 400 or more. With 429, and
-// from 500 on, the request may be correct: it failed.
+// setRefused sets the verdict on a turn whose response has an HTTP status of 400 or more. With status 429, and from
+// 500 on, the request may be correct: it failed, and was not refused.
 func (v *Verdict) setRefused(status int) {
 	v.Role, v.State, v.Harm = screen.Bad, stream.Rejected, HarmRejected
 	if v.Refused = status < 500 && status != 429; v.Refused {
@@ -147,7 +147,7 @@ func sentBackEmpty(c *stream.Call) bool {
 	return false
 }
 
-// addFindings makes the verdict worse if a finding is.
+// addFindings makes the verdict worse if one of the findings is worse.
 func (v *Verdict) addFindings(list []stream.Finding) {
 	for i := range list {
 		f := &list[i]
@@ -166,7 +166,7 @@ func (v *Verdict) addFindings(list []stream.Finding) {
 	}
 }
 
-// VerdictCounts counts verdicts.
+// VerdictCounts is the number of verdicts of each harm.
 type VerdictCounts [NumHarm]int
 
 // Bad returns the number of bad calls and turns.

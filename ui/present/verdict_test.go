@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// TestVerdictWords checks the words of each finding that may be a warning or an error.
+// TestVerdictWords checks the words of each finding that can be a warning or an error.
 func TestVerdictWords(t *testing.T) {
 	for _, d := range providers.Findings() {
 		loud := d.Severity > stream.Info || slices.ContainsFunc(d.OtherSeverities, func(s stream.Severity) bool { return s > stream.Info })
@@ -28,7 +28,7 @@ func TestVerdictWords(t *testing.T) {
 	}
 }
 
-// response reads one response of the Chat Completions protocol.
+// response returns the view of one response of the Chat Completions protocol.
 func response(status int, body string) *providers.View {
 	var in providers.Inspector
 	in.Write(stream.Record{Head: &stream.Head{Status: status}})
@@ -37,13 +37,13 @@ func response(status int, body string) *providers.View {
 	return in.View()
 }
 
-// chat is a stream with one call, and an end.
+// chat returns a stream with one call, and then end.
 func chat(args, end string) string {
 	return fmt.Sprintf("data: {\"id\":\"r1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{"+
 		"\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":%q}}]}}]}\n\n", args) + end
 }
 
-// finish is the end of such a stream.
+// finish returns the end of such a stream, with a finish reason.
 func finish(reason string) string {
 	return fmt.Sprintf("data: {\"id\":\"r1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},"+
 		"\"finish_reason\":%q}]}\n\ndata: [DONE]\n\n", reason)
@@ -93,8 +93,8 @@ func TestVerdictOfTurn(t *testing.T) {
 	}
 }
 
-// TestBadAndCaution checks that each harm is one of bad, caution and quiet, in this order but for what is not an
-// object.
+// TestBadAndCaution checks that each harm is one of bad, caution and quiet. The harms are in this order, except for
+// arguments that are not an object.
 func TestBadAndCaution(t *testing.T) {
 	var n VerdictCounts
 	for h := HarmMalformed; h < NumHarm; h++ {

@@ -16,7 +16,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// IsPlain reports whether the response is not from a model.
+// IsPlain reports whether a turn is a plain HTTP response, and not the response of a model.
 func IsPlain(t *stream.Turn) bool { return t.Protocol == "http" && t.Request != nil }
 
 var modelDate = regexp.MustCompile(`[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d{2}-\d{2})(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)
@@ -33,7 +33,7 @@ func ShortModel(model string) string {
 	return short
 }
 
-// TurnTitle names a turn: by its request, its file, or its model.
+// TurnTitle names a turn by its request, its file or its model.
 func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
 	switch {
 	case t.Parent != "":
@@ -66,14 +66,14 @@ func FinishText(t *stream.Turn) string {
 	return t.Finish + " (" + t.FinishMeaning + ")"
 }
 
-// wrongRunWords describes a wrong tool run, by finding code.
+// wrongRunWords maps the codes of findings about wrong tool runs to their words.
 var wrongRunWords = map[string]string{"EXEC_CUT": "run with a part", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
 
-// wrongResultWords describes a result that differs from what the tool returned, by finding code.
+// wrongResultWords maps the codes of findings about altered results to their words.
 var wrongResultWords = map[string]string{"RESULT_CUT": "result cut", "RESULT_HALF": "half returned", "RESULT_ALTERED": "result altered"}
 
-// AboutCall returns facts that few calls have: an unusual kind, the party that ran it, how it was sent
-// back, its result, its parent.
+// AboutCall returns the unusual facts of a call. These are its kind, the party that ran it, how it was sent back, its
+// result and its parent.
 func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
 		facts = append(facts, c.Kind)
@@ -110,8 +110,8 @@ func AboutCall(c *stream.Call) (facts []string) {
 	return facts
 }
 
-// aboutRuns returns the faults of the tool runs of a call, and of its result. A call without tool
-// runs has no such findings, and its other findings are not searched.
+// aboutRuns returns the faults of a call's tool runs and of its result. A call without tool runs has no such
+// findings, so it is not searched.
 func aboutRuns(c *stream.Call) (ran []string, answered string) {
 	answered = "returned"
 	if len(c.Runs) == 0 {
@@ -135,8 +135,8 @@ func aboutSentBack(c *stream.Call) string {
 	return "sent back " + strings.Join(fates, ", then ")
 }
 
-// OwnFindings returns the findings of a call without those of later requests and of tool runs, which have
-// lines of their own.
+// OwnFindings returns the findings of a call, without those of later requests and of tool runs. These have lines of
+// their own.
 func OwnFindings(c *stream.Call) []stream.Finding {
 	if len(c.Findings) == 0 {
 		return c.Findings
@@ -159,7 +159,7 @@ func Calls(t *stream.Turn) (calls, discarded []*stream.Call) {
 	return calls, discarded
 }
 
-// CallCount returns how many calls a turn has, and how many the provider discarded.
+// CallCount describes the number of calls of a turn, and the number that the provider discarded.
 func CallCount(t *stream.Turn) string {
 	calls, discarded := Calls(t)
 	words := count.Of(len(calls), "call")
@@ -169,7 +169,7 @@ func CallCount(t *stream.Turn) string {
 	return words
 }
 
-// CallName returns the name of a call, or a placeholder.
+// CallName returns the name of a call, or a placeholder if it has no name.
 func CallName(name string) string {
 	if name == "" {
 		return "(no name)"
