@@ -103,8 +103,8 @@ func (c *Call) LatestResult() *SentBackCall {
 	return nil
 }
 
-// A Delta is one fragment of a call's arguments, or of a turn's text. Only its end is stored: it begins
-// where the previous delta ended.
+// A Delta is one fragment of a call's arguments, or of a turn's text. Only its end is stored: it begins where
+// the previous delta ended.
 type Delta struct {
 	End   uint32
 	Event int32 // number of the event that brought it
@@ -308,9 +308,9 @@ func (c *Call) holdsJSON() bool {
 	return c.double.yes
 }
 
-// chunkBuffer collects bytes that arrive in chunks and are needed in one buffer. It keeps a few bytes in
-// one buffer. It keeps more bytes in blocks until they are needed, because a large buffer that grows is
-// copied again and again. The zero value is ready.
+// chunkBuffer collects bytes that arrive in chunks and are needed in one buffer later. A few bytes are kept in
+// one buffer. More bytes are kept in blocks until they are needed, because a large buffer that grows is copied
+// again and again. The zero value is ready.
 type chunkBuffer struct {
 	small  []byte
 	blocks [][]byte // the bytes after small; the last block is filling up
@@ -369,8 +369,8 @@ func (t *chunkBuffer) joinBytes() []byte {
 // reset empties the buffer for reuse.
 func (t *chunkBuffer) reset() { t.small, t.blocks = resetBuffer(t.small), nil }
 
-// halfPair returns how many bytes at the end of s are the first half of a surrogate pair, the high one: 3
-// or 0. A provider that cuts text by UTF-16 units cuts emoji there.
+// halfPair returns the number of bytes at the end of s that are the high half of a surrogate pair: 3 or 0. A
+// provider that cuts text by UTF-16 units cuts emoji there.
 func halfPair(s string) int {
 	n := len(s)
 	if n >= 3 && s[n-3] == 0xed && s[n-2]&0xf0 == 0xa0 {
@@ -460,8 +460,8 @@ func (c *Call) sealArgs(e Event, n int) {
 	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	if c.argsFrom > 0 && c.argsFrame == e.Frame {
-		// The frame that brought the last delta also made the arguments final: a client that has read the
-		// delta has read that too.
+		// The frame that brought the last delta also made the arguments final. A client that has read the delta
+		// has read the end as well.
 		c.sealEvent = c.argsFrom
 	}
 	c.checkFinalArgs(n)
@@ -541,12 +541,12 @@ func openWord(k json.TokenKind) string {
 	return "literal"
 }
 
-// keySet has a map for each depth of open containers. It maps the hash of a key to where the key begins
-// and ends in the arguments. When a container closes, its map is reused.
+// keySet has a map for each depth of open containers. A map leads from the hash of a key to the start and end
+// of the key in the arguments. When a container closes, its map is reused.
 type keySet []map[uint64][2]int
 
-// checkKeys reports a duplicate key of an object. Parsers keep the last value or the first, and only that
-// one is sent back.
+// checkKeys reports a duplicate key of an object. Parsers keep the last value or the first, and only the kept
+// value is sent back.
 func (c *Call) checkKeys(event int) {
 	var sets keySet
 	var buf []byte

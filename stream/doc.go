@@ -3,7 +3,7 @@
 //
 //	bytes ─▶ Framer ─▶ frames ─▶ (a protocol) ─▶ events ─▶ Timeline ─▶ Session → Turn → Call
 //
-// Words, one per idea:
+// Terms, one for each idea:
 //
 //   - record:  bytes as received, with a time
 //   - frame:   one SSE event, line, array element, message or body; frames tile the bytes
@@ -16,9 +16,9 @@
 //   - seal:    the event after which the arguments of a call are final
 //   - finding: a named diagnosis with its evidence
 //   - ref:     the name of a turn or call; keep it instead of a pointer
-//   - packed event: an event as it is stored, in 16 bytes; the fold keeps its text
+//   - packed event: an event as it is stored, in 16 bytes; its text is stored in the fold
 //   - past:    a session as it was after some event: Timeline.At
-//   - evicted: a turn whose texts were freed and can be reloaded; dropped: one of which a row is left
+//   - evicted: a turn whose texts were freed and can be reloaded; dropped: a turn of which only a row is left
 //
 // A Session is the fold of its events, and of nothing else. A protocol puts everything that it knows into
 // events.

@@ -64,8 +64,8 @@ const (
 	// code, and the party at fault if that is not the provider.
 	Failure
 
-	// TurnClose: no more events of this turn come. Code is CloseEnd, CloseUnseen or CloseCut; with
-	// CloseCut, Text says what is missing or how it was cut, if that is known. Payload: *Ending.
+	// TurnClose: no more events of this turn follow. Code is CloseEnd, CloseUnseen, CloseCut or CloseUnknown.
+	// With CloseCut, Text says what is missing or how the response was cut, if that is known. Payload: *Ending.
 	TurnClose
 
 	// Gap: bytes of the response were missed. Text is the finding's message. Payload: *BytesMissed.
@@ -116,7 +116,7 @@ const (
 	AllChoices = int32(-1) // Slot of a Finish of all choices
 )
 
-// Code refines an event; each kind that uses it names its values.
+// Code refines an event. Its values depend on the event's kind.
 type Code uint8
 
 // Codes of a Finish.
@@ -148,7 +148,7 @@ const (
 	SignedHidden      // redacted: only the provider can read it
 )
 
-// Codes of a CallResult and of a SentBack: 0 if the request has no result.
+// Codes of a CallResult and of a SentBack. The code is 0 if the request has no result.
 const (
 	ResultOK Code = iota + 1
 	ResultFailed
@@ -190,14 +190,14 @@ func (e Event) String() string {
 	return s
 }
 
-// A Payload holds the data of an event that have no field of their own. It is a pointer to one of the
-// types of this file, to a Usage, or to a Finding. The comments of the EventKinds name the payload of
-// each kind. A payload never changes once it is part of an event.
+// A Payload holds the data of an event for which Event has no field. It is a pointer to one of the types of
+// this file, to a Usage, or to a Finding. The comments of the EventKinds name the payload of each kind. A
+// payload never changes once it is part of an event.
 type Payload interface {
 	dumpText() string // text for the end of the event's line; "" or begins with a space
 }
 
-// PayloadOf returns the payload of e. It returns the zero P if e has no payload or one of another type,
+// PayloadOf returns the payload of e. It returns the zero P if e has no payload or a payload of another type,
 // so callers need no check.
 func PayloadOf[P any](e Event) P {
 	if p, ok := any(e.What).(*P); ok && p != nil {
@@ -231,7 +231,7 @@ type CallInfo struct {
 	Item          string // id of the item that contains the call, if that differs from the call's
 	Namespace     string // namespace of the tool, if the protocol keeps it apart from the name
 	Freeform      bool   // the arguments are not JSON by design
-	NullIsNone    bool   // the arguments null stand for no arguments
+	NullIsNone    bool   // the arguments null mean that there are no arguments
 	Discarded     bool   // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
 	Copies        int    // how many equal copies of the arguments arrived, if several are sent
 	Signature     string // opaque text that must be sent back with the call
@@ -267,11 +267,11 @@ type FailureInfo struct {
 	Refusal *Refusal // set if the error says that the request is wrong
 }
 
-// A Refusal is an error that says that a request is wrong, and what it points at.
+// A Refusal is an error that says that a request is wrong. It also describes the place that the error names.
 type Refusal struct {
-	Status int      // of HTTP, 0 if the error came in another way
+	Status int      // HTTP status, 0 if the error came in another way
 	Type   string   // the error's code or type
-	Reason string   // what is wrong, in a few words, "" if only the error says it
+	Reason string   // what is wrong, in a few words; "" if only the error's message describes it
 	Said   string   // the place that the error names, as it writes it; "" if it names none
 	Path   string   // that place in the request, as far as it was found
 	Found  string   // how it was found: FoundAsSent, FoundJoined, FoundByID, or FoundNowhere
@@ -281,7 +281,7 @@ type Refusal struct {
 	Place  Message  // names the place in a sentence, "" if it is unknown
 }
 
-// How the place that an error names was found in the request.
+// These are the ways in which the place that an error names is found in the request.
 const (
 	FoundAsSent  = "as sent"
 	FoundJoined  = "joined" // after consecutive messages of one role are joined, as the provider reads them
@@ -294,7 +294,7 @@ const (
 // data.
 type Ending struct{ By Party }
 
-// BytesMissed is how many bytes of a response were missed.
+// BytesMissed holds the number of bytes of a response that were missed.
 type BytesMissed struct{ Bytes int64 }
 
 // SentBackReport describes a call in the history of a later request.
@@ -317,7 +317,7 @@ type ToolExecution struct {
 	Finding Finding    // the finding, if there is one
 }
 
-// MatchBasis is how a tool run was matched to a call.
+// MatchBasis says how a tool run was matched to a call.
 type MatchBasis uint8
 
 const (

@@ -8,12 +8,12 @@ import (
 	"toolscope/stream/count"
 )
 
-// EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a payload,
-// and two checksums. Event of a frame is the type of the event, exception or error. An exception or error
-// is a Failed frame; Data of an error is its message as plain text. The zero value is ready.
+// EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a payload and two
+// checksums. A frame's Event is the type of the event, exception or error. An exception or error is a Failed
+// frame. The Data of an error is its message as plain text. The zero value is ready.
 //
-// If a checksum doesn't match, nothing can be trusted, not even where the next message begins: that
-// message and all later bytes are residue.
+// If a checksum doesn't match, not even the start of the next message is known. Then that message and all later
+// bytes are residue.
 //
 // Layout and limits: "Event stream encoding" in the Smithy and AWS SDK sources (botocore/eventstream.py).
 type EventStream struct {
@@ -29,8 +29,8 @@ const (
 	maxEventStreamMessage = 24<<20 + maxEventStreamHeaders + preludeLen + trailerLen
 )
 
-// IsEventStream reports whether head begins a message, by the checksum of its first bytes. If head is too
-// short to decide, could reports whether it may begin a message.
+// IsEventStream reports whether head begins a message, according to the checksum of its first bytes. If head is
+// too short to decide, could reports whether it may begin a message.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxEventStreamMessage>>24, false
@@ -39,7 +39,7 @@ func IsEventStream(head []byte) (could, is bool) {
 	return why == "", why == ""
 }
 
-// readPrelude reads the first bytes of a message. If they are wrong, why says how.
+// readPrelude reads the first bytes of a message. If they are wrong, why gives the reason.
 func readPrelude(p []byte) (total, headers int, why string) {
 	total, headers = int(binary.BigEndian.Uint32(p)), int(binary.BigEndian.Uint32(p[4:]))
 	switch got := crc32.ChecksumIEEE(p[:8]); {
@@ -119,8 +119,8 @@ func readMessage(p []byte, headers int) (f Frame, why string) {
 	return f, ""
 }
 
-// headerSizes are the lengths of a header's value by its type; -1 for bytes and text, whose length
-// precedes them.
+// headerSizes are the lengths of a header's value by type. -1 is for bytes and text, whose length precedes
+// them.
 var headerSizes = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8: 8, 9: 16}
 
 // readHeader reads the first header of h.

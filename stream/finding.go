@@ -51,7 +51,7 @@ type Diagnosis struct {
 	SeverityNote    string     // when a finding has one of OtherSeverities, e.g. "info if …"
 	By              Party
 	Verdict         string // the verdict on a call or turn, in at most 13 cells; "" if the severity is always Info
-	ExplainsState   bool   // it only explains the state of a call or turn; the verdict is that state
+	ExplainsState   bool   // the finding only explains the state of a call or turn; the verdict is that state
 	Short           string // a short form, shown next to the arguments; "" if the diagnosis is not about arguments
 	Meaning         string // the meaning, in one or two sentences
 	Advice          string // the remedy, in one or two sentences
@@ -59,8 +59,8 @@ type Diagnosis struct {
 	declared *Diagnosis // the declared diagnosis, if WithSeverity or WithCause made this one
 }
 
-// WithSeverity returns the diagnosis with another severity: its own, or one of OtherSeverities. It panics
-// for any other.
+// WithSeverity returns the diagnosis with another severity: its own, or one of OtherSeverities. It panics for
+// any other severity.
 func (d *Diagnosis) WithSeverity(s Severity) *Diagnosis {
 	if s != d.Severity && !slices.Contains(d.OtherSeverities, s) {
 		panic(fmt.Sprintf("stream: %s is never %s", d.Code, s))
@@ -70,7 +70,7 @@ func (d *Diagnosis) WithSeverity(s Severity) *Diagnosis {
 	return &made
 }
 
-// WithCause returns the diagnosis with another party at fault, if that is known.
+// WithCause returns the diagnosis with the party c at fault.
 func (d *Diagnosis) WithCause(c Party) *Diagnosis {
 	made := *d
 	made.declared, made.By = d.Base(), c
@@ -86,8 +86,7 @@ func (d *Diagnosis) Base() *Diagnosis {
 	return d
 }
 
-// Finding makes a finding of the diagnosis. The message says what happened and what goes wrong because of
-// that.
+// Finding makes a finding of the diagnosis. The message says what happened and what goes wrong as a result.
 func (d *Diagnosis) Finding(format string, args ...any) Finding {
 	f := Finding{Diagnosis: d.Base(), Severity: d.Severity, By: d.By, Offset: NoOffset}
 	f.SetMessage(Messagef(format, args...))
@@ -97,8 +96,8 @@ func (d *Diagnosis) Finding(format string, args ...any) Finding {
 // NoOffset is the Offset of a finding that points at no argument byte.
 const NoOffset = -1
 
-// A Finding is a diagnosis with its evidence; Diagnosis.Finding makes one. Its severity is the Diagnosis'
-// own or one of OtherSeverities. Its party is the Diagnosis' own unless another is known.
+// A Finding is a diagnosis with its evidence. Diagnosis.Finding makes one. Its severity is the Diagnosis' own
+// or one of OtherSeverities. Its party is the Diagnosis' own unless another party is known to be at fault.
 type Finding struct {
 	*Diagnosis // as declared; never nil in a Session
 	Severity   Severity
@@ -108,12 +107,12 @@ type Finding struct {
 	Facts      string // the facts in Message that distinguish it from findings with the same code and tool
 	Hint       string // what is wrong at this place, in a few words; "" if the Diagnosis' Short is enough
 	Event      int    // number of the event that showed it
-	Offset     int    // byte of the call's arguments it points at, or NoOffset
+	Offset     int    // offset of the byte of the call's arguments that it points at, or NoOffset
 	InText     *InText
 	Detail     *Detail
 }
 
-// A Detail has the facts of a finding for programs, as an object with a name.
+// A Detail holds the facts of a finding for programs, as an object with a name.
 type Detail struct {
 	Name   string
 	Fields []DetailField
@@ -145,7 +144,7 @@ func (d *Detail) Value(key string) any {
 	return nil
 }
 
-// InText is where a call is in a text; nil if a finding is not about one.
+// InText gives the place of a call that is written in a text. It is nil if a finding is not about such a call.
 type InText struct {
 	Form   string // the way in which the call is written
 	Tool   string
@@ -153,7 +152,7 @@ type InText struct {
 	Offset int    // of the first byte of the call
 }
 
-// Brief says what is wrong here, in a few words.
+// Brief returns a short text that says what is wrong at this place.
 func (f *Finding) Brief() string {
 	if f.Hint != "" {
 		return f.Hint
@@ -170,7 +169,7 @@ func (f *Finding) CausedBy() string {
 	return f.By.String()
 }
 
-// Brief says what the diagnosis is, in a few words.
+// Brief returns a short text for the diagnosis.
 func (d *Diagnosis) Brief() string {
 	if d.Short != "" {
 		return d.Short
@@ -237,7 +236,7 @@ func (s Spans) All() iter.Seq[Span] {
 type Message struct {
 	Text   string
 	Quoted Spans  // the ranges of Text that are captured text, in order, without overlaps
-	Facts  string // the facts in it, each with a NUL after it
+	Facts  string // the facts in Text, each followed by a NUL
 }
 
 // String returns the text.
@@ -256,8 +255,8 @@ type (
 	OwnFact string
 )
 
-// Messagef formats a message as fmt.Sprintf does, and notes which of its bytes are captured text.
-// An argument that is a Message keeps its own ranges and facts. Argument indexes are not supported.
+// Messagef formats a message as fmt.Sprintf does, and notes which of its bytes are captured text. An argument
+// that is a Message keeps its ranges and facts. Argument indexes are not supported.
 func Messagef(format string, args ...any) Message {
 	var b messageBuilder
 	text := fmt.Sprintf(format, args...)
@@ -284,7 +283,7 @@ func Messagef(format string, args ...any) Message {
 	return Message{b.text.String(), b.quoted, b.facts}
 }
 
-// verbEnd returns the length of a verb without its percent sign: flags, width, precision, letter.
+// verbEnd returns the length of a format verb without its percent sign: flags, width, precision and letter.
 func verbEnd(s string) int {
 	return min(len(s)-len(strings.TrimLeft(s, "+-# .0123456789"))+1, len(s))
 }
@@ -343,8 +342,8 @@ func isCaptured(arg any) bool {
 	return false
 }
 
-// Clip quotes a limited number of bytes of text, starting at offset from. It keeps characters complete
-// and writes … for omitted text.
+// Clip returns at most most bytes of text, starting at offset from. It doesn't split characters, and writes …
+// for omitted text.
 func Clip(text []byte, from, most int) string {
 	from = charStart(text, from)
 	end := charStart(text, min(from+most, len(text)))

@@ -280,8 +280,8 @@ func (c *Call) addFinding(f Finding) {
 	}
 }
 
-// HasOnlyInfos reports whether no finding of the call is above Info. It takes the same time for any number of
-// findings. It may be false for a call of a past session without such a finding.
+// HasOnlyInfos reports whether no finding of the call is above Info. The time that it takes doesn't depend on
+// the number of findings. For a call of a past session, it may return false even if no finding is above Info.
 func (c *Call) HasOnlyInfos() bool {
 	return len(c.Findings) == 0 || c.callContent != nil && !c.callContent.shared && !c.hasProblem
 }
@@ -333,8 +333,7 @@ func (c *Call) checkBroken(event int) {
 	}
 }
 
-// checkSeal reports a call whose arguments are final but unfinished; said is the beginning of the
-// message.
+// checkSeal reports a call whose arguments are final but unfinished. said is the beginning of the message.
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
@@ -343,10 +342,10 @@ func (c *Call) checkSeal(said Message, event int) {
 	}
 }
 
-// maxMissing is how many missing closing brackets a message shows.
+// maxMissing is the maximum number of missing closing brackets that a message shows.
 const maxMissing = 12
 
-// missingEnd returns the closing quote and brackets that the arguments lack at least.
+// missingEnd returns the closing quote and brackets that are certainly missing from the arguments.
 func (c *Call) missingEnd() string {
 	var end []byte
 	if last := c.lex.Last(); c.lex.Open() && (last == json.String || last == json.Key) {
@@ -394,7 +393,7 @@ func (c *Call) checkFinalArgs(event int) {
 	c.checkEarly(event)
 }
 
-// replacement is U+FFFD, which stands for bytes that are not UTF-8.
+// replacement is U+FFFD. Decoders write it for bytes that are not UTF-8.
 const replacement = "\uFFFD"
 
 // checkBorder reports a character that was cut in two between the arguments so far and a delta.
@@ -405,15 +404,15 @@ func (c *Call) checkBorder(text string, event int) {
 	}
 }
 
-// markupStarts and markupEnds begin the markup of models before and after arguments: their tokens, and
-// the tags of their templates.
+// markupStarts and markupEnds are beginnings of model markup before and after arguments: tokens of models, and
+// tags of their templates.
 var (
 	markupStarts = []string{"[ARGS]", "[TOOL_CALLS]", "<|", "<｜", "<tool_call", "<function", "<arguments", "<parameter"}
 	markupEnds   = []string{"</", "<|", "<｜", "[/", "<end", "<tool_call", "<arg_", "<eos"}
 )
 
-// checkMarkup replaces the finding about wrong JSON if the arguments have markup of the model before or
-// after them: then the parser of the server is at fault, not the model.
+// checkMarkup replaces the finding about wrong JSON if model markup precedes or follows the arguments. Then the
+// server's parser is at fault, not the model.
 func (c *Call) checkMarkup(event int) {
 	err := c.lex.Err()
 	if err == nil || c.hasFinding(ArgsMarkup) {
@@ -437,7 +436,7 @@ func (c *Call) checkMarkup(event int) {
 		Clip(text, 0, 16), OwnFact(where), at)
 }
 
-// checkEscapes reports the first escape of NUL that two hex digits follow.
+// checkEscapes reports the first escape of NUL that is followed by two hex digits.
 func (c *Call) checkEscapes(event int) {
 	const nul = `\u0000`
 	for from := 0; ; {

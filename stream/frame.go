@@ -11,7 +11,7 @@ type FrameKind uint8
 
 const (
 	FrameData    FrameKind = iota // carries a payload for the protocol
-	FrameComment                  // keep-alive: SSE comments and nothing else
+	FrameComment                  // keep-alive: only SSE comments
 	FrameNoData                   // SSE fields without data: the SSE standard dispatches no event for them
 	FrameResidue                  // bytes that belong to no frame of this framing
 )
@@ -22,7 +22,7 @@ const (
 // Event and Data are borrowed: they are valid until the emit call returns.
 type Frame struct {
 	Kind      FrameKind
-	Event     []byte // SSE event type, empty when the wire gave none
+	Event     []byte // SSE event type, empty if the wire has none
 	Data      []byte // payload without framing
 	End       int64  // stream offset just past the frame
 	Truncated bool   // the stream ended inside the frame
@@ -31,11 +31,11 @@ type Frame struct {
 	Stray     []byte // lines of HTML between the lines of the framing; not borrowed
 
 	Failed bool   // the framing itself marks this as an error, and Event is its type
-	Why    string // for residue: why the bytes belong to no frame
+	Why    string // for residue: the reason why the bytes belong to no frame
 }
 
-// resetBuffer returns a buffer to be filled again. A buffer that one frame has made larger than 1 MB is
-// dropped: no other frame may need that much.
+// resetBuffer returns an empty buffer for reuse. It drops a buffer that is larger than 1 MiB, because no other
+// frame may need that much.
 func resetBuffer(p []byte) []byte {
 	if cap(p) > 1<<20 {
 		return nil
@@ -95,9 +95,8 @@ func (l *Lines) emit(line []byte, cut bool, emit func(Frame)) {
 	}
 }
 
-// Values frames JSON objects and arrays that follow one another with only white space or a comma between
-// them. It also frames a body that is one object. Bytes after the last value are residue. The zero value
-// is ready.
+// Values frames JSON objects and arrays in a row, with only white space or a comma between them. It also frames
+// a body that is one object. Bytes after the last value are residue. The zero value is ready.
 type Values struct {
 	pos   int64
 	text  chunkBuffer // the open value, or bytes outside values
@@ -128,7 +127,7 @@ func (v *Values) Write(p []byte, emit func(Frame)) {
 	}
 }
 
-// Close emits a value that never closed, marked Truncated, or residue.
+// Close emits a value that was never closed, marked Truncated, or residue.
 func (v *Values) Close(emit func(Frame)) {
 	if v.depth == 0 {
 		v.flush(FrameResidue, true, emit)
@@ -156,9 +155,9 @@ func (v *Values) flush(kind FrameKind, cut bool, emit func(Frame)) {
 // script.
 const XSSI = ")]}'"
 
-// Array frames a JSON array that is sent element by element: one frame per element, with any white space
-// and commas between them. Bytes after the closing bracket are residue. The zero value is ready for an
-// array that directly contains the elements, as Gemini sends without alt=sse.
+// Array frames a JSON array that is sent element by element. Each element is one frame. White space and commas
+// between elements are part of the frames. Bytes after the closing bracket are residue. The zero value is ready
+// for an array that directly contains the elements, as Gemini sends it without alt=sse.
 type Array struct {
 	Within int // number of arrays between the outer one and the elements
 
@@ -166,7 +165,7 @@ type Array struct {
 	elem  chunkBuffer // the open element
 	depth int         // open brackets, including the outer array
 	level int         // arrays entered on the way to the elements
-	inner bool        // the array that holds the elements is still open or to come
+	inner bool        // the array that contains the elements is still open or comes later
 	str   bool        // inside a string
 	esc   bool        // after a backslash
 	ended bool        // the outer array has closed
@@ -248,7 +247,7 @@ func (a *Array) frameInside(c byte, emit func(Frame)) {
 	}
 }
 
-// Close emits an element that never closed, marked Truncated, or residue.
+// Close emits an element that was never closed, marked Truncated, or residue.
 func (a *Array) Close(emit func(Frame)) {
 	if a.ended || a.depth == 0 {
 		a.flush(FrameResidue, true, emit)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A Record is bytes as they were received on one exchange, with their time.
+// A Record holds bytes as they were received on one exchange, with their time.
 type Record struct {
-	Exchange int           // the exchange (a request and its response) that they belong to
+	Exchange int           // the exchange (a request and its response) that the bytes belong to
 	Request  bool          // sent by the client; otherwise received from the provider
 	At       time.Duration // since the source began, in whole microseconds; NoTime if the source doesn't know
 	Data     []byte        // never changes from now on
@@ -20,17 +20,17 @@ type Record struct {
 	Before   []byte        // the bytes before Data in the line that contained it
 	After    []byte        // the bytes after Data in that line
 	Lost     int64         // bytes of this side, before Data, that were missed: toolscope's own gap
-	Note     string        // about the exchange; in a record without other fields, about the source itself
+	Note     string        // a remark about the exchange; in a record without other fields, about the source itself
 	Location Location      // place where the record can be read again
 
 	Others     int64    // number of the source's lines that belong to no exchange, since the last report of them
-	OtherLines [][]byte // the last of them
+	OtherLines [][]byte // the last of these lines
 
 	Chunks []DataChunk // the chunks of Data, if it did not arrive at once
 }
 
-// A DataChunk is a part of a record's bytes that arrived at its own time. The first chunk begins where the bytes
-// do, every other chunk where the previous one ends.
+// A DataChunk is a part of a record's bytes that arrived at its own time. The first chunk begins at the start
+// of the bytes. Every other chunk begins where the previous one ends.
 type DataChunk = struct {
 	End int
 	At  time.Duration
@@ -43,7 +43,7 @@ type Location struct {
 	Start, End int64
 }
 
-// A Source is the place that records were read from, and can be read from again. It is comparable.
+// A Source is the place that records were read from. They can be read from it again. Sources are comparable.
 type Source interface {
 	// Again passes the records of one exchange in [start,end) to the function to, exactly as they were
 	// first read. start is the position of the first record of the exchange. Again returns an error if
@@ -55,12 +55,12 @@ type Source interface {
 // position of the first record.
 type VerbatimSource interface {
 	Source
-	// Bytes returns the bytes in [start,end). Its errors are those of Again.
+	// Bytes returns the bytes in [start,end). It returns the same errors as Again.
 	Bytes(start, end int64) ([]byte, error)
 }
 
-// Machine is the machine that a capture comes from, and the name of the capture there. All heads of a
-// capture share one.
+// Machine is the machine that a capture comes from, and the name of the capture there. All heads of a capture
+// share one Machine.
 type Machine struct{ Host, Agent string }
 
 // A Head holds facts about an exchange from outside its bytes.
@@ -133,7 +133,7 @@ func (c *RequestChange) BreaksAt() string {
 	return ""
 }
 
-// Count is a number of tokens that the wire may not report.
+// A Count is a number of tokens. The wire may not report the number.
 type Count struct {
 	N        int64
 	Reported bool
@@ -187,7 +187,7 @@ func (u Usage) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Merge returns u with everything that later reports: the last value wins, nothing is summed. Doubt is
+// Merge returns u, updated with the counts that later reports. The last value wins: nothing is summed. Doubt is
 // always later's, even if empty: later counts may have resolved it.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A Session is the fold of a list of events: every turn and every call, in the order they began. The zero
-// value is the fold of no events.
+// A Session is the fold of a list of events: every turn and every call, in the order in which they began. The
+// zero value is the fold of no events.
 type Session struct {
 	Turns    []*Turn
-	Findings []Finding      // of frames that belong to no turn
+	Findings []Finding      // about frames that belong to no turn
 	Counts   [NumStatus]int // number of calls in each status
 	Stopped  int            // number of aborted calls that the client stopped
 
@@ -17,15 +17,15 @@ type Session struct {
 	trimmedTurns int // number of turns removed from the beginning of Turns
 	index        *turnIndex
 	ids          callIDs
-	noContent    turnContent // of evicted and dropped turns
-	noWriting    callContent // of their calls
+	noContent    turnContent // the shared content of evicted and dropped turns
+	noWriting    callContent // the shared content of their calls
 	reused       Ref         // the call that had the id of the event's call before; a past session gets it from the timeline
-	on           *Turn       // of the event that was applied last
+	on           *Turn       // the turn of the event that was applied last
 	about        *Call
 	sessionPast
 }
 
-// Events returns how many events were applied.
+// Events returns the number of events that were applied.
 func (s *Session) Events() int { return s.events }
 
 // Turn returns the turn with that number, or nil.
@@ -39,8 +39,8 @@ func (s *Session) Turn(number int32) *Turn {
 // NoTurn is the turn of an event that belongs to none.
 const NoTurn = int32(-1)
 
-// Apply folds one more event into the session. It is total: any event, in any order, gives a valid
-// session. What no protocol allows is kept and becomes a finding.
+// Apply folds one more event into the session. Any event, in any order, gives a valid session. An event that no
+// protocol allows is kept and becomes a finding.
 func (s *Session) Apply(e Event) { s.applyEvent(&e) }
 
 func (s *Session) applyEvent(e *Event) {
@@ -170,15 +170,14 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	}
 }
 
-// isOtherLeg reports whether a call with the same id is the same call on the other side of a gateway: a call of the same
-// tool in another protocol.
+// isOtherLeg reports whether a call with the same id is the same call on the other side of a gateway. That is a
+// call of the same tool in another protocol.
 func (s *Session) isOtherLeg(other Ref, c *Call) bool {
 	t, twin := s.Find(other)
 	return twin != nil && twin.Name == c.Name && t.Protocol != s.Turn(c.Turn).Protocol
 }
 
-// checkID reports an id that was used before, in this turn or in another. Results name their calls only
-// by id.
+// checkID reports an id that was used before, in this turn or in another. Results name their calls only by id.
 func (s *Session) checkID(c *Call, n int) {
 	if c.ID == "" {
 		return
@@ -204,9 +203,9 @@ func (s *Session) checkID(c *Call, n int) {
 	}
 }
 
-// A broadcast is the effect of an event about a turn on all its calls, or on all calls of one choice. It changes
-// nothing in a call that it visited before and that has not changed since. So each broadcast visits only new and
-// changed calls, and a turn of n calls and n finish reasons takes n steps, not n².
+// A broadcast is the effect of an event about a turn on all its calls, or on all calls of one choice. It skips
+// a call that it visited before and that has not changed since. So each broadcast visits only new and changed
+// calls. A turn of n calls and n finish reasons takes n steps, not n².
 type broadcast uint8
 
 const (
@@ -214,7 +213,7 @@ const (
 	broadcastCut
 	broadcastRefused
 	broadcastFailed
-	broadcastTools   // a FinishDone whose word is about tools
+	broadcastTools   // a FinishDone with a finish reason that is about tools
 	broadcastOther   // a Finish with a code that has no name
 	broadcastFailure // a Failure
 	broadcastClose   // a TurnClose
@@ -234,8 +233,8 @@ func broadcastOf(e Event) broadcast {
 	return broadcast(e.Code)
 }
 
-// choiceCalls holds the calls of one choice, by number. A broadcast still has to visit calls[passed:] and
-// those of changed[seen:] that it did not visit since they changed.
+// choiceCalls holds the calls of one choice, by number. A broadcast still has to visit calls[passed:], and the
+// calls of changed[seen:] that it has not visited since they changed.
 type choiceCalls struct {
 	choice       int32
 	calls        []int32
@@ -243,7 +242,7 @@ type choiceCalls struct {
 	passed, seen [numBroadcasts]int32
 }
 
-// addToChoice adds a new call to those of its choice.
+// addToChoice adds a new call to the calls of its choice.
 func (t *Turn) addToChoice(c *Call) {
 	of := t.choiceCallsOf(c.Choice)
 	if of == nil {
@@ -297,9 +296,9 @@ func (t *Turn) broadcastTo(of *choiceCalls, s broadcast, visit func(*Call)) {
 	}
 }
 
-// turnIndex maps turn numbers to positions among all turns that ever began. Most turns are numbered in
-// the order in which they begin; odd holds the positions of the others. A past session shares the index
-// of the live session, whose turns begin with those of the past one. The zero value is ready.
+// turnIndex maps turn numbers to positions among all turns that ever began. Most turns are numbered in the
+// order in which they begin. odd holds the positions of the others. A past session shares the index of the live
+// session, because its turns are the first turns of the live session. The zero value is ready.
 type turnIndex struct {
 	odd map[int32]int
 	all int
@@ -365,7 +364,7 @@ func (x *callIDs) rememberID(id string) {
 	x.next = (x.next + 1) % maxIDs
 }
 
-// slotTable holds the calls of a turn by slot: the latest call of each, in the order of the slots.
+// slotTable maps each slot of a turn to its latest call, in the order of the slots.
 type slotTable []slotEntry
 
 type slotEntry struct{ key, call int32 }
@@ -381,7 +380,7 @@ func (s slotTable) findSlot(key int32) (at int, found bool) {
 	return slices.BinarySearchFunc(s, key, func(a slotEntry, key int32) int { return cmp.Compare(a.key, key) })
 }
 
-// set gives a slot to a call.
+// set assigns a slot to a call.
 func (s *slotTable) set(key, call int32) {
 	at, found := s.findSlot(key)
 	if !found {
@@ -390,9 +389,9 @@ func (s *slotTable) set(key, call int32) {
 	(*s)[at].call = call
 }
 
-// callOfResult returns the call that a result is for: by its id or, if the wire has no id, the first call
-// with that name that waits for a result. If the result has neither an id nor a name, it is for the
-// slot's call, if the provider runs that.
+// callOfResult returns the call that a result is for. The result names the call by id. If the wire has no id,
+// it is the first call with that name that waits for a result. If the result has neither an id nor a name, it
+// is for the slot's call, if the provider runs that call.
 func (t *Turn) callOfResult(e Event) *Call {
 	switch of := PayloadOf[ResultFor](e); {
 	case of.ID != "":
@@ -419,7 +418,7 @@ func (t *Turn) lastOfID(id string) *Call {
 	return t.callByNumber(t.byID[id])
 }
 
-// firstWaiting returns the first call of that name that has neither an id nor a result, or nil.
+// firstWaiting returns the first call with that name that has neither an id nor a result, or nil.
 func (t *Turn) firstWaiting(name string) *Call {
 	if t.waiting == nil {
 		t.waiting = map[string]int{}

@@ -4,12 +4,12 @@ import "bytes"
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// SSESplitter splits a stream of server-sent events by the algorithm of the WHATWG HTML Living Standard, section
-// 9.2.6. It differs on purpose in two points. First, it also emits what the standard discards: comments,
-// blocks without data and an unterminated last block, marked by Kind and Truncated. Second, a block
-// without a data field whose text begins with a brace is data, because Google reports an error in
-// mid-stream as bare JSON. So is one with a field error, as old versions of llama.cpp report an error. HTML
-// between the fields is in Stray.
+// SSESplitter splits a stream of server-sent events by the algorithm of the WHATWG HTML Living Standard,
+// section 9.2.6. It differs on purpose in two points. First, it also emits what the standard discards:
+// comments, blocks without data and an unterminated last block. Kind and Truncated mark these. Second, it
+// treats two more kinds of blocks without a data field as data. One has text that begins with a brace: Google
+// reports an error in mid-stream as bare JSON. The other has a field error: old versions of llama.cpp report an
+// error like that. HTML between the fields is in Stray.
 //
 // The zero value is ready. A block is emitted with the first byte of the blank line that ends it. An LF
 // that completes a CRLF belongs to the next frame, so that a CRLF split over two writes changes nothing.
@@ -32,9 +32,9 @@ type SSESplitter struct {
 // sseFields counts the fields and comments of the open block.
 type sseFields struct{ data, other, comments int }
 
-// Write splits p, and the unfinished bytes before it, into SSE events and emits each as a frame.
+// Write splits the unfinished bytes of earlier writes and p into SSE events, and emits each as a frame.
 func (s *SSESplitter) Write(p []byte, emit func(Frame)) {
-	lf, cr := -1, -1 // the next of each in p at or after i: searched again only once it is passed
+	lf, cr := -1, -1 // the next LF and CR in p at or after i; each is searched again only once it is passed
 	for i := 0; i < len(p); {
 		if s.afterCR {
 			s.afterCR = false
@@ -84,7 +84,7 @@ func (s *SSESplitter) Close(emit func(Frame)) {
 	s.emitBlock(emit, true)
 }
 
-// endLine handles one complete line whose last part is tail.
+// endLine handles one complete line. tail is the last part of the line.
 func (s *SSESplitter) endLine(tail []byte, emit func(Frame)) {
 	line := tail
 	joined := !s.line.isEmpty()
@@ -100,7 +100,7 @@ func (s *SSESplitter) endLine(tail []byte, emit func(Frame)) {
 	s.addLine(line)
 	switch {
 	case !joined:
-	case s.lent: // data borrows from line's buffer: the two swap buffers
+	case s.lent: // data borrows from the buffer of line: swap the two buffers
 		s.own, s.line.small, s.lent = s.data, s.own[:0], false
 	default:
 		s.line.reset()
@@ -167,7 +167,8 @@ func (s *SSESplitter) addOtherLine(line []byte) {
 	}
 }
 
-// maxStray is how many bytes of lines that are not fields are kept, up to the end of a line.
+// maxStray is the maximum number of bytes of lines without a field that are kept. The last of these lines is
+// kept completely.
 const maxStray = 2048
 
 // keepData copies lent data, whose bytes are about to be reused by the caller.

@@ -1,6 +1,6 @@
 package stream
 
-// Phase is what the provider said about a call, whatever its bytes say.
+// Phase is the stage of a call according to the provider, independent of the bytes.
 type Phase uint8
 
 const (
@@ -24,7 +24,7 @@ type Status uint8
 const (
 	Waiting     Status = iota // nothing to show yet
 	Streaming                 // arguments are coming
-	LooksDone                 // parses, but may still grow: not safe to run
+	LooksDone                 // the text parses, but may still grow: the call is not safe to run
 	Complete                  // final, and one complete object (or free text)
 	NoArguments               // ended without any argument byte
 	CutShort                  // stops in the middle
@@ -44,8 +44,8 @@ func (s Status) String() string {
 	}[s]
 }
 
-// statusOf is the one place that decides completeness. A row is what the provider said, a column what the
-// bytes say.
+// statusOf is the only place that decides completeness. A row is the phase (the provider's statement), a column
+// the syntax (the form of the bytes).
 var statusOf = [...][9]Status{
 	//             empty        prefix     object     nonobject  double     concat     trailing   broken     freeform
 	PhaseAnnounced: {Waiting, Streaming, LooksDone, NotObject, NotObject, Malformed, Malformed, Malformed, Streaming},

@@ -42,7 +42,7 @@ type Turn struct {
 
 	turnState
 	changeStamp
-	snapshotEra int32 // the checkpoint of its latest snapshot, or after which it began
+	snapshotEra int32 // the checkpoint of its latest snapshot, or the checkpoint after which the turn began
 	before      *turnSnapshot
 	blocks      []int32 // blocks that contain its events
 
@@ -74,7 +74,7 @@ type turnState struct {
 type TurnPhase uint8
 
 const (
-	TurnIsOpen    TurnPhase = iota // or its end may be among bytes that were missed, or that the source lacks
+	TurnIsOpen    TurnPhase = iota // still open, or the end may be among bytes that were missed or that are not there
 	TurnComplete                   // ended as the protocol ends a response
 	TurnTruncated                  // cut by a limit
 	TurnAborted                    // an error, or the bytes ended without a terminator
@@ -107,7 +107,7 @@ func (t *Turn) Phase() TurnPhase {
 	return TurnIsOpen
 }
 
-// TextLens returns the lengths of the turn's text and of its thinking, also while they are evicted.
+// TextLens returns the lengths of the turn's text and reasoning, even while they are evicted.
 func (t *Turn) TextLens() (text, thinking int) {
 	if t.Retention == Evicted {
 		return int(t.evictedTextLens[0]), int(t.evictedTextLens[1])
@@ -115,7 +115,7 @@ func (t *Turn) TextLens() (text, thinking int) {
 	return len(t.Text), len(t.Thinking)
 }
 
-// DroppedCounts returns how many calls of a dropped turn were in each status.
+// DroppedCounts returns the number of calls in each status, for a dropped turn.
 func (t *Turn) DroppedCounts() [NumStatus]int32 {
 	if t.droppedCounts == nil {
 		return [NumStatus]int32{}
@@ -123,7 +123,7 @@ func (t *Turn) DroppedCounts() [NumStatus]int32 {
 	return *t.droppedCounts
 }
 
-// Closed reports whether the turn's last event has come.
+// Closed reports whether the turn's last event has arrived.
 func (t *Turn) Closed() bool { return t.closed }
 
 // callByNumber returns the call with that number, or nil.
@@ -145,7 +145,7 @@ func (t *Turn) inSlot(key int32) *Call {
 	return nil
 }
 
-// MaxCalls is how many calls of a turn a session keeps. A packed event can't name more.
+// MaxCalls is the maximum number of calls of a turn that a session keeps. A packed event can't name more.
 const MaxCalls = 1<<16 - 1
 
 // reportUnopened reports an event of a call that was never opened. All such events of a turn make one
@@ -197,7 +197,8 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall notes that the stream continues with another call after the latest one, or with text if to is nil.
+// leaveLatestCall notes that the stream continues with the call to after the latest call, or with text if to is
+// nil.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
@@ -319,7 +320,7 @@ func (t *Turn) applyFinish(e Event, n int) {
 	}
 	t.sendBroadcast(broadcastOf(e), e.Slot, func(c *Call) {
 		if c.phase != PhaseAborted { // clients stop reading at an error
-			c.noteRuleRun(NextSlot, n) // no other call comes: a rule that waits for the next one runs the last now
+			c.noteRuleRun(NextSlot, n) // no other call follows: a rule that waits for one runs the last call now
 		}
 		switch e.Code {
 		case FinishDone:
@@ -361,7 +362,7 @@ func (t *Turn) applyFinding(e Event, n int) {
 }
 
 // turnContent is the part of a turn that is evicted and dropped. All turns without content share an empty
-// one, which must not be changed: see Turn.ensureContent.
+// turnContent. It must not be changed: see Turn.ensureContent.
 type turnContent struct {
 	Text     []byte // text of the response
 	Thinking []byte // reasoning
@@ -378,7 +379,7 @@ type turnContent struct {
 	shared      bool // by turns without content
 }
 
-// ensureContent gives a turn without content a content of its own, which may be changed.
+// ensureContent gives a turn without content its own content, which may be changed.
 func (t *Turn) ensureContent() {
 	if !t.turnContent.shared {
 		return
@@ -389,8 +390,8 @@ func (t *Turn) ensureContent() {
 	}
 }
 
-// callContent is the part of a call that is evicted and dropped with its turn. All calls without content
-// share an empty one, which must not be changed: see Call.ensureContent.
+// callContent is the part of a call that is evicted and dropped with its turn. All calls without content share
+// an empty callContent. It must not be changed: see Call.ensureContent.
 type callContent struct {
 	deltaProgress
 	args       appendText
@@ -414,7 +415,7 @@ type deltaProgress struct {
 	repeated  int32  // event of the first delta that began with all earlier text, 0 if none
 }
 
-// ensureContent gives a call without content a content of its own, which may be changed.
+// ensureContent gives a call without content its own content, which may be changed.
 func (c *Call) ensureContent() {
 	if c.callContent.shared {
 		c.callContent = new(callContent)
@@ -434,13 +435,14 @@ const (
 // Text or Thinking: each begins where the previous one ended.
 type Part struct {
 	Kind          PartKind
-	End           int    // offset in Text or Thinking; of a call, its Number
-	ID            string // of its item, if that has one
+	End           int    // offset in Text or Thinking; for a call, its Number
+	ID            string // id of its item, "" if it has none
 	Signature     string // must be sent back with it unchanged
 	SignatureOnly bool   // reasoning of which only the signature is known
 }
 
-// extendPart extends the latest part of that kind to the offset end, or begins one.
+// extendPart extends the latest part to the offset end if it has that kind and no signature. Otherwise it
+// begins a part.
 func (t *Turn) extendPart(kind PartKind, end int) {
 	if n := len(t.Parts) - 1; n >= 0 && t.Parts[n].Kind == kind && t.Parts[n].Signature == "" {
 		t.Parts[n].End = end
@@ -449,7 +451,7 @@ func (t *Turn) extendPart(kind PartKind, end int) {
 	t.Parts = append(t.Parts, Part{Kind: kind, End: end})
 }
 
-// attachSignature attaches a signature to the latest run. If there is none, or it is signed already, the
+// attachSignature attaches a signature to the latest run. If there is none, or it has a signature already, the
 // signature belongs to reasoning that was not shown.
 func (t *Turn) attachSignature(e Event) {
 	n := len(t.Parts) - 1

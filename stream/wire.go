@@ -19,8 +19,8 @@ type Wire struct {
 	boundaries *boundaries
 }
 
-// boundaries holds where records and frames begin and end. It is nil for a wire without them, as for most
-// wires that are kept.
+// boundaries holds the places where records and frames begin and end. It is nil for a wire without records and
+// frames, as for most wires that are kept.
 type boundaries struct {
 	begins    packedInts // of the records
 	times     packedInts // arrival of the records, in microseconds
@@ -28,13 +28,13 @@ type boundaries struct {
 	surrounds []surround // of records, in their order; most have none
 }
 
-// surround is the text around a record's bytes in the line that contained them.
+// surround is the text around a record's bytes, in the line that contained the bytes.
 type surround struct {
 	record        int
 	before, after []byte
 }
 
-// byteBlock is a range of the bytes. Bytes that the wire owns without copying are blocks of their own.
+// byteBlock is a range of the bytes. Bytes that the wire owns without copying have a block of their own.
 type byteBlock struct {
 	start        int64
 	data         []byte // nil if all of it is evicted
@@ -44,7 +44,7 @@ type byteBlock struct {
 
 const (
 	wireBlock        = 256 << 10 // bytes of a block that is filled by many records
-	minOwnedBytes    = 16 << 10  // smaller ones are copied, because they may hold more memory than their length
+	minOwnedBytes    = 16 << 10  // shorter byte slices are copied, because they may hold more memory than their length
 	maxSurroundBytes = 1 << 10   // kept on each side of a record
 )
 
@@ -60,7 +60,7 @@ func (w *Wire) Append(p []byte, at time.Duration) {
 	}
 }
 
-// AppendOwned is Append for bytes that never change from now on: it copies only short ones.
+// AppendOwned is like Append, for bytes that never change from now on. It copies only short ones.
 func (w *Wire) AppendOwned(p []byte, at time.Duration) {
 	if len(p) < minOwnedBytes {
 		w.Append(p, at)
@@ -71,8 +71,8 @@ func (w *Wire) AppendOwned(p []byte, at time.Duration) {
 	w.size += int64(len(p))
 }
 
-// SetSurround sets the text around the last record's bytes in the line that contained them. Of long text
-// only the bytes next to the record are kept.
+// SetSurround sets the text around the last record's bytes, in the line that contained them. If the text is
+// long, only the bytes next to the record are kept.
 func (w *Wire) SetSurround(before, after []byte) {
 	before, after = before[max(0, len(before)-maxSurroundBytes):], after[:min(len(after), maxSurroundBytes)]
 	if n := w.Records(); n > 0 && len(before)+len(after) > 0 {
@@ -81,7 +81,7 @@ func (w *Wire) SetSurround(before, after []byte) {
 	}
 }
 
-// Surround returns the text around the bytes of record n; none if they were not inside a line.
+// Surround returns the text around the bytes of record n. It returns nil if they were not inside a line.
 func (w *Wire) Surround(n int) (before, after []byte) {
 	if w.boundaries == nil {
 		return nil, nil
@@ -149,8 +149,8 @@ func (w *Wire) EvictAll() {
 // EndFrame notes that a frame ends at offset end, and returns its number.
 func (w *Wire) EndFrame(end int64) int32 { return int32(w.ensureBoundaries().ends.add(end)) }
 
-// Prefix returns the wire as it was when it had that many bytes, with the frames that had ended by then.
-// It shares its content with w, which may grow.
+// Prefix returns the wire as it was when it had size bytes, with the frames that had ended by then. It shares
+// its content with w, and w may grow.
 func (w *Wire) Prefix(size int64) Wire {
 	size = min(size, w.size)
 	then := Wire{size: size, evictedEnd: min(w.evictedEnd, size), evicted: slices.Clone(w.evicted)}
@@ -173,7 +173,7 @@ func (w *Wire) Prefix(size int64) Wire {
 // Size returns the number of bytes received.
 func (w *Wire) Size() int64 { return w.size }
 
-// Memory returns roughly how many bytes of memory the wire uses.
+// Memory returns roughly the number of bytes of memory that the wire uses.
 func (w *Wire) Memory() int64 {
 	n := w.size - w.evictedEnd + int64(8*w.Records()+4*w.Frames())
 	for _, h := range w.evicted {
@@ -203,8 +203,8 @@ func (w *Wire) Records() int {
 	return w.boundaries.begins.low.Len()
 }
 
-// Record returns the bytes of record n of those that were not evicted, and when they arrived. The caller
-// must not change them.
+// Record returns the bytes of record n and their time of arrival. It counts only records that were not evicted.
+// The caller must not change the bytes.
 func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	end := w.size
 	if n+1 < w.Records() {
@@ -213,7 +213,8 @@ func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	return w.Bytes(w.boundaries.begins.at(n), end), w.recordTime(n)
 }
 
-// RecordStart returns where record n begins. For the number after the last record, it returns the size.
+// RecordStart returns the offset where record n begins. For the number after the last record, it returns the
+// size.
 func (w *Wire) RecordStart(n int) int64 {
 	if n >= w.Records() {
 		return w.size
@@ -229,7 +230,7 @@ func (w *Wire) recordTime(n int) time.Duration {
 	return NoTime
 }
 
-// FrameSpan returns where frame n begins and ends; 0 and 0 if the frame was evicted.
+// FrameSpan returns the offsets where frame n begins and ends, or 0 and 0 if the frame was evicted.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	if !w.boundaries.ends.has(max(int(n)-1, 0)) {
 		return 0, 0
@@ -240,8 +241,8 @@ func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	return start, w.boundaries.ends.at(int(n))
 }
 
-// Bytes returns the bytes [start, end), which the caller must not change; nil if some of them are
-// evicted.
+// Bytes returns the bytes [start, end), or nil if some of them are evicted. The caller must not change the
+// bytes.
 func (w *Wire) Bytes(start, end int64) []byte {
 	if start >= end || start < w.evictedEnd {
 		return nil
@@ -265,7 +266,7 @@ func (w *Wire) Bytes(start, end int64) []byte {
 // bytesFrom returns the bytes of the block from an offset of the wire on.
 func (b *byteBlock) bytesFrom(start int64) []byte { return b.data[start-b.start:] }
 
-// RecordAt returns the number of the record that brought the byte at off, and when it arrived.
+// RecordAt returns the number of the record that contains the byte at off, and the record's time of arrival.
 func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
 	n = sort.Search(w.Records(), func(i int) bool { return w.boundaries.begins.at(i) > off }) - 1
 	if n < 0 {
@@ -319,7 +320,8 @@ type evictedRange struct {
 	data       []byte
 }
 
-// restoredBytes returns bytes of a restored range; nil if it is not restored or doesn't contain the span.
+// restoredBytes returns the bytes of a restored range. It returns nil if the range is not restored or doesn't
+// contain the span.
 func (h *evictedRange) restoredBytes(start, end int64) []byte {
 	if h.data == nil || start < h.start || end > h.end {
 		return nil
@@ -327,7 +329,7 @@ func (h *evictedRange) restoredBytes(start, end int64) []byte {
 	return h.data[start-h.start : end-h.start : end-h.start]
 }
 
-// evictedIn returns the first evicted range that overlaps the span, nil if there is none.
+// evictedIn returns the first evicted range that overlaps the span, or nil.
 func (w *Wire) evictedIn(start, end int64) *evictedRange {
 	n := sort.Search(len(w.evicted), func(i int) bool { return w.evicted[i].end > start })
 	if n == len(w.evicted) || w.evicted[n].start >= end {
@@ -336,8 +338,8 @@ func (w *Wire) evictedIn(start, end int64) *evictedRange {
 	return &w.evicted[n]
 }
 
-// Evict frees the bytes [start, end). The span was never evicted, or is a range that has been restored since. The
-// bounds of records and frames stay known.
+// Evict frees the bytes [start, end). The span must never have been evicted, or must be a range that has been
+// restored since. The bounds of records and frames stay known.
 func (w *Wire) Evict(start, end int64) {
 	if h := w.evictedIn(start, end); h != nil {
 		h.data = nil

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// wireForms holds the wire forms of some events of a block in order, see WireForm. A form mostly contains
-// the text of its event, and the bytes around it equal those of the previous form. So only differences
-// are kept: a byte or two for most forms.
+// wireForms holds the wire forms of some events of a block, in order (see WireForm). Most forms contain the
+// text of their event, and the bytes around it equal those of the previous form. So only differences are
+// stored: a byte or two for most forms.
 type wireForms struct {
 	packed     []byte
-	runs       [blockEvents / formRun]uint32 // where in packed each run of facts begins
+	runs       [blockEvents / formRun]uint32 // where in packed each run of events begins
 	last       int                           // the last run that has a form, counted from 1
-	head, tail []byte                        // of its last form
+	head, tail []byte                        // the bytes before and after the text in its last form
 }
 
 // formRun is the number of events in a run. A form is read from the beginning of its run.
@@ -27,7 +27,7 @@ const (
 	allText // all of the text is between head and tail
 )
 
-// add stores the form of event i of its block.
+// add stores the wire form of event i of its block.
 func (o *wireForms) add(i int, wire, text string) {
 	if run := i / formRun; o.last != run+1 {
 		o.last, o.runs[run] = run+1, uint32(len(o.packed))
@@ -68,8 +68,8 @@ func (o *wireForms) appendPart(s string) {
 	o.packed = append(binary.AppendUvarint(o.packed, uint64(len(s))), s...)
 }
 
-// locateText returns where a form contains n bytes of the text, and from where in the text: all of it, or
-// its end or beginning if that is long enough.
+// locateText finds n bytes of the text in a form. It returns their offset in the form (at) and in the text
+// (from). They are all of the text, or its end or beginning if that is long enough.
 func locateText(wire, text string) (at, from, n int) {
 	const least = 4
 	if at = strings.LastIndex(wire, text); at >= 0 {
@@ -97,14 +97,14 @@ func locateText(wire, text string) (at, from, n int) {
 	return max(at, 0), from, n
 }
 
-// storedForm is a form as it is read: head, text[from:from+n] and tail. If n < 0, all of the text is
+// storedForm is the decoded form of an event: head, text[from:from+n] and tail. If n < 0, all of the text is
 // between head and tail.
 type storedForm struct {
 	head, tail []byte
 	from, n    int
 }
 
-// formOf returns the form of event i, which has one, for its text.
+// formOf returns the wire form of event i, given the event's text. The event must have a wire form.
 func (o *wireForms) formOf(list *packedEvents, i int, text []byte) string {
 	first, rest := i-i%formRun, o.packed[o.runs[i/formRun]:]
 	var f storedForm
