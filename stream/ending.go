@@ -7,11 +7,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// Who ended a response and what the response lacks are two questions. A provider that ends a response
-// before its terminator is at fault. A client that goes away, a lost connection and toolscope's own stop
-// are not the provider's fault: the provider would have sent more.
+// Two questions are separate: which party ended a response, and what the response lacks. A provider that ends a
+// response before its terminator is at fault. A client that goes away, a lost connection and toolscope's own
+// stop are not the provider's fault: the provider would have sent more.
 
-// Findings about a response that a party other than the provider ended.
+// These are findings about a response that a party other than the provider ended.
 var (
 	ClientGone = &Diagnosis{
 		Code: "CLIENT_GONE", Severity: Info, By: Client,
@@ -42,8 +42,9 @@ var (
 	}
 )
 
-// cutBy maps the party that ended a response before its terminator to the findings about the response and
-// its open calls, and to the reason why the calls stop, as a sentence and as a hint.
+// cutBy is for responses that end before their terminator. It maps the party that ended a response to the
+// findings about the response and its open calls. It also holds the reason why the calls stop, as a sentence
+// and as a hint.
 var cutBy = map[Party]struct {
 	found, cut *Diagnosis
 	why, here  string
@@ -98,7 +99,7 @@ func (t *Turn) applyClose(e Event, n int) {
 	}
 }
 
-// endedBy records the party that ended the turn, unless it is known.
+// endedBy records the party that ended the turn, unless a party is recorded already.
 func (t *Turn) endedBy(by Party) {
 	if t.EndedBy == 0 {
 		t.EndedBy = by
@@ -121,7 +122,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 			c.phase, c.settled = PhaseUnseen, true
 		default:
 			c.stopped = t.closer == Client && phase == PhaseAborted
-			c.settled = c.settled || others // its arguments are not final
+			c.settled = c.settled || others // the arguments of the call are not final
 			c.endUnsealed(phase, n, cut, Message{Text: why}, here)
 		}
 		c.noteRuleRun(AtEnd, n)
@@ -172,7 +173,8 @@ func (t *Turn) applyFailure(e Event, n int) {
 	})
 }
 
-// refusalDiagnosis returns the diagnosis of a refused request. It is an info if another finding names the cause.
+// refusalDiagnosis returns the diagnosis of a refused request. Its severity is Info if another finding names
+// the cause.
 func refusalDiagnosis(failed FailureInfo) *Diagnosis {
 	d := RequestRefused
 	if failed.Cause != 0 {
@@ -199,7 +201,7 @@ func refusalMessage(r *Refusal, words string) Message {
 	return Messagef("%s; the provider reports%s", m, failureMessage(r.Type, words))
 }
 
-// failureMessage returns " CODE: MESSAGE", without the part that is unknown.
+// failureMessage returns " CODE: MESSAGE". It omits an unknown part.
 func failureMessage(code, message string) Message {
 	switch {
 	case code == "":
@@ -228,7 +230,7 @@ var RecordGap = &Diagnosis{
 	Advice:        "Record again if you need this call. Find out what slowed toolscope down. This finding says nothing about the model or the provider.",
 }
 
-// applyGap applies a gap: missed bytes of the turn. Calls whose arguments were final before it stay as
+// applyGap applies a gap: missed bytes of the turn. Calls whose arguments were final before the gap stay as
 // they are. The state of all other calls is unknown from then on.
 func (t *Turn) applyGap(e Event, n int) {
 	t.keepBase()
@@ -265,7 +267,7 @@ func (c *Call) markUnseen(event int, bytes int64) {
 	c.reportOnce(RecordGap, event, "toolscope missed %s %s: the call may be incomplete", Own(unseenBytes(bytes)), Own(where))
 }
 
-// openUnseen makes a call that begins after a gap Unseen: its apparent beginning may be its middle.
+// openUnseen makes a call that begins after a gap Unseen, because its apparent beginning may be its middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
 	c.reportOnce(RecordGap, event, "toolscope missed %s before this call: the call may have begun in the gap", Own(unseenBytes(bytes)))
@@ -279,9 +281,9 @@ func unseenBytes(n int64) string {
 	return count.Of(n, "byte")
 }
 
-// applyBehindGap handles an event about a call in a turn with missed bytes. A slot may belong to another
-// call by now, so events apply only to calls that began after the gap. The bytes of such a call are kept,
-// but nothing is concluded from them.
+// applyBehindGap handles an event about a call in a turn with missed bytes. The event's slot may belong to
+// another call by now, so events apply only to calls that began after the gap. The bytes of such a call are
+// kept, but no finding is based on them.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 	c, info := t.inSlot(e.Slot), PayloadOf[CallInfo](e)
 	switch {

@@ -10,7 +10,7 @@ import (
 )
 
 // Retention says how much of a turn is kept. Sessions share content without copying. So after a turn's
-// retention changes, past sessions that were made before must not be used any more.
+// retention changes, past sessions that were made before the change must not be used any more.
 type Retention uint8
 
 const (
@@ -74,7 +74,8 @@ const eventSize = 24 // bytes of an event, including its share of payloads
 
 func (s *eventText) memorySize() int { return cap(s.text.s) + 8*s.deltas.Len() }
 
-// TrimRows removes the first turns from Turns until at most rows are left, as long as they are dropped.
+// TrimRows removes dropped turns from the beginning of Turns until at most rows turns are left. It stops at the
+// first turn that is not dropped.
 func (t *Timeline) TrimRows(rows int) {
 	s := &t.session
 	for len(s.Turns) > rows && s.Turns[0].Retention == Dropped {
@@ -86,7 +87,7 @@ func (t *Timeline) TrimRows(rows int) {
 	}
 }
 
-// TrimmedTurns returns how many turns were removed from the beginning of Turns.
+// TrimmedTurns returns the number of turns that were removed from the beginning of Turns.
 func (s *Session) TrimmedTurns() int { return s.trimmedTurns }
 
 // emptyContent returns the content that evicted and dropped turns share.
@@ -95,7 +96,7 @@ func (s *Session) emptyContent() *turnContent {
 	return &s.noContent
 }
 
-// evictedCall is the state that is kept of an evicted call's content.
+// evictedCall is the state of an evicted call's content that is kept.
 type evictedCall struct {
 	size, deltas int32
 	syntax       json.Syntax
@@ -120,7 +121,7 @@ func (t *Timeline) Evict(number int32) {
 	}
 }
 
-// evictResults frees the texts of the tool results of a turn. Their sizes stay.
+// evictResults frees the texts of the tool results of a turn. Their sizes are kept.
 func (t *Timeline) evictResults(on *Turn) {
 	for _, n := range on.blocks {
 		for i := range t.blocks[n].payloads {
@@ -144,9 +145,8 @@ func (c *Call) setArgsState(p argsState) {
 	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
 }
 
-// Reload restores the content of an evicted turn. other is a timeline of the same bytes, in which the
-// turn has the number as; other must not be used afterwards. Reload returns false if the two turns
-// differ.
+// Reload restores the content of an evicted turn. other is a timeline of the same bytes, and as is the turn's
+// number in it. other must not be used afterwards. Reload returns false if the two turns differ.
 func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	on, again := t.session.Turn(number), other.session.Turn(as)
 	if on == nil || again == nil || on.Retention != Evicted || !again.hasSameSizes(on) {
@@ -184,8 +184,8 @@ func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
 	c.setArgsState(from.argsState().withEventNumbers(events))
 }
 
-// hasSameSizes reports whether t has as much text as the evicted turn cold had, and as many bytes in each
-// call.
+// hasSameSizes reports whether t has as much text as the evicted turn cold had, and whether each call has as
+// many bytes.
 func (t *Turn) hasSameSizes(cold *Turn) bool {
 	if len(t.Calls) != len(cold.Calls) || cold.evictedTextLens != [2]int32{int32(len(t.Text)), int32(len(t.Thinking))} {
 		return false
@@ -198,8 +198,8 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 	return true
 }
 
-// eventsAs maps the numbers of events that bring the turn's text, from other to t. The turn is again in
-// other and on in t. same is false if the two turns have different numbers of these events.
+// eventsAs maps event numbers of other to event numbers of t, for the events that bring the turn's text. The
+// turn is again in other and on in t. same is false if the two turns have different numbers of these events.
 func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
 	ours, theirs := t.textEvents(on), other.textEvents(again)
 	if len(ours) != len(theirs) {
@@ -247,8 +247,8 @@ func withEventNumbers(deltas *list.List[Delta], events map[int32]int32) (out lis
 	return out
 }
 
-// packRuns packs the state that an evicted call needs to restore its runs, in few bytes. Events are
-// counted from the event from.
+// packRuns packs the state that an evicted call needs to restore its runs, in few bytes. Event numbers are
+// relative to from.
 func (w *callContent) packRuns(from int32) string {
 	var room [(3 + NumRunRules*5) * binary.MaxVarintLen32]byte
 	p := binary.AppendVarint(room[:0], int64(w.argsFrame))
@@ -288,9 +288,9 @@ func (w *callContent) unpackRuns(packed string, from int32) {
 	}
 }
 
-// These functions evict payloads that can be restored: those that repeat the row of the turn or call, and
-// usage. Invariant: if an event is marked as having a payload and has none, its turn is evicted and its
-// payload can be restored.
+// These functions evict payloads that can be restored: usage, and payloads that repeat the row of the turn or
+// call. Invariant: if an event is marked as having a payload but has none, its turn is evicted and its payload
+// can be restored.
 
 // evictPayloads evicts the payloads of a turn's events that can be restored.
 func (t *Timeline) evictPayloads(on *Turn) {
@@ -357,7 +357,7 @@ func (t *Turn) payloadFromRow(kind EventKind, c *Call) Payload {
 }
 
 // reloadPayloads restores the evicted payloads of a turn. It copies usage from the same turn in another
-// timeline. It returns false if that turn has fewer usage events: then it is not the same turn.
+// timeline. It returns false if that turn has fewer usage events: then it is a different turn.
 func (t *Timeline) reloadPayloads(on *Turn, other *Timeline, again *Turn) bool {
 	usage, lost := other.usagePayloads(again), t.lostPayloads(on)
 	k := 0
@@ -394,7 +394,7 @@ type lostPayload struct {
 	nth               int // number of usage events of the turn so far, from 1
 }
 
-// lostPayloads returns the events of a turn that are marked as having a payload and have none.
+// lostPayloads returns the events of a turn that are marked as having a payload but have none.
 func (t *Timeline) lostPayloads(on *Turn) (lost []lostPayload) {
 	counts := 0
 	for _, n := range on.blocks {

@@ -10,9 +10,8 @@ import (
 	"toolscope/stream/list"
 )
 
-// packedEvent is an event as it is stored. Its text is part of the arguments of its call or of the text
-// of its turn, and its slot is that of its call. Payloads, and values that don't fit, are in a
-// packedPayload.
+// packedEvent is an event as it is stored. Its text is part of the arguments of its call, or of the text of its
+// turn. Its slot is the slot of its call. Payloads, and values that don't fit, are in a packedPayload.
 type packedEvent struct {
 	turn, frame int32
 	at          uint32 // microseconds since the base of its block, plus zeroTime; or noTime
@@ -39,8 +38,8 @@ const (
 type packedPayload struct {
 	event  int32
 	slot   int32
-	timed  bool // at is valid, not the packed event's time
-	worded bool // text is valid, not the call's or the turn's
+	timed  bool // use at instead of the packed event's time
+	worded bool // use text instead of the call's or the turn's
 	at     time.Duration
 	text   string
 	what   Payload
@@ -58,7 +57,7 @@ type eventBlock struct {
 
 const blockEvents = 1024
 
-// packTime returns a time in packed form; false if it doesn't fit.
+// packTime returns a time in packed form. It returns false if the time doesn't fit.
 func (b *eventBlock) packTime(at time.Duration) (uint32, bool) {
 	if at == NoTime {
 		return noTime, true
@@ -133,8 +132,8 @@ func (t *Timeline) storeEvent(e *Event) {
 	}
 }
 
-// keepsText reports whether the call or turn of the event that was applied last keeps its text. Half a
-// character may still move.
+// keepsText reports whether the call or turn of the last applied event keeps the event's text. Half a character
+// may still move to the next delta.
 func (s *Session) keepsText(e *Event, c *Call) bool {
 	n := int32(s.events - 1)
 	if e.Kind == Args && c != nil && c.deltas.Len() > 0 && c.deltas.At(c.deltas.Len()-1).Event == n {
@@ -144,7 +143,8 @@ func (s *Session) keepsText(e *Event, c *Call) bool {
 	return stands && string(text) == e.Text && (c == nil || c.half == "")
 }
 
-// packedPayloadOf returns the packed payload of event n; nil if it has none or it was evicted.
+// packedPayloadOf returns the packed payload of event n. It returns nil if the event has none, or if it was
+// evicted.
 func (b *eventBlock) packedPayloadOf(n int) *packedPayload {
 	i := sort.Search(len(b.payloads), func(i int) bool { return int(b.payloads[i].event) >= n })
 	if i == len(b.payloads) || int(b.payloads[i].event) != n {
@@ -161,7 +161,7 @@ func (b *eventBlock) storeForm(wire, text string) {
 	b.forms.add(b.events.n, wire, text)
 }
 
-// close packs the block once it is full. It returns spare room for the next block.
+// close packs the block once it is full. It returns memory for the next block to reuse.
 func (b *eventBlock) close() (spare []packedEvent) {
 	if b.forms != nil {
 		b.forms.close()
@@ -178,8 +178,8 @@ func (b *eventBlock) evictIfUnused() {
 	}
 }
 
-// textOf returns the text of event n, if its call or turn keeps the text. While a session is folded
-// again, that text usually comes from the next delta.
+// textOf returns the text of event n, if its call or turn keeps the text. While a session is folded again, that
+// text is usually the next delta.
 func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
 	switch {
 	case on == nil:
@@ -227,8 +227,8 @@ func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
 	return p.args.s[start:p.deltas.At(i).End], true
 }
 
-// packedEvents are consecutive events. Once the list is full, each event is stored in as few bits as this
-// list needs: for each field, the difference from the field's smallest value.
+// packedEvents are consecutive events. Once the list is full, each event is stored in as few bits as this list
+// needs. For each field, the difference from the field's smallest value is stored.
 type packedEvents struct {
 	open   []packedEvent // nil once the list is full
 	n      int
@@ -240,7 +240,7 @@ type packedEvents struct {
 
 const eventFields = 6
 
-// fieldValues returns the fields as numbers. Fields that may be -1 are counted from -1.
+// fieldValues returns the fields as numbers. For a field that may be -1, 1 is added.
 func (f *packedEvent) fieldValues() [eventFields]uint32 {
 	return [...]uint32{uint32(f.turn + 1), uint32(f.frame + 1), f.at, uint32(f.call), uint32(f.kind), uint32(f.code)}
 }
@@ -284,7 +284,7 @@ func (l *packedEvents) readBits(at int, wide uint8) uint32 {
 	return uint32(v & (1<<wide - 1))
 }
 
-// packOpen packs the list once it is full. It returns the spare room.
+// packOpen packs the list once it is full. It returns the memory of the unpacked list for reuse.
 func (l *packedEvents) packOpen() (spare []packedEvent) {
 	l.measureFields()
 	l.packed = make([]uint64, 0, l.n*l.each/64+1)
@@ -325,8 +325,8 @@ func (l *packedEvents) measureFields() {
 // Arena holds many short strings in few allocations. The zero value is ready.
 type Arena struct{ b *strings.Builder }
 
-// Bounds of a block's size. Each block is twice as large as the previous one, within these bounds: a
-// session may have thousands of short exchanges, each with an arena.
+// Bounds of a block's size. Each block is twice as large as the previous one, within these bounds. The first
+// block is small because a session may have thousands of short exchanges, each with an arena.
 const (
 	minBlock = 1 << 10
 	maxBlock = 64 << 10
@@ -350,8 +350,8 @@ func (a *Arena) StringOf(p []byte) string {
 	return a.b.String()[n:]
 }
 
-// withRoomFor returns s with room for n more elements. A long slice doubles its size, where append would
-// add a quarter. So each byte is copied, and fresh memory is requested, once instead of four times.
+// withRoomFor returns s with room for n more elements. A long slice doubles its size, while append would add a
+// quarter. So each byte is copied once instead of four times, and memory is requested as seldom.
 func withRoomFor[T any](s []T, n int) []T {
 	if len(s)+n > cap(s) && len(s) > 1<<14 {
 		return slices.Grow(s, max(n, len(s)))
@@ -359,7 +359,7 @@ func withRoomFor[T any](s []T, n int) []T {
 	return s
 }
 
-// appendText is a text that grows, and whose bytes never change: see list.List. The zero value is ready.
+// appendText is a text that only grows. Bytes in it never change: see list.List. The zero value is ready.
 type appendText struct {
 	s    []byte
 	past bool // the next bytes are already in s, up to its capacity
@@ -382,14 +382,14 @@ func (t *appendText) add(more string) {
 	}
 }
 
-// freeSpare frees unused room once no more text is expected.
+// freeSpare frees spare capacity once no more text is expected.
 func (t *appendText) freeSpare() {
 	if spare := cap(t.s) - len(t.s); !t.past && spare > len(t.s)/8 && spare > 1<<10 {
 		t.s = append(make([]byte, 0, len(t.s)), t.s...)
 	}
 }
 
-// eventText is a text that grows, with the range that each event brought.
+// eventText is a text that grows, with the range of bytes from each event.
 type eventText struct {
 	text   appendText
 	deltas list.List[Delta]

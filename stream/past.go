@@ -11,30 +11,31 @@ import (
 	"toolscope/stream/list"
 )
 
-// How the past is kept. The live session is changed in place; now and then it makes a checkpoint. Before
-// a turn or call is changed for the first time since then, a snapshot of it is taken, without lists that
-// only grow: a past list is the beginning of the live one. A past session is made from snapshots, from
-// turns that have not changed since, and from the few events after the checkpoint. Invariants:
+// This comment describes how the past is kept. The live session is changed in place. At intervals it makes a
+// checkpoint. Before a turn or call is changed for the first time after a checkpoint, a snapshot of it is
+// taken. The snapshot omits lists that only grow, because a past list is the beginning of the live one. A past
+// session is made from three sources: snapshots, turns that have not changed since, and the few events after
+// the checkpoint. Invariants:
 //
 //   - Content that two sessions share never changes. A turn or call that a past session may share is
 //     replaced by a copy before the live one changes it: keep a Ref, not a pointer.
-//   - Code that changes a turn or call calls editTurn or editCall first, and continues with the result.
-//   - Code that changes a field that is not in the snapshot (turnSnapshot, callSnapshot) calls keepBase before.
+//   - Code that changes a turn or call calls editTurn or editCall first, and then uses the returned value.
+//   - Before code changes a field that is not in the snapshot (turnSnapshot, callSnapshot), it calls keepBase.
 //   - Elements of growing lists never change. If one must, the list is replaced (see argsState).
 
 // sessionPast is the state that a session needs for its past.
 type sessionPast struct {
 	isPast           bool
 	era              int32 // number of checkpoints
-	lent             int32 // number of events when the latest past session was made; of a past session, when it was made
-	retentionChanges int32 // of a past session: Timeline.retentionChanges when it was made
+	lent             int32 // number of events when the latest past session was made; in a past session, when it was made
+	retentionChanges int32 // in a past session: Timeline.retentionChanges when it was made
 	snapshotBytes    int   // bytes of snapshots since the last checkpoint
 }
 
 // ofPast is the state of a past session, which keeps no past of its own.
 var ofPast = sessionPast{isPast: true}
 
-// changeStamp is when a turn or call changed last.
+// changeStamp is the time of the last change of a turn or call.
 type changeStamp struct {
 	changed int32 // number of events at that time
 	era     int32 // number of checkpoints at that time
@@ -68,7 +69,7 @@ func (s *Session) ownTurn(t *Turn) *Turn {
 
 // deltaState is the part of a turn that changes with each delta of arguments.
 type deltaState struct {
-	at, era               int32 // the checkpoint when it was saved, and the one after which it last changed
+	at, era               int32 // the checkpoint when it was saved, and the checkpoint after which it last changed
 	lastFrame, lastCalled int32
 	events                int
 }
@@ -139,9 +140,9 @@ func (c *Call) copy() *Call {
 	return &d
 }
 
-// A snapshot is a turn or call as it was at some checkpoints. There are many snapshots, so each holds
-// only the fields that change often, as numbers, and only the lengths of growing lists. Other fields are
-// those of the next snapshot that has a base or, if none has one, of the turn or call itself.
+// A snapshot is a turn or call as it was at some checkpoints. There are many snapshots. So each holds only the
+// fields that change often, as numbers, and only the lengths of growing lists. Other fields are those of the
+// next snapshot that has a base. If no snapshot has one, they are those of the turn or call itself.
 
 // turnSnapshot is a turn as it was at the checkpoints after era, up to at, except for its delta state.
 type turnSnapshot struct {
@@ -177,7 +178,7 @@ func (t *Turn) takeSnapshot(at int32) *turnSnapshot {
 	return p
 }
 
-// keepBase keeps a copy of the turn before a field changes that its snapshots do not have.
+// keepBase keeps a copy of the turn before a field changes that is not in its snapshots.
 func (t *Turn) keepBase() {
 	if p := t.before; p != nil && p.base == nil {
 		base := *t
@@ -200,8 +201,8 @@ var (
 
 func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
-// storedSize returns the size of the snapshot in bytes. This includes the base of the previous snapshot, which
-// keepBase adds later.
+// storedSize returns the size of the snapshot in bytes. This includes the base of the previous snapshot:
+// keepBase adds it later.
 func (p *turnSnapshot) storedSize() int {
 	n := turnSnapshotSize + choiceCallsSize*len(p.choices)
 	if p.before != nil && p.before.base != nil {
@@ -222,13 +223,13 @@ func (s *eventText) prefixTo(size [2]uint32) eventText {
 	return eventText{s.text.prefixTo(int(size[0])), s.deltas.Before(int(size[1]))}
 }
 
-// atCheckpoint returns the live turn as it was at a checkpoint, after n events, for the session in. It
-// returns nil if the snapshot was evicted.
+// atCheckpoint returns the live turn as it was at a checkpoint, after n events. The result belongs to the
+// session in. It returns nil if the snapshot was evicted.
 func (t *Turn) atCheckpoint(era int32, n int, in *Session) *Turn {
 	if t.era < era || t.Retention != InMemory {
 		return t
 	}
-	var p *turnSnapshot // the first snapshot taken since
+	var p *turnSnapshot // the first snapshot taken since the checkpoint
 	base := t
 	for q := t.before; q != nil && q.at >= era; q = q.before {
 		if p = q; p.base != nil {
@@ -255,7 +256,7 @@ func (t *Turn) atCheckpoint(era int32, n int, in *Session) *Turn {
 	return then
 }
 
-// restoreTurn returns a turn like base with the fields of the snapshot. Lists that grew are taken from t.
+// restoreTurn returns a turn like base with the fields of the snapshot. Lists that have grown are taken from t.
 func (p *turnSnapshot) restoreTurn(base, t *Turn) *Turn {
 	then := *base
 	then.turnContent, then.before, then.blocks = new(turnContent), nil, nil
@@ -299,7 +300,7 @@ func slotsOf(calls []*Call) (of slotTable) {
 	return of
 }
 
-// freeSpare frees unused room once no more arguments are expected.
+// freeSpare frees spare capacity once no more arguments are expected.
 func (c *Call) freeSpare() {
 	c.args.freeSpare()
 	c.deltas.FreeSpare()
@@ -350,7 +351,7 @@ func (p *callSnapshot) storedSize() int {
 	return callSnapshotSize
 }
 
-// keepBase keeps a copy of the call before a field changes that its snapshots do not have.
+// keepBase keeps a copy of the call before a field changes that is not in its snapshots.
 func (c *Call) keepBase() {
 	if p := c.before; p != nil && p.base == nil {
 		base := *c

@@ -8,15 +8,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// A RunRule is a rule by which some clients decide to run a call. All except the last two rely on
-// something that the provider never said. The fold records at which event each rule would have run each
-// call, and with which arguments.
+// A RunRule is a rule by which some clients decide to run a call. All except the last two rely on something
+// that the provider never said. The fold records for each rule at which event it would have run each call, and
+// with which arguments.
 type RunRule uint8
 
 const (
-	AnyArgs        RunRule = iota // it has a name and a byte of arguments
+	AnyArgs        RunRule = iota // the call has a name and a byte of arguments
 	Parsable                      // the arguments parse as JSON
-	ParsableObject                // they parse as an object
+	ParsableObject                // the arguments parse as an object
 	Repaired                      // a parser that repairs finds a value for every key
 	NextSlot                      // another call or text begins; the finish reason runs the last call
 	FinishReason                  // the finish reason is about tools
@@ -54,7 +54,7 @@ func (v RunOutcome) String() string {
 	}[v]
 }
 
-// A RuleRun describes how a run rule runs a call.
+// A RuleRun describes when a run rule runs a call, and the outcome.
 type RuleRun struct {
 	Outcome  RunOutcome
 	Event    int  // number of the event that ran it
@@ -64,10 +64,10 @@ type RuleRun struct {
 
 // ruleRunState records when a run rule would have run a call.
 type ruleRunState struct {
-	event int32 // 0 if it has not run: event 0 opens a turn, so it runs nothing
+	event int32 // 0 if the rule has not run the call: event 0 opens a turn, so it runs no call
 	bytes uint32
 	docs  uint16
-	made  uint16 // the call's Rewrites at that event
+	made  uint16 // Rewrites of the call at that event
 }
 
 // noteRuleRun records that a run rule would run the call now, if it has not before.
@@ -97,7 +97,7 @@ func (c *Call) noteArgsRuns(event int) {
 	}
 }
 
-// RuleRun returns how rule x runs the call, as far as is known.
+// RuleRun describes the run of the call by rule x, as far as is known.
 func (c *Call) RuleRun(x RunRule) RuleRun {
 	if c.evicted != nil {
 		return RuleRun{}
@@ -128,7 +128,7 @@ func (c *Call) RuleRun(x RunRule) RuleRun {
 	return out
 }
 
-// RuleRun returns how rule x runs a call of the turn. While the turn is open, a rule that waits for an
+// RuleRun describes the run of a call of the turn by rule x. While the turn is open, a rule that waits for an
 // event outside the call may still run it.
 func (t *Turn) RuleRun(c *Call, x RunRule) RuleRun {
 	r := c.RuleRun(x)
@@ -173,8 +173,8 @@ func (c *Call) fullArgsOutcome(r ruleRunState, x RunRule) RunOutcome {
 	return RunEarly
 }
 
-// checkEarly reports arguments that parsed as an object before they were complete. It skips arguments
-// that a Rewrite has replaced: they can't be shown any more.
+// checkEarly reports arguments that parsed as an object before they were complete. It skips arguments that a
+// Rewrite has replaced, because they can't be shown any more.
 func (c *Call) checkEarly(event int) {
 	r := c.RuleRun(ParsableObject)
 	if r.Replaced || r.Outcome != RunWrong && r.Outcome != RunTwice {
@@ -185,9 +185,9 @@ func (c *Call) checkEarly(event int) {
 		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), Own(count.WasWere(len(c.args.s)-r.Bytes, "byte")))
 }
 
-// repairedRun returns the run of a parser that repairs: it runs the call at the delta that brought the
-// start of the value of the object's last key. The required keys of the schema are unknown here; the keys
-// that arrived stand for them. If a Rewrite replaced the arguments, the fold has recorded the run before.
+// repairedRun returns the run of a parser that repairs. It runs the call at the delta that contains the start
+// of the last key's value. The required keys of the schema are unknown here, so the keys that arrived are used
+// instead. If a Rewrite replaced the arguments, the fold has recorded the run before.
 func (c *Call) repairedRun() (r ruleRunState) {
 	if c.lex.First() != json.ObjectOpen || c.freeform {
 		return r
@@ -234,15 +234,15 @@ func (c *Call) repairedRun() (r ruleRunState) {
 	return r
 }
 
-// runAt returns a run with the arguments up to the byte at off and the rest of its delta.
+// runAt returns a run with the arguments up to the end of the delta that contains the byte at off.
 func (c *Call) runAt(off int) ruleRunState {
 	d := c.DeltaAt(off)
 	_, end := c.DeltaSpan(d)
 	return ruleRunState{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
 }
 
-// literalRest returns the number of bytes from off to the end of a literal true, false or null, 0 if off
-// is not inside one. A parser that repairs completes such a literal.
+// literalRest returns the number of bytes from off to the end of a literal true, false or null. It returns 0 if
+// off is not inside one. A parser that repairs completes such a literal.
 func (c *Call) literalRest(off int) int {
 	toks := c.lex.Tokens()
 	i := sort.Search(toks.Len(), func(i int) bool { return int(toks.At(i).End) > off })

@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// A Timeline is the list of events and its fold, now and after each event. The list doesn't store data
-// that the fold stores already.
+// A Timeline is the list of events and its fold, now and after each event. The list doesn't store data that the
+// fold stores.
 type Timeline struct {
 	Every int // events between checkpoints; 0 chooses it from the costs
 
 	blocks           []eventBlock
 	checkpoints      []checkpoint
 	texts            Arena // for the texts of returned events
-	retentionChanges int32 // how often turns were evicted, dropped or reloaded
+	retentionChanges int32 // number of times that turns were evicted, dropped or reloaded
 	session          Session
 }
 
@@ -30,15 +30,15 @@ func (t *Timeline) Append(events ...Event) {
 // Len returns the number of events.
 func (t *Timeline) Len() int { return t.session.events }
 
-// Event returns event n, 0 ≤ n < Len(). If its turn was dropped, it is not kept: then only part of it is
+// Event returns event n, 0 ≤ n < Len(). If its turn was dropped, kept is false and only part of the event is
 // available.
 func (t *Timeline) Event(n int) (e Event, kept bool) {
 	e, _, kept = t.eventAt(n, nil)
 	return e, kept
 }
 
-// eventAt returns event n, and the call that had the id of its call before. again is the session that is
-// being folded again and has reached n, or nil: folding needs no WireForm.
+// eventAt returns event n, and the earlier call with the same id as its call. again is the session that is
+// being folded again and has reached n, or nil. Folding needs no WireForm.
 func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept bool) {
 	e, text, reused, kept := t.eventWithKeptText(n, again)
 	if again == nil {
@@ -50,7 +50,7 @@ func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept boo
 	return e, reused, kept
 }
 
-// eventWithKeptText is eventAt, but if the fold keeps the event's text, it returns that text separately,
+// eventWithKeptText is like eventAt. But if the fold keeps the event's text, it returns that text separately,
 // without a copy.
 func (t *Timeline) eventWithKeptText(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
 	b := &t.blocks[n/blockEvents]
@@ -103,8 +103,8 @@ func (t *Timeline) wireFormOf(e *Event, n int, text []byte) {
 // Session returns the fold of all events. It grows with every Append.
 func (t *Timeline) Session() *Session { return &t.session }
 
-// Subject returns the kind of event n and its subject: a call, if one is known, or a turn, or NoRef if
-// neither is kept. It is cheaper than Event, which builds the text.
+// Subject returns the kind of event n and its subject: a call or, if no call is known, a turn. The subject is
+// NoRef if neither is kept. Subject is cheaper than Event, which builds the text.
 func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
@@ -114,7 +114,7 @@ func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 }
 
-// EventPrefix returns event n with a limited number of bytes of its text: one event may bring megabytes.
+// EventPrefix returns event n with at most most bytes of its text, because one event may bring megabytes.
 func (t *Timeline) EventPrefix(n, most int) Event {
 	e, text, _, _ := t.eventWithKeptText(n, nil)
 	if most > 0 {
@@ -126,7 +126,7 @@ func (t *Timeline) EventPrefix(n, most int) Event {
 	return e
 }
 
-// EventsOf iterates over the numbers of the events about a turn, starting at number from. It skips blocks
+// EventsOf iterates over the numbers of the events about a turn, starting at the number from. It skips blocks
 // without events of the turn.
 func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
@@ -142,8 +142,8 @@ func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore iterates over the numbers of the events about a turn, from the latest one before the
-// number before back to the first.
+// EventsBefore iterates over the numbers of the events about a turn, in descending order. It begins with the
+// latest one before the number before.
 func (t *Timeline) EventsBefore(turn *Turn, before int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		end := sort.Search(len(turn.blocks), func(i int) bool { return int(turn.blocks[i])*blockEvents >= before })
@@ -158,16 +158,16 @@ func (t *Timeline) EventsBefore(turn *Turn, before int) iter.Seq[int] {
 	}
 }
 
-// A checkpoint is the state of a session after some number of events, without its turns: they have their
-// own snapshots.
+// A checkpoint is the state of a session after some number of events, without its turns. Turns have their own
+// snapshots.
 type checkpoint struct {
 	events, turns, findings int
 	counts                  [NumStatus]int
 	stopped                 int
 }
 
-// The minimum number of events between checkpoints, and the maximum snapshot size for each event. The
-// first determines the cost of making a past session, the second limits the memory of snapshots.
+// These are the minimum number of events between checkpoints, and the maximum snapshot size for each event. The
+// first determines the cost of making a past session. The second limits the memory of snapshots.
 const (
 	minStride             = 4096
 	snapshotBytesPerEvent = 4
@@ -188,9 +188,9 @@ func (t *Timeline) checkpointIfDue() {
 	}
 }
 
-// At returns the fold of the first n events. The result doesn't change while events are appended, until a
-// turn is evicted, dropped or reloaded. Callers must not change it. It shares content with the live
-// session without copying. Turns that are evicted or dropped now are also evicted or dropped in it.
+// At returns the fold of the first n events. The result stays valid while events are appended, until a turn is
+// evicted, dropped or reloaded. Callers must not change it. It shares content with the live session without
+// copying. Turns that are evicted or dropped now are also evicted or dropped in it.
 func (t *Timeline) At(n int) *Session {
 	n = min(max(n, 0), t.Len())
 	k, _ := slices.BinarySearchFunc(t.checkpoints, n+1, func(c checkpoint, n int) int { return c.events - n })
@@ -201,9 +201,9 @@ func (t *Timeline) At(n int) *Session {
 	return s
 }
 
-// MoveTo returns the fold of the first n events, where s is a session that At or MoveTo made. It moves s
-// itself if s only has to go forward, so other holders of s see it move. It makes a new session if n is
-// before s or far away, or if turns were evicted, dropped or reloaded since s was made.
+// MoveTo returns the fold of the first n events. s is a session that At or MoveTo made. If n is close after s,
+// MoveTo changes s itself, so other holders of s see the change. It makes a new session if n is before s or far
+// away, or if turns were evicted, dropped or reloaded since s was made.
 func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	n = min(max(n, 0), t.Len())
 	if !s.isPast || !t.IsCurrent(s) || n < s.events || n > int(s.lent) || n-s.events > minStride {
@@ -213,12 +213,12 @@ func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	return s
 }
 
-// IsCurrent reports whether a session that At or MoveTo made may still be used: no turn was evicted,
+// IsCurrent reports whether a session that At or MoveTo made may still be used. It may if no turn was evicted,
 // dropped or reloaded since.
 func (t *Timeline) IsCurrent(s *Session) bool { return s.retentionChanges == t.retentionChanges }
 
-// Detach gives a session that At made its own copy of a turn, so that the caller can apply events that
-// never came. It folds all events of the turn again for that.
+// Detach gives the session s, which At made, its own copy of a turn. The caller can then apply invented events
+// to it. Detach folds all events of the turn again for the copy.
 func (t *Timeline) Detach(s *Session, number int32) {
 	on, then := t.session.Turn(number), s.Turn(number)
 	if on == nil || then == nil || then.Retention != InMemory {
@@ -250,7 +250,7 @@ func (t *Timeline) refoldNext(s *Session) {
 	s.Apply(e)
 }
 
-// evictedTurnOf returns the turn of event n if that is evicted or dropped, or nil.
+// evictedTurnOf returns the turn of event n if it is evicted or dropped, or nil.
 func (t *Timeline) evictedTurnOf(n int) *Turn {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
@@ -295,7 +295,7 @@ func (t *Timeline) atCheckpoint(k int) *Session {
 	return past
 }
 
-// refoldTurn returns a turn after n events, folded from its own events alone.
+// refoldTurn returns the turn as it was after n events. It folds only the turn's own events.
 func (t *Timeline) refoldTurn(on *Turn, n int, in *Session) *Turn {
 	alone := &Session{index: new(turnIndex), sessionPast: ofPast}
 	for _, b := range on.blocks {

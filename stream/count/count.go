@@ -1,4 +1,4 @@
-// Package count formats numbers of things: "1 byte", "2 bytes". All sentences with such a number use it.
+// Package count formats numbers of things: "1 byte", "2 bytes". All messages with such a number use it.
 package count
 
 import (
@@ -11,7 +11,7 @@ func Of[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string 
 	return fmt.Sprintf("%d %s", n, Noun(n, thing))
 }
 
-// Noun returns the noun for n things, without the number: thing is its singular.
+// Noun returns the noun for n things, without the number. thing is the singular.
 func Noun[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
 	if n == 1 {
 		return thing

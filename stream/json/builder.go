@@ -8,11 +8,11 @@ import (
 	"toolscope/stream/count"
 )
 
-// A Builder builds one JSON text from patches. A patch sets the value at one path, or appends to the
-// string there.
+// A Builder builds one JSON text from patches. A patch sets the value at one path, or appends to the string at
+// that path.
 //
-// The text always ends where more can follow: the containers of the last value are still open. So a patch
-// that continues the previous one only appends to the text. A patch that goes back changes earlier text.
+// The text always ends where more text can follow: the containers of the last value are still open. So a patch
+// that continues the previous one only appends to the text. A patch to an earlier place changes earlier text.
 // The zero value is ready.
 type Builder struct {
 	root  node
@@ -20,7 +20,7 @@ type Builder struct {
 	open  []*node // containers that are not closed in text, the outermost first
 	str   *node   // string that is not closed in text, or nil
 	path  []byte  // of the last patch
-	last  *node   // value that it set
+	last  *node   // the value that the last patch set
 	steps []step
 	buf   []byte
 
@@ -39,7 +39,7 @@ type PatchResult struct {
 type node struct {
 	kind  byte    // { [ " or v for a number or word; 0 if not set yet, which is null
 	text  []byte  // content of a string, escaped; a complete number or word
-	more  bool    // more deltas of the string are announced
+	more  bool    // more deltas of the string are to follow
 	kids  []*node // nil for an element that is not set yet, which is null
 	names []string
 	index map[string]int // of names, if the object has many
@@ -68,7 +68,7 @@ const (
 // Text returns the text so far.
 func (b *Builder) Text() []byte { return b.text }
 
-// AwaitsString reports whether more deltas of the last string are announced.
+// AwaitsString reports whether more deltas of the last string are to follow.
 func (b *Builder) AwaitsString() bool {
 	n := &b.root
 	for kid := n; kid != nil; kid = kid.lastElement() {
@@ -77,9 +77,9 @@ func (b *Builder) AwaitsString() bool {
 	return n.more
 }
 
-// Apply applies one patch: a path to one place, as RFC 9535 writes it, and a value. If more is set, the
-// value is a delta of a string and more deltas follow. An error means that the path can't be followed;
-// then nothing has changed.
+// Apply applies one patch: a path to one place, in the notation of RFC 9535, and a value. If more is set, the
+// value is a delta of a string, and more deltas follow. If the path can't be followed, Apply returns an error
+// and changes nothing.
 func (b *Builder) Apply(path []byte, value Value, more bool) (PatchResult, error) {
 	more = more && value.IsString()
 	if !value.IsPresent() {
@@ -128,7 +128,7 @@ func (n *node) checkPath(depth int, steps []step) error {
 	return nil
 }
 
-// extendString appends to a string of which more deltas are announced.
+// extendString appends to a string that expects more deltas.
 func (b *Builder) extendString(n *node, piece Value, more bool) PatchResult {
 	from, before := len(b.text), len(n.text)
 	b.buf = piece.Append(b.buf[:0])
@@ -188,8 +188,8 @@ func (b *Builder) addValue(n *node, depth int, value Value, more bool) PatchResu
 	return PatchResult{Added: b.text[from:]}
 }
 
-// openElement writes the text before a new element of n, which s names. before is the previous number
-// of elements of n.
+// openElement writes the text before a new element of n. s names the element. before is the previous number of
+// elements of n.
 func (b *Builder) openElement(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)
@@ -205,7 +205,7 @@ func (b *Builder) openElement(n *node, before int, s step) {
 	}
 }
 
-// replaceValue sets a place that exists.
+// replaceValue sets the value at an existing place.
 func (b *Builder) replaceValue(n *node, value Value, more bool) PatchResult {
 	fresh := n == &b.root && n.kind == 0
 	p := PatchResult{Overwritten: n.kind != 0}
@@ -237,7 +237,7 @@ func (b *Builder) setValue(n *node, value Value, more bool) {
 	n.kind, n.text = 'v', append([]byte(nil), value...)
 }
 
-// closeTo closes everything that is open in the text, except the outer keep containers.
+// closeTo closes everything that is open in the text, except the outermost keep containers.
 func (b *Builder) closeTo(keep int) {
 	if b.str != nil {
 		b.text, b.str = append(b.text, '"'), nil
@@ -248,8 +248,8 @@ func (b *Builder) closeTo(keep int) {
 	}
 }
 
-// rebuildText rebuilds the text from the tree. After maxRebuiltBytes bytes in total, it only marks the
-// text stale.
+// rebuildText rebuilds the text from the tree. Once it has rebuilt maxRebuiltBytes bytes in total, it only
+// marks the text stale.
 func (b *Builder) rebuildText() PatchResult {
 	if b.rewritten > maxRebuiltBytes {
 		b.stale = true
@@ -269,7 +269,7 @@ func (b *Builder) rebuildText() PatchResult {
 	return PatchResult{Rewritten: true}
 }
 
-// Flush brings stale text up to date.
+// Flush rebuilds the text if it is stale.
 func (b *Builder) Flush() PatchResult {
 	if !b.stale {
 		return PatchResult{}
@@ -278,7 +278,7 @@ func (b *Builder) Flush() PatchResult {
 	return b.rebuildText()
 }
 
-// Close closes everything that is open: no more patches follow.
+// Close closes everything that is open. No more patches may follow.
 func (b *Builder) Close() PatchResult {
 	p := b.Flush()
 	from := len(b.text)
@@ -340,8 +340,7 @@ func (n *node) lastElement() *node {
 	return n.kids[len(n.kids)-1]
 }
 
-// appendTo appends the JSON text of n. If open is set, the last value and the containers around it stay
-// open.
+// appendTo appends the JSON text of n. If open is set, the last value and the containers around it stay open.
 func (n *node) appendTo(dst []byte, open bool) []byte {
 	if n == nil {
 		return append(dst, "null"...)
@@ -379,8 +378,8 @@ func appendKey(dst []byte, name string) []byte {
 
 var errNoPlace = errors.New("the path doesn't name exactly one place")
 
-// parsePath reads a path to one place: $ and then .name, [index], ['name'] or ["name"]. The $ may be
-// missing. The names borrow from path.
+// parsePath reads a path to one place: $ and then .name, [index], ['name'] or ["name"]. The $ may be missing.
+// The names share memory with path.
 func parsePath(path []byte, steps []step) ([]step, error) {
 	rest := path
 	switch {
@@ -410,7 +409,7 @@ func parsePath(path []byte, steps []step) ([]step, error) {
 	return steps, nil
 }
 
-// dotName reads ".name"; n is its length, or 0 if there is none.
+// dotName reads ".name". n is the length of that text, or 0 if there is none.
 func dotName(p []byte) (name []byte, n int) {
 	for n = 1; n < len(p) && p[n] != '.' && p[n] != '['; n++ {
 	}
@@ -420,7 +419,7 @@ func dotName(p []byte) (name []byte, n int) {
 	return p[1:n], n
 }
 
-// arrayIndex reads "[12]"; n is its length, or 0 if there is none.
+// arrayIndex reads "[12]". n is the length of that text, or 0 if there is none.
 func arrayIndex(p []byte) (index, n int) {
 	for n = 1; n < len(p) && '0' <= p[n] && p[n] <= '9'; n++ {
 	}
@@ -431,7 +430,8 @@ func arrayIndex(p []byte) (index, n int) {
 	return index, n + 1
 }
 
-// quotedName reads "['name']", or the same with double quotes; n is its length, or 0 if there is none.
+// quotedName reads "['name']", or the same with double quotes. n is the length of that text, or 0 if there is
+// none.
 func quotedName(p []byte) (name []byte, n int) {
 	quote, escaped := p[1], false
 	for n = 2; n < len(p) && p[n] != quote; n++ {

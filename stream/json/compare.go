@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Same reports whether two JSON texts are the same value. Space, the order of fields, and the spelling of strings
-// and numbers don't count. Numbers are compared exactly, and every field counts, even if its name occurs again. A
-// text that isn't JSON is only the same as itself.
+// Same reports whether two JSON texts are the same value. White space, the order of fields, and the spelling of
+// strings and numbers don't count. Numbers are compared exactly. Every field counts, even if its name occurs
+// again. A text that isn't JSON is the same only as itself.
 func Same(a, b []byte) bool { return SameIn(Exact, a, b) }
 
-// SameIn reports whether two JSON texts are the same value for a reader of that mode.
+// SameIn reports whether two JSON texts are the same value for a reader with that mode.
 func SameIn(mode Mode, a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -24,21 +24,21 @@ func SameIn(mode Mode, a, b []byte) bool {
 	return xOK && yOK && bytes.Equal(x, y)
 }
 
-// Mode says how a reader of JSON reads values. Differences that it doesn't notice don't count.
+// Mode says how a reader of JSON reads values. Differences that the reader doesn't notice don't count.
 type Mode uint8
 
 const (
 	Exact Mode = iota // everything counts: the mode of Same
-	// Parsed is what most JSON libraries keep, e.g. Python's: numbers with a fraction or an exponent become
-	// doubles, and the last of several fields with one name counts.
+	// Parsed keeps the same as most JSON libraries, e.g. Python's. Numbers with a fraction or an exponent
+	// become doubles. If several fields have one name, the last counts.
 	Parsed
-	// AsDouble is what JavaScript keeps. In addition, every number becomes a double, one that is too large becomes
-	// null, and invalid Unicode becomes U+FFFD.
+	// AsDouble keeps the same as JavaScript. In addition to Parsed, every number becomes a double. A number
+	// that is too large becomes null, and invalid Unicode becomes U+FFFD.
 	AsDouble
 )
 
-// Canonical returns one form for all JSON texts of the same value. The form isn't JSON. ok is false if the text is
-// not one complete JSON value.
+// Canonical returns the same form for all JSON texts of the same value. The form isn't JSON. ok is false if the
+// text is not one complete JSON value.
 func Canonical(text []byte, mode Mode) (form []byte, ok bool) {
 	c := canonicalWriter{mode: mode, dst: make([]byte, 0, len(text)+16)}
 	s := Scan(text)
@@ -121,7 +121,7 @@ func (c *canonicalWriter) writeText(lit []byte) {
 	c.writeUnquoted(lit)
 }
 
-// writeUnquoted writes the content of a string. Its length comes first, so that it needs no escapes.
+// writeUnquoted writes the content of a string. It writes the length first, so the content needs no escapes.
 func (c *canonicalWriter) writeUnquoted(text []byte) {
 	if c.mode == AsDouble {
 		text = ReplaceInvalid(text)
@@ -153,7 +153,7 @@ type ObjectMember struct {
 	Value Value
 }
 
-// SortedMembers returns the fields of an object by name, nil if v is not an object.
+// SortedMembers returns the fields of an object, sorted by name. It returns nil if v is not an object.
 func SortedMembers(v Value) (all []ObjectMember) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -168,8 +168,8 @@ func SortedMembers(v Value) (all []ObjectMember) {
 	return all
 }
 
-// MemberPairs yields the fields of two objects by name. A field that only one of them
-// has is paired with an empty one.
+// MemberPairs yields the fields of two objects, paired by name. A field that only one of them has is paired
+// with an empty one.
 func MemberPairs(a, b Value) func(yield func(x, y ObjectMember) bool) {
 	return func(yield func(x, y ObjectMember) bool) {
 		one, other := SortedMembers(a), SortedMembers(b)
@@ -197,8 +197,8 @@ func MemberPairs(a, b Value) func(yield func(x, y ObjectMember) bool) {
 	}
 }
 
-// FirstDifference returns the JSON pointer of the first value that differs in the sense of Same, "" if the values
-// are the same or differ as a whole.
+// FirstDifference returns the JSON pointer of the first value that differs in the sense of Same. It returns ""
+// if the values are the same or differ as a whole.
 func FirstDifference(a, b Value) string {
 	switch {
 	case a.Kind() == '{' && b.Kind() == '{':
@@ -223,8 +223,8 @@ func AppendPointer(pointer, name string) string { return pointer + "/" + pointer
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// Decimal is the exact value of a JSON number, independent of its spelling: 1, 1.0 and 10e-1 are equal. The zero
-// value is 0; the sign of zero doesn't count.
+// Decimal is the exact value of a JSON number, independent of its spelling: 1, 1.0 and 10e-1 are equal. The
+// zero value is 0. The sign of zero doesn't count.
 type Decimal struct {
 	Negative bool
 	Digits   string // without zeros at either end
@@ -255,7 +255,7 @@ func ParseDecimal(lit []byte) (d Decimal) {
 	return d
 }
 
-// Append appends the value in one form: equal values have equal texts.
+// Append appends the value in a canonical form: equal values have equal texts.
 func (d Decimal) Append(dst []byte) []byte {
 	if d.Digits == "" {
 		return append(dst, '0')

@@ -5,16 +5,16 @@ import (
 	"iter"
 )
 
-// FieldReader reads the fields of an object, or the elements of an array, one by one. The text may be cut off, and
-// nothing is validated: the reader stops where the text makes no sense. It copies nothing.
+// FieldReader reads the fields of an object, or the elements of an array, one by one. The text may be cut off.
+// The reader validates nothing: it stops where the text makes no sense. It copies nothing.
 //
 //	for r := ReadFields(object); r.Next(); {
 //		switch value := r.Value(); string(r.Key) { … }
 //	}
 type FieldReader struct {
-	Key    []byte // of the current field, as it is written, without its quotes
-	At     int    // start of the current value; without one, the end of the text that was read
-	Closed bool   // the end of the value is there; without a value, the closing bracket is there
+	Key    []byte // key of the current field, as it is written, without its quotes
+	At     int    // start of the current value; if there is none, the end of the text that was read
+	Closed bool   // the end of the value is there; if there is no value, the closing bracket is there
 	text   []byte
 	closer byte // 0 if nothing follows
 	begun  bool
@@ -33,7 +33,7 @@ func newFieldReader(text []byte, opener byte) (r FieldReader) {
 	return r
 }
 
-// Next moves to the next value. It returns false if there is none. A value may be missing or cut off.
+// Next moves to the next value. It returns false if there is none. The value itself may be missing or cut off.
 func (r *FieldReader) Next() bool {
 	if r.closer == 0 {
 		return false
@@ -110,7 +110,7 @@ func (r *FieldReader) IsNamed(name string) bool {
 	return string(r.Key) == name || bytes.IndexByte(r.Key, '\\') >= 0 && r.Name() == name
 }
 
-// Members iterates over the fields of an object: unquoted keys and raw values. Other values have none.
+// Members iterates over the fields of an object: unquoted keys and raw values. Other values have no fields.
 func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for r := ReadFields(object); r.Next(); {
@@ -121,7 +121,7 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Elements iterates over the raw elements of an array. Other values have none.
+// Elements iterates over the raw elements of an array. Other values have no elements.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for r := ReadElements(array); r.Next(); {
@@ -132,9 +132,9 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// EachMember calls do for each field of an object, with its key and the text from its value on. do
-// returns the length of the value, or 0 if it didn't read the value. EachMember returns the length of the
-// object, or 0 if there is none.
+// EachMember calls do for each field of an object, with its key and the text from its value on. do returns the
+// length of the value, or 0 if it didn't read the value. EachMember returns the length of the object, or 0 if
+// there is none.
 func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	r := ReadFields(object)
 	for r.Next() {
@@ -150,8 +150,8 @@ func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	return r.At
 }
 
-// Find returns the value at the path of keys, nil if there is none. The first of duplicate keys counts, whether or not
-// the text is cut off after it.
+// Find returns the value at the path of keys, or nil if there is none. If keys are duplicate, the first one
+// counts, even if the text is cut off after it.
 func Find(object []byte, keys ...string) []byte {
 	for _, key := range keys {
 		r, found := ReadFields(object), []byte(nil)
@@ -171,7 +171,7 @@ func Find(object []byte, keys ...string) []byte {
 	return object
 }
 
-// FirstElement returns the first element of an array, nil if it has none.
+// FirstElement returns the first element of an array, or nil if it has none.
 func FirstElement(array []byte) []byte {
 	for first := range Elements(array) {
 		return first
@@ -179,8 +179,8 @@ func FirstElement(array []byte) []byte {
 	return nil
 }
 
-// Pick returns the values of the fields that keys name, nil for a field that is missing or null. Of
-// duplicate keys, the first one with a value counts.
+// Pick returns the values of the fields that keys name. The value is nil for a field that is missing or null.
+// If keys are duplicate, the first one with a value counts.
 func Pick(object []byte, keys ...string) [][]byte {
 	found, left := make([][]byte, len(keys)), len(keys)
 	for r := ReadFields(object); left > 0 && r.Next(); {
@@ -201,15 +201,15 @@ func Pick(object []byte, keys ...string) [][]byte {
 	return found
 }
 
-// FoundField is a field of an object: its key as written, without quotes, its value, and where the value
-// begins.
+// FoundField is a field of an object: its key as written, without quotes, its value, and the offset where the
+// value begins.
 type FoundField struct {
 	Key, Value []byte
 	At         int
 }
 
-// AppendFields appends the fields of the object that p begins with, and returns the object's length. whole is false
-// if p ends inside it or is not JSON.
+// AppendFields appends the fields of the object that p begins with, and returns the object's length. whole is
+// false if p ends inside the object or is not JSON.
 func AppendFields(to []FoundField, p []byte) (all []FoundField, n int, whole bool) {
 	if len(p) == 0 || p[0] != '{' {
 		return to, 0, false
@@ -235,7 +235,7 @@ func Text(value []byte) (text []byte, ok bool) {
 	return AppendUnquoted(nil, content), true
 }
 
-// FindText returns the string at the path of keys, "" if there is none.
+// FindText returns the string at the path of keys, or "" if there is none.
 func FindText(object []byte, keys ...string) string {
 	text, _ := Text(Find(object, keys...))
 	return string(text)

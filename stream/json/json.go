@@ -1,10 +1,11 @@
-// Package json reads, compares and writes JSON in bytes. Texts may be cut off or wrong: an inspector shows any input.
+// Package json reads, compares and writes JSON in bytes. Texts may be cut off or wrong, because an inspector
+// shows any input.
 //
-//   - Lexer reads a text that is still arriving, token by token. It is the only judge of what is JSON.
-//   - Scanner and Shape read and validate a complete text, and build nothing.
+//   - Lexer reads a text that is still arriving, token by token. It alone decides whether a text is JSON.
+//   - Scanner and Shape read and validate a complete text, and build no tree.
 //   - FieldReader and Walk read a text that may be cut off, and validate nothing.
-//   - Value is the bytes of one value. Same, SameIn and Canonical define when two values are the same.
-//   - Writer, AppendQuoted and Builder write.
+//   - Value holds the bytes of one value. Same, SameIn and Canonical define when two values are the same.
+//   - Writer, AppendQuoted and Builder write JSON.
 //
 // The functions in json.go and string.go look only at the bytes that they get, and keep no state. For a text that is
 // cut off, a value ends where the text ends. For a text that is not valid JSON, they return some position within it.
@@ -38,8 +39,8 @@ func HexValue(c byte) rune {
 	return -1
 }
 
-// PlainRun returns the length of the prefix of p that a string may contain unescaped: no quote, backslash
-// or control character. It reads eight bytes at a time.
+// PlainRun returns the length of the prefix of p that a string may contain unescaped. The prefix has no quote,
+// backslash or control character. PlainRun reads eight bytes at a time.
 func PlainRun(p []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -59,8 +60,8 @@ func PlainRun(p []byte) int {
 	return i
 }
 
-// StringEnd returns the length of the string that p begins with, including its quotes, and whether its
-// closing quote is there.
+// StringEnd returns the length of the string that p begins with, including its quotes. closed reports whether
+// the closing quote is there.
 func StringEnd(p []byte) (n int, closed bool) {
 	for n = min(1, len(p)); ; n++ {
 		i := bytes.IndexByte(p[n:], '"')
@@ -73,14 +74,14 @@ func StringEnd(p []byte) (n int, closed bool) {
 	}
 }
 
-// ValueEnd returns the length of the value that p begins with. A number or a word ends before the first
-// byte that can't belong to one.
+// ValueEnd returns the length of the value that p begins with. A number or a word ends before the first byte
+// that can't belong to one.
 func ValueEnd(p []byte) int {
 	n, _ := ValueLen(p)
 	return n
 }
 
-// ValueLen is ValueEnd, and also reports whether the value's end is there. A number or a word has no
+// ValueLen is like ValueEnd, and also reports whether the value's end is there. A number or a word has no
 // closing character, so its end is there only if another byte follows.
 func ValueLen(p []byte) (n int, closed bool) {
 	for depth := 0; n < len(p); {
@@ -105,7 +106,7 @@ func ValueLen(p []byte) (n int, closed bool) {
 	return n, false
 }
 
-// TrailingBackslashes returns how many backslashes p ends with. A byte after an odd number of them is
+// TrailingBackslashes returns the number of backslashes at the end of p. A byte after an odd number of them is
 // escaped.
 func TrailingBackslashes(p []byte) (n int) {
 	for n < len(p) && p[len(p)-1-n] == '\\' {
@@ -114,8 +115,8 @@ func TrailingBackslashes(p []byte) (n int) {
 	return n
 }
 
-// EscapeLen returns the length of the escape that p begins with. If p cuts the escape off, only its bytes
-// in p count.
+// EscapeLen returns the length of the escape that p begins with. If the end of p cuts the escape off, only its
+// bytes in p count.
 func EscapeLen(p []byte) int {
 	if len(p) > 1 && p[1] == 'u' {
 		return min(6, len(p))
@@ -123,7 +124,7 @@ func EscapeLen(p []byte) int {
 	return min(2, len(p))
 }
 
-// CompleteEscapes returns the length of p without an escape that the end of p cuts off. p is part of the
+// CompleteEscapes returns the length of p, without an escape that the end of p cuts off. p is part of the
 // content of a string.
 func CompleteEscapes(p []byte) int {
 	for n := len(p) - 1; n >= max(0, len(p)-5); n-- {

@@ -10,23 +10,22 @@ import (
 	"toolscope/stream/list"
 )
 
-// MaxDepth is how deep arrays and objects may nest, as in encoding/json.
+// MaxDepth is the maximum nesting depth of arrays and objects, as in encoding/json.
 const MaxDepth = 10_000
 
-// Lexer is a push lexer for one JSON text that may never be finished. The tokens don't depend on how the
-// text is cut into writes. An open string, half an escape, half a number or half a code point is a
-// prefix, never an error. Write costs time for its new bytes only and allocates nothing except room for
-// tokens. The zero value is ready.
+// Lexer is a push lexer for one JSON text that may never be finished. The tokens don't depend on how the text
+// is cut into writes. An open string, half an escape, half a number or half a code point is a prefix, never an
+// error. The cost of Write depends only on its new bytes. It allocates nothing except memory for tokens. The
+// zero value is ready.
 //
-// Invariants: tokens tile text[0:Len()]; only the last may still grow, the others never change; once Err
-// is set the last token is Junk and no other token follows it. After maxTokens, the last token covers the
+// Invariants: Tokens tile text[0:Len()]. Only the last token may still grow; the others never change. Once Err
+// is set, the last token is Junk, and no other token follows it. After maxTokens, the last token covers the
 // remaining text and has the kind of the latest token.
 //
-// The grammar is RFC 8259's. Objects written one after another are lexed as such (SyntaxConcat), because
-// merged calls look like that. Strings are not checked for UTF-8 or paired surrogates. Texts beyond 4 GiB
-// are not supported.
+// The grammar is RFC 8259's. Several objects in a row are accepted (SyntaxConcat), because merged calls look
+// like that. Strings are not checked for UTF-8 or paired surrogates. Texts beyond 4 GiB are not supported.
 type Lexer struct {
-	toks   list.List[Token] // those that have ended: all except the last
+	toks   list.List[Token] // tokens that have ended: all except the last
 	last   TokenKind        // of the last token
 	some   bool             // there is a last token
 	pos    int              // bytes lexed
@@ -79,7 +78,7 @@ var expectations = [...]string{
 // Len returns the number of bytes lexed.
 func (l *Lexer) Len() int { return l.pos }
 
-// Tokens returns the tokens so far. Later calls can change only the last one, by growth.
+// Tokens returns the tokens so far. Later calls can change only the last token: it may grow.
 func (l *Lexer) Tokens() TokenList {
 	return TokenList{l.toks, Token{uint32(l.pos), l.last}, l.some}
 }
@@ -106,17 +105,17 @@ func (l *Lexer) First() TokenKind { return l.first }
 // Last returns the kind of the last token.
 func (l *Lexer) Last() TokenKind { return l.last }
 
-// Docs returns the number of complete texts: more than one means objects were written one after another.
+// Docs returns the number of complete texts. More than one means that several objects are in a row.
 func (l *Lexer) Docs() int { return l.docs }
 
-// Err returns where the text stopped being JSON, or nil.
+// Err returns the error at which the text stopped being JSON, or nil.
 func (l *Lexer) Err() *SyntaxError { return l.err }
 
 // Close notes that no more bytes are expected, which ends a number at the top level. A later Write
 // cancels this.
 func (l *Lexer) Close() { l.closed = true }
 
-// Syntax returns what the text so far is.
+// Syntax classifies the text so far.
 func (l *Lexer) Syntax() Syntax {
 	docs, open := l.docs, l.depth > 0 || l.Open()
 	if l.closed && l.depth == 0 && l.numberDone() {
@@ -165,8 +164,8 @@ func (l *Lexer) Write(p []byte) {
 	l.pos += len(p)
 }
 
-// maxTokens is how many tokens of a text are kept. They take 64 MiB. A text of single digits has a token
-// for each byte.
+// maxTokens is the maximum number of tokens of a text that are kept. They take 64 MiB. A text of single digits
+// has a token for each byte.
 const maxTokens = 1 << 23
 
 // beginToken starts a token at p[i], which ends the previous one.
@@ -177,7 +176,7 @@ func (l *Lexer) beginToken(k TokenKind, i int) {
 	l.last, l.some = k, true
 }
 
-// failAt marks p[i] as the first wrong byte: everything from here is junk.
+// failAt marks p[i] as the first wrong byte. Everything from there on is junk.
 func (l *Lexer) failAt(p []byte, i int, expected string) int {
 	l.err = &SyntaxError{Offset: l.pos + i, Got: p[i], Expected: expected}
 	l.beginToken(Junk, i)
@@ -257,7 +256,7 @@ func (l *Lexer) closeContainer(p []byte, i int) int {
 func (l *Lexer) openValue(p []byte, i int) int {
 	c := p[i]
 	if l.mode == wantEnd && c == '{' && l.first == ObjectOpen {
-		l.mode = wantValue // one object after another: merged calls
+		l.mode = wantValue // several objects in a row: merged calls
 	}
 	if l.mode != wantValue && l.mode != wantElement {
 		return l.failAt(p, i, l.expectedText())
@@ -454,7 +453,7 @@ func numberStep(m lexerState, c byte) lexerState {
 	return inJunk
 }
 
-// LexerState is the state of a Lexer without its tokens, in little memory.
+// LexerState is the compact state of a Lexer, without its tokens.
 type LexerState struct {
 	deep         []uint64 // Lexer.object, if it is longer than one word
 	object       uint64
@@ -463,7 +462,7 @@ type LexerState struct {
 	depth        uint16
 	last, first  TokenKind
 	mode         lexerState
-	hex, left    uint8 // left: bytes left of the word
+	hex, left    uint8 // left: number of remaining bytes of the word
 	some, closed bool
 }
 
@@ -482,8 +481,8 @@ func (l *Lexer) State() LexerState {
 	return x
 }
 
-// Lexer returns the lexer that had that state, after size bytes. ended are the tokens that had ended, or more of
-// them; err is the error of the lexer since.
+// Lexer returns the lexer that had that state after size bytes. ended holds the tokens that had ended, and may
+// hold more. err is the error of the lexer since.
 func (x *LexerState) Lexer(ended list.List[Token], err *SyntaxError, size int) Lexer {
 	l := Lexer{
 		toks: ended.Before(int(x.toks)), last: x.last, some: x.some, pos: size, mode: x.mode, depth: int(x.depth),
@@ -504,8 +503,8 @@ func (x *LexerState) Lexer(ended list.List[Token], err *SyntaxError, size int) L
 	return l
 }
 
-// Clone returns a copy of the lexer, which shares its tokens. Both may be written to, but only the same
-// bytes.
+// Clone returns a copy of the lexer, which shares its tokens. Both lexers may be written to, but only with the
+// same bytes.
 func (l *Lexer) Clone() Lexer {
 	c := *l
 	c.object = slices.Clone(l.object)
@@ -535,7 +534,7 @@ const (
 	ArrayClose
 	Colon
 	Comma
-	Key    // a string where an object expects a name
+	Key    // a string in the place of an object's key
 	String // any other string
 	Number
 	True
@@ -544,14 +543,14 @@ const (
 	Junk // everything after the first byte that can't be JSON
 )
 
-// A Token is a span of the text, named by its end: it begins where the previous token ended, so tokens
+// A Token is a span of the text. Only its end is stored: it begins where the previous token ended, so tokens
 // tile the text.
 type Token struct {
 	End  uint32
 	Kind TokenKind
 }
 
-// A TokenList is the tokens of a text, in order.
+// A TokenList holds the tokens of a text, in order.
 type TokenList struct {
 	ended list.List[Token] // all except the last
 	last  Token
@@ -574,7 +573,7 @@ func (t TokenList) At(i int) Token {
 	return t.ended.At(i)
 }
 
-// Start returns where token i begins, 0 ≤ i ≤ Len().
+// Start returns the offset where token i begins, 0 ≤ i ≤ Len().
 func (t TokenList) Start(i int) int {
 	if i == 0 {
 		return 0
@@ -622,8 +621,8 @@ var syntaxWords = [...]string{
 
 func (s Syntax) String() string { return syntaxWords[s] }
 
-// FirstEnd returns the offset just past the first object or array of a text, or the text's length if none
-// ends.
+// FirstEnd returns the offset just past the first object or array of a text. If none ends, it returns the
+// text's length.
 func FirstEnd(toks TokenList) (end int) {
 	depth := 0
 	for _, t := range toks.All() {
@@ -640,7 +639,7 @@ func FirstEnd(toks TokenList) (end int) {
 	return end
 }
 
-// A SyntaxError names the first byte of a text that can't be JSON, and the tokens expected there.
+// A SyntaxError describes the first byte of a text that can't be JSON, and the tokens that are expected there.
 type SyntaxError struct {
 	Offset   int    // of the first wrong byte
 	Got      byte   // that byte
@@ -652,7 +651,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: expected %s, got %s", e.Offset, e.Expected, e.Found())
 }
 
-// InShort returns a short form of Error, with signs instead of words.
+// InShort returns a short form of Error. It uses symbols instead of words.
 func (e *SyntaxError) InShort() string {
 	got := e.Found()
 	if e.Got > ' ' && e.Got < 0x7f {

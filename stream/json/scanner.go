@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Scanner reads one JSON text from front to back without building anything, so that a decoder pays only
-// for what it uses:
+// Scanner reads one JSON text from front to back. It builds no tree, so a decoder pays only for the values that
+// it uses:
 //
 //	for ok := s.Object(); ok; ok = s.Member() {
 //		switch string(s.Key()) {
@@ -17,9 +17,9 @@ import (
 //		}
 //	}
 //
-// A value that the body doesn't consume is skipped. A loop must run to its end. Everything is checked
-// against RFC 8259, skipped values too. After an error all loops end; End returns the error. A value of
-// the wrong type reads as an empty one, because an inspector shows any input.
+// A value that the loop's body doesn't consume is skipped. A loop must run to its end. Everything is checked
+// against RFC 8259, including skipped values. After an error all loops end, and End returns the error. A value
+// of the wrong type reads as an empty one, because an inspector shows any input.
 type Scanner struct {
 	data  []byte
 	i     int
@@ -50,7 +50,7 @@ func IsObject(text []byte) bool {
 	return s.Kind() == '{' && Valid(text)
 }
 
-// End checks that the text ends after the values read, and returns Err.
+// End checks that no text follows the values that were read, and returns Err.
 func (s *Scanner) End() error {
 	if s.err == nil && s.i < len(s.data) {
 		s.setError("the end of the text")
@@ -58,7 +58,7 @@ func (s *Scanner) End() error {
 	return s.err
 }
 
-// Err returns the first error, which names the byte.
+// Err returns the first error. The error names the wrong byte.
 func (s *Scanner) Err() error { return s.err }
 
 // Kind returns the first byte of the next value, one of {["tfn-0…9, or 0 at the end.
@@ -69,13 +69,13 @@ func (s *Scanner) Kind() byte {
 	return 0
 }
 
-// Object enters the next value, if it is an object, and moves to its first field. It returns false if
-// there is none.
+// Object enters the next value, if it is an object, and moves to its first field. It returns false if there is
+// no field.
 func (s *Scanner) Object() bool {
 	return s.enterContainer('{', '}') && s.scanKey()
 }
 
-// Member moves to the next field of the object. It returns false after the last, and leaves the object.
+// Member moves to the next field of the object. After the last field, it leaves the object and returns false.
 func (s *Scanner) Member() bool {
 	if s.i == s.value {
 		s.skipValue()
@@ -86,8 +86,8 @@ func (s *Scanner) Member() bool {
 // Key returns the name of the current field, unescaped.
 func (s *Scanner) Key() []byte { return s.key }
 
-// Array enters the next value, if it is an array, and moves to its first element. It returns false if
-// there is none.
+// Array enters the next value, if it is an array, and moves to its first element. It returns false if there is
+// no element.
 func (s *Scanner) Array() bool {
 	if !s.enterContainer('[', ']') {
 		return false
@@ -96,8 +96,8 @@ func (s *Scanner) Array() bool {
 	return true
 }
 
-// Element moves to the next element of the array. It returns false after the last, and leaves the
-// array.
+// Element moves to the next element of the array. After the last element, it leaves the array and returns
+// false.
 func (s *Scanner) Element() bool {
 	if s.i == s.value {
 		s.skipValue()
@@ -119,8 +119,7 @@ func (s *Scanner) Value() Value {
 	return Value(s.data[start:end])
 }
 
-// enterContainer consumes the opening bracket. It returns false if there is none, or if the container
-// is empty.
+// enterContainer consumes the opening bracket. It returns false if there is none, or if the container is empty.
 func (s *Scanner) enterContainer(opener, closer byte) bool {
 	if s.Kind() != opener {
 		return false
@@ -138,7 +137,7 @@ func (s *Scanner) enterContainer(opener, closer byte) bool {
 	return s.err == nil
 }
 
-// nextItem consumes a comma, or the closing bracket and returns false.
+// nextItem consumes a comma. At the closing bracket, it consumes the bracket and returns false.
 func (s *Scanner) nextItem(closer byte) bool {
 	switch c := s.Kind(); {
 	case s.err != nil:
@@ -244,7 +243,7 @@ func (s *Scanner) valueEnd() (end int) {
 	return end
 }
 
-// scanString consumes a string literal; plain says that it has no escapes.
+// scanString consumes a string literal. plain says that the literal has no escapes.
 func (s *Scanner) scanString() (plain bool) {
 	n, plain, wrong := stringLen(s.data[s.i:])
 	if s.i += n; wrong != "" {
@@ -253,8 +252,8 @@ func (s *Scanner) scanString() (plain bool) {
 	return plain
 }
 
-// stringLen returns the length of the JSON string at the start of p; plain says that it has no escapes.
-// If the string is wrong, wrong is the input expected at p[n].
+// stringLen returns the length of the JSON string at the start of p. plain says that it has no escapes. If the
+// string is wrong, wrong is the input expected at p[n].
 func stringLen(p []byte) (n int, plain bool, wrong string) {
 	plain = true
 	for n = 1; ; {

@@ -2,7 +2,7 @@ package json
 
 import "errors"
 
-// A Shape lists the fields of a JSON object that a decoder uses, bound once to the variables that get
+// A Shape lists the fields of a JSON object that a decoder uses. It is bound once to the variables that get
 // their values:
 //
 //	ev.shape = ShapeOf(
@@ -11,8 +11,8 @@ import "errors"
 //		Each("choices", &ev.choices, (*choice).fields))
 //
 // Read sets the variables of the fields that are present and makes all others nil. It checks all other fields
-// against RFC 8259 and skips them. A value of the wrong type reads as one without fields. Of duplicate keys, the
-// last counts. The values share memory with the data that was read.
+// against RFC 8259 and skips them. A value of the wrong type reads as a value without fields. If keys are
+// duplicate, the last one counts. The values share memory with the data that was read.
 type Shape struct {
 	object *object
 	known  templateCache
@@ -22,7 +22,7 @@ type Shape struct {
 // ShapeOf returns the shape with these fields.
 func ShapeOf(fields ...Binding) *Shape { return &Shape{object: objectOf(fields)} }
 
-// A Binding is a field of a Shape. Field, Object, Each and Other make one.
+// A Binding is a field of a Shape. Field, Object, Each and Other return one.
 type Binding struct {
 	name  string
 	or    []string // its other names
@@ -32,10 +32,10 @@ type Binding struct {
 	other bool // matches all fields without a Field; value gets the name of the first
 }
 
-// Field returns a field whose value is stored in to, whatever its type.
+// Field returns a field. Its value is stored in to, whatever its type.
 func Field(name string, to *Value) Binding { return Binding{name: name, value: to} }
 
-// Object returns a field with an object, whose fields are in.
+// Object returns a field that is an object. in lists the fields of the object.
 func Object(name string, in ...Binding) Binding { return Binding{name: name, in: objectOf(in)} }
 
 // Other stores the name of the first field of the object that has no Binding. The name keeps its escapes.
@@ -47,7 +47,7 @@ func (f Binding) Or(names ...string) Binding {
 	return f
 }
 
-// Into returns the same field, which also stores its complete value in to.
+// Into returns the same field. It also stores the field's complete value in to.
 func (f Binding) Into(to *Value) Binding {
 	f.value = to
 	return f
@@ -74,8 +74,8 @@ func (s *Shape) Read(data []byte) error {
 	return nil
 }
 
-// Read reads one JSON object without a Shape, for a form of object that is read only once. After an
-// error, the variables for fields before it are set.
+// Read reads one JSON object without a Shape. It is for a kind of object that is read only once. After an
+// error, the variables for fields before the error are set.
 func Read(data []byte, fields ...Binding) error {
 	s := Scan(data)
 	objectOf(fields).read(&s)
@@ -142,7 +142,7 @@ func (o *object) fieldOf(name []byte) *Binding {
 	return o.other
 }
 
-// read reads the next value of s if it is an object.
+// read reads the next value of s if the value is an object.
 func (o *object) read(s *Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		f := o.fieldOf(s.Key())
@@ -189,7 +189,7 @@ func (s *Scanner) setName(to *Value) {
 	}
 }
 
-// List holds the objects of an array. The next Read reuses their values.
+// List holds the objects of an array. The next Read reuses the memory of their values.
 type List[T any] struct {
 	all    []*T
 	shapes []*object
@@ -198,8 +198,8 @@ type List[T any] struct {
 	late   *lateElements[T] // reads the elements from maxReadElements on; nil if no array had any
 }
 
-// maxReadElements is how many elements of an array Read reads. At reads each later element when it is
-// called for it.
+// maxReadElements is the maximum number of elements of an array that Read reads. At reads each later element on
+// request.
 const maxReadElements = 1024
 
 // elementList is a List of any type.
@@ -211,7 +211,7 @@ type boundList[T any] struct {
 	fields func(*T) []Binding
 }
 
-// Each returns a field with an array of objects. fields returns the fields of one element.
+// Each returns a field that is an array of objects. fields returns the fields of one element.
 func Each[T any](name string, to *List[T], fields func(*T) []Binding) Binding {
 	return Binding{name: name, list: boundList[T]{to, fields}}
 }
@@ -219,7 +219,7 @@ func Each[T any](name string, to *List[T], fields func(*T) []Binding) Binding {
 // Len returns the number of elements.
 func (l *List[T]) Len() int { return l.n }
 
-// At returns element i, 0 ≤ i < Len(). It is valid until the next At.
+// At returns element i, 0 ≤ i < Len(). The element is valid until the next At.
 func (l *List[T]) At(i int) *T {
 	if i >= maxReadElements {
 		return l.late.readElement(i - maxReadElements)

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// AppendUnquoted appends the unquoted content of a string literal: lit has no quotes around it and is
-// valid. An escape that the end of lit cuts off adds nothing. A surrogate without its other half is kept,
-// not replaced: as the three bytes that UTF-8 would use if it allowed surrogates. Bytes that are not
-// UTF-8 are kept as they are.
+// AppendUnquoted appends the unquoted content of a string literal. lit is valid and has no quotes around it. An
+// escape that the end of lit cuts off adds nothing. A surrogate without its other half is kept, not replaced,
+// as the three bytes that UTF-8 would use if it allowed surrogates. Bytes that are not UTF-8 are kept as they
+// are.
 func AppendUnquoted(dst, lit []byte) []byte {
 	to := len(dst)
 	dst = append(dst, lit...) // bytes before the first escape need no change
@@ -42,8 +42,8 @@ func AppendUnquoted(dst, lit []byte) []byte {
 	return dst[:to]
 }
 
-// decodeUnicode reads the character that p begins with, written as \uXXXX or as a pair of them. n is its
-// length in bytes: 0 if it is cut off.
+// decodeUnicode reads the character that p begins with, written as one \uXXXX or a pair of them. n is the
+// length of the escapes in bytes, or 0 if they are cut off.
 func decodeUnicode(p []byte) (c rune, n int) {
 	c, ok := UnicodeEscape(p)
 	if !ok {
@@ -57,9 +57,9 @@ func decodeUnicode(p []byte) (c rune, n int) {
 	return c, 6
 }
 
-// NextChar returns the first character of the content of a literal, and its length there. With more, the literal may
-// continue: n is 0 if later bytes decide which character it is. n is also 0 if there is none. Half a surrogate pair is
-// a character. A byte that is not UTF-8 is utf8.RuneError, of length 1.
+// NextChar returns the first character of the content of a literal, and its length there. If more is set, the
+// literal may continue: n is 0 if later bytes decide which character it is. n is also 0 if there is no
+// character. Half a surrogate pair is a character. A byte that is not UTF-8 is utf8.RuneError, of length 1.
 func NextChar(lit []byte, more bool) (c rune, n int) {
 	switch {
 	case len(lit) == 0 || lit[0] != '\\' && more && !utf8.FullRune(lit):
@@ -78,8 +78,8 @@ func NextChar(lit []byte, more bool) (c rune, n int) {
 	return c, n
 }
 
-// Content returns a string literal without its quotes. If the literal is cut off, closed is false, and an escape that
-// the end cuts is left out.
+// Content returns a string literal without its quotes. If the literal is cut off, closed is false, and an
+// incomplete escape at the end is omitted.
 func Content(literal []byte) (content []byte, closed bool) {
 	if len(literal) == 0 {
 		return nil, false
@@ -91,7 +91,7 @@ func Content(literal []byte) (content []byte, closed bool) {
 	return content[:CompleteEscapes(content)], false
 }
 
-// UnescapeByte returns the byte that a backslash and c stand for; c is not u.
+// UnescapeByte returns the byte that an escape of a backslash and c means. c is not u.
 func UnescapeByte(c byte) byte {
 	switch c {
 	case 'b':
@@ -108,7 +108,7 @@ func UnescapeByte(c byte) byte {
 	return c
 }
 
-// UnicodeEscape reads the \uXXXX that p begins with: one unit of UTF-16.
+// UnicodeEscape reads the \uXXXX that p begins with. It is one unit of UTF-16.
 func UnicodeEscape(p []byte) (c rune, ok bool) {
 	if len(p) < 6 || p[0] != '\\' || p[1] != 'u' {
 		return 0, false
@@ -126,9 +126,9 @@ func appendRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// ReadString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It
-// returns the string's length, including quotes. closed is false if p ends inside the string; then the
-// last bytes of the content may be missing. It reads eight bytes at a time.
+// ReadString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It returns
+// the string's length, including quotes. closed is false if p ends inside the string. Then the last bytes of
+// the content may be missing. ReadString reads eight bytes at a time.
 func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	if len(p) == 0 || p[0] != '"' {
 		return dst, 0, false
@@ -136,7 +136,7 @@ func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	return ReadStringFrom(dst, p)
 }
 
-// ReadStringFrom is ReadString for a string that was partly read already, up to the first byte of p. That
+// ReadStringFrom is like ReadString, for a string that was partly read already, up to the first byte of p. That
 // byte is not appended. Escapes before it are complete, including surrogate pairs.
 func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	dst = slices.Grow(dst, len(p)+8)
@@ -177,8 +177,8 @@ func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	return dst[:to], len(p), false
 }
 
-// plainPrefix returns how many of eight bytes come before a quote or a backslash. The lowest byte of w is
-// the first.
+// plainPrefix returns how many of eight bytes come before a quote or a backslash. The lowest byte of w comes
+// first.
 func plainPrefix(w uint64) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^('"'*ones), w^('\\'*ones)
@@ -191,10 +191,10 @@ func AppendQuoted(dst, text []byte) []byte {
 	return append(appendEscaped(append(dst, '"'), text), '"')
 }
 
-// appendEscaped appends the content of the JSON string for text. It escapes half a surrogate pair,
-// because the other half may be in the next delta.
+// appendEscaped appends the content of the JSON string for text. It escapes half a surrogate pair, because the
+// other half may be in the next delta.
 func appendEscaped(dst, text []byte) []byte {
-	halves := bytes.IndexByte(text, 0xed) >= 0 // there may be some
+	halves := bytes.IndexByte(text, 0xed) >= 0 // there may be half pairs
 	for i := 0; i < len(text); i++ {
 		if !halves {
 			n := PlainRun(text[i:])
@@ -244,10 +244,11 @@ func CharLen(text []byte) (n int, ok bool) {
 }
 
 // ReplaceInvalid replaces invalid Unicode with U+FFFD: bytes that are not UTF-8, and half a surrogate pair. It
-// returns valid text itself.
+// returns valid text unchanged.
 func ReplaceInvalid(text []byte) []byte { return replaceInvalid(text, true) }
 
-// ReplaceNonUTF8 replaces bytes that are not UTF-8 with U+FFFD. Half a surrogate pair stays: JSON can express it.
+// ReplaceNonUTF8 replaces bytes that are not UTF-8 with U+FFFD. Half a surrogate pair stays, because JSON can
+// express it.
 func ReplaceNonUTF8(text []byte) []byte { return replaceInvalid(text, false) }
 
 func replaceInvalid(text []byte, halves bool) []byte {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A templateCache speeds up reading of frames that look alike. Events of one kind differ only in their
-// strings and numbers, called holes; the bytes between the holes are the literals. The cache keeps the
-// literals of recent frames. A new frame with the same literals is valid if its holes are valid, and its
-// values are at the same holes. So only the holes are read. Invariant: the cache returns the same values
-// as Scanner, or doesn't match.
+// A templateCache speeds up reading of frames that look alike. Events of one kind differ only in their strings
+// and numbers, called holes. The bytes between the holes are the literals. The cache keeps the literals of
+// recent frames. If a new frame has the same literals, it is valid if its holes are valid, and its values are
+// at the same holes. So only the holes are read. Invariant: if a frame matches, the cache returns the same
+// values as Scanner.
 type templateCache struct {
 	looks  [4]*frameTemplate // the latest first
 	trace  scanTrace
@@ -19,12 +19,12 @@ type templateCache struct {
 	missed int  // consecutive frames without a matching template
 }
 
-// size is cheap to compute and equal for frames that look alike: the bytes of literals and the number
-// of holes. A frame becomes a template only if one of its size came shortly before, because most sizes
-// never come again.
+// size is cheap to compute and equal for frames that look alike: the number of literal bytes and the number of
+// holes. A frame becomes a template only if a frame of its size came shortly before, because most sizes never
+// come again.
 type size struct{ literals, holes int }
 
-// Limits. A larger frame, or one with more holes, does not become a template.
+// These are limits. A larger frame, or a frame with more holes, does not become a template.
 const (
 	maxHoles    = 128
 	maxLiterals = 4 << 10
@@ -99,8 +99,7 @@ func (t *scanTrace) skipFrame() {
 	}
 }
 
-// startFrame clears the values of the last read. It returns the trace for a frame that Scanner has to
-// read.
+// startFrame clears the values of the last read. It returns the trace for a frame that Scanner has to read.
 func (c *templateCache) startFrame() *scanTrace {
 	c.clearLast()
 	c.missed++
@@ -177,8 +176,7 @@ func (t *scanTrace) offsetOf(at int) slotOffset {
 	return m
 }
 
-// read sets the values of a frame that matches a template. It returns false if none matches, and then
-// sets nothing.
+// read sets the values of a frame that matches a template. If none matches, it returns false and sets nothing.
 func (c *templateCache) read(data []byte) bool {
 	for i, l := range c.looks {
 		if l == nil || !l.is(data) {
@@ -214,7 +212,7 @@ type frameTemplate struct {
 	fresh bool   // head is from one frame only
 }
 
-// templateSlot is a string or number. after is the number of literal bytes before it.
+// templateSlot is a hole: a string or number. after is the number of literal bytes before it.
 type templateSlot struct {
 	after int
 	kind  slotKind
@@ -245,11 +243,11 @@ func (h templateSlot) slotEnd(data []byte, at int) int {
 // place is the start and end of a value.
 type place struct{ start, end slotOffset }
 
-// slotOffset is a position in a frame: off bytes after the end of hole number holes, counted from 1; 0
-// is the start of the frame.
+// slotOffset is a position in a frame: off bytes after the end of hole number holes. Holes count from 1; 0 is
+// the start of the frame.
 type slotOffset struct{ holes, off int }
 
-// is reports whether data matches, and records the ends of its holes.
+// is reports whether data matches the template, and records the ends of its holes.
 func (l *frameTemplate) is(data []byte) bool {
 	if len(l.holes) == 0 {
 		return bytes.Equal(data, l.literal)
@@ -267,8 +265,8 @@ func (l *frameTemplate) is(data []byte) bool {
 	return true
 }
 
-// fitsFrom reports whether data matches from hole number n on, which begins at data[at], and records
-// the ends of the holes.
+// fitsFrom reports whether data matches the template from hole number n on. The hole begins at data[at].
+// fitsFrom records the ends of the holes.
 func (l *frameTemplate) fitsFrom(data []byte, n, at int, ends []int) bool {
 	for ; n < len(l.holes); n++ {
 		end := l.holes[n].slotEnd(data, at)
@@ -295,8 +293,8 @@ func (l *frameTemplate) literalBehind(n int) []byte {
 // maxHead is the maximum number of bytes that are compared at once.
 const maxHead = 1 << 10
 
-// learnHead sets the head to the beginning of data, up to its last hole and at most maxHead bytes. If
-// the head so far is from one frame only, it becomes the beginning that both frames share.
+// learnHead sets the head to the beginning of data, up to its last hole and at most maxHead bytes. If the head
+// so far is from one frame only, it becomes the beginning that both frames share.
 func (l *frameTemplate) learnHead(data []byte) {
 	if len(l.holes) == 0 {
 		return
@@ -328,7 +326,7 @@ func commonLen(a, b []byte) (n int) {
 	return n
 }
 
-// set stores the values of data, which matches.
+// set stores the values of data, which matches the template.
 func (l *frameTemplate) set(data []byte) {
 	for i, to := range l.values {
 		p := &l.places[i]

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Value is the exact bytes of one JSON value; nil is a missing value.
+// Value holds the exact bytes of one JSON value; nil is a missing value.
 type Value []byte
 
 // Kind returns the first byte of the value, one of {["tfn-0…9, or 0 if it is missing.
@@ -24,8 +24,8 @@ func (r Value) IsPresent() bool { return len(r) > 0 && r[0] != 'n' }
 // IsString reports whether the value is a string.
 func (r Value) IsString() bool { return r.Kind() == '"' }
 
-// Word returns the content of a string without escapes, such as the words of a protocol; nil for any
-// other value.
+// Word returns the content of a string without escapes, such as an enum value of a protocol. It returns nil for
+// any other value.
 func (r Value) Word() []byte {
 	if !r.IsString() || bytes.IndexByte(r, '\\') >= 0 {
 		return nil
@@ -47,7 +47,7 @@ func (r Value) OrDefault(other []byte) []byte {
 // Append appends the value as text: the content of a string, or the exact bytes of any other value.
 func (r Value) Append(dst []byte) []byte {
 	if len(dst) == 0 && cap(dst) > 1<<20 && len(r) < cap(dst)/4 {
-		dst = nil // drop a buffer that one value has made big
+		dst = nil // drop a buffer that one value has made large
 	}
 	if !r.IsString() {
 		return append(dst, r...)
@@ -126,7 +126,7 @@ func (r Value) IsNumber() bool {
 	return k == '-' || '0' <= k && k <= '9'
 }
 
-// BeyondDouble reports whether the value is an integer beyond ±2^53, where doubles can't hold every
+// BeyondDouble reports whether the value is an integer beyond ±2^53, where doubles can't represent every
 // integer.
 func (r Value) BeyondDouble() bool {
 	const exact = 1 << 53
@@ -146,7 +146,7 @@ func (r Value) Float() (float64, bool) {
 	return f, err == nil
 }
 
-// Get returns the value of the field name, or nil if there is none. Of duplicate keys the last counts.
+// Get returns the value of the field name, or nil if there is none. If keys are duplicate, the last one counts.
 func (r Value) Get(name string) (value Value) {
 	if r == nil {
 		return nil
@@ -163,7 +163,7 @@ func (r Value) Get(name string) (value Value) {
 // Scan returns a Scanner of the value.
 func (r Value) Scan() Scanner { return Scan(r) }
 
-// Elements iterates over the elements of an array; any other value has none. If the array is cut off,
+// Elements iterates over the elements of an array. Any other value has no elements. If the array is cut off,
 // the last element is nil.
 func (r Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ValueScanner finds the end of one JSON value while its bytes arrive. It counts brackets and knows
-// strings, but validates nothing else: in text that is not JSON it finds some end. The zero value is
+// ValueScanner finds the end of one JSON value while its bytes arrive. It counts brackets and recognises
+// strings, but validates nothing else. In text that is not JSON, it finds an arbitrary end. The zero value is
 // ready to use. Its memory is constant, however long and deep the value is.
 type ValueScanner struct {
 	depth   int
@@ -15,9 +15,9 @@ type ValueScanner struct {
 	escaped bool // the last byte was a backslash that escapes the next one
 }
 
-// Write scans the next bytes. n is how many of them belong to the value, including white space before
-// it. done reports whether its end is known. A number or a word ends only before a byte that can't belong
-// to it, which is not counted.
+// Write scans the next bytes. n is the number of bytes that belong to the value, including white space before
+// it. done reports whether its end is known. A number or a word ends only before a byte that can't belong to
+// it. That byte is not counted.
 func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 	for n < len(p) {
 		if s.text {
@@ -29,7 +29,7 @@ func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 		}
 		switch c := p[n]; {
 		case c == '"' && s.begun && s.depth == 0:
-			return n, true // of a word
+			return n, true // the end of a word
 		case c == '"':
 			s.begun, s.text = true, true
 		case c == '{' || c == '[':
@@ -57,7 +57,7 @@ func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 // InString reports whether the bytes so far end inside a string.
 func (s *ValueScanner) InString() bool { return s.text }
 
-// scanString returns how many bytes of p belong to the open string.
+// scanString returns the number of bytes of p that belong to the open string.
 func (s *ValueScanner) scanString(p []byte) (n int) {
 	if s.escaped && len(p) > 0 {
 		s.escaped, n = false, 1
@@ -89,25 +89,24 @@ type FoundValue struct {
 	Long bool   // it is longer than MaxValueBytes, and Raw is nil
 }
 
-// Walk reads a JSON text while its bytes arrive. When a value at one of its paths is complete, it passes
-// the value on. It holds at most one value, and the path to it. The text may be several values in a row,
-// separated by white space.
+// Walk reads a JSON text while its bytes arrive. It passes on each value at one of its paths when the value is
+// complete. It holds at most one value, and the path to it. The text may be several values in a row, separated
+// by white space.
 //
-// A walk doesn't validate the text: it skips bytes that don't belong where they are. It finds the values
-// of all duplicate keys.
+// A walk doesn't validate the text: it skips misplaced bytes. It finds the values of all duplicate keys.
 type Walk struct {
-	// Paths are the keys that lead to values, from the top; "*" is each element of an array. The empty
-	// path is each value of the text itself.
+	// Paths are the keys that lead to values, from the top. "*" is each element of an array. The empty path is
+	// each value of the text itself.
 	Paths [][]string
 
-	Stray   int64 // number of bytes that don't belong where they are
-	StrayAt int64 // offset of the first of them
+	Stray   int64 // number of misplaced bytes
+	StrayAt int64 // offset of the first misplaced byte
 
 	read   int64           // bytes of the text so far
 	levels []openContainer // open objects and arrays that may contain values to find
 	now    walkStep        // the current step
 	span   ValueScanner    // of the value or key that is being read
-	size   int64           // bytes of that value that were read
+	size   int64           // number of bytes of that value that were read
 	held   []byte          // bytes of that value from earlier writes
 	path   int             // number of the path that leads to that value
 }
@@ -171,7 +170,7 @@ func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 	case w.now == inSkipped || w.size > MaxValueBytes:
 		w.held = nil
 	default:
-		if len(w.held)+n > cap(w.held) { // doubled: a long value comes in many pieces
+		if len(w.held)+n > cap(w.held) { // doubled: a long value comes in many chunks
 			w.held = slices.Grow(w.held, max(n, len(w.held)))
 		}
 		w.held = append(w.held, p[:n]...)
@@ -237,8 +236,8 @@ func (w *Walk) endValue() {
 	}
 }
 
-// beginValue begins the value whose first byte is c: it finds it, enters it or skips it. It returns the number of
-// bytes read.
+// beginValue begins the value whose first byte is c: it records, enters or skips the value. It returns the
+// number of bytes read.
 func (w *Walk) beginValue(c byte) int {
 	found, leads := w.matchPaths()
 	switch {
@@ -255,8 +254,8 @@ func (w *Walk) beginValue(c byte) int {
 	return 0
 }
 
-// matchPaths returns the number of the path that leads to the value that begins here, or -1. leads
-// reports whether a path leads through that value.
+// matchPaths returns the number of the path that leads to the value that begins here, or -1. leads reports
+// whether a path leads through that value.
 func (w *Walk) matchPaths() (found int, leads bool) {
 	found = -1
 	for i, path := range w.Paths {

@@ -26,7 +26,7 @@ func (w *Writer) Close(bracket byte) *Writer {
 	return w
 }
 
-// Key begins a field; its value follows.
+// Key begins a field. Its value must follow.
 func (w *Writer) Key(name string) *Writer {
 	w.writeComma()
 	w.Text = append(AppendQuoted(w.Text, []byte(name)), ':')
@@ -86,14 +86,14 @@ func (w *Writer) WriteList(name string, items [][]byte) *Writer {
 	return w.Close(']')
 }
 
-// A Member is one field of an object to write. Without a Value it is omitted.
+// A Member is one field of an object to write. A Member without a Value is omitted.
 type Member struct {
 	Name  string
 	Value []byte // JSON
 }
 
-// UpdatedMember returns a field for ReplaceMembers on the object before. With a nil value the field is
-// omitted, unless it is empty in before (null, "" or []); then it stays.
+// UpdatedMember returns a field for ReplaceMembers on the object before. With a nil value the field is omitted.
+// But if the field is empty in before (null, "" or []), it stays.
 func UpdatedMember(before Value, name string, value []byte) Member {
 	was := before.Get(name)
 	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {
@@ -102,8 +102,8 @@ func UpdatedMember(before Value, name string, value []byte) Member {
 	return Member{name, value}
 }
 
-// WrapArray returns the array of the elements that a Writer wrote one after another, or nil if there are
-// none.
+// WrapArray returns the array of the elements that a Writer wrote one after another. It returns nil if there
+// are no elements.
 func WrapArray(elements *Writer) []byte {
 	if len(elements.Text) == 0 {
 		return nil
@@ -111,8 +111,8 @@ func WrapArray(elements *Writer) []byte {
 	return append(append([]byte{'['}, elements.Text...), ']')
 }
 
-// ReplaceMembers rewrites the object before with these fields. Each replaces the field of the same
-// name, or is appended. All other fields stay. before may be nil.
+// ReplaceMembers rewrites the object before with these fields. Each field replaces the field of the same name,
+// or is appended. All other fields stay. before may be nil.
 func ReplaceMembers(before Value, members ...Member) []byte {
 	var w Writer
 	w.Open('{')
@@ -145,7 +145,7 @@ func (w *Writer) writeComma() {
 	w.comma = true
 }
 
-// Value writes a text as JSON if it is a JSON value, else as a string.
+// Value writes a text as JSON if it is a JSON value, and otherwise as a string.
 func (w *Writer) Value(text []byte) *Writer {
 	if !Valid(text) {
 		return w.Bytes(text)

@@ -1,9 +1,9 @@
-// Package list has lists that grow by blocks, so that long ones are not copied and leave little room unused.
+// Package list provides lists that grow by blocks. Long lists are not copied, and little memory is left unused.
 package list
 
 import "slices"
 
-// Blocks is an append-only list that may get long. Its elements never move. The zero value is ready.
+// Blocks is an append-only list for many elements. Its elements never move. The zero value is ready.
 type Blocks[T any] struct {
 	blocks [][]T
 	n      int
@@ -22,7 +22,7 @@ func (l *Blocks[T]) Add(v T) {
 		l.blocks = append(l.blocks, make([]T, 0, min(max(l.n, 32), BlockSize))) // the first block grows
 		b++
 	}
-	if last := l.blocks[b]; len(last) == cap(last) { // not by append: it allocates more than a block can hold
+	if last := l.blocks[b]; len(last) == cap(last) { // not by append: it allocates more than a block may hold
 		l.blocks[b] = append(make([]T, 0, min(2*len(last), BlockSize)), last...)
 	}
 	l.blocks[b] = append(l.blocks[b], v)
@@ -32,10 +32,10 @@ func (l *Blocks[T]) Add(v T) {
 // At returns element i, 0 ≤ i < Len().
 func (l *Blocks[T]) At(i int) *T { return &l.blocks[i/BlockSize][i%BlockSize] }
 
-// Before returns the first n elements. Nothing can be added to them.
+// Before returns the first n elements. Elements can't be added to the result.
 func (l *Blocks[T]) Before(n int) Blocks[T] { return Blocks[T]{l.blocks, n} }
 
-// Reset empties the list and keeps the room of its first block.
+// Reset empties the list and keeps the memory of its first block.
 func (l *Blocks[T]) Reset() {
 	if l.n == 0 {
 		return
@@ -45,7 +45,7 @@ func (l *Blocks[T]) Reset() {
 	l.blocks[0] = l.blocks[0][:0]
 }
 
-// FreeSpare frees unused room once no more elements are expected.
+// FreeSpare frees spare capacity once no more elements are expected.
 func (l *Blocks[T]) FreeSpare() {
 	if b := len(l.blocks) - 1; b >= 0 && cap(l.blocks[b])-len(l.blocks[b]) > len(l.blocks[b])/8 {
 		l.blocks[b] = slices.Clone(l.blocks[b])
@@ -62,9 +62,8 @@ func (l *Blocks[T]) FreeBefore(n int) {
 // Has reports whether element i was not freed.
 func (l *Blocks[T]) Has(i int) bool { return l.blocks[i/BlockSize] != nil }
 
-// List is a list that grows, and whose elements never change. So a past list is the beginning of the live
-// one. When a past list adds an element, it finds the element in the live list and copies nothing. The
-// zero value is ready.
+// List is a list that grows. Its elements never change, so a past list is the beginning of the live one. When a
+// past list adds an element, it finds the element in the live list and copies nothing. The zero value is ready.
 type List[T any] struct {
 	of *Blocks[T] // shared by the live list and its past lists
 	n  int
@@ -73,7 +72,7 @@ type List[T any] struct {
 // Len returns the number of elements.
 func (l *List[T]) Len() int { return l.n }
 
-// Add appends an element. If the list is a past one, the live list must have the same element there.
+// Add appends an element. If the list is a past one, the live list must have the same element at that place.
 func (l *List[T]) Add(v T) {
 	if l.of == nil {
 		l.of = new(Blocks[T])
@@ -87,20 +86,20 @@ func (l *List[T]) Add(v T) {
 // At returns element i, 0 ≤ i < Len().
 func (l *List[T]) At(i int) T { return *l.of.At(i) }
 
-// Ptr returns element i of a live list, to change it.
+// Ptr returns a pointer to element i of a live list, so that the caller can change the element.
 func (l *List[T]) Ptr(i int) *T { return l.of.At(i) }
 
 // Before returns the list as it was when it had n elements.
 func (l *List[T]) Before(n int) List[T] { return List[T]{l.of, n} }
 
-// FreeSpare frees unused room once no more elements are expected.
+// FreeSpare frees spare capacity once no more elements are expected.
 func (l *List[T]) FreeSpare() {
 	if l.of != nil && l.n == l.of.n {
 		l.of.FreeSpare()
 	}
 }
 
-// Clone returns a list with elements of its own.
+// Clone returns a list with its own copy of the elements.
 func (l *List[T]) Clone() (c List[T]) {
 	for i := range l.n {
 		c.Add(l.At(i))

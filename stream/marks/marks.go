@@ -1,17 +1,17 @@
-// Package marks describes wire protocols as data, for code that recognises or changes payloads without decoding
-// them: the readers of logs, and the injector of faults. Each protocol package of providers exports its marks;
-// [Use] makes them known to the whole program.
+// Package marks describes wire protocols as data. It is for code that recognises or changes payloads without
+// decoding them: the readers of logs, and the injector of faults. Each protocol package of providers exports
+// its marks. [Use] makes them known to the whole program.
 //
-// Many functions need the marks, also those that detect the format of a file and have no options. So they are set
-// once, when the program starts or in TestMain, instead of being passed to all of them. Without marks nothing
-// fails: payloads are then recognised only by [toolscope/capture.Options].GuessPayload.
+// Many functions need the marks, including functions that detect the format of a file and have no options. So
+// the marks are set once, when the program starts or in TestMain, instead of being passed to all of them.
+// Nothing fails without marks: payloads are then recognised only by [toolscope/capture.Options].GuessPayload.
 package marks
 
 import "sync/atomic"
 
 // Protocol holds the marks of one protocol.
 type Protocol struct {
-	Name string // as in machine output: "anthropic"
+	Name string // name in machine output: "anthropic"
 
 	Events     []Event  // types of its chunks
 	Prefixes   []string // beginnings of further types of its chunks
@@ -19,25 +19,25 @@ type Protocol struct {
 	Enders     []string // types of the events after which the client expects no more
 	SocketAsks []string // types by which a WebSocket client requests a response
 	SocketEnds []string // further types that end a response on a WebSocket
-	Asides     []string // ends of the paths of requests that no model answers
+	Asides     []string // ends of the paths of requests that don't go to a model
 	Rules      []Rule   // for payloads without a known type
 
 	// Keys of its chunks. A key may be a path: "item.id".
 	TypeKeys, IDKeys, ItemKeys, BlockKeys, NumberKeys []string
-	// EventID is the path of the response's id in chunks with a known type. It replaces the IDKeys; if OnlyEventID
-	// is set, also in chunks without it.
+	// EventID is the path of the response's id in chunks with a known type. It replaces the IDKeys for these
+	// chunks. If OnlyEventID is set, it also replaces them for chunks without EventID.
 	EventID     string
 	OnlyEventID bool
 
 	Ending     string   // key that has a value only in the last chunk of a response and in complete responses
-	TopKeys    []string // keys at the top of its payloads that no log entry has there
+	TopKeys    []string // keys at the top level of its payloads that no log entry has there
 	Blocks     bool     // its chunks number content blocks, which separates parallel streams
 	Unnamed    bool     // its chunks may lack the name of their response
 	EventNames bool     // its events have names
 	Lines      bool     // its streams are JSON lines instead of server-sent events
 	Identity   *Identity
 
-	// The parts of histories and of other content.
+	// The fields below describe the parts of histories and of other content.
 	PartTypes   []string // types of the parts of a message
 	PartKeys    []string // keys that only parts have
 	MessageKeys []string // keys that a message has in addition to its role
@@ -73,10 +73,10 @@ const (
 	BlockStop
 )
 
-// Kind says what a payload is.
+// Kind is the kind of a payload.
 type Kind int8
 
-// The kinds of payloads. Nothing is for payloads of any other kind, which are excluded.
+// These are the kinds of payloads. Nothing is for payloads of any other kind; they are excluded.
 const (
 	Nothing Kind = iota
 	Chunk
@@ -86,16 +86,16 @@ const (
 
 // Rule recognises payloads by their fields.
 //
-// When lists conditions, separated by spaces; all must hold. A condition is a path, a|b for alternatives at its
-// beginning. In a path, 0 is the first element of a list, * any element. The path alone means that the value
-// exists. Its suffix can say more:
+// When lists conditions, separated by spaces. All must hold. A condition is a path; a|b means alternatives at
+// its beginning. In a path, 0 is the first element of a list, and * is any element. A path alone means that the
+// value exists. A prefix or suffix adds a condition:
 //
-//	!path         it is not there
-//	path:{ path:[ it is an object, a list, or may be one that is cut off
-//	path=text     it is the string
-//	path$=text    it is a string with this end
-//	path~text     its JSON contains the text
-//	path>key      it contains the key, the last time with a string
+//	!path         the value doesn't exist
+//	path:{ path:[ the value is an object or a list, possibly cut off
+//	path=text     the value is this string
+//	path$=text    the value is a string that ends with this text
+//	path~text     the JSON of the value contains the text
+//	path>key      the value contains the key, and its last occurrence has a string
 type Rule struct {
 	Is    Kind
 	When  string
@@ -118,25 +118,26 @@ type Identity struct {
 	Took    string   // path of the duration since the request, in ns
 }
 
-// Sent says how a history contains messages of the model, and how to make a response from such a message.
+// Sent says how a history contains messages of the model. It also says how to make a response from such a
+// message.
 type Sent struct {
 	List  string   // key of the history
 	When  string   // conditions for a message with calls
 	Take  string   // key of the message that the response contains; "" for the complete message
 	Body  string   // a response: MODEL stands for the model's field, MESSAGE for the taken value
-	Group []string // conditions, one of which holds for other messages of the same response; nil if each is one
+	Group []string // one of these conditions holds for further messages of a response; nil if a message is a response
 }
 
-// Place says where a value is in a JSON text. Path is the last keys that lead to it, separated by dots, "#" for an
-// element of a list; ^ at its beginning means that these are all keys.
+// Place says where a value is in a JSON text. Path holds the last keys that lead to the value, separated by
+// dots. "#" is an element of a list. A path that begins with ^ holds all keys.
 type Place struct {
 	Path string
-	With string // the text contains it; "" for any
+	With string // a text that the JSON text contains; "" for any
 }
 
 // Refusal is the form of a provider's errors.
 type Refusal struct {
-	Paths  []string // parts of the paths of its requests
+	Paths  []string // parts of the paths of requests of the provider
 	Bodies []string // parts of its responses
 	Header func(status int) (name, value string)
 	Body   func(status int, message string) any
