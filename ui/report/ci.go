@@ -13,8 +13,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// junitSuites is the root of the JUnit XML that Jenkins, GitLab and others read. It has all that the
-// strictest of its schemas require. A suite is a file, and a case is a turn.
+// junitSuites is the root of the JUnit XML that Jenkins, GitLab and others read. It has every element and attribute
+// that the strictest JUnit schema requires. A suite is a file, and a case is a turn.
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []junitSuite
@@ -52,8 +52,8 @@ type junitFail struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit returns the check as JUnit XML. The duration of a turn is not the duration of a test, so all
-// durations are 0.
+// JUnit returns the check as JUnit XML. All durations are 0, because the duration of a turn is not the duration of
+// a test.
 func (c *Check) JUnit() []byte {
 	var all junitSuites
 	of := c.findingsByTurn()
@@ -83,7 +83,7 @@ func (c *Check) JUnit() []byte {
 	e := xml.NewEncoder(&b)
 	e.Indent("", " ")
 	if err := e.Encode(all); err != nil {
-		panic(err) // can't happen: our types have only strings and numbers
+		panic(err) // unreachable: our types have only strings and numbers
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
@@ -114,7 +114,7 @@ func (c *Check) findingsByTurn() map[turnKey][]*Finding {
 	return of
 }
 
-// toSuite returns the suite of a file. Its first case is about reading the file.
+// toSuite returns the suite of a file. Its first case reports whether the file was read.
 func (f *File) toSuite(of map[turnKey][]*Finding) junitSuite {
 	s := junitSuite{Name: cleanText(f.Name)}
 	add := func(name string, turn int) {
@@ -136,7 +136,7 @@ func (f *File) toSuite(of map[turnKey][]*Finding) junitSuite {
 	return s
 }
 
-// failureOf returns a failure of the findings that make the run fail, or nil.
+// failureOf returns one failure that lists the findings that make the run fail, or nil.
 func failureOf(found []*Finding) (fail *junitFail) {
 	for _, f := range found {
 		if !f.Fails {
@@ -150,7 +150,7 @@ func failureOf(found []*Finding) (fail *junitFail) {
 	return fail
 }
 
-// sarifLog is the root of a SARIF file. This and the types below are the part of SARIF 2.1.0 that toolscope
+// sarifLog is the root of a SARIF file. This type and the types below are the part of SARIF 2.1.0 that toolscope
 // writes and reads:
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 type sarifLog struct {
@@ -240,14 +240,14 @@ type sarifProperties struct {
 	Fails bool   `json:"fails"`
 }
 
-// printName is the name of the fingerprint in SARIF. Its number increases when fingerprints are
-// computed differently.
+// printName is the key of the fingerprint in SARIF. Its number increases when fingerprints are computed
+// differently.
 const printName = "toolscope/v2"
 
-// levels maps severities to the levels of SARIF.
+// levels maps severities to SARIF levels.
 var levels = map[stream.Severity]string{stream.Info: "note", stream.Warn: "warning", stream.Error: "error"}
 
-// SARIF returns the check as SARIF 2.1.0. all are the codes that toolscope has; those that occur in the
+// SARIF returns the check as SARIF 2.1.0. all has every finding code of toolscope. The codes that occur in the
 // check or its baseline become rules.
 func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 	var run sarifRun
@@ -309,7 +309,7 @@ func (c *Check) sarifNotices() (list []sarifNotification) {
 	return list
 }
 
-// sarifLocations returns the place of the finding: in a file, as exactly as known, and in a call.
+// sarifLocations returns the location of the finding: the file, the bytes if known, and the call.
 func (f *Finding) sarifLocations() []sarifLocation {
 	var l sarifLocation
 	if f.File != "" && f.File != "stdin" {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Exchange is a request and its response for an HTTP Archive.
+// An Exchange is a request and its response, as input for an HTTP Archive.
 type Exchange struct {
 	Method, URL                   string // "" if the request was not captured
 	Status                        int    // 0 if unknown
@@ -19,18 +19,18 @@ type Exchange struct {
 	Sent                          int       // size of the response as sent, in bytes
 	Start                         time.Time // zero if unknown
 	Wait, Receive                 time.Duration
-	Why                           string    // why it ended abnormally; "" otherwise
-	Messages                      []Message // of a WebSocket
+	Why                           string    // why the exchange ended abnormally; "" otherwise
+	Messages                      []Message // messages of a WebSocket
 }
 
 // A Message is a message of a WebSocket.
 type Message struct {
-	Sent bool // by the client
+	Sent bool // the client sent it
 	At   time.Time
 	Data []byte
 }
 
-// harLog is the root of an HTTP Archive. This and the types below are the part of HAR 1.2 that toolscope
+// harLog is the root of an HTTP Archive. This type and the types below are the part of HAR 1.2 that toolscope
 // writes: http://www.softwareishard.com/blog/har-12-spec/
 type harLog struct {
 	Log struct {
@@ -106,8 +106,8 @@ type harMessage struct {
 	Data   string  `json:"data"`
 }
 
-// HAR returns exchanges as an HTTP Archive. If a required value is unknown, the entry has a substitute and a
-// comment that names it.
+// HAR returns exchanges as an HTTP Archive. An entry with an unknown required value has a substitute and a comment
+// that names the value.
 func HAR(version string, all []Exchange) []byte {
 	var log harLog
 	log.Log.Version = "1.2"

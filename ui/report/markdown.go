@@ -14,24 +14,24 @@ import (
 
 // A Subject is the subject of a bug report: a turn, or one of its calls.
 type Subject struct {
-	Version string // of toolscope
+	Version string // version of toolscope
 	File    string
 	Turn    *stream.Turn
 	Call    *stream.Call                                           // nil for the complete turn
-	Title   string                                                 // names what is wrong; "" for the place of the subject
-	Facts   [][2]string                                            // other known facts, as labels and values
-	Verdict func(*stream.Call) (sentence string, rows [][2]string) // what is wrong with a call; may be nil
+	Title   string                                                 // names the problem; "" to use the place of the subject
+	Facts   [][2]string                                            // further known facts, as labels and values
+	Verdict func(*stream.Call) (sentence string, rows [][2]string) // describes a call's problem; may be nil
 	Frame   func(event int) []byte
 }
 
-// Limits of the arguments, and of each frame, in a report.
+// These constants limit the arguments, and each frame, in a report.
 const (
 	maxArgumentBytes = 16 << 10
 	maxFrameBytes    = 2 << 10
 )
 
-// Markdown returns a bug report. Text from outside is escaped: it can't be Markdown or HTML, and it can't
-// mention a user.
+// Markdown returns a bug report in Markdown. Text from outside is escaped, so it can't act as Markdown or HTML, and
+// it can't mention a user.
 func (c *Subject) Markdown() []byte {
 	var b bytes.Buffer
 	place := fmt.Sprintf("turn %d", c.Turn.Number+1)
@@ -60,7 +60,7 @@ func (c *Subject) Markdown() []byte {
 	return b.Bytes()
 }
 
-// writeRows writes labels and values.
+// writeRows writes labels and values as a list.
 func writeRows(b *bytes.Buffer, rows [][2]string) {
 	for _, r := range rows {
 		fmt.Fprintf(b, "- %s: %s\n", r[0], escapeMarkdown(r[1]))
@@ -88,7 +88,7 @@ func (c *Subject) writeCall(b *bytes.Buffer, call *stream.Call) {
 	c.writeFindings(b, "Findings of the call", call.Findings)
 }
 
-// writeFindings writes findings with the frames that show them.
+// writeFindings writes findings, each with its frame.
 func (c *Subject) writeFindings(b *bytes.Buffer, title string, found []stream.Finding) {
 	if len(found) == 0 {
 		return
@@ -102,7 +102,7 @@ func (c *Subject) writeFindings(b *bytes.Buffer, title string, found []stream.Fi
 	}
 }
 
-// escapeMarkdown escapes text for a line of Markdown.
+// escapeMarkdown cleans text from outside and escapes it for a line of Markdown.
 func escapeMarkdown(text string) string {
 	var b strings.Builder
 	for _, c := range display.Clean(text).String() {
@@ -119,7 +119,7 @@ func escapeMarkdown(text string) string {
 	return strings.ReplaceAll(b.String(), "://", "&#58;//") // prevents automatic links
 }
 
-// fenceArgs returns the arguments of a call as a code block, with the finding in a row under the first wrong byte.
+// fenceArgs returns the arguments of a call as a code block. A row under the first wrong byte shows the finding.
 func fenceArgs(call *stream.Call) string {
 	for i := range call.Findings {
 		if f := &call.Findings[i]; f.ExplainsState && f.Severity == stream.Error && f.Offset >= 0 && f.Offset < len(call.Args()) {
@@ -129,13 +129,13 @@ func fenceArgs(call *stream.Call) string {
 	return fenceCode("json", call.Args(), maxArgumentBytes)
 }
 
-// fenceCode returns the first bytes of text, up to most, as a code block. Its fence is longer than any run
+// fenceCode returns the first bytes of text, at most most bytes, as a code block. Its fence is longer than any run
 // of backquotes in the text.
 func fenceCode(kind string, text []byte, most int) string {
 	return fenceMarked(kind, text, most, -1, "")
 }
 
-// fenceMarked is like fenceCode, with a mark in a row under a byte of the text; none for -1.
+// fenceMarked is like fenceCode, but adds a row with mark under the byte at. If at is -1, it adds no row.
 func fenceMarked(kind string, text []byte, most, at int, mark string) string {
 	shown := text[:min(len(text), most)]
 	var b strings.Builder
@@ -162,14 +162,14 @@ func fenceMarked(kind string, text []byte, most, at int, mark string) string {
 	return fence + kind + "\n" + b.String() + fence + "\n" + more
 }
 
-// Sizes of a picture, in pixels.
+// These constants are sizes in the picture, in pixels.
 const (
 	svgWidth, svgRow = 960, 34
 	svgLeft, svgTop  = 250, 76
 	svgRight         = 190
 )
 
-// svgStyle has colours for light and dark pages. Colour is never the only difference.
+// svgStyle has colours for light and dark pages. States never differ only in colour.
 const svgStyle = `<style>
 text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}.bg{fill:#fff}.dim{fill:#59636e}
 .bar{fill:#0969da}.good{fill:#1a7f37}.bad{fill:#cf222e}.tick{stroke:#fff}.axis{stroke:#818b98}
@@ -178,8 +178,8 @@ text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}.bg{fill:#fff}
 </style>
 `
 
-// SVG returns the timeline of the subject as a picture that screen readers can read. Each call is a bar, from
-// its start to its last delta, with a tick for each delta. If times are unknown, the axis counts events.
+// SVG returns the timeline of the subject as a picture, with a description for screen readers. Each call is a bar,
+// from its start to its last delta, with a tick for each delta. If times are unknown, the axis counts events.
 func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	var b bytes.Buffer
 	calls := c.Turn.Calls
@@ -202,7 +202,7 @@ func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	return b.Bytes()
 }
 
-// describe returns the contents of the picture in words.
+// describe describes the picture in words.
 func (c *Subject) describe(calls []*stream.Call) string {
 	words := fmt.Sprintf("The response is %s; calls: %d.", c.Turn.Phase(), len(c.Turn.Calls))
 	for _, call := range calls {
@@ -214,15 +214,14 @@ func (c *Subject) describe(calls []*stream.Call) string {
 	return words
 }
 
-// inXML cleans text from outside, and escapes it for an XML element.
+// inXML cleans text from outside and escapes it for an XML element.
 func inXML(text string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(display.Clean(text).String()))
 	return b.String()
 }
 
-// An axis maps events to positions in the picture: by their times or, if times are unknown, by their
-// numbers.
+// An axis maps events to positions in the picture. It uses their times or, if times are unknown, their numbers.
 type axis struct {
 	at          func(event int) time.Duration
 	timed       bool

@@ -1,10 +1,10 @@
-// Package report writes findings, turns and exchanges in the formats of other programs. Its functions are
-// pure: they turn facts into bytes. The output is safe to print on a terminal.
+// Package report writes findings, turns and exchanges in the formats of other programs. Its functions do no I/O:
+// they turn facts into bytes. The output is safe to print on a terminal.
 //
-// A [Body] is a response from which a repro is made: its contents are replaced, its form stays.
+// A [Body] is a response from which a repro is made. The repro has other contents but the same form.
 //
-// A [Check] holds the findings of a run of check. Each finding has a fingerprint, which does not change
-// when lines move, ids change, or the name of a file has another date.
+// A [Check] holds the findings of a run of check. Each finding has a fingerprint. The fingerprint does not change
+// when lines move, ids change, or a file's name has another date.
 package report
 
 import (
@@ -24,11 +24,11 @@ import (
 
 // A Check is the result of a run of `check`: the files and the findings in them.
 type Check struct {
-	Version  string // of toolscope
+	Version  string // version of toolscope
 	Files    []File
-	Findings []Finding      // in the order of discovery within a file
-	Absent   []KnownFinding // findings of the baseline that were not found again
-	Trouble  []string       // why the result is incomplete
+	Findings []Finding      // within a file, in the order of discovery
+	Absent   []KnownFinding // findings of the baseline that this run did not find
+	Trouble  []string       // reasons why the result is incomplete
 	Time     string         // time of the run, e.g. 2026-11-22T10:00:00, without a zone
 }
 
@@ -36,7 +36,7 @@ type Check struct {
 type File struct {
 	Name  string
 	Turns []Turn
-	Why   string // why it was not read, or nothing was recognised; "" otherwise
+	Why   string // why the file was not read or not recognised; "" otherwise
 }
 
 // A Turn is a turn of a checked file.
@@ -49,9 +49,9 @@ type Turn struct {
 type Finding struct {
 	stream.Finding
 	File       string // "" for a finding about all files
-	Machine    string // another machine, as HOST/AGENT; "" for this machine
-	Turn, Call int    // from 1; 0 for a finding about the file, about the turn
-	Tool       string // name of the call's tool
+	Machine    string // machine that captured the finding, as HOST/AGENT; "" for this machine
+	Turn, Call int    // from 1; 0 if the finding is not about a turn or a call
+	Tool       string // tool name of the call
 	ID         string // id of the call
 	Place      Location
 	Known      bool // the baseline has the finding
@@ -67,8 +67,8 @@ type Location struct {
 // Fingerprint returns the finding's fingerprint.
 func (f *Finding) Fingerprint() string { return fingerprintOf(f.Code, f.File, f.Tool, f.Facts) }
 
-// fingerprintOf returns the fingerprint of a finding: the version, and a hash of the code, the file's
-// name, the tool and the facts. It does not depend on the message, so the wording may change.
+// fingerprintOf returns the fingerprint of a finding: the version, and a hash of the code, the file's name, the
+// tool and the facts. It does not depend on the message, so the message's text may change.
 func fingerprintOf(code, file, tool, facts string) string {
 	sum := sha256.New()
 	for _, part := range []string{code, stableText(path.Base(strings.ReplaceAll(file, `\`, "/"))), stableText(tool)} {
@@ -86,8 +86,8 @@ func fingerprintOf(code, file, tool, facts string) string {
 // differently.
 const fingerprintVersion = "v2:"
 
-// stableText returns a text without the parts that change between runs: arguments, quotations from the
-// wire, and words with a digit, which are numbers, dates and ids.
+// stableText returns a text without the parts that change between runs: arguments, quotations from the wire, and
+// words with a digit, such as numbers, dates and ids.
 func stableText(text string) string {
 	for _, r := range unstableParts {
 		text = r.is.ReplaceAllString(text, r.as)
@@ -130,7 +130,7 @@ func encodeJSON(v any) []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	if err := e.Encode(v); err != nil {
-		panic(err) // can't happen: our types always encode
+		panic(err) // unreachable: our types always encode
 	}
 	return display.AppendJSONText(nil, b.Bytes())
 }
@@ -141,7 +141,7 @@ type KnownFinding struct{ Code, File, Tool, Message, Fingerprint string }
 // A Baseline holds the findings of an earlier run. The zero Baseline has none.
 type Baseline struct {
 	known []KnownFinding
-	left  map[string]int // by fingerprint: the number of findings that were not found again
+	left  map[string]int // number of findings per fingerprint that were not found again
 }
 
 // ReadBaseline reads the output of `check`, as jsonl or SARIF.
@@ -216,7 +216,7 @@ func knownOfLines(text []byte) (known []KnownFinding, err error) {
 	return known, nil
 }
 
-// Knows reports whether the baseline has the finding. Each finding of the baseline matches only once.
+// Knows reports whether the baseline has the finding. Each finding of the baseline matches only one finding.
 func (b *Baseline) Knows(f *Finding) bool {
 	if b == nil || b.left[f.Fingerprint()] == 0 {
 		return false
@@ -225,13 +225,13 @@ func (b *Baseline) Knows(f *Finding) bool {
 	return true
 }
 
-// Absent returns the findings of the baseline that were not found again, in their order. It returns each
+// Absent returns the findings of the baseline that this run did not find, in the baseline's order. It returns each
 // finding only once, so a second call returns none.
 func (b *Baseline) Absent() (gone []KnownFinding) {
 	if b == nil {
 		return nil
 	}
-	for i := len(b.known) - 1; i >= 0; i-- { // of equal findings, the first ones were found
+	for i := len(b.known) - 1; i >= 0; i-- { // if some of several equal findings are absent, these are the last ones
 		if k := b.known[i]; b.left[k.Fingerprint] > 0 {
 			b.left[k.Fingerprint]--
 			gone = append([]KnownFinding{k}, gone...)
@@ -245,7 +245,7 @@ func (f *Finding) Text() display.Text {
 	return display.Format("%s%s %s: %s (by %s)", f.Where(), f.Severity, f.Code, f.Message, f.CausedBy())
 }
 
-// Where returns the start of the line of a finding: its place in the form that editors and CI read.
+// Where returns the finding's place in the form that editors and CI read. It is the start of the finding's line.
 func (f *Finding) Where() display.Text {
 	where := display.Clean(f.subjectText())
 	if f.File != "" {
@@ -263,7 +263,7 @@ func (f *Finding) Where() display.Text {
 	return where
 }
 
-// Text returns one line that reports the finding as gone.
+// Text returns a line that reports the finding as gone.
 func (k *KnownFinding) Text() display.Text {
 	where := display.Clean(k.File)
 	if k.Tool != "" {

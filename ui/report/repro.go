@@ -14,9 +14,9 @@ import (
 type Body struct {
 	Bytes  []byte
 	Events bool  // the frames are server-sent events
-	Ends   []int // ends of the frames, in order
+	Ends   []int // end offsets of the frames, in order
 	Calls  []Args
-	Models map[string]bool // public models: their names stay
+	Models map[string]bool // names of public models, which stay unchanged
 }
 
 // Args are the arguments of a call, with the frame of each delta.
@@ -29,12 +29,12 @@ type Args struct {
 // A Delta is a range of the arguments, and the number of the frame that contains it.
 type Delta struct{ Start, End, Frame int }
 
-// A DeltaStandIn is the text of a delta with its stand-in.
+// A DeltaStandIn is the text of a delta and its stand-in.
 type DeltaStandIn struct{ Text, StandIn string }
 
-// Repro returns the body with stand-ins for all its contents: texts, names, ids and values. A stand-in has
-// the length and the spelling of the original, and equal originals have equal stand-ins. So the stream
-// stays malformed in the same way. The words of protocols stay.
+// Repro returns the body with stand-ins for all its contents: texts, names, ids and values. A stand-in has the same
+// length and the same spelling (letter cases, escapes) as the original. Equal originals have equal stand-ins. So
+// the stream stays malformed in the same way. The words of protocols do not change.
 func (b *Body) Repro() []byte {
 	w := &standInWalker{names: new(node), numbers: new(node), models: b.Models}
 	pieces := map[int][]DeltaStandIn{}
@@ -60,7 +60,7 @@ func (b *Body) Repro() []byte {
 	return out
 }
 
-// standInFor returns the stand-in for the arguments of a call. It has the same length.
+// standInFor returns the stand-in for the arguments of a call. It is as long as the arguments.
 func (w *standInWalker) standInFor(c Args) []byte {
 	stand := bytes.Clone(c.Text)
 	if c.Freeform {
@@ -71,7 +71,7 @@ func (w *standInWalker) standInFor(c Args) []byte {
 	return stand
 }
 
-// replacePayload replaces the contents of a frame: JSON, or the text in its place.
+// replacePayload replaces the contents of a frame. The frame is JSON, or plain text instead of JSON.
 func (w *standInWalker) replacePayload(p []byte) {
 	begin := bytes.TrimLeft(p, " \t\r\n,\ufeff")
 	if len(begin) > 0 && strings.IndexByte("{[\"-0123456789])", begin[0]) < 0 && !bytes.HasPrefix(begin, []byte("null")) && !bytes.HasPrefix(begin, []byte("[DONE]")) {
@@ -126,9 +126,9 @@ func lineLen(p []byte) int {
 	return n + 1
 }
 
-// replaceMessage replaces the payload of a message of AWS's binary event stream. It corrects the checksum if
-// the old one was right. The headers stay, as words of the protocol. It reports whether the frame is a
-// message of that format.
+// replaceMessage replaces the payload of a message of AWS's binary event stream. It updates the checksum if the old
+// one was correct. The headers do not change, because they are words of the protocol. It reports whether the frame
+// is such a message.
 func (w *standInWalker) replaceMessage(frame []byte) bool {
 	const prelude, trailer = 12, 4
 	if len(frame) < prelude+trailer {
@@ -150,9 +150,9 @@ func (w *standInWalker) replaceMessage(frame []byte) bool {
 // A CapturedRequest is a request from a capture.
 type CapturedRequest struct {
 	Method, URL string
-	Header      map[string][]string // canonical names, e.g. "X-Api-Key"
+	Header      map[string][]string // keys are canonical header names, e.g. "X-Api-Key"
 	Body        []byte
-	Keys        map[string]string // by header name: the shell variable that replaces a secret
+	Keys        map[string]string // by header name: shell variable that replaces a redacted secret
 }
 
 // skippedHeaders are the headers that belong to one connection or that curl sets itself.
@@ -161,14 +161,14 @@ var skippedHeaders = []string{
 	"Transfer-Encoding", "Upgrade", "User-Agent",
 }
 
-// redacted is the start of the text that replaces a secret.
+// redacted is the start of the text with which toolscope replaces a secret.
 const redacted = "[redacted:"
 
-// Curl returns a command for a POSIX shell that sends the request. Redacted secrets in headers become
-// shell variables; redacted secrets in the body stay redacted.
+// Curl returns a command for a POSIX shell that sends the request. Redacted secrets in headers become shell
+// variables. Redacted secrets in the body stay redacted.
 func (a *CapturedRequest) Curl() []byte {
 	var b bytes.Buffer
-	words := bytes.IndexByte(a.Body, 0) < 0 // an argument can't contain a zero byte
+	words := bytes.IndexByte(a.Body, 0) < 0 // a shell argument can't contain a zero byte
 	if !words {
 		fmt.Fprintf(&b, "printf %%s %s | base64 -d | ", base64.StdEncoding.EncodeToString(a.Body))
 	}
@@ -194,8 +194,8 @@ func (a *CapturedRequest) Curl() []byte {
 	return b.Bytes()
 }
 
-// headerArg returns a header as a shell argument. A secret becomes a variable: the one for the provider's
-// key, or one named after the header.
+// headerArg returns a header as a shell argument. A redacted secret becomes a variable. The variable is the one for
+// the provider's key, or else is named after the header.
 func (a *CapturedRequest) headerArg(name, value string) string {
 	if !strings.Contains(value, redacted) {
 		return shellQuote(strings.ToLower(name) + ": " + value)
@@ -208,7 +208,7 @@ func (a *CapturedRequest) headerArg(name, value string) string {
 	return shellQuote(strings.ToLower(name)+": "+before) + `"$` + variable + `"`
 }
 
-// shellQuote quotes any text as one word of a shell. Control characters are written as escapes.
+// shellQuote quotes a text as one word of a shell command. It writes control characters as escapes.
 func shellQuote(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 }) >= 0 {
 		return shellQuoteEscaped(text)
@@ -216,7 +216,7 @@ func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// shellQuoteEscaped quotes a text as $'…', in which bash, zsh and ksh interpret escapes.
+// shellQuoteEscaped quotes a text as $'…'. In this form, bash, zsh and ksh interpret escapes.
 func shellQuoteEscaped(text string) string {
 	var b strings.Builder
 	b.WriteString("$'")

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// otlpTraces is the root of OTLP/JSON. This and the types below are the part that toolscope writes:
+// otlpTraces is the root of OTLP/JSON. This type and the types below are the part that toolscope writes:
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 type otlpTraces struct {
 	Resources []otlpResource `json:"resourceSpans"`
@@ -39,7 +39,7 @@ type otlpSpan struct {
 	State      string          `json:"traceState,omitempty"`
 	Flags      uint32          `json:"flags,omitempty"`
 	Name       string          `json:"name"`
-	Kind       int             `json:"kind"` // 1 internal, 3 client
+	Kind       int             `json:"kind"` // 1 is internal, 3 is client
 	Start      string          `json:"startTimeUnixNano"`
 	End        string          `json:"endTimeUnixNano"`
 	Attributes []otlpAttribute `json:"attributes"`
@@ -48,7 +48,7 @@ type otlpSpan struct {
 }
 
 type otlpStatus struct {
-	Code    int    `json:"code,omitempty"` // 2 is an error
+	Code    int    `json:"code,omitempty"` // 2 is error
 	Message string `json:"message,omitempty"`
 }
 
@@ -74,7 +74,7 @@ type otlpAll struct {
 	Values []otlpValue `json:"values"`
 }
 
-// OTLP returns spans as OTLP/JSON. version is toolscope's version. Unknown times are 0.
+// OTLP returns spans as OTLP/JSON. version is toolscope's version. An unknown time becomes 0.
 func OTLP(version string, spans []Span) []byte {
 	all := otlpTraces{[]otlpResource{}}
 	for _, group := range ByMachine(spans) {
@@ -111,7 +111,7 @@ func otlpOf(s *Span) otlpSpan {
 	return out
 }
 
-// unixNanos formats a time for OTLP/JSON; an unknown time is 0.
+// unixNanos formats a time for OTLP/JSON. An unknown time becomes 0.
 func unixNanos(at time.Time) string {
 	if at.IsZero() {
 		return "0"
@@ -149,16 +149,16 @@ func otlpValueOf(value any) (v otlpValue) {
 type Span struct {
 	Trace      [16]byte
 	ID, Parent [8]byte // Parent is zero for a root span
-	State      string  // tracestate
-	Flags      uint32  // as in OTLP; 0 if unknown
+	State      string  // W3C tracestate
+	Flags      uint32  // flags of OTLP; 0 if unknown
 	Name       string
-	Client     bool      // the span is a request to a provider; otherwise it is a part of one
+	Client     bool      // the span is a request to a provider; otherwise it is a part of a request
 	Began      time.Time // zero if unknown
 	Ended      time.Time
 	Attributes []Attribute
 	Events     []SpanEvent
 	Failed     bool
-	Failure    string         // why it failed
+	Failure    string         // reason, if Failed
 	Machine    stream.Machine // machine that captured it
 }
 
@@ -168,7 +168,7 @@ type Attribute struct {
 	Value any
 }
 
-// A SpanEvent is an event within a span.
+// A SpanEvent is an event in a span.
 type SpanEvent struct {
 	At         time.Time
 	Name       string
@@ -229,12 +229,12 @@ func (a *attributes) addList(key, value string) {
 	}
 }
 
-// semconv is the commit of the conventions for generative AI that the spans follow. The conventions are in
-// development and have no version yet, so each span names this commit.
+// semconv is the commit of the OpenTelemetry conventions for generative AI that the spans follow. The conventions
+// are in development and have no version yet, so each span names this commit.
 const semconv = "open-telemetry/semantic-conventions-genai@9430220eb6f3f8a0e41d2e0e548aeb5cb9ca5f14"
 
-// Attributes of the conventions: those in docs/gen-ai/gen-ai-spans.md of that repository, and the stable
-// attributes of OpenTelemetry that the file names.
+// These constants are attribute names of the conventions, from docs/gen-ai/gen-ai-spans.md of that repository.
+// Below them are the stable attributes of OpenTelemetry to which that file refers.
 const (
 	semOperation    = "gen_ai.operation.name"
 	semProvider     = "gen_ai.provider.name"
@@ -266,18 +266,18 @@ const (
 	semMachine = "host.name"
 )
 
-// Attributes of toolscope.
+// These constants are attribute names of toolscope.
 const (
 	ownSemconv  = "toolscope.semconv"
 	ownProtocol = "toolscope.protocol"
-	ownAgent    = "toolscope.agent"      // name of the watched program, from --agent
-	ownParty    = "toolscope.turn.agent" // the agent of the session that sent the request: "main" or its id
+	ownAgent    = "toolscope.agent"      // the watched program's name, from --agent
+	ownParty    = "toolscope.turn.agent" // agent of the session that sent the request: "main" or an id
 	ownPhase    = "toolscope.turn.phase"
 	ownEndedBy  = "toolscope.turn.ended_by"
 	ownMissed   = "toolscope.turn.missed.bytes"
 	ownCalls    = "toolscope.turn.calls"
-	ownClock    = "toolscope.clock" // why the times are not the times of the exchange
-	ownCut      = "toolscope.cut"   // texts of the span were too long and are cut
+	ownClock    = "toolscope.clock" // explains times that are not the times of the exchange
+	ownCut      = "toolscope.cut"   // texts of the span were too long and were cut
 
 	ownCallStatus = "toolscope.call.status"
 	ownCallPhase  = "toolscope.call.phase"
@@ -287,8 +287,8 @@ const (
 	ownDeltas     = "toolscope.call.deltas"
 	ownServer     = "toolscope.call.server" // the provider runs the tool
 	ownAttempt    = "toolscope.call.attempt"
-	ownResult     = "toolscope.call.result"        // the tool's result in a later request: ok or failed
-	ownOddName    = "toolscope.call.name_left_out" // the tool's name is left out: it is not a plain name
+	ownResult     = "toolscope.call.result"        // outcome of the tool's result in a later request: ok or failed
+	ownOddName    = "toolscope.call.name_left_out" // the tool's name is missing, because it is not a plain name
 
 	ownFinding  = "toolscope.finding"
 	ownCode     = "toolscope.finding.code"
@@ -299,22 +299,22 @@ const (
 	ownMessage  = "toolscope.finding.message"
 )
 
-// operations maps protocols to the operation names of the conventions. The operation of all other protocols
-// is chat.
+// operations maps protocols to the operation names of the conventions. All other protocols have the operation chat.
 var operations = map[string]string{"gemini": "generate_content", "aistudio": "generate_content"}
 
-// maxTextBytes is the approximate limit of all texts in a span. Collectors accept requests of about 20 MB.
+// maxTextBytes is the approximate limit for all texts of a span together. Collectors accept requests of about 20
+// MB.
 const maxTextBytes = 4 << 20
 
-// spanTexts prepares the texts of one span: it removes secrets, and cuts texts that are too long.
+// spanTexts prepares the texts of one span. It removes secrets and cuts texts that are too long.
 type spanTexts struct {
 	tr   *Tracer
-	room int  // bytes of content that still fit
+	room int  // number of bytes of content that still fit
 	cut  bool // a text was cut
 }
 
-// limitContent returns a text of a model or tool without secrets, cut to the free room. It returns "" if
-// spans have no content.
+// limitContent returns a text of a model or tool without secrets, cut to the remaining room. It returns "" if spans
+// have no content.
 func (s *spanTexts) limitContent(text string) string {
 	if !s.tr.Content {
 		return ""
@@ -332,8 +332,8 @@ func (s *spanTexts) limitContent(text string) string {
 // maxNameBytes is the maximum length of a name.
 const maxNameBytes = 128
 
-// limitName returns a name from outside, without secrets. It handles a long name, or one with unusual
-// characters, as content, because it can be any text.
+// limitName returns a name from outside, without secrets. A name that is long or has unusual characters can be any
+// text, so limitName handles it as content.
 func (s *spanTexts) limitName(name string) string {
 	if s.tr.Clean != nil {
 		name = s.tr.Clean(name)
@@ -345,11 +345,11 @@ func (s *spanTexts) limitName(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxNameBytes)], "")
 }
 
-// maxWordBytes is the maximum length of a word.
+// maxWordBytes is the maximum length that limitWord returns.
 const maxWordBytes = 256
 
-// limitWord returns a word that a provider or a client chose, e.g. a model or an id. It is not content, but it
-// can be very long, so it is cut.
+// limitWord cuts a word that a provider or a client chose, e.g. a model or an id. The word is not content, but it
+// can be very long.
 func (s *spanTexts) limitWord(word string) string {
 	if len(word) <= maxWordBytes {
 		return word
@@ -363,7 +363,8 @@ func isOdd(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("_.:/-", c)
 }
 
-// findingEvents returns findings as events of a span. Their messages may quote models, so they are content.
+// findingEvents returns findings as events of a span. Their messages may quote model output, so the messages are
+// content.
 func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Span) (all []SpanEvent) {
 	for _, f := range list {
 		var a attributes
@@ -385,7 +386,7 @@ func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Spa
 	return all
 }
 
-// addDetail adds the rule and the place of a broken rule, and the numbers of any other detail.
+// addDetail adds the rule and the place of a request that breaks a rule, and the numbers of any other detail.
 func (s *spanTexts) addDetail(a *attributes, d *stream.Detail) {
 	if d == nil {
 		return
@@ -404,8 +405,8 @@ func (s *spanTexts) addDetail(a *attributes, d *stream.Detail) {
 	}
 }
 
-// outputMessage returns the response in the JSON format of the conventions, or "" if spans have no content.
-// Arguments that are not a JSON object are a string, as received.
+// outputMessage returns the response in the JSON format of the conventions, or "" if spans have no content. If
+// arguments are not a JSON object, they are a string as received.
 func (s *spanTexts) outputMessage(t *stream.Turn) string {
 	if !s.tr.Content {
 		return ""

@@ -13,23 +13,23 @@ import (
 	"toolscope/stream/json"
 )
 
-// A charClass is the class that a character and its stand-in share. Both also have the same length in
-// bytes. Characters of the class kept stay as they are: spaces, punctuation, controls.
+// A charClass is the class that a character and its stand-in share. Both have the same length in bytes. Characters
+// of the class kept do not change: spaces, punctuation, controls.
 type charClass uint8
 
 const (
 	lower charClass = iota
 	upper
 	digit
-	two // bytes in UTF-8
+	two // length in UTF-8, in bytes
 	three
 	four
 	numClasses
 	kept = numClasses
 )
 
-// standInRanges are the stand-ins of each class: the first character and the number of characters. After
-// the last one, the first is used again.
+// standInRanges are the stand-ins of each class: the first character and the number of characters. After the last
+// character, the first one is used again.
 var standInRanges = [numClasses]struct {
 	first rune
 	count int
@@ -53,11 +53,11 @@ func classOf(c rune) charClass {
 	return four
 }
 
-// A standInMapper returns the stand-ins for the characters of a text, one after another.
+// A standInMapper returns the stand-ins for a text's characters, one after another.
 type standInMapper interface{ next(c rune) rune }
 
-// textMapper is the mapper for running text. A stand-in depends only on the class of the character. So a
-// part of a text has the same stand-in in the text and alone.
+// textMapper is the mapper for running text. A stand-in depends only on the class of the character. So a part of a
+// text has the same stand-in inside the text and alone.
 type textMapper struct{}
 
 func (textMapper) next(c rune) rune {
@@ -71,16 +71,16 @@ func (textMapper) next(c rune) rune {
 	}
 }
 
-// A node is the end of a prefix in a tree of names and values. Texts with the same prefix have stand-ins
-// with the same prefix, and different texts have different stand-ins. So equal texts stay equal, and a
-// prefix stays a prefix.
+// A node is the end of a prefix in a tree of names and values. Texts with the same prefix have stand-ins with the
+// same prefix. Different texts have different stand-ins. So equal texts stay equal, and a prefix stays a prefix.
 type node struct {
 	kids map[rune]*node
-	as   rune            // the stand-in of the character that leads here
-	used [numClasses]int // number of stand-ins that kids have
+	as   rune            // stand-in of the character that leads to this node
+	used [numClasses]int // number of stand-ins that the children use, by class
 }
 
-// maxDistinctLen is the number of characters that distinguish a text from others.
+// maxDistinctLen is the number of characters by which texts are distinguished. Later characters are replaced as in
+// running text.
 const maxDistinctLen = 128
 
 // wordMapper is the mapper for a name or a value.
@@ -109,8 +109,8 @@ func (p *wordMapper) next(c rune) rune {
 	return kid.as
 }
 
-// replaceChars replaces the characters of p, which is the inside of a JSON string or plain text. Escapes
-// become escapes of the same length, and invalid bytes stay invalid.
+// replaceChars replaces the characters of p, which is the inside of a JSON string, or plain text. Escapes become
+// escapes of the same length, and invalid bytes stay invalid.
 func replaceChars(p []byte, m standInMapper) {
 	for n := 0; n < len(p); {
 		c, size := utf8.DecodeRune(p[n:])
@@ -134,7 +134,7 @@ func replaceChars(p []byte, m standInMapper) {
 // hiddenLetter is the invisible tag character for the letter a.
 const hiddenLetter = 0xe0061
 
-// strayByte returns a byte with the same role as c in UTF-8.
+// strayByte returns a byte that has the same role in UTF-8 as c.
 func strayByte(c byte) byte {
 	switch {
 	case c < 0xc0:
@@ -147,8 +147,8 @@ func strayByte(c byte) byte {
 	return 0xf0
 }
 
-// replaceEscape replaces the escape at the start of p, and returns its length. A surrogate stays a
-// surrogate, whether it is one of a pair or not.
+// replaceEscape replaces the escape at the start of p and returns its length. A surrogate stays a surrogate,
+// whether paired or not.
 func replaceEscape(p []byte, m standInMapper) int {
 	c, ok := json.UnicodeEscape(p)
 	switch {
@@ -166,15 +166,15 @@ func replaceEscape(p []byte, m standInMapper) int {
 	return 6
 }
 
-// putUnit writes c as the digits of the escape \uXXXX at the start of p.
+// putUnit writes c as the four digits of the escape \uXXXX at the start of p.
 func putUnit(p []byte, c rune) {
 	for i := range 4 {
 		p[2+i] = "0123456789abcdef"[c>>(12-4*i)&0xf]
 	}
 }
 
-// respellString replaces the string raw with text, and keeps the spelling of raw. text is as long as the
-// value of raw.
+// respellString replaces the contents of the JSON string raw with text. It keeps the escapes and the length of raw.
+// text is as long as the value of raw.
 func respellString(raw, text []byte) {
 	for n := 0; n < len(raw) && len(text) > 0; {
 		if raw[n] != '\\' {
@@ -208,7 +208,8 @@ func respellString(raw, text []byte) {
 	}
 }
 
-// firstWideRune returns the first character of a text if it has four bytes, else a stand-in of four bytes.
+// firstWideRune returns the first character of a text if it has four bytes. Otherwise it returns a stand-in of four
+// bytes.
 func firstWideRune(text []byte) rune {
 	if c, size := utf8.DecodeRune(text); size == 4 {
 		return c
@@ -216,8 +217,8 @@ func firstWideRune(text []byte) rune {
 	return standInRanges[four].first
 }
 
-// leakMarkers are the markers of calls that models write as text by mistake. They stay, because they show the
-// fault.
+// leakMarkers are the markers of calls that models write as text by mistake. They do not change, because they show
+// the fault.
 var leakMarkers = []string{
 	"<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|tool_call", "<｜tool▁call", "<function=", "<|python_tag|>", "<|channel|>commentary to=functions.",
 }
@@ -236,12 +237,12 @@ func replaceText(p []byte) {
 	}
 }
 
-// A standInWalker replaces the contents of JSON texts with stand-ins. It keeps the structure, the place where
-// a text ends, its faults, and the words of the protocol.
+// A standInWalker replaces the contents of JSON texts with stand-ins. It keeps the structure, the faults, the words
+// of the protocol, and the place where a text ends.
 type standInWalker struct {
 	names    *node
 	numbers  *node
-	standIns []DeltaStandIn  // deltas of the frame that were not found yet
+	standIns []DeltaStandIn  // deltas of the frame that were not yet found in it
 	models   map[string]bool // public models
 }
 
@@ -250,10 +251,10 @@ type level struct {
 	object bool
 	name   bool   // a key comes next
 	key    string // key of the next value
-	values bool   // the protocol does not define the contents
+	values bool   // the values are not defined by the protocol
 }
 
-// protocolWordKeys are the keys of values that are words of a protocol, if they look like words.
+// protocolWordKeys are the keys whose values are words of a protocol, if the values look like words.
 var protocolWordKeys = setOf(`type role object finish_reason finishReason native_finish_reason stop_reason stopReason status phase service_tier
 	event event_type subtype done_reason code reason kind mode language modality outcome mimeType mime_type media_type effort verbosity truncation
 	blockReason category probability format op provider executor interactionStatus traffic_type trafficType`)
@@ -262,7 +263,7 @@ var protocolWordKeys = setOf(`type role object finish_reason finishReason native
 var argumentKeys = setOf(`input args arguments parameters tools properties metadata structured_output snapshot state result response_schema
 	functionResponse schema json`)
 
-// nestedJSONKeys are the keys of strings that may contain JSON of the protocol.
+// nestedJSONKeys are the keys of strings that may contain the protocol's JSON.
 var nestedJSONKeys = setOf(`failed_generation message raw error body bytes`)
 
 // textKeys are the keys of running text or its deltas. The stand-in of a part of a text is a part of the
@@ -270,22 +271,22 @@ var nestedJSONKeys = setOf(`failed_generation message raw error body bytes`)
 var textKeys = setOf(`delta diff patch command commands cmd code text content thinking reasoning reasoning_content summary refusal transcript
 	output_text input stringValue`)
 
-// argumentTextKeys are the keys of arguments in a string.
+// argumentTextKeys are the keys of strings that hold arguments.
 var argumentTextKeys = setOf(`arguments args partial_json argsTextDelta inputTextDelta`)
 
 // timeKeys are the keys of times.
 var timeKeys = setOf(`created created_at createdAt completed_at expires_at timestamp createTime updated_at updated`)
 
-// jsonWords are the literals of JSON, and words that are mistaken for literals.
+// jsonWords are the literals of JSON, and words that are often written instead of literals.
 var jsonWords = setOf(`true false null NaN Infinity undefined True False None DONE`)
 
-// publicWords are the name and the argument keys of a tool that models call without a declaration.
+// publicWords are the name and the argument keys of a tool that models call although it was not declared.
 var publicWords = setOf(`multi_tool_use.parallel parallel tool_uses recipient_name parameters`)
 
-// roleWords are the roles in protocols that have no keys.
+// roleWords are the roles in protocols that write messages as arrays, without keys.
 var roleWords = setOf(`model user assistant system tool`)
 
-// idPrefixes matches the prefix of an id, which shows only the kind of the id.
+// idPrefixes matches the prefix of an id. The prefix shows only the kind of the id.
 var idPrefixes = regexp.MustCompile(`^(toolu_|srvtoolu_|call_|msg_|resp_|fc_|rs_|ws_|fs_|ci_|ig_|ctc_|mcpl?_|mcpr_|lsh_|sh_|apc_|tsc_|tso_|req_|chatcmpl-(tool-)?|gen-|run_|item_|functions\.)`)
 
 var protocolWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/+-]{0,63}$`)
@@ -298,7 +299,7 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-// replaceJSON replaces the contents of the JSON text p. With values, the protocol defines none of it.
+// replaceJSON replaces the contents of the JSON text p. values means that the protocol defines none of it.
 func (w *standInWalker) replaceJSON(p []byte, values bool) {
 	stack := []level{{values: values}}
 	for n := 0; n < len(p); {
@@ -351,7 +352,7 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
-// replaceBare replaces a token without quotes: a number or a word.
+// replaceBare replaces a token without quotes, which is a number or a word.
 func (w *standInWalker) replaceBare(p []byte, in *level) {
 	isNumber := p[0] >= '0' && p[0] <= '9'
 	switch {
@@ -376,7 +377,7 @@ func replaceNumber(p []byte, m standInMapper) {
 	}
 }
 
-// replaceString replaces a string, which is a key or a value in the level in.
+// replaceString replaces a string. The string is a key or a value of the level in.
 func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
 	inside := p[1:]
 	if closed {
@@ -393,7 +394,7 @@ func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
 	w.replaceValue(inside, text, in)
 }
 
-// replaceValue replaces the inside of a string that is a value.
+// replaceValue replaces the inside of a string value.
 func (w *standInWalker) replaceValue(inside []byte, text string, in *level) {
 	if i := slices.IndexFunc(w.standIns, func(piece DeltaStandIn) bool { return piece.Text == text }); i >= 0 && text != "" && !in.values && in.key != "id" && in.key != "name" {
 		respellString(inside, []byte(w.standIns[i].StandIn))
@@ -449,7 +450,7 @@ func digitPrefix(p []byte) (n int, only bool) {
 	return n, n == len(p)
 }
 
-// replaceBase64 replaces JSON of the protocol that is encoded in base64. It reports whether it could.
+// replaceBase64 replaces the protocol's JSON inside base64 text. It reports whether the text is base64.
 func (w *standInWalker) replaceBase64(inside []byte, text string) bool {
 	plain, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(text) != len(inside) {

@@ -18,9 +18,9 @@ import (
 type TracedTurn struct {
 	Turn           *stream.Turn
 	Machine        stream.Machine // machine that captured it
-	File           string         // file of the turn
+	File           string         // name of the turn's file
 	URL            string         // URL of the request
-	Provider       string         // the conventions' name of the provider, "" if they have none
+	Provider       string         // provider's name in the conventions; "" if they have none
 	Status         int            // HTTP status of the provider's response; 0 if unknown
 	AnsweredHere   bool           // toolscope answered instead of the provider
 	RequestedModel string         // model that the request names
@@ -28,24 +28,24 @@ type TracedTurn struct {
 	TraceParent    string         // traceparent header of the request
 	TraceState     string         // tracestate header of the request
 	RequestAt      time.Duration  // start of the request, or NoTime
-	LastBytesAt    time.Duration  // time of the exchange's last bytes, or NoTime
+	LastBytesAt    time.Duration  // time of the last bytes of the exchange, or NoTime
 	TurnOfExchange int            // index of the turn in its exchange
 
 	Clock   func(time.Duration) time.Time // returns the wall-clock time, zero if unknown
 	EventAt func(event int) time.Duration // returns the time of an event, or NoTime
 }
 
-// A Tracer makes spans of turns, according to the conventions for generative AI. A turn becomes one span, and
-// each of its calls a child span. No span says that a tool ran, because that is unknown.
+// A Tracer makes spans of turns, as the OpenTelemetry conventions for generative AI define them. A turn becomes one
+// span, and each of its calls a child span. No span says that a tool ran, because that is unknown.
 type Tracer struct {
 	Content bool                // include the texts of models and tools
 	Key     []byte              // key for the hashes of arguments; nil for no hashes
-	Clean   func(string) string // removes secrets from texts; nil if there are none
-	Now     func() time.Time    // replaces unknown times; nil leaves them zero
+	Clean   func(string) string // removes secrets from texts; nil to keep them
+	Now     func() time.Time    // returns a substitute for unknown times; nil leaves them zero
 }
 
-// Spans returns the spans of a turn and its calls. If the time of the request is known, the ids depend only on
-// it, on the URL and on the response. So a turn has the same ids in every run, on every machine.
+// Spans returns the spans of a turn and its calls. If the request's time is known, the ids depend only on that
+// time, the URL and the response. So a turn has the same ids in every run, on every machine.
 func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	t, said := of.Turn, &spanTexts{tr: tr, room: maxTextBytes}
 	s := Span{Name: strings.TrimSpace(of.operationName() + " " + said.limitWord(cmp.Or(of.RequestedModel, t.Model))), Client: true, Machine: of.Machine}
@@ -54,11 +54,11 @@ func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	a := of.turnAttributes(said)
 	if t.Request != nil {
 		a.addText(ownParty, said.limitName(t.Request.Agent))
-		a.addText(semAgent, said.limitName(t.Request.Title)) // a model may have written it
+		a.addText(semAgent, said.limitName(t.Request.Title)) // can be a model's text
 	}
 	s.Began, s.Ended = of.clockTime(turnStart(of)), of.clockTime(turnEnd(of))
 	if s.Ended.Before(s.Began) {
-		s.Ended = s.Began // nothing came after the request
+		s.Ended = s.Began // nothing arrived after the request
 	}
 	if s.Began.IsZero() && tr.Now != nil {
 		s.Began = tr.Now()
@@ -80,7 +80,7 @@ func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	return all
 }
 
-// turnStart returns the start of a turn: the start of its request, if known.
+// turnStart returns the start of a turn's request or, if that is unknown, the start of the turn.
 func turnStart(of *TracedTurn) time.Duration {
 	if of.RequestAt >= 0 {
 		return of.RequestAt
@@ -88,8 +88,7 @@ func turnStart(of *TracedTurn) time.Duration {
 	return of.Turn.OpenedAt
 }
 
-// turnEnd returns the end of a turn. If the end is unknown, because no more bytes came, it returns the time
-// of the last bytes.
+// turnEnd returns the end of a turn. If the turn has no end, it returns the time of the exchange's last bytes.
 func turnEnd(of *TracedTurn) time.Duration {
 	if of.Turn.ClosedAt >= 0 {
 		return max(of.Turn.OpenedAt, of.Turn.ClosedAt)
@@ -143,7 +142,8 @@ func (of *TracedTurn) turnAttributes(said *spanTexts) (a attributes) {
 	return a
 }
 
-// callSpan returns the span of a call: from its start until its arguments were final or stopped arriving.
+// callSpan returns the span of a call. The span starts with the call and ends when its arguments are final or stop
+// arriving.
 func (tr *Tracer) callSpan(of *TracedTurn, in *Span, c *stream.Call) Span {
 	sum := sha256.Sum256(fmt.Appendf(in.ID[:len(in.ID):len(in.ID)], "\x00%d", c.Number))
 	said := &spanTexts{tr: tr, room: maxTextBytes}
@@ -189,8 +189,8 @@ func (tr *Tracer) callSpan(of *TracedTurn, in *Span, c *stream.Call) Span {
 	return s
 }
 
-// spanIDs returns the ids of the turn's trace and span: a hash of its start, URL and response id. If the start
-// is unknown, the machine, the file and the number of the turn replace it.
+// spanIDs returns the ids of the turn's trace and span, from a hash of its start, URL and response id. If the start
+// is unknown, the hash uses the machine, the file and the number of the turn instead.
 func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
 	t := of.Turn
 	seed := fmt.Sprint("\x00", of.Machine, "\x00", of.File, "\x00", t.Number)
@@ -203,7 +203,7 @@ func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
 	return trace, id
 }
 
-// answerHash returns a hash of a response, for a response without an id.
+// answerHash returns a hash of a response that has no id.
 func answerHash(t *stream.Turn) string {
 	sum := sha256.New()
 	for _, text := range [][]byte{t.Text, t.Thinking, []byte(t.Failure)} {
@@ -215,14 +215,15 @@ func answerHash(t *stream.Turn) string {
 	return string(sum.Sum(nil))
 }
 
-// Flags of a span in OTLP: isRemote says that the parent is remote, and knowsRemote that isRemote is valid.
+// These constants are span flags in OTLP. isRemote means that the parent is remote. knowsRemote means that isRemote
+// is valid.
 const (
 	knowsRemote = 0x100
 	isRemote    = 0x200
 )
 
-// setParent makes the span that the request names the parent of a turn's span. Turns of a trace that is not
-// sampled have spans too: their flags say so, and the collector decides.
+// setParent makes the request's span the parent of a turn's span. A trace that is not sampled has spans too. Its
+// flags are kept, and the collector decides.
 func (of *TracedTurn) setParent(s *Span) {
 	trace, parent, flags, ok := traceParent(of.TraceParent)
 	if !ok {
@@ -237,7 +238,7 @@ func (of *TracedTurn) setParent(s *Span) {
 // maxStateLen is the maximum length of a tracestate: https://www.w3.org/TR/trace-context/#tracestate-limits
 const maxStateLen = 512
 
-// traceParent parses a traceparent header. Later versions of the header may have more parts at the end:
+// traceParent parses a traceparent header. Later versions of the header may append parts:
 // https://www.w3.org/TR/trace-context/#traceparent-header
 func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool) {
 	part := strings.Split(text, "-")
@@ -256,7 +257,7 @@ func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool
 	return trace, span, bits[0], trace != [16]byte{} && span != [8]byte{}
 }
 
-// operationName returns the conventions' name of the operation that the request asks for.
+// operationName returns the name that the conventions give the requested operation.
 func (of *TracedTurn) operationName() string {
 	if u, err := url.Parse(of.URL); err == nil {
 		path := strings.TrimSuffix(u.Path, "/")
@@ -267,8 +268,8 @@ func (of *TracedTurn) operationName() string {
 	return cmp.Or(operations[of.Turn.Protocol], "chat")
 }
 
-// hasFailed reports whether the turn was aborted, rejected or refused. It returns false if the client ended the turn or
-// toolscope did not see its end, because then a failure is unknown.
+// hasFailed reports whether the turn was aborted, rejected or refused. It returns false if the client ended the
+// turn or toolscope did not see its end, because a failure is then unknown.
 func (of *TracedTurn) hasFailed() bool {
 	t := of.Turn
 	if p := t.Phase(); p != stream.TurnAborted && p != stream.TurnRejected && p != stream.TurnRefused {
@@ -277,7 +278,7 @@ func (of *TracedTurn) hasFailed() bool {
 	return t.EndedBy != stream.Client && (t.EndedBy != stream.Toolscope || of.AnsweredHere)
 }
 
-// errorType returns the class of a turn's failure: the HTTP status of an error, else the phase.
+// errorType returns the class of a turn's failure: the HTTP status if it is an error, else the phase.
 func (of *TracedTurn) errorType() string {
 	if of.Status >= 400 {
 		return strconv.Itoa(of.Status)
