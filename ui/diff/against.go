@@ -14,20 +14,20 @@ const (
 	Equal  Weight = iota // none so far
 	Other                // other values
 	Uneven               // other fields or types, or more calls
-	Fault                // the side has a fault: no response, a missing or broken call, a value against the schema
+	Fault                // the side has no response, a missing or broken call, or a value that breaks the schema
 )
 
-// sideCounts are the numbers of a side's differences from the base.
+// sideCounts counts a side's differences from the base.
 type sideCounts struct {
-	own, missing, more  int // calls
+	own, missing, more  int // calls that the side makes, lacks, and makes in addition
 	states              int
-	state               stream.Status // of the first call in another state
-	types, values       int           // fields
-	badTypes, badValues int           // of these, those that break the schema
+	state               stream.Status // state of the first call whose state differs
+	types, values       int           // differing fields
+	badTypes, badValues int           // how many of these break the schema
 	absent, added       int
 }
 
-// Against describes in a few words the most serious difference of side i from the base: "one call fewer".
+// Against describes the most serious difference of side i from the base in a few words, e.g. "one call fewer".
 func (p *Comparison) Against(i int) (words string, weight Weight) {
 	s, b := &p.Sides[i], &p.Sides[p.Base]
 	switch {
@@ -123,7 +123,7 @@ func (n *sideCounts) countField(set *CallSet, r *Row, i, base int) {
 	}
 }
 
-// countWords returns a number and a noun: "1 wrong type", "2 wrong types".
+// countWords returns a number and a noun, e.g. "1 wrong type" or "2 wrong types".
 func countWords(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

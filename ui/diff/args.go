@@ -15,11 +15,11 @@ type Relation uint8
 const (
 	Own     Relation = iota // it is the base's value
 	Same                    // equal to the base's
-	Alike                   // equal, but written differently
-	Differs                 // different, whatever arrives later
-	Absent                  // the turn has no such value
-	Open                    // a part arrived, and the value may become equal
-	NotYet                  // nothing has arrived yet
+	Alike                   // equal, but written in another way
+	Differs                 // different, regardless of later bytes
+	Absent                  // the turn does not have the value
+	Open                    // a part has arrived, and the value may become equal
+	NotYet                  // nothing has arrived so far
 	Unknown                 // its bytes are not in memory
 )
 
@@ -30,41 +30,41 @@ func (m Relation) String() string {
 // Agrees reports whether the value equals the base's, or may still become equal.
 func (m Relation) Agrees() bool { return m != Differs && m != Absent }
 
-// Row is one field in all calls that are compared.
+// Row is one field in all compared calls.
 type Row struct {
 	Name  string // ".city", "[1]"
 	Path  string // a JSON pointer
-	Depth int    // the number of enclosing fields that are rows too
+	Depth int    // number of enclosing fields that have rows too
 	Cells []Cell // one per call
-	Split bool   // rows for its own fields follow
-	Equal bool   // all existing calls agree, or still may
+	Split bool   // rows for the fields inside this one follow
+	Equal bool   // all existing calls agree, or may still agree
 }
 
 // Cell is one field in one call. Offsets are in the bytes of the call's arguments.
 type Cell struct {
 	Relation
-	Kind       json.TokenKind // of the value's first token
-	Growing    bool           // its end may still arrive
-	Cut        bool           // its end will not arrive
+	Kind       json.TokenKind // kind of the value's first token
+	Growing    bool           // the end of the value may still arrive
+	Cut        bool           // the end of the value will not arrive
 	Key        int32          // start of the field
-	Start, End int32          // of the value, up to now
-	At         int32          // where it begins to differ, relative to Start
+	Start, End int32          // range of the value so far
+	At         int32          // offset of the first difference, relative to Start
 	Holds      int32          // number of values in an array or object
-	Differing  int32          // number of them that differ, if they have rows
-	List       *Items         // for a differing array of scalars
+	Differing  int32          // number of those values that differ, if they have rows
+	List       *Items         // set for a differing array of scalars
 }
 
-// Items lists how an array differs from the base's: the first differing item as it is written, and the
+// Items lists how an array differs from the base's. Each text has the first differing item as written, and the
 // number of further ones.
 type Items struct{ Lacks, Adds string }
 
 // Has reports whether the value exists, at least in part.
 func (c *Cell) Has() bool { return c.Kind != none }
 
-// maxDepth is the depth to which fields get rows of their own.
+// maxDepth is the maximum depth of fields that have their own rows.
 const maxDepth = 8
 
-// argsComparer compares the arguments of calls with those of one call, the base.
+// argsComparer compares the arguments of several calls with those of the base.
 type argsComparer struct {
 	trees []tree
 	calls []*Args
@@ -72,9 +72,9 @@ type argsComparer struct {
 	rows  []Row
 }
 
-// CompareArgs returns the fields of matching calls, and a hash of each call's arguments. Equal arguments
-// have equal hashes; the hash is 0 until the arguments are final. A nil call does not exist; coming says
-// whether its turn may still make it.
+// CompareArgs returns the fields of matching calls, and a hash of each call's arguments. Equal arguments have equal
+// hashes. The hash is 0 until the arguments are final. A nil call means that the turn has no such call. coming
+// reports whether the turn may still make it.
 func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uint64) {
 	sums = make([]uint64, len(calls))
 	c := argsComparer{trees: make([]tree, len(calls)), calls: calls, base: base}
@@ -96,7 +96,7 @@ func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uin
 	return c.rows, sums
 }
 
-// compareRoots compares the root values. If they are not all objects, they get one row.
+// compareRoots compares the root values. If a root value is not an object, the roots get one row.
 func (c *argsComparer) compareRoots(roots []int32, whole []bool) {
 	for i, r := range roots {
 		if r >= 0 && c.trees[i].nodes[r].kind != json.ObjectOpen {
@@ -134,7 +134,7 @@ func (c *argsComparer) compareChildren(path string, depth int, in []int32, whole
 	return all
 }
 
-// worseRelation combines the relation of a container with that of one of its values.
+// worseRelation combines the relation of a container with the relation of one of its values.
 func worseRelation(a, b Relation) Relation {
 	switch b {
 	case Absent:
@@ -152,8 +152,8 @@ func worseRelation(a, b Relation) Relation {
 
 var rank = [...]int{Same: 0, Alike: 1, Open: 2, Differs: 3}
 
-// compareField compares one field and returns each call's relation. at has the field's node in each call,
-// -1 if the call lacks it.
+// compareField compares one field and returns each call's relation. at has the field's node in each call, or -1 if
+// the call lacks the field.
 func (c *argsComparer) compareField(path, name string, depth int, at []int32, whole []bool) []Relation {
 	n := len(c.rows)
 	r := Row{Name: name, Path: path + pointerStep(name), Depth: depth, Cells: make([]Cell, len(at)), Equal: true}
@@ -178,7 +178,7 @@ func (c *argsComparer) compareField(path, name string, depth int, at []int32, wh
 	return marks
 }
 
-// makeCell returns the cell of call i. inside has the relations of the field's own fields, nil if they
+// makeCell returns the cell of call i. inside has the relations of the values inside the field, or is nil if they
 // were not compared.
 func (c *argsComparer) makeCell(at []int32, i int, whole []bool, inside []Relation) (cell Cell) {
 	t, b := &c.trees[i], at[c.base]
@@ -213,7 +213,7 @@ func (c *argsComparer) makeCell(at []int32, i int, whole []bool, inside []Relati
 	return cell
 }
 
-// compareNode sets the relation of call i's node to the base's node.
+// compareNode sets the relation between call i's node and the base's node.
 func (cell *Cell) compareNode(c *argsComparer, b int32, i int, n int32, inside []Relation) {
 	x, y := &c.trees[i].nodes[n], &c.trees[c.base].nodes[b]
 	switch {
@@ -227,7 +227,7 @@ func (cell *Cell) compareNode(c *argsComparer, b int32, i int, n int32, inside [
 	}
 }
 
-// compareContainers compares two containers by hash. It is used if their fields are too deep for rows.
+// compareContainers compares two containers by hash. It is for containers whose fields are too deep for rows.
 func (c *argsComparer) compareContainers(b int32, i int, x int32) Relation {
 	one, other := &c.trees[c.base].nodes[b], &c.trees[i].nodes[x]
 	switch {
@@ -239,8 +239,8 @@ func (c *argsComparer) compareContainers(b int32, i int, x int32) Relation {
 	return Differs
 }
 
-// canSplit reports whether the fields of a value can be compared one by one: every call that has the value
-// has the same kind of container, and the base and at least one other call have it.
+// canSplit reports whether the fields of a value can be compared one by one. Every call that has the value must
+// have the same kind of container. The base and at least one other call must have the value.
 func (c *argsComparer) canSplit(at []int32) bool {
 	b := at[c.base]
 	if b < 0 {
@@ -262,8 +262,8 @@ func (c *argsComparer) canSplit(at []int32) bool {
 	return same > 1
 }
 
-// needsRows reports whether the contents of a value need rows. An array of scalars needs none: its own row
-// shows the difference.
+// needsRows reports whether the contents of a value need rows. An array of scalars does not need rows, because its
+// own row shows the difference.
 func (c *argsComparer) needsRows(at []int32) bool {
 	if c.trees[c.base].nodes[at[c.base]].kind == json.ObjectOpen {
 		return true
@@ -284,7 +284,8 @@ func (t *tree) isPlainList(n int32) bool {
 	})
 }
 
-// countDiffering counts, for each call, the differing fields directly inside r. Their rows start at first.
+// countDiffering counts, for each call, the differing fields directly inside r. The rows of those fields start at
+// first.
 func (c *argsComparer) countDiffering(r *Row, first int) {
 	for n := first; n < len(c.rows); n++ {
 		if c.rows[n].Depth != r.Depth+1 {
@@ -298,15 +299,15 @@ func (c *argsComparer) countDiffering(r *Row, first int) {
 	}
 }
 
-// fieldID identifies a field of an object. A repeated name gets another nth.
+// fieldID identifies a field of an object. Fields with the same name differ in nth.
 type fieldID struct {
 	name string
 	nth  int
 }
 
-// alignFields matches the fields of containers. Each row has a field's node in every container, or -1.
-// Rows have the base's order. A field that the base lacks follows the field that precedes it in its own
-// container. ordered says for each container whether its fields have the base's order.
+// alignFields matches the fields of containers. Each row has a field's node in every container, or -1. Rows have
+// the base's order. A field that the base lacks follows the field that precedes it in its own container. ordered
+// reports for each container whether its fields have the base's order.
 func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool) {
 	u := rowOrder{rows: map[fieldID]int{}, first: -1, last: -1}
 	ordered = make([]bool, len(in))
@@ -315,7 +316,7 @@ func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool
 		if in[i] < 0 {
 			continue
 		}
-		before, after := -1, -1 // the previous row, and the last row that the base has too
+		before, after := -1, -1 // the previous row, and the last row that the base also has
 		for _, k := range c.trees[i].nodes[in[i]].children {
 			x := &c.trees[i].nodes[k]
 			m := fieldID{x.name, x.nth}
@@ -336,7 +337,7 @@ func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool
 	return sorted, ordered
 }
 
-// rowOrder is a linked list of rows, so that a row can be inserted between others.
+// rowOrder is a linked list of rows. A row can be inserted between others.
 type rowOrder struct {
 	rows        map[fieldID]int
 	all         [][]int32
@@ -366,7 +367,7 @@ func (u *rowOrder) add(m fieldID, cells, behind int) (n int) {
 	return n
 }
 
-// baseFirst returns the indexes of the calls, the base's first.
+// baseFirst returns the indexes of the calls, starting with the base.
 func (c *argsComparer) baseFirst() []int {
 	order := []int{c.base}
 	for i := range c.trees {
@@ -395,7 +396,7 @@ func nameOf(trees []tree, at []int32) string {
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointerStep returns a name as a step of a JSON pointer.
+// pointerStep converts a name to a step of a JSON pointer.
 func pointerStep(name string) string {
 	switch {
 	case name == "":
@@ -406,10 +407,10 @@ func pointerStep(name string) string {
 	return "/" + escapePointer.Replace(name[1:])
 }
 
-// maxItems is the maximum number of items in an array whose items are compared one by one.
+// maxItems is the maximum length of an array whose items are compared one by one.
 const maxItems = 1000
 
-// compareLists sets, for a field that is an array of scalars, the items that each call lacks and adds.
+// compareLists sets Cell.List for a field that is an array of scalars: the items that each call lacks and adds.
 func (c *argsComparer) compareLists(r *Row, at []int32) {
 	b := at[c.base]
 	if b < 0 || c.trees[c.base].nodes[b].kind != json.ArrayOpen {
@@ -446,8 +447,8 @@ func (t *tree) listItems(n int32) (all []item) {
 	return all
 }
 
-// itemsWithout returns the items that others lacks. An item that occurs more often in items is returned as
-// often as it is in excess.
+// itemsWithout returns the items that others does not contain. If an item occurs more often in items, it is
+// returned once for each additional occurrence.
 func itemsWithout(items, others []item) (left []item) {
 	count := map[uint64]int{}
 	for _, o := range others {
@@ -461,7 +462,7 @@ func itemsWithout(items, others []item) (left []item) {
 	return left
 }
 
-// firstOf returns the first item, and the number of further ones.
+// firstOf returns the text of the first item, and the number of further items.
 func firstOf(items []item) string {
 	switch len(items) {
 	case 0:
@@ -472,8 +473,8 @@ func firstOf(items []item) string {
 	return fmt.Sprintf("%s +%d", items[0].text, len(items)-1)
 }
 
-// DifferingSpans returns the span of a field in two texts of arguments, and the spans in each that differ.
-// An empty path means all of the arguments.
+// DifferingSpans returns the span of a field in two texts of arguments, and the differing spans in each text. An
+// empty path selects all of the arguments.
 func DifferingSpans(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]int) {
 	rows, _ := CompareArgs(args[:], 0, make([]bool, 2))
 	for i, a := range args {
@@ -500,8 +501,7 @@ func DifferingSpans(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]
 	return spans, marks
 }
 
-// differingSpan returns the part of a field that differs. For two strings, their common start and end are
-// left out.
+// differingSpan returns the differing part of a field. For two strings, it leaves out their common start and end.
 func differingSpan(args [2]*Args, row *Row, i int) [2]int {
 	a, b := &row.Cells[i], &row.Cells[1-i]
 	whole := [2]int{int(a.Start), int(a.End)}

@@ -11,15 +11,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// Request has the facts of a request that show whether another request differs only in where it was sent.
+// Request has the facts of a request that show whether it differs from another request only in its host.
 type Request struct {
 	Host  string
-	Model string // the model that it names
+	Model string // requested model
 	Body  []byte
 	Asks  uint64
 }
 
-// RequestOf returns the Request of an exchange, empty if its request was not captured.
+// RequestOf returns the Request of an exchange. It is empty if the request was not captured.
 func RequestOf(v *providers.View, x *providers.Exchange) Request {
 	if x == nil || x.Request.Size() == 0 {
 		return Request{}
@@ -29,11 +29,11 @@ func RequestOf(v *providers.View, x *providers.Exchange) Request {
 
 // SameRequest describes a request that was sent to two hosts.
 type SameRequest struct {
-	Host  string // of the request that is not the base
+	Host  string // host of the request that is not the base
 	Exact bool   // the requests differ only in host, ids and the form of the model name
 }
 
-// SameElsewhere reports whether r and base have the same prompt and the same model, but different hosts.
+// SameElsewhere reports whether r and base have the same prompt and model, but different hosts.
 func (r *Request) SameElsewhere(base *Request) (p SameRequest, ok bool) {
 	if r.Host == "" || base.Host == "" || r.Host == base.Host || r.Asks == 0 || r.Asks != base.Asks {
 		return p, false
@@ -46,7 +46,7 @@ func (r *Request) SameElsewhere(base *Request) (p SameRequest, ok bool) {
 	return SameRequest{r.Host, exact}, true
 }
 
-// bareModel returns a model name in lower case, without its vendor prefix and the suffix of a router.
+// bareModel returns a model name in lower case, without a vendor prefix and a router's suffix.
 func bareModel(model string) string {
 	at := strings.LastIndexByte(model, '/')
 	if model = strings.ToLower(model[at+1:]); at >= 0 {
@@ -67,7 +67,7 @@ func requestTree(body []byte) tree {
 	return t
 }
 
-// isID has the fields that identify something in one conversation or one user.
+// isID has the fields that identify something in one conversation, or one user.
 var isID = map[string]bool{
 	"id": true, "call_id": true, "tool_call_id": true, "tool_use_id": true, "item_id": true, "request_id": true,
 	"session_id": true, "user": true, "user_id": true, "prompt_cache_key": true, "safety_identifier": true,
@@ -99,9 +99,8 @@ type Fact struct {
 	Marks []Relation
 }
 
-// WireFacts returns the properties that a gateway may change in the same response: the form of ids, the
-// bytes of arguments, the number of deltas, the finish reason, the token counts. It does not say which
-// party changed them.
+// WireFacts returns the properties of a response that a gateway may change: the form of ids, the number of argument
+// bytes, the number of deltas, the finish reason, the token counts. It does not say which party changed them.
 func (p *Comparison) WireFacts() (facts []Fact) {
 	for _, f := range []struct {
 		name string
@@ -153,7 +152,7 @@ func (p *Comparison) idForm(i int) string {
 	return ""
 }
 
-// argBytes returns the number of argument bytes. Whether the bytes are equal is up to bytesWords.
+// argBytes returns the number of argument bytes. bytesWords compares the bytes.
 func (p *Comparison) argBytes(i int) string { return p.totalText(i, (*stream.Call).ArgsLen) }
 
 func (p *Comparison) deltasText(i int) string { return p.totalText(i, (*stream.Call).Deltas) }

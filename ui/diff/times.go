@@ -7,15 +7,15 @@ import (
 	"toolscope/stream"
 )
 
-// Times has the times of a turn's first bytes and of its end. They count from the request, or from the
-// turn's first event if the request's time is unknown. A missing time is NoTime.
+// Times has the times of a turn's first bytes and of its end. They are relative to the request, or to the turn's
+// first event if the time of the request is unknown. A missing time is NoTime.
 type Times struct {
-	First time.Duration // of the first byte of the response
-	Arg   time.Duration // of the first argument byte
-	End   time.Duration // of the end, or of the last data so far
+	First time.Duration // time of the first byte of the response
+	Arg   time.Duration // time of the first argument byte
+	End   time.Duration // time of the end, or of the last data so far
 	Over  bool
-	Asked bool               // times count from the request
-	Args  [][2]time.Duration // the first and the last argument byte of each call
+	Asked bool               // times are relative to the request
+	Args  [][2]time.Duration // times of each call's first and last argument byte
 }
 
 // TimesOf returns the times of a turn.
@@ -59,8 +59,8 @@ const (
 	Coming                 // arguments arrived
 )
 
-// Bar returns a turn's time as a row of cells with the given duration. A call's arguments fill at least
-// one cell.
+// Bar returns a turn's time as a row of cells, each with the given duration. A call's arguments fill at least one
+// cell.
 func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	if t.End < 0 || cell <= 0 {
 		return nil
@@ -81,8 +81,8 @@ func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	return bar
 }
 
-// Phases returns the number of cells for each phase of a turn: until the response begins, until arguments
-// arrive, and after that.
+// Phases returns the number of cells in each phase of a turn: before the response begins, before arguments arrive,
+// and after that.
 func (t *Times) Phases(cell time.Duration) (n [3]int) {
 	if t.End < 0 || cell <= 0 {
 		return n
@@ -103,8 +103,8 @@ func (t *Times) Phases(cell time.Duration) (n [3]int) {
 	return [3]int{cells(0, first), cells(first, arg), cells(arg, t.End)}
 }
 
-// ByPhase returns bars in which each phase starts at the same cell for all turns. A phase is as wide as
-// its longest.
+// ByPhase returns bars in which each phase starts at the same cell for all turns. The longest turn in a phase
+// determines the phase's width.
 func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 	var widest [3]int
 	for i := range all {
@@ -131,8 +131,8 @@ func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 	return bars
 }
 
-// Scale returns the duration of a cell at which the longest turn fits in the given number of cells. By
-// phase, the longest phases must fit together.
+// Scale returns the duration of a cell such that the longest turn fits in the given number of cells. If byPhase is
+// true, the longest phases must fit together.
 func Scale(all []Times, cells int, byPhase bool) time.Duration {
 	var longest time.Duration
 	var parts [3]time.Duration

@@ -12,41 +12,41 @@ import (
 
 // node is a value in arguments, as far as it has arrived.
 type node struct {
-	name     string         // its key; "" in an array
-	nth      int            // number of earlier fields with this name in the object; in an array, its index
-	kind     json.TokenKind // of its first token; none before it arrives
-	key      int            // start of its key, or of the value if it has no key
+	name     string         // key; "" in an array
+	nth      int            // number of earlier fields with this name in the object; in an array, the index
+	kind     json.TokenKind // kind of the first token; none before it arrives
+	key      int            // start of the key, or of the value if it has no key
 	start    int
-	end      int  // so far
-	closed   bool // it is complete
-	ends     bool // it gets no more bytes: it is closed, or was cut off
+	end      int  // end of the value so far
+	closed   bool // the value is complete
+	ends     bool // no more bytes arrive: the value is closed, or was cut off
 	children []int32
 }
 
-// none is the kind of a value that has not arrived.
+// none is the kind of a value that has not arrived yet.
 const none = json.Space
 
-// tree has the values of arguments. The first node is the root; there is none before the first token.
+// tree has the values of arguments. The first node is the root. Before the first token, a tree has no nodes.
 type tree struct {
 	text    []byte
 	nodes   []node
-	unknown bool // its bytes are not in memory
+	unknown bool // the bytes are not in memory
 }
 
-// maxTokens is the maximum number of tokens in arguments whose values are compared one by one. Larger
-// arguments are compared as one value.
+// maxTokens is the maximum number of tokens in arguments whose values are compared one by one. Larger arguments are
+// compared as a single value.
 const maxTokens = 200_000
 
 // Args are the arguments of a call, as far as they have arrived.
 type Args struct {
 	Text     []byte
-	Freeform bool        // not JSON by design
+	Freeform bool        // the arguments are not JSON by design
 	Over     bool        // no more bytes arrive
 	Unknown  bool        // the bytes are not in memory
-	lexer    *json.Lexer // has read the bytes; nil if parseTree must read them again
+	lexer    *json.Lexer // a lexer that has read the bytes; nil if parseTree must read them again
 }
 
-// ArgsOf returns the arguments of a call, nil if c is nil.
+// ArgsOf returns the arguments of a call, or nil if c is nil.
 func ArgsOf(c *stream.Call) *Args {
 	if c == nil {
 		return nil
@@ -54,7 +54,7 @@ func ArgsOf(c *stream.Call) *Args {
 	return &Args{Text: c.Args(), Freeform: c.Freeform(), Over: !c.MayGrow(), Unknown: c.ArgsLen() != len(c.Args()), lexer: c.Lexer()}
 }
 
-// Snapshot returns a copy for use in another goroutine. It does not share the lexer, and the bytes do not
+// Snapshot returns a copy for use in another goroutine. The copy does not share the lexer, and its bytes do not
 // change.
 func (a *Args) Snapshot() *Args {
 	if a == nil {
@@ -65,8 +65,8 @@ func (a *Args) Snapshot() *Args {
 	return &apart
 }
 
-// parseTree parses the arguments. Free text, and arguments with more than maxTokens tokens, become one
-// value.
+// parseTree parses the arguments. Free text becomes a single value, and so do arguments with more than maxTokens
+// tokens.
 func (a *Args) parseTree() tree {
 	t, lex := tree{text: a.Text, unknown: a.Unknown}, a.lexer
 	if t.unknown || len(t.text) == 0 {
@@ -101,9 +101,9 @@ type treeBuilder struct {
 	*tree
 	toks    json.TokenList
 	growing bool             // the last token may grow
-	open    []int32          // containers, the innermost last
-	names   []map[string]int // of each container, the number of fields per name
-	pending int32            // the field whose value is next, -1 for none
+	open    []int32          // open containers, the innermost last
+	names   []map[string]int // number of fields per name, in each open container
+	pending int32            // the field whose value comes next, or -1
 	over    bool             // the first value has ended
 }
 
@@ -186,7 +186,7 @@ func (b *treeBuilder) add(n node) int32 {
 	return at
 }
 
-// compareScalars compares two scalars. at is the byte of b's value where they begin to differ.
+// compareScalars compares two scalars. at is the offset in y's value at which they begin to differ.
 func compareScalars(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	switch {
 	case x.kind == none || y.kind == none:
@@ -222,7 +222,7 @@ func compareRaw(a []byte, aEnds bool, b []byte, bEnds bool) (m Relation, at int)
 	return Same, n
 }
 
-// compareStrings compares the unescaped text of two strings, as far as they have arrived.
+// compareStrings compares the unescaped texts of two strings, as far as they have arrived.
 func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	lit, held := a.text[x.start:x.end], b.text[y.start:y.end]
 	if x.closed && y.closed && bytes.Equal(lit, held) {
@@ -249,8 +249,8 @@ func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	}
 }
 
-// nextChar returns the first character of the content of a literal, and its length. A byte of a cut character, or of
-// invalid UTF-8, is returned as a value above utf8.MaxRune.
+// nextChar returns the first character of a literal's content, and its length. For a byte of a cut character or of
+// invalid UTF-8, it returns a value above utf8.MaxRune.
 func nextChar(lit []byte) (c rune, n int) {
 	c, n = json.NextChar(lit, false)
 	if c == utf8.RuneError && n == 1 {
@@ -271,7 +271,7 @@ func commonPrefixLen(a, b []byte) (n int) {
 	return n
 }
 
-// wholeRune returns n, or the start of the character that n cuts.
+// wholeRune returns n, or the start of the character that an end at n would cut.
 func wholeRune(text []byte, n int) int {
 	for at := n; at > 0 && n-at < utf8.UTFMax; at-- {
 		if at < len(text) && utf8.RuneStart(text[at]) || at == len(text) {
@@ -288,7 +288,7 @@ func (t *tree) valueHash(n int32) uint64 {
 	_, _ = h.Write([]byte{byte(at.kind)})
 	switch text := t.text[at.start:at.end]; at.kind {
 	case json.ObjectOpen:
-		all := uint64(0) // independent of the order
+		all := uint64(0) // independent of the order of fields
 		for _, k := range at.children {
 			all += hashField(t.nodes[k].name, t.nodes[k].nth, t.valueHash(k))
 		}
@@ -317,8 +317,8 @@ func hashField(name string, nth int, value uint64) uint64 {
 	return h.Sum64()
 }
 
-// ArgsHash returns a hash of a call's arguments. Equal arguments have equal hashes. The hash is 0 until
-// the arguments are final, and if they are not in memory.
+// ArgsHash returns a hash of a call's arguments. Equal arguments have equal hashes. The hash is 0 until the
+// arguments are final, or if they are not in memory.
 func ArgsHash(c *stream.Call) uint64 {
 	if c.MayGrow() {
 		return 0

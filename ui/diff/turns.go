@@ -11,19 +11,19 @@ import (
 	"toolscope/stream"
 )
 
-// ComparedTurn is a turn to compare, or the exchange in which that turn will open.
+// ComparedTurn is a turn to compare, or an exchange whose turn has not opened yet.
 type ComparedTurn struct {
 	Exchange int
-	Turn     stream.Ref // NoRef until it opens
+	Turn     stream.Ref // NoRef until the turn opens
 }
 
-// Reason says why these turns are compared.
+// Reason says why turns are compared.
 type Reason uint8
 
 const (
 	Marked    Reason = iota // the user marked them
 	Asked                   // they have the same prompt
-	Neighbour               // they are near and call the same tool
+	Neighbour               // they are near each other and call the same tool
 )
 
 // maxAround is the number of exchanges or turns to search on each side of the selected turn.
@@ -32,9 +32,9 @@ const maxAround = 64
 // maxNeighbours is the maximum number of turns that are compared only because they call the same tool.
 const maxNeighbours = 4
 
-// ChooseTurns returns the turns to compare: the marked turns, else turns with the prompt of the selected
-// turn, else turns near it that call the same tool. The selected turn is always included. Fewer than two
-// places mean that there is nothing to compare.
+// ChooseTurns returns the turns to compare. These are the marked turns, else the turns with the selected turn's
+// prompt, else nearby turns that call the same tool. The selected turn is always included. If fewer than two places
+// are returned, there is nothing to compare.
 func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (places []ComparedTurn, why Reason, tool string) {
 	own, call := v.Find(chosen)
 	for _, r := range marked {
@@ -55,7 +55,7 @@ func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (pla
 	return nearbyTurns(v, own, tool), Neighbour, tool
 }
 
-// sameRequestTurns returns the exchanges whose prompt equals that of own's exchange, in order and with own
+// sameRequestTurns returns the exchanges whose prompt equals the prompt of own's exchange, in order. own is
 // included. If own is nil, the prompt of the last exchange is used.
 func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) {
 	list := v.Exchanges()
@@ -118,8 +118,8 @@ func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTur
 	return all
 }
 
-// ColumnNames returns names for the turns: their models, else their hosts, else their files, else numbers.
-// The first kind in which all names differ is used.
+// ColumnNames returns names for the turns. It uses the first kind of name in which all names differ: models, hosts,
+// files, numbers.
 func ColumnNames(v *providers.View, places []ComparedTurn, short func(model string) string) []string {
 	return DistinctNames(len(places),
 		func(i int) string { return short(modelOf(v, places[i])) },
@@ -133,8 +133,8 @@ func ColumnNames(v *providers.View, places []ComparedTurn, short func(model stri
 		})
 }
 
-// DistinctNames returns names for n things from the first of the given ways in which all names differ and
-// none is empty, or else from the last one.
+// DistinctNames returns names for n things. It uses the first of the given functions whose names all differ and are
+// not empty, or else the last one.
 func DistinctNames(n int, ways ...func(i int) string) (names []string) {
 	for _, way := range ways {
 		names = make([]string, n)
@@ -171,7 +171,7 @@ func HostOf(x *providers.Exchange) string {
 	return name
 }
 
-// localHostName returns toolscope's own name of the host for a request that toolscope sent, else HostOf.
+// localHostName returns toolscope's own name for the host if toolscope sent the request, else the result of HostOf.
 func localHostName(x *providers.Exchange) string {
 	if x == nil || x.Head.URL == "" {
 		return ""
@@ -190,14 +190,14 @@ func fileOf(x *providers.Exchange) string {
 	return path.Base(x.Head.File)
 }
 
-// NamedCall is the part of a call by which Align matches it.
+// NamedCall has the facts of a call by which Align matches it.
 type NamedCall struct {
 	Name string
-	Sum  uint64 // a hash of its arguments, 0 until they are complete or if they are not needed
+	Sum  uint64 // hash of its arguments; 0 until they are final, or if the hash is not needed
 }
 
-// Calls returns the calls of each turn, without the discarded ones, and their NamedCalls. It computes a
-// sum only if a turn has several calls of that name.
+// Calls returns the calls of each turn and their NamedCalls. Discarded calls are left out. It computes a sum only
+// if a turn has several calls of that name.
 func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stream.Call, named [][]NamedCall) {
 	lists, named = make([][]*stream.Call, len(turns)), make([][]NamedCall, len(turns))
 	several := map[string]bool{}
@@ -227,9 +227,9 @@ func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stre
 	return lists, named
 }
 
-// Align matches the calls of several turns: first by name and arguments, then by name and order. A set has
-// the index of each turn's call, or -1 if that turn has none. Sets have the order of the base's calls. A
-// call that the base lacks follows the call that precedes it in its own turn.
+// Align matches the calls of several turns, first by name and arguments, then by name and order. A set has the
+// index of each turn's call, or -1 if the turn has no such call. Sets have the order of the base's calls. A call
+// that the base lacks follows the call that precedes it in its own turn.
 func Align(turns [][]NamedCall, base int) (sets [][]int) {
 	a := callAligner{width: len(turns)}
 	if base < len(turns) {
@@ -251,7 +251,7 @@ type callAligner struct {
 
 // addTurn adds the calls of one turn to the sets.
 func (a *callAligner) addTurn(turn int, calls []NamedCall) {
-	at := make([]int, len(calls)) // the set of each call, -1 for none
+	at := make([]int, len(calls)) // index of each call's set, or -1
 	for i := range at {
 		at[i] = -1
 	}
@@ -290,13 +290,13 @@ func (a *callAligner) addTurn(turn int, calls []NamedCall) {
 	}
 }
 
-// setIndex returns the set that contains a call.
+// setIndex returns the index of the set that contains a call.
 func (a *callAligner) setIndex(turn, call int) int {
 	return slices.IndexFunc(a.sets, func(set []int) bool { return set[turn] == call })
 }
 
-// CellFindings returns the findings inside a field of a call. Call it only for a field that has no rows
-// for its own fields.
+// CellFindings returns the findings inside a field of a call. Use it only for a field without rows for its own
+// fields.
 func CellFindings(c *stream.Call, cell *Cell) (all []stream.Finding) {
 	if !cell.Has() {
 		return nil
@@ -309,8 +309,8 @@ func CellFindings(c *stream.Call, cell *Cell) (all []stream.Finding) {
 	return all
 }
 
-// endsAt reports whether the token before the byte at is a number or a literal. It has no closing byte:
-// only the next byte shows that it ended.
+// endsAt reports whether the token before the byte at is a number or a literal. Such a token has no closing byte,
+// so only the next byte shows that it ended.
 func endsAt(c *stream.Call, at int) bool {
 	args := c.Args()
 	return at > 0 && at < len(args) && strings.IndexByte("0123456789truefalsn", args[at-1]) >= 0

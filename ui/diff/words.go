@@ -17,12 +17,13 @@ import (
 type Side struct {
 	Name  string
 	Turn  *stream.Turn  // nil until it opens
-	Over  bool          // it gets no more data
-	Fails string        // why there is no usable response: "HTTP 429"
-	Took  time.Duration // from the request to the end, or NoTime
+	Over  bool          // no more data arrives
+	Fails string        // reason why there is no usable response, e.g. "HTTP 429"
+	Took  time.Duration // duration from the request to the end, or NoTime
 }
 
-// CallSet is a set of matching calls, one per side, nil if a side has none, with their compared fields.
+// CallSet is a set of matching calls with their compared fields. It has one call per side, or nil if the side has
+// no such call.
 type CallSet struct {
 	Calls []*stream.Call
 	Rows  []Row
@@ -39,21 +40,21 @@ func (s *CallSet) Name() string {
 	return ""
 }
 
-// Comparison compares turns, as far as they have arrived.
+// Comparison is a comparison of turns, as far as they have arrived.
 type Comparison struct {
 	Sides []Side
 	Base  int
 	Sets  []CallSet
 }
 
-// Counts are the numbers of differences.
+// Counts has the numbers of differences.
 type Counts struct {
-	Calls   int // sets without a call of a side whose turn has ended
+	Calls   int // sets that lack the call of a side whose turn has ended
 	States  int // sets whose calls ended in different states
 	Types   int // fields with a different type
-	Absent  int // fields that some call lacks
-	Values  int // fields with a different value of the same type
-	Breaks  int // fields that break the schema, equal or not
+	Absent  int // fields that at least one call lacks
+	Values  int // fields with the same type but a different value
+	Breaks  int // fields that break the schema, whether equal or not
 	Pending bool
 }
 
@@ -88,7 +89,7 @@ func (p *Comparison) Count() (n Counts) {
 	return n
 }
 
-// countRow counts one field. The fields of a missing call do not count as missing.
+// countRow counts one field. It does not count the fields of a missing call as missing.
 func (n *Counts) countRow(set *CallSet, r *Row, base int) {
 	if r.Split {
 		return
@@ -113,13 +114,14 @@ func (n *Counts) countRow(set *CallSet, r *Row, base int) {
 	}
 }
 
-// otherState reports whether the call of side i ended in a different state from the base's.
+// otherState reports whether the calls of side i and of the base ended in different states.
 func (p *Comparison) otherState(set *CallSet, i int) bool {
 	c, b := set.Calls[i], set.Calls[p.Base]
 	return c != nil && b != nil && !c.MayGrow() && !b.MayGrow() && c.Status() != b.Status()
 }
 
-// change is how a cell differs from the base's. The last is the most serious.
+// change says how a cell differs from the base's cell. The values are in order of severity, with the most serious
+// last.
 type change uint8
 
 const (
@@ -145,7 +147,7 @@ func changeOf(set *CallSet, r *Row, i, base int) change {
 	return otherValue
 }
 
-// typeOf returns the JSON Schema name of a kind of value, with an article.
+// typeOf returns the JSON Schema name for a kind of value, with an article.
 func typeOf(k json.TokenKind) string {
 	switch k {
 	case json.ObjectOpen:
@@ -173,7 +175,7 @@ const (
 	no
 )
 
-// agreementOf reports whether two sides made the same calls.
+// agreementOf says whether two sides made the same calls.
 func (p *Comparison) agreementOf(i, j int) agreement {
 	a, b := &p.Sides[i], &p.Sides[j]
 	all := yes
@@ -210,7 +212,7 @@ func (s *CallSet) argsHash(i int) uint64 {
 	return s.Sums[i]
 }
 
-// hasDifference reports whether a row differs between two calls, one of which is the base's.
+// hasDifference reports whether a row differs between two calls. One of them must be the base's call.
 func (s *CallSet) hasDifference(i, j, base int) bool {
 	if j == base {
 		i, j = j, i
@@ -218,8 +220,8 @@ func (s *CallSet) hasDifference(i, j, base int) bool {
 	return i == base && slices.ContainsFunc(s.Rows, func(r Row) bool { return !r.Cells[j].Agrees() })
 }
 
-// agreeingSides returns the largest group of sides that agree with one another. Between groups of the same
-// size, the base's wins. decided is false while a pair may still come to agree or differ.
+// agreeingSides returns the largest group of sides that agree with one another. Of several groups with the same
+// size, the group of the base wins. decided is false while any pair of sides may still agree or differ.
 func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	decided = true
 	for i := range p.Sides {
@@ -243,8 +245,8 @@ func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	return group, decided
 }
 
-// Agreement returns a sentence about the sides that agree: "No two agree.", "A and B agree." It is "" while
-// the sides are undecided.
+// Agreement returns a sentence about the sides that agree, e.g. "No two agree." or "A and B agree." It returns ""
+// while the sides are undecided.
 func (p *Comparison) Agreement(name func(int) string) string {
 	group, decided := p.agreeingSides()
 	n := p.Count()
@@ -273,8 +275,8 @@ func (p *Comparison) Agreement(name func(int) string) string {
 	return ""
 }
 
-// timeSentence names the slowest and the fastest side. It is "" if the slowest took less than 1.2 times as
-// long.
+// timeSentence names the slowest and the fastest side. It returns "" if the slowest side took less than 1.2 times
+// as long.
 func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration) string) string {
 	var timed []int
 	for i := range p.Sides {
@@ -293,9 +295,9 @@ func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration)
 	return fmt.Sprintf("%s took %s, %s %s.", name(slow), say(p.Sides[slow].Took), name(fast), say(p.Sides[fast].Took))
 }
 
-// Sentence returns forms of one text, the longest first, for the caller to show the first that fits. A form says
-// which sides agree, then the most serious difference of every other side. From most to least serious these are: a
-// call, a state, a type, a value. If no side differs, it compares the times.
+// Sentence returns versions of one text, the longest first. The caller shows the first one that fits. A version
+// says which sides agree, and gives the most serious difference of every other side. The order of severity is: a
+// call, a state, a type, a value. If no side differs, the text compares the times.
 func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 	count := p.Count()
 	members := count.fieldsText()
@@ -318,10 +320,10 @@ func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 	return slices.DeleteFunc(slices.Compact(forms), func(s string) bool { return s == "" })
 }
 
-// maxPhrases is the maximum number of differences in a sentence. Longer sentences are hard to read.
+// maxPhrases is the maximum number of differences in a sentence, because longer sentences are hard to read.
 const maxPhrases = 3
 
-// firstPhrases joins the first n phrases and counts the others.
+// firstPhrases joins the first n phrases and adds the number of the others.
 func firstPhrases(phrases []string, n int) string {
 	n = min(n, len(phrases))
 	text := strings.Join(phrases[:n], "; ")
@@ -346,7 +348,7 @@ func withFullStop(s string) string {
 	return s + "."
 }
 
-// fieldsText returns the number of differing fields and of those that break the schema, "" for none.
+// fieldsText returns the number of differing fields and of fields that break the schema, or "" if there are none.
 func (c *Counts) fieldsText() string {
 	var parts []string
 	switch n := c.DifferingFields(); {
@@ -366,8 +368,8 @@ func (c *Counts) fieldsText() string {
 
 func (p *Comparison) sideName(i int) string { return p.Sides[i].Name }
 
-// shortNames returns names without trailing parts that begin with a hyphen and have no digit:
-// mistral-large becomes mistral. A name stays long if it would otherwise not be unique.
+// shortNames returns names without trailing parts that begin with a hyphen and have no digit. For example,
+// mistral-large becomes mistral. A name stays long if the short name is not unique.
 func (p *Comparison) shortNames() func(int) string {
 	short, count := make([]string, len(p.Sides)), map[string]int{}
 	for i := range p.Sides {
@@ -390,15 +392,15 @@ func (p *Comparison) shortNames() func(int) string {
 	}
 }
 
-// difference is one difference of a side from the base. The most serious has grave 0.
+// difference is one difference of a side from the base. The most serious difference has grave 0.
 type difference struct {
 	grave int
 	who   []string
-	does  string // follows the names
+	does  string // verb phrase that follows the names
 }
 
-// worstDifferences returns the most serious difference of each side, the most serious side first. Sides
-// with the same difference share one phrase.
+// worstDifferences returns the most serious difference of each side, sorted by severity. Sides with the same
+// difference share one phrase.
 func (p *Comparison) worstDifferences(name func(int) string) (all []string) {
 	var list []difference
 	for i := range p.Sides {
@@ -463,8 +465,8 @@ func (p *Comparison) worstDifference(i int, name func(int) string) difference {
 	return difference{3 + int(otherType) - int(worst), who, text}
 }
 
-// callPhrase describes missing and additional calls of a side. It is "" if the side made the base's calls,
-// or still may.
+// callPhrase describes missing and additional calls of a side. It returns "" if the side made the base's calls, or
+// may still make them.
 func (p *Comparison) callPhrase(i int) string {
 	var own, base, missing, more int
 	var lacks, adds string
