@@ -2,9 +2,9 @@
 //
 //	Page ─▶ Write ─▶ a head with its style, a section per turn, an article per call
 //
-// The page fetches nothing and runs no code: its own policy forbids all except its style, which the policy
-// names by hash. Text from outside is cleaned and then escaped; there is no other way to write it. A state
-// is always a word, never only a colour.
+// The page fetches nothing and runs no code. Its Content-Security-Policy allows only the page's own style sheet,
+// which it names by hash. Text from outside is cleaned and then escaped. The package has no other way to write such
+// text. A state is always a word, never only a colour.
 package web
 
 import (
@@ -27,10 +27,10 @@ import (
 
 // A Page is the content of a page.
 type Page struct {
-	Name     string // path of the capture, as the user wrote it; only the last part is shown
+	Name     string // path of the capture, as the user wrote it; the page shows only the last part
 	Turns    []Turn
 	Redacted bool // secrets were removed
-	Partial  bool // the capture has turns or calls that the page leaves out
+	Partial  bool // the page leaves out some turns or calls of the capture
 	In       *providers.Inspector
 	Prices   *price.Table
 }
@@ -69,7 +69,7 @@ func Write(to io.Writer, p *Page) error {
 	return h.err
 }
 
-// writeOverview writes totals and a list of the turns.
+// writeOverview writes the totals and a list of the turns.
 func (h *writer) writeOverview(p *Page) {
 	calls, bad, findings := 0, 0, 0
 	var total price.Sum
@@ -114,14 +114,14 @@ func turnTitle(p *Page, t *stream.Turn) string {
 	return present.TurnTitle(p.exchangeOf(t), t)
 }
 
-// A markup is HTML of our own. Text from outside never has this type.
+// A markup is HTML from toolscope itself. Text from outside never has this type.
 type markup string
 
 // A writer writes HTML. It keeps the first error.
 type writer struct {
 	to    *bufio.Writer
 	err   error
-	clean []byte // memory for cleaned text, reused
+	clean []byte // buffer for cleaned text, reused
 }
 
 func (h *writer) write(s string) {
@@ -130,7 +130,7 @@ func (h *writer) write(s string) {
 	}
 }
 
-// raw writes markup as it is.
+// raw writes markup without escapes.
 func (h *writer) raw(s markup) *writer {
 	h.write(string(s))
 	return h
@@ -138,8 +138,8 @@ func (h *writer) raw(s markup) *writer {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
-// text writes text that may come from outside, on one line. The place is the content of an element, or
-// between the quotes of an attribute.
+// text writes text that may come from outside, on one line. It is valid in the content of an element, and between
+// the quotes of an attribute.
 func (h *writer) text(s string) *writer {
 	h.writeEscaped([]byte(s))
 	return h
@@ -152,7 +152,7 @@ func (h *writer) writeEscaped(b []byte) {
 	}
 }
 
-// lines writes text that may come from outside, with its line breaks.
+// lines writes text that may come from outside, and keeps its line breaks.
 func (h *writer) lines(b []byte) *writer {
 	for i, line := range bytes.Split(b, []byte("\n")) {
 		if i > 0 {
@@ -180,17 +180,17 @@ func hashOf(s string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// writeFact writes a label and its value, if the value is not empty.
+// writeFact writes a label and its value. It writes nothing if the value is empty.
 func (h *writer) writeFact(word, is string) {
 	if is != "" {
 		h.raw("<div><dt>").text(word).raw("</dt><dd>").text(is).raw("</dd></div>")
 	}
 }
 
-// A colourPair is a colour for light pages and one for dark pages.
+// A colourPair is a colour for light pages and a colour for dark pages.
 type colourPair struct{ name, light, dark string }
 
-// The backgrounds and the text colours of the page. Each text colour has a contrast of at least 4.5:1 on
+// These are the backgrounds and the text colours of the page. Each text colour has a contrast of at least 4.5:1 on
 // each background.
 var (
 	grounds = []colourPair{{"ground", "#ffffff", "#0d1117"}, {"panel", "#f6f8fa", "#161b22"}, {"wrong", "#ffebe9", "#3d0d12"}}

@@ -21,7 +21,7 @@ func callID(c *stream.Call) string {
 	return "t" + strconv.Itoa(int(c.Turn)+1) + "c" + strconv.Itoa(c.Number)
 }
 
-// roles maps the roles that have a colour to CSS classes. Other roles have no class.
+// roles maps the roles with a colour to CSS classes. Other roles have no class.
 var roles = map[screen.Role]markup{screen.Good: "good", screen.Caution: "caution", screen.Bad: "bad", screen.Muted: "muted"}
 
 // writeState writes a sign and a word. Screen readers read only the word.
@@ -50,7 +50,8 @@ func (h *writer) writeTurn(p *Page, t *Turn) {
 	h.raw("</section>\n")
 }
 
-// writeTurnState writes how the response ended, and how many calls are not in order. It has the role of the worst.
+// writeTurnState writes how the response ended, and how many calls have a problem. It uses the role of the worst
+// state.
 func (h *writer) writeTurnState(p *Page, t *stream.Turn) {
 	status, role, word := screen.TurnLook(t)
 	worst := present.VerdictOfTurn(p.In.Exchange(t.Exchange), t).Harm
@@ -75,7 +76,7 @@ func (h *writer) writeTurnState(p *Page, t *stream.Turn) {
 	h.writeState(status, role, word)
 }
 
-// writeCallout writes what is wrong with a call, who caused it and what to do.
+// writeCallout writes a call's problem, the party that caused it, and advice.
 func (h *writer) writeCallout(p *Page, t *stream.Turn, c *stream.Call) {
 	o := present.CalloutOfCall(p.In.View(), t, c, nil)
 	h.raw(`<p class="`).raw(roles[o.Verdict.Role]).raw(`">`)
@@ -140,7 +141,8 @@ func (h *writer) writeTimeline(t *Turn) {
 	h.raw(`</ol><p class="axis" aria-hidden="true"><span>0 s</span><span>`).text(screen.Time(end - begin).String()).raw("</span></p>\n")
 }
 
-// writeCallBar draws a call: from its announcement, while bytes arrived, and until its arguments were final.
+// writeCallBar draws a call as a bar: from its announcement to the first byte, while bytes arrived, and until its
+// arguments were final.
 func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	at := func(d time.Duration) int { return int(timelineWidth * (d - begin) / (end - begin)) }
 	h.raw(`<svg aria-hidden="true" viewBox="0 0 1000 20" preserveAspectRatio="none">`)
@@ -161,7 +163,7 @@ func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	h.raw("</svg>")
 }
 
-// momentsOf returns the times of a call's bar in words.
+// momentsOf lists the times of a call's bar in words.
 func momentsOf(c *stream.Call, begin time.Duration) string {
 	moment := func(word string, d time.Duration) string {
 		if d < begin {
@@ -236,8 +238,8 @@ func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 // longer than the token.
 const maxColouredBytes = 256 << 10
 
-// writeArguments writes the arguments in rows, by their own tokens. Bytes that are not JSON are marked, and
-// written as received.
+// writeArguments writes the arguments in rows, token by token. Bytes that are not JSON are marked and written as
+// received.
 func (h *writer) writeArguments(c *stream.Call) {
 	args, tokens := c.Args(), c.Lexer().Tokens()
 	if len(args) == 0 {
@@ -258,12 +260,12 @@ func (h *writer) writeArguments(c *stream.Call) {
 	h.raw("</pre>\n")
 }
 
-// rows lays out JSON, one field per row.
+// rows writes JSON with one field per row.
 type rows struct {
 	*writer
 	depth int
-	fresh bool // a bracket was opened, and is still empty
-	ended bool // an object or array was closed
+	fresh bool // the last token opened an object or array, which is still empty
+	ended bool // the last token closed an object or array
 }
 
 // classes maps kinds of tokens to CSS classes.
@@ -271,7 +273,7 @@ var classes = map[json.TokenKind]markup{
 	json.Key: "k", json.String: "s", json.Number: "n", json.True: "w", json.False: "w", json.Null: "w",
 }
 
-// maxIndent is the maximum number of levels by which rows are indented.
+// maxIndent is the maximum number of levels of indentation.
 const maxIndent = 24
 
 func (r *rows) startRow() { r.write("\n" + strings.Repeat("  ", min(r.depth, maxIndent))) }
@@ -329,7 +331,7 @@ func (h *writer) writeResult(r *stream.SentBackCall) {
 	h.raw("</pre></details>\n")
 }
 
-// writePreviews writes previews of the call in a later request: of each behaviour with each target, and of
+// writePreviews writes previews of the call in a later request. It previews each behaviour with each target, and
 // each known client with the call's own protocol.
 func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 	from := providers.TargetOf(t.Protocol)
@@ -377,7 +379,7 @@ func (h *writer) writeMatrix(src *replay.Source, targets []*protocol.Target) {
 	h.writeLosses(&lost)
 }
 
-// writeClients writes a table of the clients that are known to use the call's protocol.
+// writeClients writes a table of the known clients that use the call's protocol.
 func (h *writer) writeClients(src *replay.Source, from *protocol.Target) {
 	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Clients"><table><caption>What each client sends back to `).text(from.Name)
 	h.raw(`</caption><thead><tr><th scope="col">client</th><th scope="col">how known</th><th scope="col">outcome</th><th scope="col">provider</th></tr></thead><tbody>` + "\n")
@@ -394,7 +396,7 @@ func (h *writer) writeClients(src *replay.Source, from *protocol.Target) {
 	h.raw("</tbody></table></div>\n")
 }
 
-// writeOutcome writes the outcome, and whether the provider is known to refuse it.
+// writeOutcome writes the outcome. It also marks an outcome that the provider is known to refuse.
 func (h *writer) writeOutcome(v *replay.Preview) {
 	side := screen.OutcomeSides[v.Outcome]
 	h.raw(`<span class="`).raw(roles[screen.SideRoles[side]]).raw(`">`).text(v.Outcome.String()).raw("</span>")
@@ -403,7 +405,7 @@ func (h *writer) writeOutcome(v *replay.Preview) {
 	}
 }
 
-// losses collects the kinds of loss in previews, each once. It leaves out losses of severity info.
+// losses collects the losses in previews, each code once. It leaves out losses of severity info.
 type losses struct {
 	seen map[string]bool
 	all  []replay.Loss
