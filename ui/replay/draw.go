@@ -15,20 +15,20 @@ import (
 // bodyLayout divides the body of the screen.
 type bodyLayout struct {
 	head   int // rows of titles, over the full width
-	heads  int // rows of column titles, 0 if there is no room
+	heads  int // rows of column titles; 0 if there is no room
 	table  int // rows of the table
 	counts int // rows with the counts
-	panes  int // rows of the panes with the sent and the written text, including captions
+	panes  int // rows of the panes with the sent and the written text, with their captions
 	notes  int // rows about losses
 	side   bool
-	// Widths; those of the panes are 0 if there are no panes.
+	// The following fields are widths. The widths of the panes are 0 if there are no panes.
 	tableW, sentW, wroteW int
 }
 
 const (
-	sideBySide = 160 // width from which the panes are next to the table
-	twoPanes   = 60  // width from which panes are shown
-	airyRows   = 20  // height from which a blank row is above the table
+	sideBySide = 160 // minimum width at which the panes are next to the table
+	twoPanes   = 60  // minimum width for panes
+	airyRows   = 20  // minimum height for a blank row above the table
 )
 
 // newBodyLayout divides a body of w × h cells for a table with the given number of rows.
@@ -73,7 +73,7 @@ func (p *bodyLayout) splitPanes(w int) {
 	p.wroteW = w - 1 - p.sentW
 }
 
-// largeRows is the maximum number of table rows in large mode, which leaves more room for the panes.
+// largeRows is the maximum number of table rows in large mode. Fewer table rows leave more room for the panes.
 const largeRows = 3
 
 func (m *replayMode) layoutBody() bodyLayout {
@@ -83,7 +83,7 @@ func (m *replayMode) layoutBody() bodyLayout {
 	return newBodyLayout(m.w, m.h, m.Rows)
 }
 
-// setWantedPreviews sets the keys of the table and the page that should be shown.
+// setWantedPreviews sets the keys of the table and the page to show.
 func (m *replayMode) setWantedPreviews(t *stream.Turn, c *stream.Call) {
 	v := versionOf(t, c, m.of, m.scope, m.exchange)
 	m.rowsWanted = tableKey{version: v, policies: m.policies, fixed: m.policy}
@@ -141,7 +141,7 @@ func (m *replayMode) drawLeft(p *screen.Pen, plan bodyLayout, y, panes int) {
 	}
 }
 
-// drawTitle writes the replayed call, turn or conversation, and the scope.
+// drawTitle writes the scope, and the call, turn or conversation that is replayed.
 func (m *replayMode) drawTitle(p *screen.Pen) {
 	title := display.Lit("Sent back?")
 	t, c := m.host.View().Find(m.of)
@@ -176,8 +176,8 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 	p.HeavyTitle(title, what, display.Text{})
 }
 
-// scopeWords returns the scope, and the turns that were searched for other calls with the same id. The
-// longest form comes first.
+// scopeWords returns the scope, and the turns that were searched for other calls with the same id. It returns the
+// longest form first.
 func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
 	scope := p.Format("scope: %s", [...]string{"this call", "the turn", "the conversation"}[m.scope])
 	looked := p.Format("%s, ids checked to turn %d", scope, m.of.Turn+1)
@@ -187,7 +187,8 @@ func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
 	return []display.Text{looked, scope}
 }
 
-// drawAnswer writes row y under the title: the worst outcome and for how many rows of the table, then who would send it.
+// drawAnswer writes row y below the title. The rows have the worst outcome, with the number of table rows that have
+// it, and then the policy.
 func (m *replayMode) drawAnswer(p *screen.Pen, y int) {
 	if y > 2 {
 		return
@@ -212,7 +213,7 @@ func (m *replayMode) drawAnswer(p *screen.Pen, y int) {
 	}
 }
 
-// outcomeText says for how many targets, or by how many clients, the call has its worst outcome, and the effect if
+// outcomeText returns the worst outcome, with the number of targets or clients that have it. It adds the effect if
 // that fits.
 func (m *replayMode) outcomeText(p *screen.Pen, worst *verdict, room int) display.Text {
 	n, all := 0, 0
@@ -236,7 +237,8 @@ func (m *replayMode) outcomeText(p *screen.Pen, worst *verdict, room int) displa
 	return p.Truncate(display.Join(short, display.Lit(".")), room)
 }
 
-// outcomeWords are the words of an outcome: in the table, and in the sentence before and after the number of providers.
+// outcomeWords are the words for an outcome: one phrase for the table, and the two parts of a sentence. The number
+// of providers is between these parts.
 type outcomeWords struct{ gets, lead, then string }
 
 var outcomeSentences = [replay.NumOutcomes]outcomeWords{
@@ -255,7 +257,7 @@ var outcomeSentences = [replay.NumOutcomes]outcomeWords{
 	replay.Unknown:      {"not known", "Sent in an unknown form", ""},
 }
 
-// drawPolicy writes the selected policy and, if the rows are policies, the target.
+// drawPolicy writes the selected policy. If the rows are policies, it also writes the target.
 func (m *replayMode) drawPolicy(p *screen.Pen) {
 	policy := &replay.Policies[m.policy]
 	who, kind, of := "", "behaviour", replay.Behaviours
@@ -283,10 +285,10 @@ func (m *replayMode) drawPolicy(p *screen.Pen) {
 	}
 }
 
-// wideCounts is the width from which behaviours and clients are counted separately.
+// wideCounts is the minimum width for separate counts of behaviours and clients.
 const wideCounts = 100
 
-// drawCounts writes the number of rows of each kind. It counts all rows, also those out of view.
+// drawCounts writes the number of rows of each kind. It counts all rows, including rows out of view.
 func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 	what := screen.Plural(m.Rows, "target")
 	if m.policies {
@@ -301,18 +303,18 @@ func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 	if m.table != nil && m.table.key.canShowFor(m.rowsWanted) {
 		all := m.labelledCounts(p)
 		if !place.Empty() && screen.Width(nonZero(all)) > p.Left-place.Width() {
-			place = p.Format(" %d%s%d", first, p.Glyph.Dash, last) // the number of rows is on the left already
+			place = p.Format(" %d%s%d", first, p.Glyph.Dash, last) // the total is already on the left
 		}
 		drawLabelledCounts(p, all, p.Left-place.Width())
 	}
 	p.Right(screen.Muted, screen.Bare, place)
 }
 
-// labelledCount is a kind of rows, and their number.
+// labelledCount is the number of rows of one kind.
 type labelledCount struct {
 	screen.StyledText
 	n    int
-	rank int // the lowest rank is dropped first if there is no room
+	rank int // order of removal if there is no room; the lowest rank goes first
 }
 
 // nonZero returns the counts above 0.
@@ -320,8 +322,8 @@ func nonZero(all []labelledCount) []labelledCount {
 	return slices.DeleteFunc(slices.Clone(all), func(s labelledCount) bool { return s.n == 0 })
 }
 
-// drawLabelledCounts writes the counts in room cells. If they don't fit, it drops, in this order: zeros,
-// the policies that don't use the provider, verdicts other than refusals, and the mildest changes.
+// drawLabelledCounts writes the counts in room cells. If they don't fit, it drops some in this order: zeros, the
+// policies that don't use the provider, verdicts other than refusals, and the mildest changes.
 func drawLabelledCounts(p *screen.Pen, all []labelledCount, room int) {
 	if screen.Width(all) > room {
 		all = nonZero(all)
@@ -359,7 +361,7 @@ func (m *replayMode) labelledCounts(p *screen.Pen) (all []labelledCount) {
 	return all
 }
 
-// drawNote writes row y of the losses.
+// drawNote writes row y of the notes about losses.
 func (m *replayMode) drawNote(p *screen.Pen, plan bodyLayout, y int) {
 	var notes []panes.LossNote
 	if page := m.currentPage(); page != nil {
@@ -368,7 +370,7 @@ func (m *replayMode) drawNote(p *screen.Pen, plan bodyLayout, y int) {
 	panes.DrawLossNotes(p, notes, y, plan.notes, display.Lit(": enter, then h"))
 }
 
-// Widths of the table's columns, in cells. The gutter comes before them.
+// These constants are the widths of the table's columns, in cells. The gutter is to the left of the columns.
 const (
 	gutter      = 4
 	knownColumn = 12
@@ -380,11 +382,11 @@ const (
 	minLosses   = 13
 )
 
-// tableColumns are the widths of the columns, 0 for a hidden one. The losses get the remaining width.
+// tableColumns are the widths of the columns; 0 for a hidden column. The column of losses gets the remaining width.
 type tableColumns struct{ name, as, goes, taken, lost int }
 
-// columnWidths returns the widths for a table with the given width. If there is too little room, how a verdict
-// or a policy is known is hidden first, then the losses. The losses of the cursor's row are also below the table.
+// columnWidths returns the widths for a table with the given width. If there is too little room, it first hides the
+// source of verdicts and policies, then the losses. The losses of the selected row are also below the table.
 func (m *replayMode) columnWidths(width int) (c tableColumns) {
 	for n := range m.Rows {
 		c.name = max(c.name, display.Clean(m.rowName(n)).Width()+2)
@@ -415,7 +417,7 @@ func (m *replayMode) columnWidths(width int) (c tableColumns) {
 	return c
 }
 
-// rowName returns the name of a row's target or policy, which is always ASCII.
+// rowName returns the name of a row's target or policy. Such names are always ASCII.
 func (m *replayMode) rowName(n int) string {
 	if m.policies {
 		return replay.Policies[n].Name
@@ -423,7 +425,7 @@ func (m *replayMode) rowName(n int) string {
 	return m.targets[n].Name
 }
 
-// asWord returns how the effect of a row's policy is known.
+// asWord returns the source of a row's policy: how its effect is known.
 func (m *replayMode) asWord(n int) string {
 	p := &replay.Policies[n]
 	switch {
@@ -488,10 +490,10 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 	p.Fill(g)
 }
 
-// takesWords say whether a provider takes a request.
+// takesWords say whether a provider accepts a request.
 var takesWords = [replay.NumVerdicts]string{replay.Unproven: "not known", replay.Accepted: "accepts", replay.Refused: "refuses"}
 
-// takenWords says whether the provider accepts the request and, if there is room, how that is known.
+// takenWords says whether the provider accepts the request. If there is room, it adds the source of this fact.
 func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	if cells < proofColumn || a.By == replay.NoProof {
 		return p.Clean(takesWords[a.Verdict])
@@ -499,7 +501,7 @@ func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	return p.Format("%-8s %s", takesWords[a.Verdict], [...]string{"", "by rule", "seen"}[a.By])
 }
 
-// drawGutter writes the cursor and the sign of the row's severity.
+// drawGutter writes the cursor and the sign for the row's severity.
 func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity) {
 	mark := display.Lit(" ")
 	if cursor {
@@ -509,8 +511,8 @@ func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity)
 	p.TextOn(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 }
 
-// drawLosses writes the reason of a refusal, or the worst loss if its severity is high or critical. It
-// also counts the other losses.
+// drawLosses writes the worst loss and the number of further losses. If no loss is high or critical, it writes the
+// reason of a refusal instead.
 func drawLosses(p *screen.Pen, g screen.Surface, v *verdict) {
 	switch {
 	case v.refused != "" && (len(v.losses) == 0 || v.losses[0].severity < replay.High):
@@ -534,7 +536,7 @@ func drawLosses(p *screen.Pen, g screen.Surface, v *verdict) {
 	p.TextOn(screen.LossRoles[worst.severity], g, display.Join(p.Truncate(text, max(p.Left-after.Width(), 0)), after))
 }
 
-// rowVerdict returns the preview of row n, nil until it is made.
+// rowVerdict returns the preview of row n, or nil until it is ready.
 func (m *replayMode) rowVerdict(n int) *verdict {
 	if m.table == nil || !m.table.key.canShowFor(m.rowsWanted) || n >= len(m.table.rows) {
 		return nil
@@ -542,7 +544,7 @@ func (m *replayMode) rowVerdict(n int) *verdict {
 	return &m.table.rows[n]
 }
 
-// currentPage returns the page to show, nil until it is made.
+// currentPage returns the page to show, or nil until it is ready.
 func (m *replayMode) currentPage() *page {
 	if m.page != nil && m.page.key.canShowFor(m.cellWanted) {
 		return m.page

@@ -11,24 +11,24 @@ import (
 	"toolscope/ui/screen"
 )
 
-// page is the laid-out preview of one cell: the body that would be sent, the arguments that the model
-// wrote, and the losses. It never changes.
+// page is the laid-out preview of one cell: the body that would be sent, the arguments that the model wrote, and
+// the losses. A page never changes.
 type page struct {
 	key      pageKey
 	sent     panes.TextSheet
 	wrote    panes.TextSheet
 	notes    []panes.LossNote
-	body     []byte // what would be sent, as JSON
+	body     []byte // body that would be sent, as JSON
 	messages int
-	size     int  // bytes the model wrote
-	unsent   int  // bytes of them that would not be sent
-	added    int  // bytes in the body that the model did not write
+	size     int  // number of bytes that the model wrote
+	unsent   int  // number of those bytes that would not be sent
+	added    int  // number of bytes in the body that the model did not write
 	unknown  bool // the body that would be sent is unknown
 	mute     bool // the client does not speak the target's protocol
-	apart    bool // the arguments are not compared with the body
+	apart    bool // the arguments are shown without a comparison with the body
 }
 
-// noBodyText is the text to show if there is no body.
+// noBodyText returns the text to show instead of a body.
 func (p *page) noBodyText() display.Text {
 	switch {
 	case p.unknown:
@@ -39,7 +39,7 @@ func (p *page) noBodyText() display.Text {
 	return display.Lit("nothing")
 }
 
-// makePage previews a source for one target under one policy.
+// makePage makes the page of a source for one target and one policy.
 func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *page {
 	policy := &replay.Policies[k.policy]
 	if !policy.Speaks(to) {
@@ -48,7 +48,7 @@ func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *
 		return p
 	}
 	preview := src.Preview(to, policy)
-	raw := k.raw != (to.Form == protocol.PositionalForm) // nested arrays are easier to read in one line
+	raw := k.raw != (to.Form == protocol.PositionalForm) // nested arrays are easier to read on one line
 	p := &page{key: k, body: joinMessages(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
 	p.notes = panes.LossNotes(&preview, k.version.scope, k.notes, draw)
 	p.showSent(&preview, src.own, raw, draw)
@@ -60,15 +60,15 @@ func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *
 	return p
 }
 
-// showOnlyWrote lays out the arguments without marks, if their outcome is unknown or nothing is sent. They
-// are the same for every client.
+// showOnlyWrote lays out the arguments without marks. It is for calls whose outcome is unknown, and for calls that
+// are not sent. The arguments are the same for every client.
 func (p *page) showOnlyWrote(src source, to *protocol.Target, draw display.Drawer) {
 	preview := src.Preview(to, &replay.Policies[0])
 	p.apart = true
 	p.showWrote(&preview, src.own, draw)
 }
 
-// joinMessages joins messages to one JSON text: an array, or the message itself if there is only one.
+// joinMessages joins messages into one JSON text. The text is an array, or the message itself if there is only one.
 func joinMessages(messages [][]byte) []byte {
 	if len(messages) == 1 {
 		return messages[0]
@@ -79,7 +79,7 @@ func joinMessages(messages [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(messages, []byte(",\n")), []byte("]"))
 }
 
-// showSent lays out the body, and marks the bytes that the model did not write.
+// showSent lays out the body and marks the bytes that the model did not write.
 func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display.Drawer) {
 	marks := make([][]panes.Span, len(preview.Body))
 	found, added := panes.FindArgs(preview.Body, preview.Calls)
@@ -105,7 +105,7 @@ func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display
 	}
 }
 
-// showWrote lays out the arguments as the model wrote them, and marks the bytes that would not be sent.
+// showWrote lays out the arguments as the model wrote them and marks the bytes that would not be sent.
 func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) {
 	for i := range preview.Calls {
 		c := &preview.Calls[i]
@@ -135,7 +135,7 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 	}
 }
 
-// pageSection is one text of a page.
+// pageSection identifies one text of a page.
 type pageSection uint8
 
 const (
@@ -180,7 +180,7 @@ func (m *replayMode) sectionCaption(f pageSection) display.Text {
 	return m.draw.Format("sent to %s", m.targets[m.to].Name)
 }
 
-// sectionSizes describes the size of a section, the longest form first.
+// sectionSizes describes the size of a section. It returns the longest form first.
 func (m *replayMode) sectionSizes(f pageSection) []display.Text {
 	page := m.currentPage()
 	if page == nil || f == lossSection {
@@ -208,8 +208,7 @@ func (m *replayMode) sectionSizes(f pageSection) []display.Text {
 	return []display.Text{display.Format("%s, %s new or moved", long, added), display.Format("%s, %s new", all, added), all}
 }
 
-// resizeSections sets the sizes of the visible sections. A section that was not shown before is scrolled
-// to its first difference.
+// resizeSections sets the sizes of the visible sections. It scrolls a newly shown section to its first difference.
 func (m *replayMode) resizeSections() {
 	plan := m.layoutBody()
 	m.Fit(m.Rows, plan.head+plan.heads, plan.head+plan.heads+plan.table)
@@ -237,12 +236,12 @@ func (m *replayMode) resizeSections() {
 	}
 }
 
-// sectionSheet returns the text of a section, nil for the losses.
+// sectionSheet returns the text of a section, or nil for the losses.
 func (p *page) sectionSheet(f pageSection) *panes.TextSheet {
 	return [numSections]*panes.TextSheet{sentSection: &p.sent, wroteSection: &p.wrote}[f]
 }
 
-// drawSheet writes row y of h of the body or of the arguments. The first and the last row count the lines
+// drawSheet writes row y of the h rows of the body or the arguments. The first and the last row count the lines
 // that are out of view.
 func (m *replayMode) drawSheet(p *screen.Pen, f pageSection, y, h int) {
 	page := m.currentPage()
@@ -286,7 +285,8 @@ func (m *replayMode) drawFull(p *screen.Pen, y int) {
 	}
 }
 
-// drawSectionTitles writes the titles of all sections, or only of the shown one if the others don't fit.
+// drawSectionTitles writes the titles of all sections. If they don't fit, it writes only the title of the shown
+// section.
 func (m *replayMode) drawSectionTitles(p *screen.Pen) {
 	w := m.sections[m.section]
 	right := p.Format(" %s to %s of %s ", screen.Count(min(w.Top+1, w.Rows)), screen.Count(min(w.Rows, w.Top+w.Height)), screen.Count(w.Rows))

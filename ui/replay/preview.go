@@ -12,30 +12,30 @@ import (
 	"toolscope/ui/screen"
 )
 
-// previewKey names one cell in the table of targets and policies. The screen shows a row or a column of
+// previewKey identifies one cell in the table of targets and policies. The screen shows one row or one column of
 // that table.
 type previewKey struct {
 	scope    replay.Scope
-	to       int  // in providers.Targets
-	policy   int  // in replay.Policies
-	policies bool // the rows are policies, for one target
+	to       int  // index in providers.Targets
+	policy   int  // index in replay.Policies
+	policies bool // the rows are policies for one target
 }
 
 // noTarget is the target until the user selects one.
 const noTarget = -1
 
-// version identifies the state of a call, turn or conversation. While it is equal, nothing that would be
-// sent back has changed.
+// version identifies the state of a call, turn or conversation. Equal versions mean that the data to send back has
+// not changed.
 type version struct {
 	of       stream.Ref
 	scope    replay.Scope
-	bytes    int // bytes of arguments, text and reasoning
+	bytes    int // number of bytes in arguments, text and reasoning
 	rewrites int
 	parts    int
-	words    int // bytes of ids, names and signatures
-	answers  int // calls with a failed result
+	words    int // number of bytes in ids, names and signatures
+	answers  int // number of calls with a failed result
 	request  int64
-	returns  int // requests that sent the call back
+	returns  int // number of requests that sent the call back
 }
 
 // addCall adds a call to the counts.
@@ -49,7 +49,7 @@ func (v *version) addCall(c *stream.Call) {
 	}
 }
 
-// versionOf returns the current version. With replay.OneCall, c must not be nil.
+// versionOf returns the current version. c must not be nil if the scope is replay.OneCall.
 func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x *providers.Exchange) version {
 	v := version{of: of, scope: s}
 	if x != nil {
@@ -82,19 +82,19 @@ func (v *version) size() int {
 	return v.bytes + v.words
 }
 
-// sourceData has the data for a replay.Source. It is a copy, so that another goroutine can read it while
-// the stream continues.
+// sourceData has the data for a replay.Source. It is a copy, so another goroutine can read it while the stream
+// continues.
 type sourceData struct {
 	scope  replay.Scope
 	turn   *stream.Turn
 	call   *stream.Call
-	names  []replay.UnsentCall // the calls in the turn's request
-	seen   []replay.Evidence   // what providers answered to requests with the call
+	names  []replay.UnsentCall // calls in the turn's request
+	seen   []replay.Evidence   // responses of providers to requests with the call
 	before []protocol.Message  // all messages of the turn's request
-	from   *protocol.Target    // their format
+	from   *protocol.Target    // format of before
 }
 
-// materialOf copies the data that may change. Byte slices are shared, because they are only appended to.
+// materialOf copies the data that may change. It shares byte slices, because they only grow.
 func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) sourceData {
 	turn := *t
 	m := sourceData{scope: s, turn: &turn}
@@ -120,7 +120,7 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 	return m
 }
 
-// makeSource makes the source. own is the number of the selected call in it, from 1, or 0 if no call is
+// makeSource makes the source. own is the number of the selected call in the source, from 1, or 0 if no call is
 // selected.
 func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Protocol)
@@ -137,7 +137,7 @@ func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	return replay.SourceOfHistoryAndTurn(m.before, m.from, m.turn, from), own
 }
 
-// callNumber returns the position of the selected call among the turn's calls, without the discarded ones.
+// callNumber returns the position of the selected call among the turn's calls. It does not count discarded calls.
 func (m *sourceData) callNumber() (n int) {
 	if m.call == nil {
 		return 0
@@ -154,11 +154,11 @@ func (m *sourceData) callNumber() (n int) {
 type tableKey struct {
 	version  version
 	policies bool
-	fixed    int // the policy, or the target when the rows are policies
+	fixed    int // index of the policy, or of the target if the rows are policies
 }
 
-// canShowFor reports whether rows of k may be shown for other. They may if both are about the same things,
-// even if their versions differ.
+// canShowFor reports whether rows of k may be shown for other. They may if both have the same subject and
+// selection, even with different versions.
 func (k tableKey) canShowFor(other tableKey) bool {
 	k.version = version{of: k.version.of, scope: k.version.scope}
 	other.version = version{of: other.version.of, scope: other.version.scope}
@@ -169,22 +169,22 @@ func (k tableKey) canShowFor(other tableKey) bool {
 type pageKey struct {
 	version            version
 	to, policy         int
-	sent, wrote, notes int // widths
+	sent, wrote, notes int // widths in cells
 	raw                bool
 }
 
-// canShowFor reports whether a page of k may be shown for other, like tableKey.canShowFor.
+// canShowFor reports whether a page of k may be shown for other. It ignores versions, as tableKey.canShowFor does.
 func (k pageKey) canShowFor(other pageKey) bool {
 	return k.version.of == other.version.of && k.version.scope == other.version.scope && k.to == other.to && k.policy == other.policy
 }
 
-// table has short previews for all targets, or for all policies.
+// table has the short previews for all targets, or for all policies.
 type table struct {
 	key  tableKey
 	rows []verdict
 }
 
-// makeTable previews a source for all targets, or for all policies.
+// makeTable makes the table of a source for all targets, or for all policies.
 func makeTable(k tableKey, src *replay.Source, targets []*protocol.Target) *table {
 	t := &table{key: k}
 	add := func(to, policy int) {
@@ -207,21 +207,21 @@ func makeTable(k tableKey, src *replay.Source, targets []*protocol.Target) *tabl
 	return t
 }
 
-// jobResult is the result of a job. Fields that it did not make are nil.
+// jobResult is the result of a job. Fields that the job did not make are nil.
 type jobResult struct {
 	src   source
 	table *table
 	page  *page
 }
 
-// source is a replay.Source, with the version from which it was made.
+// source is a replay.Source with the version from which it was made.
 type source struct {
 	*replay.Source
 	version version
 	own     int
 }
 
-// makePreviews makes the missing previews: small ones at once, large ones in another goroutine.
+// makePreviews makes the missing previews. It makes small ones at once, and large ones in another goroutine.
 func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 	rows, cell := m.rowsWanted, m.cellWanted
 	lacksTable, lacksPage := m.table == nil || m.table.key != rows, m.page == nil || m.page.key != cell
@@ -252,7 +252,7 @@ func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 		m.keepResult(job(lacksTable, lacksPage))
 		return
 	}
-	// The page and the table take turns, so that both keep up with a stream.
+	// The page and the table alternate, so that both keep up with a stream.
 	page := lacksPage && (!lacksTable || !m.pageLast)
 	m.pageLast, m.working = page, true
 	m.host.Do(func() func() {
@@ -264,7 +264,7 @@ func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 	})
 }
 
-// keepResult stores a result, unless the user has selected something else since.
+// keepResult stores a result. It drops a table or a page that no longer matches the selection.
 func (m *replayMode) keepResult(p jobResult) {
 	if m.src = p.src; p.table != nil && p.table.key.canShowFor(m.rowsWanted) {
 		m.table = p.table
@@ -282,20 +282,20 @@ type verdict struct {
 	side    screen.Side
 	taken   replay.Acceptance
 	worst   rowSeverity
-	losses  []lossCount // worst first
-	refused string      // why the request would be refused, or why the client fails
+	losses  []lossCount // sorted, worst first
+	refused string      // reason why the provider would refuse the request, or why the client fails
 }
 
 // lossCount counts the losses of one code.
 type lossCount struct {
 	code     string
-	what     string // in a few words
+	what     string // description in a few words
 	severity replay.Severity
 	times    int
-	other    string // the other call that has a part in the loss
+	other    string // the other call that is involved in the loss
 }
 
-// rowSeverity is the severity that a row's gutter shows.
+// rowSeverity is the severity in a row's gutter.
 type rowSeverity uint8
 
 const (
@@ -311,12 +311,12 @@ func (g rowSeverity) role() screen.Role {
 	return [...]screen.Role{screen.Muted, screen.Muted, screen.Caution, screen.Bad}[g]
 }
 
-// lossSeverity maps the severities of losses.
+// lossSeverity maps severities of losses to severities of rows.
 var lossSeverity = [...]rowSeverity{
 	replay.Info: worthKnowing, replay.Low: worthKnowing, replay.Medium: worthCare, replay.High: bad, replay.Critical: bad,
 }
 
-// outcomeWord returns the outcome in a word or two.
+// outcomeWord returns the outcome in one to three words.
 func (v *verdict) outcomeWord() string {
 	if v.mute {
 		return "not sent"
@@ -324,8 +324,8 @@ func (v *verdict) outcomeWord() string {
 	return outcomeSentences[v.outcome].gets
 }
 
-// verdictOf returns the short form of a preview. A rounded number counts as different, even if the text
-// looks alike.
+// verdictOf returns the short form of a preview. A rounded number counts as different, even if the texts look
+// alike.
 func verdictOf(p *replay.Preview) verdict {
 	v := verdict{outcome: p.Outcome, side: screen.OutcomeSides[p.Outcome], taken: p.Acceptance, refused: p.Refused}
 	at := map[string]int{}
@@ -353,7 +353,7 @@ func verdictOf(p *replay.Preview) verdict {
 	return v
 }
 
-// lostWords names a loss in a few words: all bytes of the call that is sent empty, else the loss's own words.
+// lostWords describes a loss in a few words. If a call is sent empty, the loss is all of its bytes.
 func lostWords(p *replay.Preview, l replay.Loss) string {
 	if l.Kind == replay.ArgsEmptied && len(p.Calls) == 1 {
 		return "all " + screen.Bytes(len(p.Calls[0].Original)).String()
@@ -361,8 +361,8 @@ func lostWords(p *replay.Preview, l replay.Loss) string {
 	return cmp.Or(l.Verdict, l.Description, l.Code)
 }
 
-// worstOutcome returns a row with the worst outcome, nil if there is none. An unknown one is the worst only if there is
-// no other.
+// worstOutcome returns a row with the worst outcome, or nil if there is none. An unknown outcome is the worst only
+// if there is no other.
 func (t *table) worstOutcome() (worst *verdict) {
 	rank := func(v *verdict) int { return (int(v.outcome) + 1) % replay.NumOutcomes }
 	for i := range t.rows {
@@ -373,10 +373,10 @@ func (t *table) worstOutcome() (worst *verdict) {
 	return worst
 }
 
-// valueChanges are the losses that change a value.
+// valueChanges are the kinds of loss that change a value.
 var valueChanges = []*replay.Kind{replay.IntPrecision, replay.NumRange, replay.DupKeys}
 
-// counts are the numbers of rows of each kind.
+// counts has the numbers of rows of each kind.
 type counts struct {
 	sides    [screen.NumSides]int
 	verdicts [replay.NumVerdicts]int

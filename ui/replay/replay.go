@@ -1,6 +1,6 @@
-// Package replay is the mode that previews what requests to other providers, or by other clients, would
-// send back of a call. It shows a table of previews and one preview in full. It updates while the call
-// arrives.
+// Package replay is the mode that previews what a request would send back about a call. The request may go to
+// another provider or come from another client. The mode shows a table of previews, and one preview in full. It
+// updates while the call arrives.
 package replay
 
 import (
@@ -16,20 +16,20 @@ import (
 	"toolscope/ui/screen"
 )
 
-// replayMode is the open mode.
+// replayMode is the mode while it is open.
 type replayMode struct {
-	screen.Window // the table; its cursor is on the selected target or policy
+	screen.Window // the table; its cursor is at the selected target or policy
 	*previewKey
 	host   modes.Host
 	outlet modes.Exporter
 	draw   display.Drawer
-	large  bool // few table rows, more of the body
-	w, h   int  // of the body
+	large  bool // fewer rows for the table and more for the body
+	w, h   int  // size of the body of the screen, in cells
 
 	of       stream.Ref
-	exchange *providers.Exchange // of the turn
+	exchange *providers.Exchange // exchange of the turn
 	targets  []*protocol.Target
-	name     display.Text // of the call
+	name     display.Text // name of the call
 	growing  bool         // the previewed data may still grow
 
 	rowsWanted tableKey
@@ -38,11 +38,11 @@ type replayMode struct {
 	table      *table
 	page       *page
 	working    bool // another goroutine is making a preview
-	pageLast   bool // the last job there made a page
-	made       int  // number of results so far
+	pageLast   bool // the last job in that goroutine made a page
+	made       int  // number of results that arrived so far
 
-	picking bool // the rows are policies, to pick one of them
-	picked  int  // the policy before picking
+	picking bool // the rows are policies, and the user picks one
+	picked  int  // policy before the user began to pick
 
 	raw      bool // the body is shown byte by byte
 	full     bool // one section fills the screen
@@ -50,7 +50,7 @@ type replayMode struct {
 	sections [numSections]screen.Window
 }
 
-// Entry opens the mode for the selected call or turn, with the target and policy of last time.
+// Entry opens the mode for the selected call or turn, with the last target and policy.
 func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 	last := &previewKey{to: noTarget}
 	key := screen.Key("p P", "", "replay", nil)
@@ -71,7 +71,7 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 		if len(m.targets) == 0 {
 			return nil, display.Lit("no replay target")
 		}
-		if m.to == noTarget { // start with the turn's own protocol
+		if m.to == noTarget { // the first target is the turn's own protocol
 			m.to = max(0, slices.Index(m.targets, providers.TargetOf(t.Protocol)))
 		}
 		if !m.hasScope(m.scope) {
@@ -85,7 +85,7 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 	}}
 }
 
-// hasScope reports whether there is data for a scope.
+// hasScope reports whether a scope has data.
 func (m *replayMode) hasScope(s replay.Scope) bool {
 	switch s {
 	case replay.OneCall:
@@ -121,7 +121,7 @@ func (m *replayMode) moveTo(row int) {
 	m.sections = [numSections]screen.Window{}
 }
 
-// Click selects the clicked row of the table.
+// Click selects the row of the table at the mouse.
 func (m *replayMode) Click(x, y int) (again bool) {
 	row, plan := m.RowAt(y), m.layoutBody()
 	if m.full || row < 0 || x >= plan.tableW {
@@ -132,7 +132,7 @@ func (m *replayMode) Click(x, y int) (again bool) {
 	return again
 }
 
-// Roll scrolls the section that fills the screen, or else the table.
+// Roll scrolls the section that fills the screen. If no section does, it scrolls the table.
 func (m *replayMode) Roll(rows int) {
 	if m.full {
 		m.sections[m.section].Roll(rows)
@@ -141,7 +141,7 @@ func (m *replayMode) Roll(rows int) {
 	m.Window.Roll(rows)
 }
 
-// stepSelection selects the target or policy that is by places further, and continues at the other end.
+// stepSelection moves the selected target or policy by the given number of places. It wraps around at the ends.
 func (m *replayMode) stepSelection(policy bool, by int) {
 	at, n := &m.to, len(m.targets)
 	if policy {
@@ -152,7 +152,7 @@ func (m *replayMode) stepSelection(policy bool, by int) {
 	m.sections = [numSections]screen.Window{}
 }
 
-// switchScope selects the next scope that has data.
+// switchScope selects the next scope with data.
 func (m *replayMode) switchScope() {
 	before := m.scope
 	for m.scope = (m.scope + 1) % replay.NumScopes; !m.hasScope(m.scope); m.scope = (m.scope + 1) % replay.NumScopes {
@@ -162,7 +162,7 @@ func (m *replayMode) switchScope() {
 	}
 }
 
-// Extend makes the previews that should be shown and are missing or outdated.
+// Extend makes the previews that are shown and are missing or outdated.
 func (m *replayMode) Extend(v *providers.View, w, h int) {
 	m.w, m.h = w, h
 	m.update(v)
@@ -171,7 +171,7 @@ func (m *replayMode) Extend(v *providers.View, w, h int) {
 func (m *replayMode) update(v *providers.View) {
 	t, c := v.Find(m.of)
 	if t == nil || t.Retention != stream.InMemory || c == nil && m.scope == replay.OneCall {
-		return // the previews that exist stay
+		return // keep the existing previews
 	}
 	m.growing = !t.Closed()
 	if m.scope == replay.OneCall {
@@ -240,7 +240,7 @@ func (m *replayMode) tableKeys() []screen.Binding {
 	return append(keys, m.CursorKeys("", m.moveTo)...)
 }
 
-// pickKeys returns the key bindings of the list from which the user picks a client.
+// pickKeys returns the key bindings of the list in which the user picks a client.
 func (m *replayMode) pickKeys() []screen.Binding {
 	pick := func(policy int) func() {
 		return func() {
@@ -255,7 +255,7 @@ func (m *replayMode) pickKeys() []screen.Binding {
 	return append(keys, m.CursorKeys("client", m.moveTo)...)
 }
 
-// pickPolicyKey opens the list of clients, which shows each client's outcome.
+// pickPolicyKey returns the key that opens the list of clients. The list shows each client's outcome.
 func (m *replayMode) pickPolicyKey() screen.Binding {
 	return screen.Key("p", "other client", "pick a client", func() {
 		if m.policies {

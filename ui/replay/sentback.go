@@ -16,8 +16,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sentBackMode shows how a later request sent a call back, next to what the model wrote. It is evidence,
-// not a preview. Closing it returns to the call.
+// sentBackMode shows a call as a later request sent it back, next to the arguments that the model wrote. It shows
+// evidence, not a preview. Closing the mode returns to the call.
 type sentBackMode struct {
 	screen.Window
 	host   modes.Host
@@ -26,25 +26,25 @@ type sentBackMode struct {
 	w, h   int
 
 	of      stream.Ref   // the call
-	name    display.Text // of its tool
+	name    display.Text // name of its tool
 	wrote   []byte       // its arguments
-	free    bool         // they are not JSON by design
+	free    bool         // the arguments are not JSON by design
 	all     []stream.SentBackCall
-	at      int // in all
+	at      int // index in all
 	carried providers.CarriedCall
 	read    bool // the request can be read
 	finding stream.Finding
-	says    []display.Text // what became of the call, by row
+	says    []display.Text // rows of the sentence about the call's outcome
 
-	made    int  // width of the current layout of the sides
-	right   bool // the request's side is selected for copying
+	made    int  // width for which the sides were laid out
+	right   bool // the request's side is selected, for copying
 	sides   [2]panes.TextSheet
-	request *fullRequest // while it is shown
+	request *fullRequest // nil unless the full request is shown
 }
 
-const sidesFrom = 72 // width from which the sides are next to each other
+const sidesFrom = 72 // minimum width at which the sides are next to each other
 
-// SentBack opens the mode for the selected call, or for the first call of the selected turn that was sent
+// SentBack opens the mode for the selected call. If a turn is selected, the mode shows its first call that was sent
 // back.
 func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 	key := screen.Key("o", "", "show the call as sent back", nil)
@@ -67,7 +67,7 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 	}}
 }
 
-// showRequest reads the call from request number at.
+// showRequest selects request number at and reads the call from it.
 func (m *sentBackMode) showRequest(at int) {
 	m.at, m.made, m.Top = at, 0, 0
 	r := m.all[at]
@@ -85,7 +85,7 @@ func (m *sentBackMode) hasCall() bool { return m.read && m.carried.Part != nil }
 
 func (m *sentBackMode) isSideBySide() bool { return m.w >= sidesFrom }
 
-// Extend lays the sides out for a body of w × h cells.
+// Extend lays out the sides for a body of w × h cells.
 func (m *sentBackMode) Extend(v *providers.View, w, h int) {
 	m.w, m.h = w, h
 	if _, c := v.Find(m.of); c != nil && len(c.SentBack) > len(m.all) {
@@ -103,10 +103,10 @@ func (m *sentBackMode) Extend(v *providers.View, w, h int) {
 	m.Scroll(m.Top)
 }
 
-// Click does nothing: there is no cursor.
+// Click does nothing, because the mode has no cursor.
 func (m *sentBackMode) Click(int, int) (again bool) { return false }
 
-// Roll scrolls the full request, or else the sides.
+// Roll scrolls the full request if it is open, or else the sides.
 func (m *sentBackMode) Roll(rows int) {
 	if m.request != nil {
 		m.request.Roll(rows)
@@ -132,11 +132,11 @@ func (m *sentBackMode) saysRows() int {
 	return min(len(m.says), 1+m.h/minSaysRows)
 }
 
-// minSaysRows is the height from which the page has a sentence.
+// minSaysRows is the minimum height for a sentence.
 const minSaysRows = 7
 
-// scrollRows returns the number of rows to scroll: of the longer side, or of both sides with their
-// captions.
+// scrollRows returns the number of rows to scroll. If the sides are next to each other, the longer side counts.
+// Otherwise both sides and their captions count.
 func (m *sentBackMode) scrollRows() int {
 	left, right := max(m.sides[0].Rows, 1), max(m.sides[1].Rows, 1)
 	if m.isSideBySide() {
@@ -154,7 +154,7 @@ func (m *sentBackMode) sideWidths() (left, right int) {
 	return left, m.w - 1 - left
 }
 
-// signWidth returns the width of the sign on a side. Without Unicode, a blank follows it.
+// signWidth returns the width of a side's sign, in cells. Without Unicode, a blank follows the sign.
 func (m *sentBackMode) signWidth() int {
 	if m.draw.ASCII {
 		return 3
@@ -162,8 +162,8 @@ func (m *sentBackMode) signWidth() int {
 	return 2
 }
 
-// layOut lays out the sides and marks the differences. They are indented only if both are objects.
-// Otherwise they are raw, because every byte may matter.
+// layOut lays out the sides and marks the differences. The sides are indented only if both are objects. Otherwise
+// they are raw, because every byte may matter.
 func (m *sentBackMode) layOut() {
 	left, right := m.sideWidths()
 	wrote, sent := m.wrote, m.carried.Args
@@ -255,7 +255,7 @@ func (m *sentBackMode) hasDifference(row int) bool {
 	return !caption && m.sides[side].Marked(row)
 }
 
-// stackedRow returns the side and row at row n if one side is below the other.
+// stackedRow returns the side and the row at row n, for sides that are one below the other.
 func (m *sentBackMode) stackedRow(n int) (side, row int, caption bool) {
 	if first := max(m.sides[0].Rows, 1) + 1; n >= first {
 		side, n = 1, n-first
@@ -328,11 +328,12 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	heavy(p.Left)
 }
 
-// outcomeLook returns the role and sign of the outcome; the finding about it may be worse.
+// outcomeLook returns the role and the sign of the outcome. The finding about the outcome can make them more
+// severe.
 func (m *sentBackMode) outcomeLook(p *screen.Pen) (screen.Role, display.Text) {
 	as := m.currentSentBack().Outcome
 	if m.findingSeverity() > worthKnowing && as == string(replay.WasReformatted) {
-		as = string(replay.WasAltered) // a rounded number is another value
+		as = string(replay.WasAltered) // a rounded number is a different value
 	}
 	role, sign := panes.SentBackLook(p, as)
 	return max(role, m.findingSeverity().role()), sign
@@ -352,7 +353,7 @@ func (m *sentBackMode) drawSentence(p *screen.Pen, n int) {
 	p.TextOn(role, screen.Bare, m.says[n])
 }
 
-// drawBar writes the cells before the callout.
+// drawBar writes the cells to the left of the callout.
 func (m *sentBackMode) drawBar(p *screen.Pen, role screen.Role) {
 	p.Spaces(screen.Bare, 1)
 	if m.findingSeverity() > worthKnowing {
@@ -371,8 +372,8 @@ func (m *sentBackMode) findingSeverity() rowSeverity {
 	return [...]rowSeverity{stream.Info: worthKnowing, stream.Warn: worthCare, stream.Error: bad}[m.finding.Severity]
 }
 
-// drawWho writes the party that caused it, the clients that send calls back in this way, and whether the provider
-// accepted the request.
+// drawWho writes the party that caused the finding, the clients that send calls back in this way, and whether the
+// provider accepted the request.
 func (m *sentBackMode) drawWho(p *screen.Pen) {
 	side, sign := m.outcomeLook(p)
 	m.drawBar(p, side)
@@ -402,8 +403,8 @@ func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
 	return screen.VerdictRoles[verdict], p.Format("%s (%s, %s)", verdict, replay.Seen, p.Name(how))
 }
 
-// clientNames lists the policies that have the same effect, the longest form first. A single policy is
-// shown with the client that was seen to use it.
+// clientNames returns the policies that have the same effect, the longest form first. A single policy has the name
+// of the client that was seen to use it.
 func clientNames(policies string) []string {
 	if policies == "" {
 		return nil
@@ -456,7 +457,8 @@ func (m *sentBackMode) captionOf(side int) display.Text {
 	return [...]display.Text{display.Lit("the model wrote"), display.Lit("the request carried")}[side]
 }
 
-// sizesOf returns the size of a side and the place of the arguments in the body, the longest form first.
+// sizesOf returns the size of a side, and the place of the arguments in the body. It returns the longest form
+// first.
 func (m *sentBackMode) sizesOf(side int) []display.Text {
 	if side == 0 {
 		return []display.Text{screen.Bytes(len(m.wrote))}
@@ -471,7 +473,7 @@ func (m *sentBackMode) sizesOf(side int) []display.Text {
 	return []display.Text{display.Format("%s, body byte %s", size, screen.Count(m.carried.At)), size}
 }
 
-// whyEmpty says why a side has no text.
+// whyEmpty returns the reason why a side has no text.
 func (m *sentBackMode) whyEmpty(side int) display.Text {
 	switch {
 	case side == 0:
@@ -486,7 +488,8 @@ func (m *sentBackMode) whyEmpty(side int) display.Text {
 	return display.Lit("no argument bytes")
 }
 
-// sentenceRows returns what became of the call, in rows: the text of the finding, or the outcome.
+// sentenceRows returns a sentence about the outcome of the call, in rows. It is the text of the finding, if there
+// is one.
 func (m *sentBackMode) sentenceRows() []display.Text {
 	words := "sent back " + m.currentSentBack().Outcome
 	if m.finding.Diagnosis != nil {
@@ -502,10 +505,11 @@ func (m *sentBackMode) sentenceRows() []display.Text {
 type fullRequest struct {
 	screen.Window
 	title display.Text
-	sheet *panes.TextSheet // nil while it is being laid out
+	sheet *panes.TextSheet // nil until it is laid out
 }
 
-// openRequest lays out the request, in another goroutine if it is large, and scrolls to the arguments.
+// openRequest lays out the full request and scrolls to the arguments. It lays out a large request in another
+// goroutine.
 func (m *sentBackMode) openRequest() {
 	if !m.read || len(m.carried.Body) == 0 {
 		m.host.Say(display.Lit("the request can't be read"))
