@@ -15,14 +15,14 @@ import (
 	"toolscope/ui/present"
 )
 
-// Sizes of the beginnings that rows quote, in bytes.
+// These constants limit the text that rows quote, in bytes.
 const (
 	rowText     = 160
 	messageText = 700
 	partText    = 240
 )
 
-// listRuns lists the runs. Runs that are not read yet have only a time and a size.
+// listRuns lists the runs. For a run that is not read yet, it lists only the time and the size.
 func (q *query) listRuns() (*answer, error) {
 	all, err := q.Library.Runs()
 	if err != nil {
@@ -51,7 +51,7 @@ func (q *query) listRuns() (*answer, error) {
 	return a, nil
 }
 
-// summaryText returns models, turns, calls by state, findings and cost of a run.
+// summaryText returns the models, turns, calls by state, findings and cost of a run.
 func (r *Run) summaryText() string {
 	s := r.View.Session()
 	var models []string
@@ -86,13 +86,13 @@ func (r *Run) summaryText() string {
 // problem is a finding, or a tool that failed.
 type problem struct {
 	severity stream.Severity
-	turn     *stream.Turn // nil for the source
-	call     *stream.Call // nil for the turn
+	turn     *stream.Turn // nil if the problem is about the source
+	call     *stream.Call // nil if the problem is about the turn
 	key      string
 	text     string
 }
 
-// findProblems returns the problems of a run, the worst first.
+// findProblems returns the problems of a run, sorted by severity with the worst first.
 func (r *Run) findProblems() (all []problem) {
 	s := r.View.Session()
 	add := func(f stream.Finding, t *stream.Turn, c *stream.Call) {
@@ -119,7 +119,7 @@ func (r *Run) findProblems() (all []problem) {
 	return all
 }
 
-// refOf returns the name of a turn or a call.
+// refOf returns the reference to a turn or a call.
 func (r *Run) refOf(t *stream.Turn, c *stream.Call) string {
 	switch {
 	case t == nil:
@@ -130,7 +130,7 @@ func (r *Run) refOf(t *stream.Turn, c *stream.Call) string {
 	return fmt.Sprintf("%s#%d.%d", r.ID, t.Number+1, c.Number)
 }
 
-// findingText returns a finding with its place.
+// findingText returns a finding with its place and its proof.
 func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) string {
 	words := []string{strings.ToUpper(f.Severity.String()), f.Code, "by=" + f.By.String(), quoteName(r.refOf(t, c))}
 	if c != nil {
@@ -157,7 +157,7 @@ func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) stri
 	return text
 }
 
-// turnEnd says how the request of a turn failed, and which turn repeats it.
+// turnEnd returns how the request of a turn failed, and which turn repeats it.
 func (r *Run) turnEnd(t *stream.Turn) (text string) {
 	for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("HTTP status", "repeats", "retried") {
 		if f.Word != "HTTP status" {
@@ -172,7 +172,8 @@ func (r *Run) turnEnd(t *stream.Turn) (text string) {
 // baseName returns the last element of a path.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// isOwn reports whether a call is one of ours: an answer that is asked about would be in the next answer.
+// isOwn reports whether a call uses toolscope's own tools. Such calls are left out, because an answer would
+// otherwise contain earlier answers.
 func isOwn(c *stream.Call) bool {
 	return c != nil && (c.MCPServer == "toolscope" || strings.HasPrefix(c.Name, "mcp__toolscope__") || strings.HasPrefix(c.Name, "toolscope_"))
 }
@@ -291,7 +292,7 @@ func (r *Run) callRow(t *stream.Turn, c *stream.Call) string {
 	return strings.Join(words, " ")
 }
 
-// resultText returns the result that the model got.
+// resultText returns the result that a later request carries.
 func resultText(c *stream.Call, most int) string {
 	res := c.LatestResult()
 	switch {
@@ -303,7 +304,7 @@ func resultText(c *stream.Call, most int) string {
 	return "result " + quoteStart(res.Result.Text, res.Result.Bytes, most)
 }
 
-// runText returns what a tool really got and gave.
+// runText returns the arguments that a tool received and the result that it returned.
 func runText(run providers.ToolRun, most int) string {
 	text := fmt.Sprintf("ran %s: %s %s, joined %s, got %d B %s, gave %s", quoteName(run.Server), quoteName(run.Tool), quoteName(run.State), quoteText(run.How),
 		run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
@@ -313,7 +314,7 @@ func runText(run providers.ToolRun, most int) string {
 	return text
 }
 
-// find returns the turn and call that a ref or an id names.
+// find returns the turn and the call for a ref or an id.
 func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 	if i := strings.LastIndexByte(ref, '#'); i >= 0 {
 		var turn, number int
@@ -374,7 +375,7 @@ func (q *query) showCall() (*answer, error) {
 		text := r.partOf(t, c, part)
 		from := min(q.numberArg("offset", 0), len(text))
 		to := min(from+q.numberArg("bytes", 1000), len(text))
-		// An escaped byte takes up to six: the row stays below its limit.
+		// An escaped byte takes up to six bytes. The loop keeps the row below its limit.
 		quoted := quoteText(text[from:to])
 		for len(quoted) > maxRow-200 {
 			to = from + (to-from)*(maxRow-200)/len(quoted)
@@ -390,7 +391,7 @@ func (q *query) showCall() (*answer, error) {
 	return a, nil
 }
 
-// partOf returns the whole of a part.
+// partOf returns the complete text of a part.
 func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) string {
 	switch {
 	case part == "request":
@@ -459,7 +460,7 @@ func (r *Run) addTurn(a *answer, t *stream.Turn) {
 	}
 }
 
-// showEvidence shows what the lines around a proof brought.
+// showEvidence shows the captured data of the lines around a proof.
 func (q *query) showEvidence() (*answer, error) {
 	r, err := q.open(q.args["run"])
 	if err != nil {
@@ -477,7 +478,7 @@ func (q *query) showEvidence() (*answer, error) {
 	return a, nil
 }
 
-// explainCode explains a code.
+// explainCode explains a finding code.
 func (q *query) explainCode() (*answer, error) {
 	code := strings.ToUpper(q.args["code"])
 	for _, d := range providers.Findings() {

@@ -1,9 +1,9 @@
-// Package ask answers questions of agents and scripts about captures: the tools of toolscope's own MCP server.
-// It reads no files. A Library has the runs, and redacts what it reads.
+// Package ask implements the tools of toolscope's own MCP server. The tools answer questions of agents and scripts
+// about captures. The package reads no files: a Library has the runs and redacts text.
 //
 //	request ─▶ Server ─▶ tool ─▶ Library.Open ─▶ Run ─▶ rows ─▶ redacted, at most MaxAnswer bytes
 //
-// Captured text is always one JSON string on one line. Everything outside of quotes is toolscope's own.
+// Captured text is always one JSON string on one line. Text outside of quotes is always toolscope's own.
 package ask
 
 import (
@@ -14,13 +14,14 @@ import (
 	"toolscope/ui/display"
 )
 
-// quoteText returns captured text as a JSON string without controls, invisible characters and <, so that no markup
-// of a client survives.
+// quoteText returns captured text as a JSON string. It escapes controls, invisible characters and <, so that a
+// client can't take the text for markup.
 func quoteText(text string) string {
 	return strings.ReplaceAll(string(display.AppendJSON(nil, text)), "<", `\u003c`)
 }
 
-// quoteStart quotes at most most bytes of a text of size bytes, and says how much that is if it is not all.
+// quoteStart quotes at most most bytes of a text. size is the size of the complete text. If the quote is shorter,
+// quoteStart adds both sizes.
 func quoteStart(text string, size, most int) string {
 	start := cutText(text, most)
 	if len(start) >= size {
@@ -29,7 +30,7 @@ func quoteStart(text string, size, most int) string {
 	return fmt.Sprintf("%s (first %d of %d B)", quoteText(start), len(start), size)
 }
 
-// cutText returns at most most bytes of a text, with complete characters.
+// cutText returns at most most bytes of a text. It does not cut a character.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -41,10 +42,10 @@ func cutText(text string, most int) string {
 	return text[:n]
 }
 
-// maxName is the longest name that needs no quotes.
+// maxName is the maximum length of a name without quotes.
 const maxName = 64
 
-// quoteName returns a captured name as it is, or quoted if it has other characters than names have.
+// quoteName returns a captured name. It quotes a name that is long or has unusual characters.
 func quoteName(text string) string {
 	if text == "" || len(text) > maxName || strings.TrimLeft(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/#-") != "" {
 		return quoteStart(text, len(text), 4*maxName)

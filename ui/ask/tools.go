@@ -13,55 +13,55 @@ import (
 	"toolscope/providers/price"
 )
 
-// A Library has the runs that may be asked about.
+// A Library has the runs about which tools can answer.
 type Library interface {
-	Runs() ([]RunFile, error)                         // newest first
-	Open(f RunFile, wait time.Duration) (*Run, error) // fails with StillReading after wait
+	Runs() ([]RunFile, error)                         // sorted, newest first
+	Open(f RunFile, wait time.Duration) (*Run, error) // fails with StillReading if the run is not read within wait
 	Redact(text string) string
 }
 
-// A RunFile is a run that may not be read yet.
+// A RunFile is the file of a run. The run may not be read yet.
 type RunFile struct {
 	ID, Path string
 	Bytes    int64
 	Written  time.Time
-	Live     bool // a program still writes it
+	Live     bool // a program is still writing it
 }
 
-// A Run is a capture that is read.
+// A Run is a run that has been read.
 type Run struct {
 	RunFile
 	View    *providers.View
 	Prices  *price.Table
-	Lines   func(event int) (first, last int)   // where the frame of an event is in the file; 0 if unknown
-	Records func(line, around int) []RecordLine // what the lines near a line brought
+	Lines   func(event int) (first, last int)   // returns the lines of an event's frame in the file; 0 if unknown
+	Records func(line, around int) []RecordLine // returns the data on the lines near a line
 }
 
-// A RecordLine is what one line of the file brought.
+// A RecordLine is the captured data of one line of the file.
 type RecordLine struct {
 	Line int
 	Text string
 }
 
-// StillReading says that a run is not read yet.
+// StillReading is the error for a run that is not completely read yet.
 type StillReading struct{ Percent int }
 
 func (e StillReading) Error() string {
 	return fmt.Sprintf("still reading, %d %%\nask again in a second", e.Percent)
 }
 
-// readWait is how long an answer waits for a run that is being read.
+// readWait is the maximum time that an answer waits for a run to be read.
 const readWait = 800 * time.Millisecond
 
 // param is an argument of a tool.
 type param struct {
 	name, kind, does string
-	values           []string // of an enumeration
+	values           []string // allowed values; nil for any
 	required         bool
-	max              int // of an integer
+	max              int // maximum of an integer
 }
 
-// tool is one of the tools.
+// tool is a tool of the server.
 type tool struct {
 	name, does string
 	params     []param
@@ -109,7 +109,7 @@ func ToolNames() (names []string) {
 	return names
 }
 
-// toolList returns the tools for a client.
+// toolList returns the tools in the format of the protocol.
 func toolList() (list []any) {
 	for _, t := range allTools() {
 		fields, required := map[string]any{}, []string{}
@@ -134,12 +134,12 @@ func toolList() (list []any) {
 	return list
 }
 
-// A UsageError says that a tool was used in a wrong way.
+// A UsageError is the error for a wrong use of a tool.
 type UsageError struct{ error }
 
 func usageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Call returns the answer of a tool. Waiting ends when ended is closed.
+// Call runs a tool and returns its answer. The tool stops waiting when ended is closed.
 func (s *Server) Call(toolName string, args map[string]string, ended <-chan struct{}) (string, error) {
 	all := allTools()
 	i := slices.IndexFunc(all, func(t tool) bool { return t.name == toolName })
@@ -156,7 +156,7 @@ func (s *Server) Call(toolName string, args map[string]string, ended <-chan stru
 	return a.write(args["after"], s.Library.Redact)
 }
 
-// checkArgs reports whether the arguments fit a tool.
+// checkArgs returns an error if the arguments are not valid for a tool.
 func (t *tool) checkArgs(args map[string]string) error {
 	var known []string
 	for _, p := range t.params {
@@ -184,13 +184,13 @@ func (t *tool) checkArgs(args map[string]string) error {
 	return nil
 }
 
-// ErrorText returns an error as an answer of at most three lines, redacted.
+// ErrorText returns an error as an answer. The answer is redacted and has at most three lines.
 func (s *Server) ErrorText(err error) string {
 	lines := strings.SplitN(err.Error(), "\n", 4)
 	return cutRow(s.Library.Redact(strings.Join(lines[:min(len(lines), 3)], "\n")), maxRow)
 }
 
-// open returns a run, the newest for "".
+// open returns a run. If id is "", it returns the newest run.
 func (q *query) open(id string) (*Run, error) {
 	all, err := q.Library.Runs()
 	if err != nil {
