@@ -14,21 +14,21 @@ import (
 	"toolscope/ui/screen"
 )
 
-// resendMode sends a captured request again, to its own host or to another. It shows a list of hosts, and
-// the request that the selected host would get.
+// resendMode resends a captured request, to its own host or to another. It shows a list of hosts, and the request
+// for the selected host.
 type resendMode struct {
 	screen.Window // the list of hosts
 	host          modes.Host
 	deps          Dependencies
-	turn          int // number of the turn, as the list shows it
+	turn          int // number of the turn in the list of turns
 	captured      host.CapturedRequest
 	answered      int // number of typed results in the request
 	places        []Destination
-	origin        *host.Host          // host of the captured request, nil if unknown
-	asItIs        map[*host.Host]bool // the captured body can be sent to the host unchanged
+	origin        *host.Host          // host of the captured request; nil if unknown
+	asItIs        map[*host.Host]bool // whether the captured body can be sent to the host unchanged
 	models        map[*host.Host]string
 
-	policy     int // in replay.Behaviours, or unchanged
+	policy     int // index in replay.Behaviours, or unchanged
 	raw        bool
 	full       bool // the body fills the screen
 	typing     *screen.Input
@@ -41,7 +41,7 @@ type resendMode struct {
 	making bool // another goroutine is making a draft
 }
 
-// unchanged is the policy that sends the captured body as it is.
+// unchanged is the policy that sends the captured body without changes.
 const unchanged = -1
 
 // ResendEntry opens a resendMode for the request of the selected turn.
@@ -52,8 +52,8 @@ func ResendEntry(m Dependencies) modes.Entry {
 	}}
 }
 
-// newResendMode returns a resendMode for the request of a turn. With results, the request continues with
-// the turn and the results of its calls. If that is not possible, it returns the reason.
+// newResendMode returns a resendMode for the request of a turn. If there are results, the request continues with
+// the turn and these results of its calls. If the request can't be sent, newResendMode returns the reason.
 func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.Result) (modes.Mode, display.Text) {
 	switch {
 	case t == nil:
@@ -79,7 +79,7 @@ func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.
 		a.asItIs[p.Host] = len(results) == 0 && p.Host.AsItIs(c)
 	}
 	if len(results) > 0 {
-		answer := *t // later data doesn't change the request
+		answer := *t // a copy, because later data must not change the request
 		answer.Calls = slices.Clone(t.Calls)
 		c.ContinueFrom(replay.Message(&answer, providers.TargetOf(t.Protocol)), results)
 	}
@@ -92,10 +92,10 @@ var (
 	notKept = display.Lit("the arguments of the turn's calls are not kept")
 )
 
-// findOrigin finds the host that got the captured request, and moves it to the top of the list.
+// findOrigin finds the host to which the captured request was sent, and moves it to the top of the list.
 func (a *resendMode) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 	a.origin = host.Origin(c, x.Head.URL)
-	if named, err := host.Find(x.Head.File); err == nil { // requests that toolscope sent are named for their host
+	if named, err := host.Find(x.Head.File); err == nil { // the file of a sent request is its host
 		a.origin = named
 	}
 	at := slices.IndexFunc(a.places, func(p Destination) bool { return p.Host == a.origin })
@@ -106,11 +106,11 @@ func (a *resendMode) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 	a.places = slices.Insert(slices.Delete(a.places, at, at+1), 0, p)
 }
 
-// Typing returns the input of the model's name, nil if it is closed.
+// Typing returns the input for the model's name, or nil if it is closed.
 func (a *resendMode) Typing() *screen.Input { return a.typing }
 
-// Keys returns the key bindings that change and send the request, or those of the input of the model's
-// name.
+// Keys returns the key bindings that change and send the request. While a model's name is typed, it returns the key
+// bindings of that input.
 func (a *resendMode) Keys() []screen.Binding {
 	if a.typing != nil {
 		return []screen.Binding{
@@ -144,7 +144,7 @@ func (a *resendMode) Keys() []screen.Binding {
 	return keys
 }
 
-// stepBack returns from the body to the list, or closes the mode.
+// stepBack returns from the body to the list. In the list, it closes the mode.
 func (a *resendMode) stepBack() {
 	if a.full {
 		a.full = false
@@ -161,7 +161,7 @@ func (a *resendMode) selectHost(row int) {
 	}
 }
 
-// Click selects the clicked host.
+// Click selects the host at the mouse.
 func (a *resendMode) Click(x, y int) (again bool) {
 	row := a.RowAt(y)
 	if a.full || row < 0 || a.plan.side && x >= a.plan.listW {
@@ -184,17 +184,17 @@ func (a *resendMode) Roll(rows int) {
 // destination returns the selected destination.
 func (a *resendMode) destination() *Destination { return &a.places[a.At] }
 
-// isUnchanged reports whether the captured body is sent as it is.
+// isUnchanged reports whether the captured body is sent without changes.
 func (a *resendMode) isUnchanged() bool { return a.policy == unchanged && a.canBeUnchanged() }
 
-// canBeUnchanged reports whether the captured body can be sent to the selected host as it is, with the
+// canBeUnchanged reports whether the captured body can be sent without changes to the selected host, with the
 // selected model.
 func (a *resendMode) canBeUnchanged() bool {
 	h := a.destination().Host
 	return a.asItIs[h] && a.models[h] == a.captured.Model()
 }
 
-// stepPolicy selects the policy that is by places further, and continues at the other end.
+// stepPolicy moves the selected policy by the given number of places. It wraps around at the ends.
 func (a *resendMode) stepPolicy(by int) {
 	first := 0
 	if a.canBeUnchanged() {
@@ -208,7 +208,7 @@ func (a *resendMode) stepPolicy(by int) {
 // maxModel is the maximum length, in characters, of a typed model name.
 const maxModel = 200
 
-// editModel opens the input of the model's name.
+// editModel opens the input for the model's name.
 func (a *resendMode) editModel() {
 	a.typing = screen.NewInput(display.Lit(" model "), a.models[a.destination().Host], maxModel)
 }
@@ -243,7 +243,7 @@ func (a *resendMode) sendDraft() {
 	a.host.Close()
 }
 
-// shownBody returns the shown body, for copying or saving.
+// shownBody returns the shown body, to copy or save it.
 func (a *resendMode) shownBody() modes.Body {
 	a.prepareDraft() // earlier keys of the same batch may have changed the request
 	d, name := a.currentDraft(), a.destination().Host.Name
@@ -262,14 +262,14 @@ func (a *resendMode) shownBody() modes.Body {
 type bodyLayout struct {
 	head  int // rows of titles, over the full width
 	hosts int // rows of the list
-	body  int // rows of the request's body, including its caption; 0 if only tab shows it
-	notes int // rows of notes, including their caption if there is room
+	body  int // rows of the request's body, with its caption; 0 if only tab shows the body
+	notes int // rows of notes, with their caption if there is room
 	side  bool
 	listW int // width of the list and the notes, in cells
 	bodyW int
 }
 
-// sideBySide is the width from which the body is next to the hosts.
+// sideBySide is the minimum width at which the body is next to the hosts.
 const sideBySide = 120
 
 // newBodyLayout divides a body of w × h cells for the given number of hosts.
@@ -295,7 +295,7 @@ func newBodyLayout(w, h, hosts int) bodyLayout {
 	return p
 }
 
-// Extend lays the request out for a body of w × h cells.
+// Extend lays out the request for a body of w × h cells.
 func (a *resendMode) Extend(_ *providers.View, w, h int) {
 	a.w, a.plan = w, newBodyLayout(w, h, len(a.places))
 	a.Fit(len(a.places), a.plan.head, a.plan.head+a.plan.hosts)
@@ -345,7 +345,7 @@ func (a *resendMode) drawLeft(p *screen.Pen, y, body int) {
 	}
 }
 
-// drawTitle writes the turn whose request is sent.
+// drawTitle writes the turn whose request is to be sent.
 func (a *resendMode) drawTitle(p *screen.Pen) {
 	for _, lead := range []string{fmt.Sprintf(" Send again the request of turn %d", a.turn), fmt.Sprintf(" Send again turn %d", a.turn)} {
 		if a.answered > 0 {
@@ -383,7 +383,7 @@ func (a *resendMode) drawHow(p *screen.Pen) {
 // hostColumn is the width of a host's name, in cells.
 const hostColumn = 13
 
-// drawDestination writes row n of the hosts. Its sign says whether requests can be sent to the host.
+// drawDestination writes row n of the hosts. Its sign shows whether requests can be sent to the host.
 func (a *resendMode) drawDestination(p *screen.Pen, n int) {
 	if n >= len(a.places) {
 		return
@@ -461,7 +461,7 @@ func (a *resendMode) drawSheet(p *screen.Pen, y int) {
 	}
 }
 
-// drawNote writes row y of the losses, or of the reason why nothing can be sent.
+// drawNote writes row y of the notes: the losses, or the reason why nothing can be sent.
 func (a *resendMode) drawNote(p *screen.Pen, y int) {
 	var notes []panes.LossNote
 	if d := a.currentDraft(); d != nil {

@@ -18,16 +18,16 @@ type resultMode struct {
 	host     modes.Host
 	deps     Dependencies
 	of       stream.Ref
-	name, id string // of the call
+	name, id string // name and id of the call
 	input    *screen.Input
 	failed   bool
 
-	given, all int    // results of the turn: entered, and needed in all
+	given, all int    // number of entered results of the turn, and number of needed results
 	text       []byte // the typed text
 	cursor     int    // byte offset of the cursor in text
 	rows       []layout.Row
-	edits      int // edits of the input at the last layout
-	width      int // width of the last layout
+	edits      int // number of edits of the input at the last layout
+	width      int // width at the last layout, in cells
 	view       screen.Window
 }
 
@@ -48,7 +48,8 @@ func TypeResult(m Dependencies) modes.Entry {
 	}}
 }
 
-// whyRefused says why no result can be entered for a call, empty if one can.
+// whyRefused returns the reason why the user can't enter a result for a call. It returns an empty text if the user
+// can.
 func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.Call) display.Text {
 	switch {
 	case m.Send == nil:
@@ -75,7 +76,7 @@ func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.C
 // Typing returns the input of the result.
 func (r *resultMode) Typing() *screen.Input { return r.input }
 
-// Keys returns the key bindings that are not typed as text.
+// Keys returns the key bindings. All other keys are typed as text.
 func (r *resultMode) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("enter", "keep", "store the result", r.storeResult),
@@ -85,8 +86,8 @@ func (r *resultMode) Keys() []screen.Binding {
 	}
 }
 
-// storeResult stores the result. It then selects the next call without a result, or opens a resendMode if
-// no result is missing.
+// storeResult stores the result. If more results are missing, it selects the next call without one. Otherwise it
+// opens a resendMode.
 func (r *resultMode) storeResult() {
 	r.host.Close()
 	r.deps.Results[r.of] = Result{r.input.Value(), r.failed}
@@ -105,7 +106,7 @@ func (r *resultMode) storeResult() {
 	r.host.Open(next)
 }
 
-// Extend lays out the typed text if it has changed, and keeps the cursor in view.
+// Extend lays out the typed text again if it has changed, and keeps the cursor in view.
 func (r *resultMode) Extend(v *providers.View, w, h int) {
 	t, _ := v.Find(r.of)
 	all, missing := r.deps.Results.resultsOf(t)
@@ -125,8 +126,7 @@ func (r *resultMode) Extend(v *providers.View, w, h int) {
 // resultHead is the number of rows above the text.
 const resultHead = 2
 
-// cursorRow returns the row of the cursor. After a final line end, this is one more than the rows of the
-// text.
+// cursorRow returns the row of the cursor. After a final line break, the cursor is in the row after the text.
 func (r *resultMode) cursorRow() int {
 	for n, row := range r.rows {
 		if r.cursor < int(row.End) || n == len(r.rows)-1 && !bytes.HasSuffix(r.text, []byte("\n")) {
@@ -173,7 +173,7 @@ func (r *resultMode) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, count)
 }
 
-// drawRow writes a row of the typed text, with the cursor if it is on that row.
+// drawRow writes a row of the typed text. It also writes the cursor if the cursor is in that row.
 func (r *resultMode) drawRow(p *screen.Pen, row int) {
 	line := []byte(nil)
 	start := len(r.text)

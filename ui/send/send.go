@@ -1,6 +1,6 @@
-// Package send is for sending requests: a captured request again or to another host, and a request that
-// continues a turn with the results that the user types. It never runs a tool, and it shows every request
-// before it is sent.
+// Package send sends requests. It resends a captured request to the same host or to another one. It also continues
+// a turn with results of its calls that the user types. It never runs a tool, and it shows every request before it
+// is sent.
 package send
 
 import (
@@ -19,12 +19,12 @@ import (
 // A Destination is a host to which requests can be sent.
 type Destination struct {
 	Host    *host.Host
-	Address string // its URL, "" if unknown
-	Trouble string // why nothing can be sent to it, e.g. a missing key; "" if requests can be sent
-	Warning string // a warning to show before a request is sent
+	Address string // URL of the host; "" if unknown
+	Trouble string // reason why nothing can be sent to the host, e.g. a missing key; "" if requests can be sent
+	Warning string // shown before a request is sent
 }
 
-// A Request is ready to be sent.
+// A Request is a request that is ready to be sent.
 type Request struct {
 	Host  *host.Host
 	Model string
@@ -32,16 +32,16 @@ type Request struct {
 	Body  []byte
 }
 
-// Dependencies are what the modes need in addition to modes.Host.
+// Dependencies has the functions and data that the modes need in addition to modes.Host.
 type Dependencies struct {
-	Send    func(Request) error // does not wait for the response; nil if nothing can be sent
+	Send    func(Request) error // sends a request without waiting for the response; nil if nothing can be sent
 	Places  []Destination       // possible destinations
-	Results Results             // gets the typed results
+	Results Results             // receives the typed results
 	Outlet  modes.Exporter
 	Draw    display.Drawer
 }
 
-// Results are the results of calls that the user typed.
+// Results has the results that the user typed, by call.
 type Results map[stream.Ref]Result
 
 // Result is the typed result of one call.
@@ -50,7 +50,7 @@ type Result struct {
 	Failed bool
 }
 
-// resultsOf returns the typed results of a turn's calls, and the calls that still need one.
+// resultsOf returns the typed results of a turn's calls, and the calls whose result is missing.
 func (r Results) resultsOf(t *stream.Turn) (all []host.Result, missing []stream.Ref) {
 	if t == nil {
 		return nil, nil
@@ -72,25 +72,25 @@ func (r Results) resultsOf(t *stream.Turn) (all []host.Result, missing []stream.
 type draftKey struct {
 	host         *host.Host
 	address      string
-	trouble      string // why nothing can be sent to the host
+	trouble      string // reason why nothing can be sent to the host
 	policy       int
 	model        string
 	raw          bool
 	width, notes int
 }
 
-// draft is a request that can be shown and sent. It never changes.
+// draft is a request that can be shown and sent. A draft never changes.
 type draft struct {
 	key     draftKey
 	url     string
 	body    []byte
-	trouble string // why it can't be sent
+	trouble string // reason why the request can't be sent
 	sheet   panes.TextSheet
-	added   int // bytes of arguments that the model did not write
+	added   int // number of argument bytes that the model did not write
 	notes   []panes.LossNote
 }
 
-// wantedDraft returns the key of the draft that should be shown.
+// wantedDraft returns the key of the draft to show.
 func (a *resendMode) wantedDraft() draftKey {
 	p := a.destination()
 	k := draftKey{
@@ -106,8 +106,8 @@ func (a *resendMode) wantedDraft() draftKey {
 	return k
 }
 
-// prepareDraft makes the draft that should be shown: at once if it is small, otherwise in another
-// goroutine, one at a time.
+// prepareDraft makes the draft to show. It makes a small draft at once, and a large one in another goroutine. Only
+// one such goroutine runs at a time.
 func (a *resendMode) prepareDraft() {
 	a.wanted = a.wantedDraft()
 	if a.making || a.draft != nil && a.draft.key == a.wanted {
@@ -125,8 +125,7 @@ func (a *resendMode) prepareDraft() {
 	})
 }
 
-// currentDraft returns the draft to show or send, nil until it is made. A draft with another layout is
-// accepted.
+// currentDraft returns the draft to show or send, or nil until it is ready. It accepts a draft with another layout.
 func (a *resendMode) currentDraft() *draft {
 	if a.draft == nil {
 		return nil
@@ -191,7 +190,7 @@ func (d *draft) buildRequest(c host.CapturedRequest, draw display.Drawer) (marks
 	return marks
 }
 
-// addNote adds a note with text of toolscope's own, wrapped.
+// addNote adds a note and wraps it. The text is toolscope's own.
 func (d *draft) addNote(r screen.Role, text display.Text) {
 	for i, line := range display.Wrap(text, max(d.key.notes-4, 8)) {
 		if i > 0 {
