@@ -9,10 +9,10 @@ import (
 	"toolscope/ui/report"
 )
 
-// A Sender is not available in this build.
+// A Sender does nothing in this build, because the build has no OTLP.
 type Sender struct{}
 
-// New returns an error: this build has no OTLP.
+// New returns an error, because this build has no OTLP.
 func New(Options) (*Sender, error) {
 	return nil, errors.New("not in this build of toolscope (tag nootlp)")
 }

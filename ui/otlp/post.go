@@ -25,34 +25,36 @@ import (
 	"toolscope/ui/report"
 )
 
-// The media types of requests and responses. Requests are protobuf; some collectors respond with JSON.
+// These constants are the media types of requests and responses. Requests are protobuf. Some collectors respond
+// with JSON.
 const (
 	protobuf = "application/x-protobuf"
 	jsonKind = "application/json"
 )
 
-// maxResponseBytes is the maximum number of bytes read of a response: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
+// maxResponseBytes is the maximum number of bytes read of a response:
+// https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 const maxResponseBytes = 4 << 20
 
-// An httpSender posts spans to a collector. Its URL and its headers are fixed when it is created: it ignores
-// variables that are meant for the watched program.
+// An httpSender posts spans to a collector. Its URL and headers are fixed when it is created. It ignores variables
+// that are meant for the watched program.
 type httpSender struct {
 	url     string
 	headers http.Header
 	hide    func(string) string // removes the values of the headers from a text
-	version string              // of toolscope
+	version string              // version of toolscope
 	client  http.Client
 }
 
 func newHTTPSender(to *url.URL, headers http.Header, version string) *httpSender {
 	return &httpSender{url: to.String(), headers: headers, hide: hideValues(headers), version: version, client: http.Client{
 		Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: defaultTimeout,
-		// The headers are only for the configured collector, and a redirected POST can become a GET.
+		// The headers are only for the configured collector. A redirected POST can also become a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// postSpans posts spans once, without a retry.
+// postSpans posts spans once. It does not retry.
 func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collectorResponse {
 	r, err := p.newRequest(ctx, spans)
 	if err != nil {
@@ -68,7 +70,7 @@ func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collect
 }
 
 func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http.Request, error) {
-	// TracesData has the wire format of an ExportTraceServiceRequest, whose package would import gRPC.
+	// TracesData has the same wire format as an ExportTraceServiceRequest. The package of the latter imports gRPC.
 	raw, err := proto.Marshal(&trace.TracesData{ResourceSpans: resourceSpans(spans, p.version)})
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http
 	return r, nil
 }
 
-// errorReason returns why a request failed, without the method and the URL, which are known.
+// errorReason returns the reason why a request failed. It leaves out the method and the URL, which the user knows.
 func errorReason(err error) string {
 	var at *url.Error
 	if errors.As(err, &at) {
@@ -101,17 +103,17 @@ func errorReason(err error) string {
 
 // collectorResponse is a collector's response to a request.
 type collectorResponse struct {
-	status     int           // HTTP status; 0 without a response
+	status     int           // HTTP status; 0 if there was no response
 	rejected   int64         // number of rejected spans
-	why        string        // text of the collector or of the status; "" if all is well
-	retryAfter time.Duration // requested delay before a retry; 0 for none
-	refused    bool          // the spans are refused for good, whatever the status
+	why        string        // reason, from the collector or the status; "" if there is no problem
+	retryAfter time.Duration // requested delay before a retry; 0 if none was requested
+	refused    bool          // the spans are refused permanently, regardless of the status
 }
 
-// isAccepted reports whether the collector has the spans, except those that it rejected.
+// isAccepted reports whether the collector accepted the spans, except those counted in rejected.
 func (a *collectorResponse) isAccepted() bool { return !a.refused && a.status/100 == 2 }
 
-// isFinal reports whether a retry would change nothing:
+// isFinal reports whether a retry is useless:
 // https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes
 func (a *collectorResponse) isFinal() bool {
 	if a.refused {
@@ -124,9 +126,9 @@ func (a *collectorResponse) isFinal() bool {
 	return true
 }
 
-// readResponse reads a response. failed is the error with which reading the body ended. A collector has the
-// spans even if the body is incomplete, if its status says so and it uses the protocol. hide removes secrets
-// from its text.
+// readResponse reads a response. failed is the error that ended reading the body. The collector can have the spans
+// even if the body is incomplete: then the status is a success and the media type belongs to the protocol. hide
+// removes secrets from the collector's text.
 func readResponse(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) collectorResponse {
 	a := collectorResponse{status: res.StatusCode}
 	switch kind := mediaType(res); {
@@ -146,7 +148,7 @@ func readResponse(res *http.Response, body []byte, failed error, now time.Time, 
 	return a
 }
 
-// readPartial reads the body of a response that accepts a request, or part of it:
+// readPartial reads the body of a response that accepts a request, completely or in part:
 // https://opentelemetry.io/docs/specs/otlp/#partial-success-1
 func (a *collectorResponse) readPartial(status, kind string, body []byte, hide func(string) string) {
 	var words string
@@ -180,8 +182,7 @@ func (a *collectorResponse) readPartial(status, kind string, body []byte, hide f
 	}
 }
 
-// retryAfter returns the delay that a Retry-After header asks for: a number of seconds, or the time until a
-// date.
+// retryAfter returns the delay in a Retry-After header. The header has a number of seconds, or a date.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
@@ -192,8 +193,8 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// errorText returns the text of an error response, or "". In protobuf an error is a Status, whose field 2 is
-// the text.
+// errorText returns the text of an error response, or "". In protobuf, an error is a Status message, and its field
+// 2 has the text.
 func errorText(kind string, body []byte) string {
 	switch kind {
 	case protobuf:
@@ -205,7 +206,7 @@ func errorText(kind string, body []byte) string {
 	return ""
 }
 
-// maxErrorTextBytes is the maximum length of the text that is kept of a response.
+// maxErrorTextBytes is the maximum length of a response's text that is kept.
 const maxErrorTextBytes = 200
 
 func clipText(text string) string {

@@ -15,7 +15,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// resourceSpans returns spans as messages of the protocol.
+// resourceSpans converts spans to messages of the protocol.
 func resourceSpans(spans []report.Span, version string) (all []*trace.ResourceSpans) {
 	for _, group := range report.ByMachine(spans) {
 		scope := &trace.ScopeSpans{Scope: &common.InstrumentationScope{Name: "toolscope", Version: version}}
@@ -49,7 +49,7 @@ func spanOf(s *report.Span) *trace.Span {
 	return out
 }
 
-// validUTF8 replaces invalid bytes of a text, because the protocol requires UTF-8.
+// validUTF8 replaces the invalid bytes of a text, because the protocol requires UTF-8.
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 func unixNanos(at time.Time) uint64 {
@@ -83,8 +83,8 @@ func valueOf(value any) *common.AnyValue {
 	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: validUTF8(text)}}
 }
 
-// partialOf reads an ExportTraceServiceResponse: the number of rejected spans, and the reason or a
-// warning.
+// partialOf reads an ExportTraceServiceResponse. It returns the number of rejected spans, and the collector's
+// reason or warning.
 func partialOf(message []byte) (rejected int64, words string, err error) {
 	partial, _, err := protoField(message, 1)
 	_, n, bad := protoField(partial, 1)
@@ -92,8 +92,8 @@ func partialOf(message []byte) (rejected int64, words string, err error) {
 	return int64(n), string(text), cmp.Or(err, bad, worse)
 }
 
-// protoField returns the value of a field of a message: in text if it is a string or a message, in n if it is
-// a number. A missing field has zero values.
+// protoField returns the value of a field of a message. It returns a string or a message in text, and a number in
+// n. For a missing field, both are zero.
 func protoField(message []byte, wanted protowire.Number) (text []byte, n uint64, err error) {
 	for len(message) > 0 {
 		number, kind, size := protowire.ConsumeField(message)

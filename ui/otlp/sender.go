@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	maxQueueBytes   = 64 << 20 // of waiting spans
-	maxRequestSpans = 512      // in one request
-	maxRequestBytes = 1 << 20  // in one request, approximately
+	maxQueueBytes   = 64 << 20 // maximum size of all waiting spans
+	maxRequestSpans = 512      // maximum number of spans in a request
+	maxRequestBytes = 1 << 20  // approximate maximum size of a request
 	defaultTimeout  = 10 * time.Second
 	firstRetryDelay = 250 * time.Millisecond // delay before the first retry
 	maxRetryDelay   = 30 * time.Second       // maximum delay between retries
-	maxRetryAfter   = 5 * time.Minute        // maximum delay that a collector may ask for
+	maxRetryAfter   = 5 * time.Minute        // maximum delay that is accepted from a collector
 )
 
 // A Sender sends spans to a collector, one request after another. It is safe for concurrent use.
 type Sender struct {
 	poster      *httpSender
 	options     Options
-	sendContext context.Context // ends when the current request is given up
+	sendContext context.Context // ends when the current request is abandoned
 	giveUp      context.CancelFunc
 	wake        chan struct{}
 	closing     chan struct{}
-	hurry       <-chan struct{} // closing until it was seen once: a waiting retry then starts at once
+	hurry       <-chan struct{} // equals closing until it has fired once; a delayed retry then starts at once
 	done        chan struct{}
 	once        sync.Once
 
@@ -39,12 +39,12 @@ type Sender struct {
 	queue        []report.Span
 	freeBytes    int64
 	state        State
-	progress     chan struct{} // closed and replaced each time waiting spans are counted
-	lastProgress time.Time     // time of the last count, or of the first span of an empty queue
+	progress     chan struct{} // closed and replaced whenever waiting spans get an outcome
+	lastProgress time.Time     // time of the last outcome, or of the first span in an empty queue
 }
 
-// New returns a Sender that has started. It fails if the endpoint is not a URL, or if a variable for headers
-// is not valid. It does not check whether a collector responds.
+// New returns a Sender and starts it. It fails if the endpoint is not a URL, or if a variable for headers is not
+// valid. It does not check whether a collector responds.
 func New(o Options) (*Sender, error) {
 	to, err := o.endpointURL()
 	if err != nil {
@@ -65,7 +65,7 @@ func New(o Options) (*Sender, error) {
 	return s, nil
 }
 
-// Put adds spans to the queue. It never waits; spans without room are dropped and counted.
+// Put adds spans to the queue. It never waits. If the queue has no room for a span, it drops and counts the span.
 func (s *Sender) Put(spans []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,8 +88,8 @@ func (s *Sender) Put(spans []report.Span) {
 	}
 }
 
-// Await waits until half of the queue's room is free, until end is closed, or until the collector has
-// stalled. end may be nil. Await is for callers that can wait.
+// Await waits until half of the queue is free, end is closed, or the collector has stalled. end may be nil. Only
+// callers that can wait should call Await.
 func (s *Sender) Await(end <-chan struct{}) {
 	for {
 		s.mu.Lock()
@@ -101,8 +101,8 @@ func (s *Sender) Await(end <-chan struct{}) {
 	}
 }
 
-// awaitProgress waits until waiting spans are counted or sending has ended. It returns false if end is closed
-// first, or if the collector has stalled.
+// awaitProgress waits until waiting spans get an outcome, or until sending has ended. It returns false if end is
+// closed before that, or if the collector has stalled.
 func (s *Sender) awaitProgress(end <-chan struct{}) bool {
 	s.mu.Lock()
 	moved, left := s.progress, s.options.StallTimeout-time.Since(s.lastProgress)
@@ -129,7 +129,7 @@ func (s *Sender) State() State {
 	return s.state
 }
 
-// Close sends the waiting spans, until the context ends. No spans may be added after it.
+// Close sends the waiting spans and waits until that is done or ctx ends. Put must not be called after Close.
 func (s *Sender) Close(ctx context.Context) {
 	s.once.Do(func() { close(s.closing) })
 	defer context.AfterFunc(ctx, s.giveUp)()
@@ -137,10 +137,10 @@ func (s *Sender) Close(ctx context.Context) {
 	s.giveUp()
 }
 
-// Finish is Close without a time limit: it sends the waiting spans until the collector has stalled.
+// Finish is like Close, but has no time limit. It sends the waiting spans until the collector has stalled.
 func (s *Sender) Finish() {
 	s.mu.Lock()
-	s.lastProgress = time.Now() // the retry that starts now has the full time
+	s.lastProgress = time.Now() // gives the retry that starts now the full time
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -170,8 +170,8 @@ func (s *Sender) sendQueue() {
 	}
 }
 
-// takeBatch removes the spans of one request from the queue. They still count as waiting, and keep their
-// room.
+// takeBatch removes the spans for one request from the queue. They still count as waiting, and their room is not
+// free yet.
 func (s *Sender) takeBatch() (batch []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Sender) takeBatch() (batch []report.Span) {
 	return batch
 }
 
-// sendBatch sends a batch until the response is final or the sender is stopped.
+// sendBatch sends a batch until the collector's response is final or the sender stops.
 func (s *Sender) sendBatch(batch []report.Span) {
 	for again := firstRetryDelay; ; again = min(2*again, maxRetryDelay) {
 		var a collectorResponse
@@ -218,12 +218,12 @@ func (s *Sender) sendBatch(batch []report.Span) {
 		case <-s.sendContext.Done():
 		case <-s.hurry:
 			s.hurry, again = nil, firstRetryDelay/2
-		case <-time.After(max(again/2, a.retryAfter) + rand.N(again)): // random, so that senders do not retry together
+		case <-time.After(max(again/2, a.retryAfter) + rand.N(again)): // random, so that senders don't retry together
 		}
 	}
 }
 
-// countBatch counts the outcome of waiting spans, and frees their room.
+// countBatch counts the outcome of waiting spans and frees their room.
 func (s *Sender) countBatch(batch []report.Span, became State) {
 	s.mu.Lock()
 	for i := range batch {
@@ -240,8 +240,8 @@ func (s *Sender) countBatch(batch []report.Span, became State) {
 	s.reportTrouble(became.Trouble)
 }
 
-// reportTrouble stores why spans are not accepted, or "" if they are, and reports a new failure. After Close
-// it reports nothing: State has the reason.
+// reportTrouble stores the reason why spans are not accepted, or "" if they are. It reports a new failure. After
+// Close it only stores the reason.
 func (s *Sender) reportTrouble(why string) {
 	s.mu.Lock()
 	before := s.state.Trouble

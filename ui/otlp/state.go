@@ -1,10 +1,10 @@
-// Package otlp sends spans to a collector, with OTLP over HTTP. Adding a span never waits. Spans without
-// room in the queue are dropped and counted. Spans that the collector refuses or never acknowledges are
-// counted too.
+// Package otlp sends spans to a collector, with OTLP over HTTP. Adding a span never waits. If the queue has no room
+// for a span, the span is dropped and counted. Spans that the collector refuses or never acknowledges are counted
+// too.
 //
 // OpenTelemetry's library drops spans without a report. It also reads the collector's URL from environment
-// variables that are meant for the watched program. So the queue and the HTTP client are ours, and only the
-// messages are the library's.
+// variables that are meant for the watched program. So this package has its own queue and HTTP client. It uses only
+// the messages of the library.
 package otlp
 
 import (
@@ -16,33 +16,33 @@ import (
 	"time"
 )
 
-// Options are the options of a Sender.
+// Options has the options of a Sender.
 type Options struct {
-	Getenv        func(string) string // returns the variables of OpenTelemetry for headers; nil for no headers
-	Endpoint      string              // an http or https URL; "/v1/traces" follows unless the path ends with it
-	Version       string              // of toolscope
-	MaxQueueBytes int64               // size of waiting spans; 0 for 64 MiB
+	Getenv        func(string) string // returns the value of a variable for headers; nil for no headers
+	Endpoint      string              // http or https URL; "/v1/traces" is appended unless the path ends with it
+	Version       string              // version of toolscope
+	MaxQueueBytes int64               // maximum size of waiting spans; 0 for 64 MiB
 	Report        func(string)        // called when sending starts to fail, but not after Close; may be nil
 
-	// StallTimeout is the time after which a collector has stalled, if it neither accepts nor refuses spans.
-	// Await and Finish then stop waiting. 0 is 10 s.
+	// StallTimeout is the time after which a collector counts as stalled, if it neither accepts nor refuses spans.
+	// Await and Finish then stop waiting. 0 means 10 s.
 	StallTimeout time.Duration
 }
 
-// State has the numbers of spans by outcome. Each span is in exactly one number.
+// State has the numbers of spans by outcome. Each span is counted in exactly one of them.
 type State struct {
-	Waiting int64 // not sent yet, or without a response
+	Waiting int64 // not sent yet, or sent without a response
 	Taken   int64 // accepted by the collector
-	Refused int64 // refused by the collector for good
-	Dropped int64 // no room in the queue
+	Refused int64 // refused by the collector permanently
+	Dropped int64 // dropped, because the queue had no room
 	Left    int64 // not acknowledged when the sender stopped
 
-	// Trouble is why spans are not accepted now, why the last spans were refused, or the collector's warning;
-	// "" if all is well.
+	// Trouble is the reason why spans are not accepted now, the reason why the last spans were refused, or a
+	// warning of the collector. It is "" if there is no problem.
 	Trouble string
 }
 
-// Missing returns the number of spans that the collector does not have, as far as known.
+// Missing returns the number of spans that the collector is known not to have.
 func (s *State) Missing() int64 { return s.Refused + s.Dropped + s.Left }
 
 // path is the path at which collectors accept spans: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request
@@ -65,14 +65,14 @@ func (o *Options) endpointURL() (*url.URL, error) {
 	return u, nil
 }
 
-// The variables of OpenTelemetry for headers. Headers for traces override headers for all signals.
+// These constants are OpenTelemetry's variables for headers. Headers for traces override headers for all signals.
 const (
 	headersOfAll    = "OTEL_EXPORTER_OTLP_HEADERS"
 	headersOfTraces = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 )
 
-// headersFrom returns the headers in those variables, or none if getenv is nil. Headers are secrets, so no
-// error quotes them.
+// headersFrom returns the headers in those variables, or none if getenv is nil. Headers are secrets, so errors
+// don't quote them.
 // https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables
 func headersFrom(getenv func(string) string) (http.Header, error) {
 	all := http.Header{}
@@ -99,7 +99,7 @@ func headersFrom(getenv func(string) string) (http.Header, error) {
 // minHiddenBytes is the minimum length of a value, or of a word of a value, that hideValues removes.
 const minHiddenBytes = 6
 
-// hideValues returns a function that removes the values of headers, and their words, from a text. Some
+// hideValues returns a function that removes the values of headers, and the words in them, from a text. Some
 // collectors quote an unknown key in their errors.
 func hideValues(of http.Header) func(string) string {
 	var whole, parts []string
@@ -118,7 +118,7 @@ func hideValues(of http.Header) func(string) string {
 	return strings.NewReplacer(pairs...).Replace
 }
 
-// isToken reports whether text is a valid name of a header: https://www.rfc-editor.org/rfc/rfc9110#name-tokens
+// isToken reports whether text is a valid header name: https://www.rfc-editor.org/rfc/rfc9110#name-tokens
 func isToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
 		return c <= ' ' || c >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c)
