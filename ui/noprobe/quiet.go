@@ -1,19 +1,18 @@
 // Package noprobe prevents terminal queries before main runs.
 //
-// Bubble Tea v1 queries the background colour in a package init and waits up to five seconds for a
-// terminal that does not reply, even for --version. Its query is skipped when CI is set. This
-// package imports only syscall, so Go initialises it before Bubble Tea's dependencies. main first calls
-// Restore.
+// Bubble Tea v1 queries the background colour in a package's init function. It waits up to five seconds for a
+// terminal that does not reply, even for --version. It skips this query when CI is set. This package imports only
+// syscall, so Go initialises it before Bubble Tea's dependencies. main first calls Restore.
 package noprobe
 
 import "syscall"
 
 var before, wasSet = syscall.Getenv("CI")
 
-// set is the error of setting CI when the package is initialised.
+// set is the error from setting CI during package initialisation.
 var set = syscall.Setenv("CI", "1")
 
-// Restore gives CI its old value again.
+// Restore restores the old value of CI.
 func Restore() {
 	if set != nil {
 		return
