@@ -97,7 +97,7 @@ func (a *app) runAsk(args []string, all bool) error {
 	return errors.New(server.ErrorText(err))
 }
 
-// printAskSetup prints for each client what adds the server.
+// printAskSetup prints, for each client, the command or the setting that adds the server.
 func (a *app) printAskSetup(sources []string) error {
 	words := append([]string{"toolscope", "ask"}, sources...)
 	line, l := commandLine(words), a.stdout
@@ -117,18 +117,18 @@ func (a *app) printAskSetup(sources []string) error {
 	return nil
 }
 
-// askLibrary has the captures that ask knows. It keeps the latest ones in memory.
+// askLibrary has the captures about which ask can answer. It keeps the latest ones in memory.
 type askLibrary struct {
 	app      *app
 	redactor *redact.Redactor
 	prices   *price.Table
 	sources  []string // nil for toolscope's own folder
-	all      bool     // also captures of other folders
+	all      bool     // include captures of other folders
 	read     map[string]*askReading
-	order    []string // of read, the oldest first
+	order    []string // keys of read, the oldest first
 }
 
-// askReading is a run that is being read, and then its result.
+// askReading is a run while it is read, and the result when that is done.
 type askReading struct {
 	file     ask.RunFile
 	done     chan struct{}
@@ -137,13 +137,13 @@ type askReading struct {
 	err      error
 }
 
-// maxAskRuns is the maximum number of runs in memory.
+// maxAskRuns is the maximum number of runs that are kept in memory.
 const maxAskRuns = 8
 
 // Redact replaces the secrets in a text.
 func (lib *askLibrary) Redact(text string) string { return lib.redactor.Text(text) }
 
-// maxRunID is the maximum number of bytes of a run's name that is its id.
+// maxRunID is the maximum number of bytes of a run's name that become its id.
 const maxRunID = 100
 
 // Runs lists the runs, the newest first.
@@ -186,7 +186,7 @@ func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
 	return list, nil
 }
 
-// dirOfCapture returns the folder in which a capture was begun, "" if it doesn't name one.
+// dirOfCapture returns the folder in which a capture was started, or "" if the capture does not name it.
 func dirOfCapture(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -203,13 +203,13 @@ func dirOfCapture(path string) string {
 	return head.Dir
 }
 
-// isBelow reports whether a folder is another one, or below it.
+// isBelow reports whether dir is top, or a folder inside top.
 func isBelow(dir, top string) bool {
 	rel, err := filepath.Rel(top, dir)
 	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Open returns a run. A run that grew is read again.
+// Open returns a run. It reads a run again if the file has changed.
 func (lib *askLibrary) Open(f ask.RunFile, wait time.Duration) (*ask.Run, error) {
 	r := lib.read[f.Path]
 	if r == nil || r.file != f && r.isDone() {
@@ -240,7 +240,7 @@ func (r *askReading) isDone() bool {
 	}
 }
 
-// liveQuiet is how long a live capture brings nothing before its data so far is the answer.
+// liveQuiet is the time without data after which a live capture is treated as read so far.
 const liveQuiet = 150 * time.Millisecond
 
 // readRun reads a run through a redactor. The calls of a live capture stay open.
@@ -262,11 +262,11 @@ func (lib *askLibrary) readRun(r *askReading) {
 		if of := c.Stream(); c.Location.File != nil {
 			latest[of] = c.Location
 		} else {
-			c.Location = latest[of] // the rest of a record whose beginning was passed on
+			c.Location = latest[of] // the rest of a record whose beginning was passed on before
 		}
 		places.addRecord(&c)
 		core := coreRecord(c)
-		core.Location.Source = nil // it would be read again with its secrets
+		core.Location.Source = nil // reading the source again would bring back its secrets
 		in.Write(core)
 	}
 	records := make(chan capture.Record, 64)
@@ -313,7 +313,7 @@ func (lib *askLibrary) readRun(r *askReading) {
 	}
 }
 
-// lineStarts returns the offsets at which the lines of a file begin.
+// lineStarts returns the offsets at which the lines of a file start.
 func lineStarts(path string) []int64 {
 	f, err := os.Open(path)
 	if err != nil {
@@ -335,7 +335,7 @@ func lineStarts(path string) []int64 {
 	}
 }
 
-// lineOfOffset returns the number of the line that has an offset, from 1.
+// lineOfOffset returns the number of the line that contains an offset, from 1.
 func lineOfOffset(starts []int64, off int64) int {
 	i, found := slices.BinarySearch(starts, off)
 	if found {
@@ -344,7 +344,7 @@ func lineOfOffset(starts []int64, off int64) int {
 	return i
 }
 
-// recordsNear returns the response data that the lines near a line brought.
+// recordsNear returns the response data from the lines near a line.
 func (p *locator) recordsNear(in *providers.Inspector, starts []int64, line, around int) (list []ask.RecordLine) {
 	for _, x := range in.Exchanges() {
 		t := p.of[x.Number]

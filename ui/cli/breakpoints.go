@@ -20,7 +20,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// breakFlags are the flags of a breakpoint: which responses are held, and for how long.
+// breakFlags are the flags of a breakpoint: a filter for the responses to hold, and the maximum hold time.
 type breakFlags struct {
 	filter string
 	limit  time.Duration
@@ -31,7 +31,7 @@ func (f *breakFlags) add(to *pflag.FlagSet) {
 	to.DurationVar(&f.limit, "break-timeout", 5*time.Minute, "")
 }
 
-// breakpoint holds responses for the screen.
+// breakpoint holds responses so that the user can resume them on the screen.
 type breakpoint struct {
 	proxy  *proxy.Proxy
 	limit  time.Duration
@@ -40,8 +40,8 @@ type breakpoint struct {
 	wanted atomic.Pointer[filter.Filter]
 }
 
-// newBreakpoint returns the breakpoint of the flags, or nil without a filter and a screen. A filter needs a
-// screen, where held responses are resumed.
+// newBreakpoint returns the breakpoint that the flags set. It returns nil without a filter and a screen. A filter
+// needs a screen, because the user resumes held responses there.
 func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoint, error) {
 	b := &breakpoint{prices: prices, limit: f.limit}
 	switch {
@@ -58,13 +58,13 @@ func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoin
 	return b, nil
 }
 
-// applyTo makes a proxy with options o hold the responses that match. clean removes secrets.
+// applyTo makes a proxy with options o hold the matching responses. clean removes secrets.
 func (b *breakpoint) applyTo(o *proxy.Options, clean func(string) string) {
 	b.clean = clean
 	o.Watch, o.HoldTime = b.newWatch, b.limit
 }
 
-// Filter returns the text of the filter, "" for none.
+// Filter returns the text of the filter, or "" if there is none.
 func (b *breakpoint) Filter() string {
 	if f := b.wanted.Load(); f != nil {
 		return f.String()
@@ -72,7 +72,7 @@ func (b *breakpoint) Filter() string {
 	return ""
 }
 
-// Set sets the filter. It applies to the responses of later requests.
+// Set sets the filter. The filter applies to the responses of later requests.
 func (b *breakpoint) Set(text string) error {
 	f, faults := filter.Parse(text)
 	if len(faults) > 0 {
@@ -85,7 +85,7 @@ func (b *breakpoint) Set(text string) error {
 	return nil
 }
 
-// Holds returns the responses that are held.
+// Holds returns the held responses.
 func (b *breakpoint) Holds() (all []modes.Hold) {
 	now := time.Now()
 	for _, h := range b.proxy.Holds() {
@@ -108,7 +108,7 @@ func (b *breakpoint) Resume(exchange int, how modes.ResumeMode) {
 	b.proxy.ResumeHeld(exchange, [...]proxy.Resume{modes.ResumeUntilMatch: proxy.GoOn, modes.ResumeOneEvent: proxy.Step, modes.CutConnection: proxy.CutOff}[how])
 }
 
-// newWatch returns a watch of one response, nil without a filter.
+// newWatch returns a watch of one response, or nil if there is no filter.
 func (b *breakpoint) newWatch() proxy.Watch {
 	f := b.wanted.Load()
 	if f == nil {
@@ -119,10 +119,10 @@ func (b *breakpoint) newWatch() proxy.Watch {
 	return w
 }
 
-// maxWatchedBytes limits the bytes that a watch keeps of turns that have ended.
+// maxWatchedBytes is the maximum number of bytes that a watch keeps of ended turns.
 const maxWatchedBytes = 1 << 20
 
-// breakWatch decodes one exchange before its client gets it, and reports the calls that match.
+// breakWatch decodes one exchange before its client receives it, and reports the calls that match.
 type breakWatch struct {
 	point  *breakpoint
 	filter *filter.Filter
@@ -132,11 +132,11 @@ type breakWatch struct {
 	in     providers.Inspector
 	number int
 	closed int                 // all turns below this index have ended
-	met    map[stream.Ref]bool // calls for which the response was held
+	met    map[stream.Ref]bool // calls for which the response was held once
 	looked filter.SearchProgress
 }
 
-// See takes a record that is not part of the response body.
+// See receives a record that is not part of the response body.
 func (w *breakWatch) See(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,8 +144,8 @@ func (w *breakWatch) See(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// Look takes an event and returns the reason to hold it: a call that matches for the first time. "" means not
-// to hold it.
+// Look receives an event and returns the reason to hold it: a call that matches for the first time. If it returns
+// "", the event is not held.
 func (w *breakWatch) Look(event []byte) (why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,7 +172,7 @@ func (w *breakWatch) turnCost(t *stream.Turn) price.Figure {
 	return present.CostOf(w.point.prices, w.in.Exchange(t.Exchange), t)
 }
 
-// faultFlags are the faults to inject into the responses.
+// faultFlags are the flags of the faults to inject into the responses.
 type faultFlags struct{ faults []string }
 
 func (f *faultFlags) add(to *pflag.FlagSet) {
@@ -188,7 +188,7 @@ func (f *faultFlags) parse() ([]fault.Fault, error) {
 	return faults, nil
 }
 
-// announceFaults prints which faults are injected, and shows them on the screen.
+// announceFaults prints the injected faults and shows them on the screen.
 func (f *faultFlags) announceFaults(l *liveInput, a *app) {
 	if len(f.faults) > 0 {
 		l.faults = strings.Join(f.faults, " ")

@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// Exit codes of check, like grep's.
+// These constants are the exit codes of check. They have the meanings of grep's exit codes.
 const (
 	exitFound   = 1
 	exitTrouble = 2
@@ -74,25 +74,25 @@ func (a *app) checkCommand() *cobra.Command {
 type checker struct {
 	*checkFlags
 	report.Check
-	limit    stream.Severity // findings of this severity and worse fail; noSeverity for none
-	codes    []string        // findings with these codes fail at any severity
+	limit    stream.Severity // minimum severity of findings that fail; noSeverity if none fail
+	codes    []string        // codes of findings that fail at any severity
 	known    *report.Baseline
 	prices   *price.Table
 	cost     price.Sum
 	capped   bool           // --max-cost was given
-	called   map[string]int // complete calls, by tool
-	broken   map[string]int // incomplete and malformed calls, by tool
+	called   map[string]int // number of complete calls, by tool
+	broken   map[string]int // number of incomplete and malformed calls, by tool
 	calls    int
-	in       *providers.Inspector // of the current source
-	places   *locator             // of the current source
+	in       *providers.Inspector // inspector of the current source
+	places   *locator             // locator of the current source
 	starting int                  // index of the current source's first finding
-	part     bool                 // a filter is set, so that missing findings may be in other turns
+	part     bool                 // a filter is set, so findings that are missing may be in other turns
 }
 
-// noSeverity is above all severities: no finding reaches it.
+// noSeverity is above all severities, so no finding reaches it.
 const noSeverity = stream.Error + 1
 
-// newChecker returns a checker for the flags.
+// newChecker returns a checker that uses the flags.
 func (a *app) newChecker(f *checkFlags) (*checker, error) {
 	c := &checker{checkFlags: f, limit: noSeverity, called: map[string]int{}, broken: map[string]int{}}
 	c.Version, c.Time = versionText(), time.Now().Format("2006-01-02T15:04:05")
@@ -205,7 +205,7 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	return err
 }
 
-// addFinding adds a finding, with the machine of its turn.
+// addFinding adds a finding and sets the machine of its turn.
 func (c *checker) addFinding(f report.Finding) {
 	if f.Turn > 0 {
 		f.Machine = c.machineOf(f.Turn)
@@ -213,7 +213,7 @@ func (c *checker) addFinding(f report.Finding) {
 	c.Findings = append(c.Findings, f)
 }
 
-// machineOf returns the machine of a turn, "" if it is this one.
+// machineOf returns the machine of a turn, or "" if it is this machine.
 func (c *checker) machineOf(turn int) string {
 	turns := c.in.Session().Turns
 	if turn > len(turns) {
@@ -226,10 +226,10 @@ func (c *checker) machineOf(turn int) string {
 	return x.Head.Origin.Host + "/" + x.Head.Origin.Agent
 }
 
-// currentFile returns the name of the current file, as in findings.
+// currentFile returns the name of the current file, as findings show it.
 func (c *checker) currentFile() string { return c.Files[len(c.Files)-1].Name }
 
-// addTurn adds the findings of a turn that has ended, and of its calls.
+// addTurn adds the findings of an ended turn and of its calls.
 func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	of := &c.Files[len(c.Files)-1]
@@ -287,7 +287,7 @@ func (c *checker) addRequest(_ string, r *mcp.Request, a *toolrun.ToolRequest) {
 	}
 }
 
-// notRun adds the finding of a call without a tool run.
+// notRun adds the finding about a call without a tool run.
 func (c *checker) notRun(_ string, n *toolrun.CallWithoutRun) {
 	c.addFinding(report.Finding{Finding: n.Finding, File: c.currentFile(), Turn: int(n.Ref.Turn) + 1, Call: int(n.Ref.Call), Tool: n.Name, ID: n.ID})
 }
@@ -299,10 +299,10 @@ func (c *checker) addServer(_ string, s *mcp.Server) {
 	}
 }
 
-// flush does nothing: the checker writes at the end.
+// flush does nothing, because the checker writes its output at the end.
 func (c *checker) flush() error { return nil }
 
-// checkDemands adds a finding for each of --expect-tool and --max-cost that the files together don't meet.
+// checkDemands adds a finding for each demand of --expect-tool and --max-cost that the files together don't meet.
 func (c *checker) checkDemands() {
 	for _, name := range c.expect {
 		if c.called[name] == 0 {
@@ -322,12 +322,11 @@ func (c *checker) checkDemands() {
 	}
 }
 
-// demanded are the findings of --forbid-tool, --expect-tool and --max-cost, which fail regardless of
-// --fail-on.
+// demanded are the findings of --forbid-tool, --expect-tool and --max-cost. They fail regardless of --fail-on.
 var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
 
-// decideFailures marks the findings of the baseline and those that fail. Findings of the baseline count as
-// gone only if everything was read.
+// decideFailures marks the findings that the baseline has, and the findings that fail. Findings of the baseline
+// count as gone only if everything was read.
 func (c *checker) decideFailures() {
 	for i := range c.Findings {
 		f := &c.Findings[i]
@@ -339,7 +338,7 @@ func (c *checker) decideFailures() {
 	}
 }
 
-// countFindings counts the findings for which of returns true.
+// countFindings returns the number of findings for which of returns true.
 func (c *checker) countFindings(of func(*report.Finding) bool) (n int) {
 	for i := range c.Findings {
 		if of(&c.Findings[i]) {
@@ -349,12 +348,12 @@ func (c *checker) countFindings(of func(*report.Finding) bool) (n int) {
 	return n
 }
 
-// failCount counts the findings that fail.
+// failCount returns the number of findings that fail.
 func (c *checker) failCount() int {
 	return c.countFindings(func(f *report.Finding) bool { return f.Fails })
 }
 
-// write writes the findings in the format of the flag.
+// write writes the findings in the format that the flag selects.
 func (c *checker) write(to lineWriter) {
 	switch c.format {
 	case "text":
@@ -368,8 +367,8 @@ func (c *checker) write(to lineWriter) {
 	}
 }
 
-// writeText writes a line for each finding that fails and each that is gone, then the problems and the
-// totals.
+// writeText writes a line for each finding that fails and for each gone finding. It then writes the problems and
+// the totals.
 func (c *checker) writeText(to lineWriter) {
 	var codes []string
 	worst := stream.Info
@@ -406,7 +405,7 @@ func (c *checker) writeText(to lineWriter) {
 	}
 }
 
-// writeJSONL writes an object for each finding and for each that is gone, and one with the totals.
+// writeJSONL writes an object for each finding, an object for each gone finding, and an object with the totals.
 func (c *checker) writeJSONL(to lineWriter) {
 	for i := range c.Findings {
 		to.writeObject(findingLine(&c.Findings[i]))
@@ -438,7 +437,7 @@ func (c *checker) writeJSONL(to lineWriter) {
 	to.writeObject(o)
 }
 
-// findingLine returns a finding as an object of its own.
+// findingLine returns a finding as a separate object.
 func findingLine(f *report.Finding) *jsonObject {
 	o := new(jsonObject)
 	o.text("type", "finding")

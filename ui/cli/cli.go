@@ -1,6 +1,6 @@
-// Package cli implements the command line. It is the composition root, the only package that imports all
-// others: it reads flags, connects sources to the inspector and the screen, and sets the exit code. Other
-// packages judge the calls.
+// Package cli implements the command line. It is the composition root, the only package that imports all others. It
+// reads flags, connects sources to the inspector and the screen, and sets the exit code. Other packages judge the
+// calls.
 //
 // Exit codes:
 //
@@ -11,8 +11,8 @@
 //   - 3: a capture has gaps, a redactor reached a limit, or a collector lacks spans
 //   - 128+n: signal n ended the program
 //
-// run ends with the exit code of its client. check and diff use grep's codes: 0 for no findings or
-// differences, 1 for some, 2 for an error.
+// run returns the exit code of its client. check and diff use grep's codes: 0 if there are no findings or
+// differences, 1 if there are some, 2 for an error.
 package cli
 
 import (
@@ -48,10 +48,10 @@ type app struct {
 
 	stdin            *os.File
 	stdout, stderr   lineWriter
-	later            atomic.Pointer[deferredOutput] // gets notes and errors instead of stderr, unless nil
+	later            atomic.Pointer[deferredOutput] // receives notes and errors instead of stderr, if not nil
 	drawing          atomic.Bool                    // the screen is open
-	output           stdStream                      // standard output, not sanitised, for the screen and files
-	ending           *shutdown                      // started by a signal
+	output           stdStream                      // standard output without sanitising, for the screen and files
+	ending           *shutdown                      // shutdown that a signal starts
 	journal          ui.Journal                     // notes and errors of the program
 	narrow           func()                         // limits both standard streams to ASCII
 	flags            lookFlags
@@ -63,22 +63,22 @@ type app struct {
 	stderrIsTerminal bool
 }
 
-// inputs are the sources that a command reads: files, pipes and hubs.
+// inputs has the sources that a command reads: files, pipes and hubs.
 type inputs struct {
 	app           *app
 	reading       readFlags
 	hub           hubFlags
 	calls         callFlags
-	views         []*fleet.View // the hubs that are read
-	reportedViews int           // number of views whose missing data was reported
+	views         []*fleet.View // views of the hubs that are read
+	reportedViews int           // number of views whose missing data has been reported
 	follow        bool
 	filter        string            // text of --filter
-	turnFilter    *turnFilter       // filter, parsed; nil selects all turns
+	turnFilter    *turnFilter       // the parsed filter; nil selects all turns
 	counting      bool              // --count
-	found         capture.FoundFile // the current file
+	found         capture.FoundFile // the file that is being read
 	joins         bool              // named captures of one run are read as one source
-	isRun         bool              // the current source is the captures of one run
-	unrecognised  []string          // files in which nothing was recognised
+	isRun         bool              // the current source has the captures of one run
+	unrecognised  []string          // files without a recognised format
 }
 
 // settingSources has the settings of the command line, the environment and the configuration file.
@@ -86,8 +86,8 @@ type settingSources struct {
 	app           *app
 	keys          ui.UserKeys
 	providerFlags map[string]*connectFlags // flags of the command line, by name of the host
-	origin        map[string]valueOrigin   // of settings from the environment or the file, by key
-	oldNames      []string                 // notes about old names of flags and topics that were used
+	origin        map[string]valueOrigin   // origins of settings from the environment or the file, by key
+	oldNames      []string                 // notes about old names of flags and topics
 }
 
 // printing prints turns to standard output.
@@ -95,25 +95,25 @@ type printing struct {
 	app     *app
 	format  string
 	summary bool   // --summary
-	jq      string // expression of --jq, "" without the flag
+	jq      string // expression of --jq; "" without the flag
 }
 
 // liveSession records, publishes and traces live traffic.
 type liveSession struct {
 	app     *app
-	sends   publishFlags  // for a followed source
+	sends   publishFlags  // publish flags for a followed source
 	sending *hubPublisher // nil without --publish
 	tracing *traceSender  // nil without --otlp
 	network *liveInput    // input from the network; nil without one
 }
 
-// linkParts makes the app the owner of its parts, and returns it.
+// linkParts sets the app in its parts and returns the app.
 func (a *app) linkParts() *app {
 	a.inputs.app, a.settingSources.app, a.printing.app, a.liveSession.app = a, a, a, a
 	return a
 }
 
-// Run runs the command line args and returns the exit code.
+// Run runs the command line in args and returns the exit code.
 func Run(args []string, stdin, stdout, stderr *os.File) int {
 	marks.Use(providers.Marks())
 	ending := newShutdown()
@@ -135,7 +135,7 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	return code
 }
 
-// finishRun prints err, if there is one, and returns the exit code.
+// finishRun prints err if it is not nil, and returns the exit code.
 func (a *app) finishRun(err error) int {
 	if err != nil {
 		a.failWith(a.withOrigin(err))
@@ -153,7 +153,7 @@ func (a *app) failWith(err error) {
 	}
 }
 
-// printError writes an error as at most three lines.
+// printError writes an error on at most three lines.
 func (a *app) printError(err error) {
 	a.journal.Note(time.Now(), err.Error())
 	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
@@ -161,7 +161,7 @@ func (a *app) printError(err error) {
 	}
 }
 
-// printNote writes a note of the program itself, on one line.
+// printNote writes a note of the program itself on one line.
 func (a *app) printNote(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	a.journal.Note(time.Now(), text)
@@ -204,7 +204,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.openFlags(open)
 	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.askCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(a.helpTopics()...)
-	show, _, _ := root.Find([]string{"config", "show"}) // gets the shared settings, to show how a flag changes them
+	show, _, _ := root.Find([]string{"config", "show"}) // has the shared settings, to show how a flag changes them
 	for _, s := range allSettings(root) {
 		if s.table == "" {
 			show.Flags().AddFlag(s.flag)
@@ -238,10 +238,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // isTerminal reports whether f is a terminal.
 func isTerminal(f stdStream) bool { return term.IsTerminal(f.Fd()) }
 
-// Between two collections the heap grows by minSlack: most of its content is bytes and numbers, which cost
-// the collector little. A large heap, with very many turns, grows by a fraction of its size, or the collector
-// would do most of the work. The fraction is a half above bigHeap: a heap of this size comes from fast input,
-// and it is pruned whenever it has grown.
+// These constants control the growth of the heap between two collections. The heap grows by at least minSlack. Most
+// of its content is bytes and numbers, which cost the collector little. A large heap, with very many turns, grows
+// by a fraction of its size, because the collector would otherwise do most of the work. Above bigHeap the fraction
+// is a half. A heap of this size comes from fast input, and it is pruned whenever it has grown.
 const (
 	minSlack    = 16 << 20
 	liveMetric  = "/gc/heap/live:bytes"
@@ -252,13 +252,13 @@ const (
 	proxyProcs  = 4
 )
 
-// proxying is set in a program with a proxy.
+// proxying is true in a program with a proxy.
 var proxying atomic.Bool
 
-// preferNetwork keeps a proxy fast while it redacts and decodes a large body. Go runs as many goroutines at
-// once as there are cores. If all of them compute, a request waits for up to 10 ms each time that it has
-// something to do; with more of them, the system chooses, and it prefers a thread that has just woken up. For
-// the same reason the collector gets more room: its work delays the goroutines that allocate.
+// preferNetwork keeps a proxy fast while it redacts and decodes a large body. Go runs as many goroutines at once as
+// there are cores. If all of them compute, a request may wait up to 10 ms each time it can continue. With more
+// threads, the system chooses between them, and it prefers a thread that has just woken up. For the same reason the
+// heap may grow more, because the collector delays goroutines that allocate.
 func preferNetwork() {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < proxyProcs {
 		runtime.GOMAXPROCS(proxyProcs)
@@ -266,7 +266,7 @@ func preferNetwork() {
 	proxying.Store(true)
 }
 
-// SteadyMemory keeps the heap from growing to twice the live memory, unless GOGC is set.
+// SteadyMemory prevents the heap from growing to twice the live memory, unless GOGC is set.
 func SteadyMemory() {
 	if os.Getenv(gcOwnChoice) != "" {
 		return
@@ -281,7 +281,7 @@ func SteadyMemory() {
 	})
 }
 
-// percentFor returns the percentage by which a heap with live bytes may grow. With a proxy, a heap may grow to
+// percentFor returns the percentage by which a heap with live bytes may grow. With a proxy, the heap may grow to
 // twice its size, by at most proxySlack.
 func percentFor(live uint64, proxying bool) int {
 	slack := max(minSlack, live/ofHeap)
@@ -294,7 +294,7 @@ func percentFor(live uint64, proxying bool) int {
 	return int(slack * 100 / max(live, 4<<20))
 }
 
-// afterEachGC calls f after each collection, when an unreachable object is finalised.
+// afterEachGC calls f after each collection. It uses the finaliser of an unreachable object.
 func afterEachGC(f func()) {
 	type witness struct{ _ [16]byte }
 	runtime.SetFinalizer(new(witness), func(*witness) {
@@ -303,7 +303,7 @@ func afterEachGC(f func()) {
 	})
 }
 
-// listenAt listens at an address. Without public, the address must be one of this machine only.
+// listenAt listens at an address. If public is false, the address must be a loopback address.
 func listenAt(address string, public bool) (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -325,7 +325,7 @@ func listenAt(address string, public bool) (net.Listener, error) {
 // printRefused prints that a request was refused.
 func (a *app) printRefused(status int, why string) { a.printNote("refused with %d: %s", status, why) }
 
-// firstLine prints the first line of each message of net/http, without stacks.
+// firstLine prints the first line of each message of net/http. It leaves out stacks.
 type firstLine struct{ app *app }
 
 // Write prints the first line of p.

@@ -9,14 +9,14 @@ import (
 	"os/signal"
 )
 
-// clientProcess is a client that runs. It gets what the console sends, such as ^C, and so do we; we wait for
-// it to end.
+// clientProcess is a running client. The console sends keys such as ^C to both the client and toolscope. toolscope
+// ignores them and waits until the client ends.
 type clientProcess struct {
 	cmd     *exec.Cmd
 	ignored chan os.Signal
 }
 
-// startClient starts a client. inFront gives it the terminal, if we own one.
+// startClient starts a client. inFront has no effect on this system.
 func startClient(cmd *exec.Cmd, _ bool) (*clientProcess, error) {
 	c := &clientProcess{cmd, make(chan os.Signal, 1)}
 	signal.Notify(c.ignored, os.Interrupt)
@@ -37,7 +37,7 @@ func (c *clientProcess) wait() int {
 	return 0
 }
 
-// leftProcesses reports nothing: processes have no groups here.
+// leftProcesses returns false, because this system has no process groups.
 func (c *clientProcess) leftProcesses() bool { return false }
 
 // end ends the client if it is still running.

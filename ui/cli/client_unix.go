@@ -14,24 +14,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clientProcess is a running client. It has a process group of its own, which owns the terminal if ours did.
-// So signals of keys, such as ^C, reach the client once, from the terminal. Signals to toolscope are
-// forwarded. When the client stops, toolscope stops too; both continue together.
+// clientProcess is a running client. It has its own process group. That group owns the terminal if toolscope's
+// group did. So the client receives signals of keys, such as ^C, once, from the terminal. toolscope forwards
+// signals that it receives itself. When the client stops, toolscope stops too, and both continue together.
 //
-// In a pipeline, other processes of our group may need the terminal, such as a pager. Then the terminal stays
-// with our group, and signals of keys reach the client as they reach us.
+// In a pipeline, other processes of toolscope's group may need the terminal, such as a pager. Then the terminal
+// stays with that group, which also contains the client.
 type clientProcess struct {
 	pid     int
-	to      int      // the target of signals: the process, or its group as a negative number
-	tty     *os.File // the terminal, nil if our group doesn't own one
+	to      int      // target of signals: the process, or its group as a negative number
+	tty     *os.File // the terminal; nil if toolscope's group does not own one
 	signals chan os.Signal
 	over    chan struct{} // closed when the client has ended
 }
 
-// forwardedSignals are the signals that we forward to the client.
+// forwardedSignals are the signals that toolscope forwards to the client.
 var forwardedSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// startClient starts a client. inFront gives it the terminal, if we own one.
+// startClient starts a client. If inFront is true and toolscope owns the terminal, the client gets the terminal.
 func startClient(cmd *exec.Cmd, inFront bool) (*clientProcess, error) {
 	c := &clientProcess{signals: make(chan os.Signal, 16), over: make(chan struct{})}
 	for _, sig := range forwardedSignals {
@@ -57,7 +57,7 @@ func startClient(cmd *exec.Cmd, inFront bool) (*clientProcess, error) {
 		c.to = c.pid
 	}
 	if c.tty != nil {
-		signal.Ignore(syscall.SIGTTOU) // would stop us when we take the terminal back
+		signal.Ignore(syscall.SIGTTOU) // this signal would stop toolscope when it takes the terminal back
 		signal.Notify(c.signals, syscall.SIGCONT)
 		c.giveTerminal()
 	}
@@ -65,7 +65,7 @@ func startClient(cmd *exec.Cmd, inFront bool) (*clientProcess, error) {
 	return c, nil
 }
 
-// ownTerminal opens the terminal if our process group owns it, else it returns nil.
+// ownTerminal opens the terminal if toolscope's process group owns it. Otherwise it returns nil.
 func ownTerminal() *os.File {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -89,14 +89,16 @@ func (c *clientProcess) setForeground(group int) {
 	_ = unix.IoctlSetPointerInt(int(c.tty.Fd()), unix.TIOCSPGRP, group)
 }
 
-// giveTerminal gives the client the terminal, and continues it if it asked for the terminal too early.
+// giveTerminal gives the terminal to the client. It also continues the client, which may have used the terminal too
+// early.
 func (c *clientProcess) giveTerminal() {
 	c.setForeground(c.pid)
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 }
 
-// forwardSignals forwards signals while the client runs. One signal that arrives after its end was meant for
-// the client and is ignored, so that we end with its exit code; the next one ends us.
+// forwardSignals forwards signals while the client runs. After the client's end, it ignores one signal, because
+// that signal was meant for the client. So toolscope ends with the client's exit code. The next signal ends
+// toolscope.
 func (c *clientProcess) forwardSignals(shared bool) {
 	for {
 		select {
@@ -110,13 +112,14 @@ func (c *clientProcess) forwardSignals(shared bool) {
 	}
 }
 
-// forwardSignal forwards a signal, except signals of keys that the client also gets from the terminal.
+// forwardSignal forwards a signal. It does not forward the signals of keys that the client also receives from the
+// terminal.
 func (c *clientProcess) forwardSignal(sig os.Signal, shared bool) {
 	switch n, _ := sig.(syscall.Signal); {
 	case shared && (n == syscall.SIGINT || n == syscall.SIGQUIT):
 	case n != syscall.SIGCONT:
 		_ = syscall.Kill(c.to, n)
-	case c.ownsTerminal(syscall.Getpgrp()): // a shell brought us to the front
+	case c.ownsTerminal(syscall.Getpgrp()): // a shell moved toolscope to the foreground
 		c.giveTerminal()
 	default:
 		_ = syscall.Kill(-c.pid, syscall.SIGCONT)
@@ -143,8 +146,8 @@ func (c *clientProcess) wait() int {
 	}
 }
 
-// stopWithClient stops us when the client has stopped; SIGCONT continues both. A client that only asked for
-// the terminal before it had it continues at once.
+// stopWithClient stops toolscope when the client has stopped. SIGCONT continues both. A client that stopped only
+// because it used the terminal too early continues at once.
 func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 	early := (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && c.tty != nil && c.ownsTerminal(c.pid)
 	switch {
@@ -158,8 +161,8 @@ func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 	}
 }
 
-// leftProcesses reports whether processes that the ended client started are still running. Those that have left
-// its process group are unknown.
+// leftProcesses reports whether processes that the ended client started are still running. It does not know
+// processes that have left the client's process group.
 func (c *clientProcess) leftProcesses() bool {
 	err := syscall.Kill(-c.pid, 0)
 	return c.to == -c.pid && (err == nil || errors.Is(err, syscall.EPERM))

@@ -25,26 +25,26 @@ import (
 	"toolscope/providers/host"
 )
 
-// clientLaunch is a command, with the variables, flags and settings that send its requests through a proxy.
+// clientLaunch is a command with the variables, flags and settings that send its requests through a proxy.
 type clientLaunch struct {
 	args  []string
-	point *client.ProxySetup // of the client, nil for an unknown one
+	point *client.ProxySetup // setup of the client; nil for an unknown client
 	at    int                // index of the client in args
 	env   func(string) string
 
-	redactor *redact.Redactor // for command lines that are shown
+	redactor *redact.Redactor // redacts command lines that are shown
 
-	vars []string // NAME=VALUE
-	did  []string // the variables and flags that were set, in words
-	home string   // a home folder with settings; "" for none
+	vars []string // variables as NAME=VALUE
+	did  []string // descriptions of the variables and flags that were set
+	home string   // home folder with settings; "" for none
 
 	servers []mcpServer // MCP servers of the client
-	watched []string    // servers that are recorded
+	watched []string    // names of servers that are recorded
 	lacks   []string    // reasons why other servers are not recorded
 	removes []func()    // functions that remove the files of the run
 }
 
-// starters are commands that start the program in their arguments.
+// starters are commands that start the program named in their arguments.
 var starters = []string{"npx", "bunx", "pnpm", "pnpx", "yarn", "node", "bun", "uvx", "env", "timeout", "nice", "caffeinate"}
 
 // newClientLaunch recognises the client that a command starts.
@@ -85,8 +85,8 @@ func (o *clientLaunch) name() string {
 	return programOf(o.args[0])
 }
 
-// lookupEnv is the environment in which the proxy looks up its upstreams. A client's variable with a
-// provider's address replaces the provider's own variable.
+// lookupEnv returns a variable from the environment in which the proxy looks up its upstreams. If a client's
+// variable has the address of a provider, it replaces the provider's own variable.
 func (o *clientLaunch) lookupEnv(name string) string {
 	if value := o.env(name); value != "" || o.point == nil {
 		return value
@@ -131,7 +131,7 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 	return o.mergeSettings(p)
 }
 
-// readsVar reports whether the client reads a variable, with those that the user set.
+// readsVar reports whether the client reads a variable. This can depend on variables that the user set.
 func (o *clientLaunch) readsVar(v client.Var) bool { return v.Needs == nil || v.Needs(o.env) }
 
 // checkSetup returns an error if no variable, flag or setting of the run sends the client's requests to the proxy.
@@ -153,11 +153,11 @@ func (o *clientLaunch) checkSetup(all []route) error {
 	return usageErrorf("run: %s would not be recorded: no variable or flag of run sends its requests to the proxy\n%s\n--unrecorded starts it without the proxy; toolscope help clients lists every client", p.Title, advice)
 }
 
-// proxyExample is the address of a proxy in advice.
+// proxyExample is the address of a proxy for examples in advice.
 const proxyExample = "http://127.0.0.1:8080"
 
-// hasFlag reports whether the user gave the client this long flag: some clients fail on a repeated flag. A
-// short flag may have another meaning.
+// hasFlag reports whether the user gave the client this long flag, because some clients fail on a repeated flag. It
+// ignores short flags, which may have other meanings.
 func (o *clientLaunch) hasFlag(flag string) bool {
 	return strings.HasPrefix(flag, "--") && slices.ContainsFunc(o.args[o.at+1:], func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -165,7 +165,8 @@ func (o *clientLaunch) hasFlag(flag string) bool {
 	})
 }
 
-// setVar sets a variable, unless the user set it and their value takes precedence.
+// setVar sets a variable, unless the client doesn't read it or the user's own value takes precedence. It reports
+// whether it set the variable.
 func (o *clientLaunch) setVar(v client.Var) bool {
 	if v.Why != "" && o.env(v.Name) != "" || !o.readsVar(v) {
 		return false
@@ -174,7 +175,7 @@ func (o *clientLaunch) setVar(v client.Var) bool {
 	return true
 }
 
-// mergeSettings gives the client its settings, merged with the user's own.
+// mergeSettings gives the client the required settings, merged with the user's own.
 func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	s := p.Settings
 	if len(s.JSON) > 0 && s.Flag != "" {
@@ -199,7 +200,7 @@ func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	return nil
 }
 
-// passExtension gives the client an extension with the settings. The user's own settings stay as they are.
+// passExtension gives the client an extension with the settings. The user's own settings do not change.
 func (o *clientLaunch) passExtension(s client.Settings) error {
 	text, err := mergeJSON(s.JSON...)
 	if err != nil {
@@ -215,8 +216,8 @@ func (o *clientLaunch) passExtension(s client.Settings) error {
 	return nil
 }
 
-// newHome creates a folder that replaces the home folder. It contains the user's settings, merged over the
-// required ones, and links to everything else. It returns "" if the user's settings suffice.
+// newHome creates a folder that replaces the home folder. The folder contains the user's settings merged with the
+// required ones, and links to everything else. newHome returns "" if the user's settings suffice.
 func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	home := o.env(s.Variable)
 	if home == "" {
@@ -245,13 +246,13 @@ func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	return o.home, err
 }
 
-// commandError returns the text of an error about a command line, without the secrets of the command.
+// commandError returns the text of an error about a command line. It replaces the secrets of the command.
 func commandError(err error, args, shown []string) string {
 	return strings.ReplaceAll(err.Error(), args[0], shown[0])
 }
 
-// redactArgvNote redacts the command line that a record notes. The redactor of records would take it for
-// text, in which a short password has no name.
+// redactArgvNote redacts the command line in a record's note. The redactor of records would handle it as text, in
+// which it can't recognise a short password.
 func redactArgvNote(r *redact.Redactor, rec *capture.Record) {
 	var args []string
 	text, is := strings.CutPrefix(rec.Note, capture.Argv)
@@ -275,15 +276,15 @@ func (o *clientLaunch) execCmd(in, out, errs *os.File) *exec.Cmd {
 // mcpServer is an MCP server in a client's settings.
 type mcpServer struct {
 	name    string
-	command []string // starts the server; empty for a server over HTTP
+	command []string // command that starts the server; empty for a server over HTTP
 	url     string
-	login   bool   // the client logs in to the server; the login is only valid for the server's own address
-	file    string // the settings file, if one was read
+	login   bool   // the client logs in to the server; such a login is only valid for the server's own address
+	file    string // path of the settings file, if one was read
 
-	port net.Listener // of a server over HTTP that is recorded
+	port net.Listener // port of a recorded server over HTTP
 }
 
-// listTime limits how long a client may take to list its servers.
+// listTime is the maximum time for a client to list its servers.
 const listTime = 30 * time.Second
 
 // findServers finds the servers of the client.
@@ -316,7 +317,7 @@ func (o *clientLaunch) findServers(ctx context.Context) {
 	}
 }
 
-// noteUnrecorded notes why something is not recorded.
+// noteUnrecorded stores the reason why something is not recorded.
 func (o *clientLaunch) noteUnrecorded(format string, args ...any) {
 	o.lacks = append(o.lacks, fmt.Sprintf(format, args...))
 }
@@ -370,7 +371,7 @@ func opencodeServers(text []byte) (list []mcpServer, err error) {
 	return list, nil
 }
 
-// ownSettings is the part of a client's settings that lists its servers.
+// ownSettings is the part of a client's settings that lists its MCP servers.
 type ownSettings struct {
 	MCPServers map[string]struct {
 		Command, URL, HTTPURL string
@@ -379,10 +380,10 @@ type ownSettings struct {
 	Projects map[string]json.RawMessage
 }
 
-// readServers reads the servers from the client's settings files. Files that can't be read are skipped: the
+// readServers reads the servers from the client's settings files. It skips files that can't be read, because the
 // client reports them.
 func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
-	home, _ := os.UserHomeDir() // "" finds no files
+	home, _ := os.UserHomeDir() // with "", no files are found
 	here, err := os.Getwd()
 	if err != nil {
 		return nil
@@ -416,8 +417,8 @@ func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
 	return list
 }
 
-// openPorts opens a port for each server that is reached over HTTP. A port has only one server, because servers
-// name paths of their own, e.g. for messages and for logins.
+// openPorts opens a port for each server that is reached over HTTP. Each server needs its own port, because servers
+// refer to other paths on the same host, e.g. for messages and logins.
 func (o *clientLaunch) openPorts() error {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -434,7 +435,7 @@ func (o *clientLaunch) openPorts() error {
 	return nil
 }
 
-// portURL returns the URL of a server at its port; ok is false if it has none.
+// portURL returns the URL of a server at its port. ok is false if the server has no port.
 func (o *clientLaunch) portURL(s *mcpServer) (text string, ok bool) {
 	if s.port == nil {
 		return "", false
@@ -442,7 +443,7 @@ func (o *clientLaunch) portURL(s *mcpServer) (text string, ok bool) {
 	return "http://" + s.port.Addr().String() + o.proxiedURL(s).RequestURI(), true
 }
 
-// proxiedURL returns the URL of a server that can be reached through the proxy, else nil.
+// proxiedURL returns the URL of a server if the server can be reached through the proxy, else nil.
 func (o *clientLaunch) proxiedURL(s *mcpServer) *url.URL {
 	way := o.point.Servers().Method
 	if s.url == "" || s.login || !plainName(s.name) || way != client.ByFlags && way != client.BySettings {
@@ -460,8 +461,8 @@ func plainName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// unwrapCommand returns the command after toolscope mcp, if the user's settings start it that way: otherwise
-// it would be recorded twice. name is the user's --name, "" without one.
+// unwrapCommand returns the command after toolscope mcp, if the user's settings already start the server that way.
+// Otherwise the server would be recorded twice. name is the value of --name, or "" if it is not set.
 func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	end := slices.Index(command, "--")
 	if len(command) < 2 || programOf(command[0]) != "toolscope" || command[1] != "mcp" || end < 0 || end == len(command)-1 {
@@ -478,8 +479,8 @@ func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	return command[end+1:], name, true
 }
 
-// wrapServers makes the client start its MCP servers through toolscope mcp, which records each into folder,
-// and sends requests to servers over HTTP to their ports. The user's files stay unchanged.
+// wrapServers makes the client start its MCP servers through toolscope mcp, which records each server to folder. It
+// also sends requests to servers over HTTP to their ports. The user's files do not change.
 func (o *clientLaunch) wrapServers(folder string) {
 	o.vars = append(o.vars, runFolder+"="+folder)
 	if o.point == nil {
@@ -506,7 +507,7 @@ func (o *clientLaunch) wrapServers(folder string) {
 	}
 }
 
-// wrapEach calls one for each server that can be recorded, and notes why the others are not.
+// wrapEach calls one for each server that can be recorded. For other servers, it stores the reason.
 func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -528,7 +529,7 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	}
 }
 
-// serverArgs returns the arguments of toolscope for a server; folder is "" if TOOLSCOPE_RUN names the folder.
+// serverArgs returns toolscope's arguments for a server. folder is "" if TOOLSCOPE_RUN names the folder.
 func serverArgs(s *mcpServer, folder string) []string {
 	args := []string{"mcp", "--name", s.name}
 	if folder != "" { // some clients don't pass their variables to servers
@@ -537,7 +538,7 @@ func serverArgs(s *mcpServer, folder string) []string {
 	return append(append(args, "--"), s.command...)
 }
 
-// addServerFlags makes Codex start a server through toolscope mcp. Its flags accept TOML; JSON strings and
+// addServerFlags makes Codex start a server through toolscope mcp. Codex's flags accept TOML, and JSON strings and
 // lists are valid TOML.
 func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder string) {
 	var all []string
@@ -575,8 +576,8 @@ func (o *clientLaunch) addServerContent(s *mcpServer, self, folder string) {
 	o.watched = append(o.watched, s.name)
 }
 
-// shellPrefix is the variable with the program that Claude Code starts with a command line of the shell: for
-// each server, each shell command and each hook.
+// shellPrefix is the variable with Claude Code's prefix for command lines. Claude Code runs that program for each
+// server, each shell command and each hook.
 const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
 
 // wrapLines makes Claude Code start its command lines through toolscope mcp.
@@ -614,11 +615,11 @@ func jsonText(value any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value) // strings, lists and maps can't fail
+	_ = e.Encode(value) // strings, lists and maps always encode
 	return strings.TrimSpace(b.String())
 }
 
-// reportServers reports which servers are recorded, and how, and which are not.
+// reportServers reports which servers are recorded, how they are recorded, and which are not.
 func (o *clientLaunch) reportServers(note func(format string, args ...any)) {
 	if len(o.watched) > 0 {
 		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}

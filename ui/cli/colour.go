@@ -20,19 +20,19 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// In this file, printed text gets the colours of the screen. A colour never changes the text: without the escape
-// sequences it is what a pipe gets. On a terminal, long lines are also wrapped, a call has the sign and the words
-// of its verdict, and a sign is under the first wrong byte.
+// This file gives printed text the colours of the screen. Colours never change the text: without escape sequences
+// it is the same as in a pipe. On a terminal there are three more differences. Long lines are wrapped, a call has
+// the sign and the words of its verdict, and a sign is under the first wrong byte.
 
-// colourPen colours printed lines. A lineWriter without one writes plain text.
+// colourPen colours printed lines. A lineWriter without a colourPen writes plain text.
 type colourPen struct {
 	paints *units.Paints
 	signs  *units.Glyphs
-	bold   string // escape sequence of names and titles
+	bold   string // escape sequence for names and titles
 	cells  int    // width of the terminal; 0 if it is not a terminal
 }
 
-// ink is the colour of a part of a line: a role of the screen, or one of the inks below.
+// ink is the colour of a part of a line: a role of the screen, or one of the extra inks below.
 type ink uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 	wrongInk = ink(units.NumRoles) + 1 // bytes that make a text wrong
 )
 
-// escapeOf returns the escape sequence of an ink, "" for plain.
+// escapeOf returns the escape sequence of an ink, or "" for plain text.
 func (p *colourPen) escapeOf(i ink) string {
 	switch i {
 	case boldInk:
@@ -55,16 +55,16 @@ func (p *colourPen) escapeOf(i ink) string {
 	return p.paints.Escape(units.Role(i), units.Bare)
 }
 
-// tinted is an argument of a line that has an ink.
+// tinted is an argument of printLine with an ink.
 type tinted struct {
 	ink ink
 	of  any
 }
 
-// inInk gives an argument of printLine an ink.
+// inInk gives an ink to an argument of printLine.
 func inInk(i ink, of any) any { return tinted{i, of} }
 
-// inBold, inMuted, ofRole and ofSeverity give an argument of printLine an ink.
+// The next four functions give an ink to an argument of printLine.
 func inBold[T any](of T) any                   { return inInk(boldInk, of) }
 func inMuted[T any](of T) any                  { return inInk(mutedInk, of) }
 func ofRole(role units.Role, of any) any       { return inInk(ink(role), of) }
@@ -78,7 +78,7 @@ func withoutInk(arg any) any {
 	return arg
 }
 
-// withInkOf gives text the ink of an argument of printLine.
+// withInkOf gives text the same ink as arg, which is an argument of printLine.
 func withInkOf(arg, text any) any {
 	if t, is := arg.(tinted); is {
 		return inInk(t.ink, text)
@@ -86,19 +86,19 @@ func withInkOf(arg, text any) any {
 	return text
 }
 
-// inkedLine is a line before it is sanitised, with the ends of its inks.
+// inkedLine is a line before it is sanitised. It has the ends of its inks.
 type inkedLine struct {
 	raw  []byte
 	inks []inkEnd
 }
 
-// inkEnd is an ink that ends before a byte of a line.
+// inkEnd says that an ink ends before a byte of a line.
 type inkEnd struct {
 	ink ink
 	end int
 }
 
-// add appends text. Blanks around it have no ink.
+// add appends text. Blanks at the start and the end of text have no ink.
 func (l *inkedLine) add(i ink, text string) {
 	lead := len(text) - len(strings.TrimLeft(text, " "))
 	l.raw = append(l.raw, text...)
@@ -106,7 +106,7 @@ func (l *inkedLine) add(i ink, text string) {
 	l.inks = append(l.inks, inkEnd{plainInk, len(l.raw) - len(text) + lead}, inkEnd{i, len(l.raw) - tail}, inkEnd{plainInk, len(l.raw)})
 }
 
-// inkedLineOf formats a line. Each argument is formatted alone, so that its place is known.
+// inkedLineOf formats a line. It formats each argument separately, so that the argument's place is known.
 func inkedLineOf(format string, args []any) (l inkedLine) {
 	for n := 0; format != ""; {
 		verb := strings.IndexByte(format, '%')
@@ -137,18 +137,18 @@ func inkedLineOf(format string, args []any) (l inkedLine) {
 	return l
 }
 
-// inkedWriter writes a line in ink, wrapped if the terminal is narrower.
+// inkedWriter writes a line in ink. It wraps the line if the terminal is narrower.
 type inkedWriter struct {
 	to    io.Writer
 	pen   *colourPen
 	rows  display.Rows[ink]
-	ink   ink    // of the last piece
-	used  int    // cells of the current row, on a terminal
-	about string // what the sign under the first wrong byte says; "" for no sign
-	wrong int    // cell of that byte in the current row, or -1
+	ink   ink    // ink of the last piece
+	used  int    // number of used cells in the current row, on a terminal
+	about string // text of the sign under the first wrong byte; "" for no sign
+	wrong int    // cell of the first wrong byte in the current row, or -1
 }
 
-// newInkedWriter returns a writer of a line whose further rows are indented.
+// newInkedWriter returns a writer for a line. It indents all rows of the line except the first.
 func newInkedWriter(l lineWriter, indent int) *inkedWriter {
 	w := &inkedWriter{to: l.to, pen: l.pen, wrong: -1}
 	w.rows = display.Rows[ink]{Cells: l.pen.cells, Indent: min(indent, l.pen.cells/2), Write: w.write, Break: w.endRow}
@@ -169,7 +169,7 @@ func (w *inkedWriter) write(i ink, t display.Text) {
 	}
 }
 
-// changeInk writes the escape sequences that change the ink, if it is another one.
+// changeInk writes the escape sequences that change the ink, if the new ink differs.
 func (w *inkedWriter) changeInk(i ink) {
 	was, on := w.pen.escapeOf(w.ink), w.pen.escapeOf(i)
 	if w.ink = i; was == on {
@@ -199,8 +199,8 @@ func (w *inkedWriter) endLine() {
 	w.endRow()
 }
 
-// writeInked writes a line in ink. The further rows of a wrapped line are indented by hang, or by two cells more
-// than the line.
+// writeInked writes a line in ink. It indents the further rows of a wrapped line by hang or, if hang is 0, by two
+// cells more than the line.
 func (l lineWriter) writeInked(line inkedLine) {
 	hang := l.hang
 	if hang == 0 {
@@ -217,16 +217,16 @@ func (l lineWriter) writeInked(line inkedLine) {
 	w.endLine()
 }
 
-// withHang returns a writer that indents the further rows of a wrapped line by that many cells.
+// withHang returns a writer that indents the further rows of a wrapped line by the given number of cells.
 func (l lineWriter) withHang(cells int) lineWriter {
 	l.hang = cells
 	return l
 }
 
-// onTerminal reports whether the output is wrapped and has signs, because a terminal shows it in colour.
+// onTerminal reports whether the output goes to a terminal in colour. Such output is wrapped and has signs.
 func (l lineWriter) onTerminal() bool { return l.pen != nil && l.pen.cells > 0 }
 
-// writeInkedArgs writes the arguments of a call on a line of their own, each token in the ink of its kind. On a
+// writeInkedArgs writes the arguments of a call on a separate line. Each token has the ink of its kind. On a
 // terminal, a sign is under the first wrong byte.
 func (l lineWriter) writeInkedArgs(c *stream.Call, args []byte) {
 	indent := argsIndent
@@ -261,10 +261,10 @@ func (l lineWriter) writeInkedArgs(c *stream.Call, args []byte) {
 	w.endLine()
 }
 
-// argsIndent is before arguments.
+// argsIndent is the indentation of arguments.
 var argsIndent = display.Lit("                ")
 
-// wrongByte returns the finding about the byte from which the arguments of a call are wrong, or nil.
+// wrongByte returns the finding about the first wrong byte in the arguments of a call, or nil.
 func wrongByte(c *stream.Call) *stream.Finding {
 	for i := range c.Findings {
 		if f := &c.Findings[i]; f.ExplainsState && f.Severity == stream.Error && f.Offset >= 0 && f.Offset < c.ArgsLen() && c.Status() == stream.Malformed {
@@ -274,7 +274,7 @@ func wrongByte(c *stream.Call) *stream.Finding {
 	return nil
 }
 
-// callState returns the state of a call as a line of text has it. On a terminal, it is the sign and the words of the
+// callState returns the state of a call for a line of text. On a terminal, it returns the sign and the words of the
 // verdict.
 func (l lineWriter) callState(c *stream.Call) any {
 	if l.pen == nil {
@@ -291,7 +291,7 @@ func (l lineWriter) callState(c *stream.Call) any {
 	return ofRole(v.Role, sign+" "+words+" ")
 }
 
-// statusRole is the role of a state in a list: a healthy one is muted.
+// statusRole returns the role of a state in a list. A state without a problem is muted.
 func statusRole(s stream.Status) units.Role {
 	if s == stream.Complete || s == stream.NoArguments {
 		return units.Muted
@@ -299,7 +299,7 @@ func statusRole(s stream.Status) units.Role {
 	return units.StatusRoles[s]
 }
 
-// outcomeRole is the role of the outcome of a call in a request.
+// outcomeRole returns the role of an outcome of a call in a request.
 func outcomeRole(name string) units.Role {
 	for o, side := range units.OutcomeSides {
 		if replay.Outcome(o).String() == name {
@@ -309,7 +309,8 @@ func outcomeRole(name string) units.Role {
 	return units.Plain
 }
 
-// colourFlags are the flags for the colours of printed text. They share the values of the screen's flags.
+// colourFlags adds the flags for the colours of printed text. They share their variables with the flags of the
+// screen.
 func (a *app) colourFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.colour, "color", "auto", "")
@@ -330,8 +331,8 @@ func (a *app) colourFlags(cmd *cobra.Command) {
 // colourModes are the values of --color.
 var colourModes = []string{"auto", "always", "never"}
 
-// outputFor returns a buffered writer to standard output. For text it has a pen, if standard output is a terminal
-// with colours, or with --color always.
+// outputFor returns a buffered writer to standard output. For text, the writer has a pen if standard output is a
+// terminal with colours, or with --color always.
 func (a *app) outputFor(format string) (lineWriter, error) {
 	to := a.stdout.withBuffer()
 	if format != "text" {
@@ -366,17 +367,17 @@ func (a *app) outputFor(format string) (lineWriter, error) {
 			to.pen.cells = max(width, minWidth)
 		}
 		if !known && !a.flags.isThemeSet() && theme == a.flags.theme {
-			// Only the screen asks the terminal for its background: keys typed meanwhile would be lost. The
-			// terminal's own 16 colours are legible on its background.
+			// Only the screen queries the terminal's background, because keys typed during a query would be lost.
+			// The terminal's own 16 colours are legible on its background.
 			depth = max(depth, termenv.ANSI)
 		}
-		if _, err := termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(a.output)); err != nil { // an old Windows
+		if _, err := termenv.EnableVirtualTerminalProcessing(termenv.NewOutput(a.output)); err != nil { // old Windows
 			to.pen = nil
 			return to, nil
 		}
 	}
 	t, err := lookTheme(theme, dark || !known, func(string) {})
-	if err != nil || known && t.Dark != dark && !a.flags.isThemeSet() { // its text would be illegible on this background
+	if err != nil || known && t.Dark != dark && !a.flags.isThemeSet() { // its text would be illegible on the background
 		t = themes.Default(dark || !known)
 	}
 	to.pen.paints = units.NewPaints(t, depth, false)
@@ -387,5 +388,5 @@ func (a *app) outputFor(format string) (lineWriter, error) {
 // boldEscape is the escape sequence of bold text.
 const boldEscape = "\x1b[1m"
 
-// minWidth is the minimum width that lines are wrapped to.
+// minWidth is the minimum width to which lines are wrapped.
 const minWidth = 20

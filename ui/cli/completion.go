@@ -72,7 +72,7 @@ func (se *settingSources) completionCommand() *cobra.Command {
 // completion is a suggested word with its description.
 type completion struct{ word, means string }
 
-// completer returns the words that can complete begun. args are the arguments before it.
+// completer returns the words that can complete begun. args are the arguments before begun.
 type completer func(a *app, args []string, begun string) []completion
 
 // flagCompleters complete the values of flags. The keys are "COMMAND FLAG", or "FLAG" for all commands.
@@ -109,7 +109,7 @@ var argCompleters = map[string]completer{
 	"version":    fixedCompletions(func() []completion { return nil }),
 }
 
-// fileFlags are the flags whose value is a file or a folder.
+// fileFlags are the flags whose values are files or folders.
 var fileFlags = []string{
 	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "hub-ca", "tls-cert", "tls-key", "tools",
 }
@@ -154,7 +154,7 @@ func (se *settingSources) cobraCompleter(of completer) cobra.CompletionFunc {
 	}
 }
 
-// fixedCompletions returns a completer that suggests the same words everywhere.
+// fixedCompletions returns a completer that always suggests the same words.
 func fixedCompletions(list func() []completion) completer {
 	return func(*app, []string, string) []completion { return list() }
 }
@@ -169,7 +169,7 @@ func firstArgOnly(of completer) completer {
 	}
 }
 
-// commaCompletions returns a completer for a list with commas. It completes the word after the last comma.
+// commaCompletions returns a completer for a comma-separated list. It completes the word after the last comma.
 func commaCompletions(of completer) completer {
 	return func(a *app, args []string, begun string) []completion {
 		kept := begun[:strings.LastIndexByte(begun, ',')+1]
@@ -242,7 +242,7 @@ func clientCompletions() (all []completion) {
 	return all
 }
 
-// providerCompletions suggests the names of hosts, or the models of a host after its name and a slash.
+// providerCompletions suggests the names of hosts. After a name and a slash, it suggests the models of that host.
 func (se *settingSources) providerCompletions(_ []string, begun string) []completion {
 	name, _, slash := strings.Cut(begun, "/")
 	if !slash {
@@ -251,7 +251,7 @@ func (se *settingSources) providerCompletions(_ []string, begun string) []comple
 	return mapSlice(modelsAt(name), func(m string) completion { return completion{word: name + "/" + m} })
 }
 
-// modelsAt returns the models of a host that the built-in price table lists.
+// modelsAt returns a host's models from the built-in price table.
 func modelsAt(name string) []string {
 	h, err := host.Find(name)
 	if err != nil {
@@ -279,10 +279,10 @@ func (se *settingSources) filterCompletions(_ []string, begun string) []completi
 	return mapSlice(all, func(w string) completion { return completion{word: kept + strings.TrimPrefix(w, kept)} })
 }
 
-// peekTime limits how long a completion reads files, because the user waits for it.
+// peekTime is the maximum time for a completion to read files, because the user waits for it.
 const peekTime = 2 * time.Second
 
-// toolCompletions suggests the tools that are called in the files of args.
+// toolCompletions suggests the tools that the files in args call.
 func (se *settingSources) toolCompletions(args []string, _ string) []completion {
 	ctx, cancel := context.WithTimeout(context.Background(), peekTime)
 	defer cancel()
@@ -305,17 +305,17 @@ func (se *settingSources) toolCompletions(args []string, _ string) []completion 
 	return wordCompletions(all)
 }
 
-// suggestName suggests the names that are similar to a word, "" if none is.
+// suggestName returns a suggestion of the names that are similar to a word, or "" if none is similar.
 func suggestName(word string, names []string) string {
 	return didYouMean(themes.Near(strings.ToLower(word), names))
 }
 
-// suggestCompletion is suggestName for the words of a completion.
+// suggestCompletion is like suggestName, for a list of completions.
 func suggestCompletion(word string, of []completion) string {
 	return suggestName(word, mapSlice(of, func(o completion) string { return o.word }))
 }
 
-// didYouMean returns the question whether one of the names was meant, "" without names.
+// didYouMean returns a question that suggests the names, or "" without names.
 func didYouMean(names []string) string {
 	return textIf(len(names) > 0, fmt.Sprintf("; did you mean %s?", strings.Join(names, " or ")))
 }
@@ -344,7 +344,7 @@ func commandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// wrongFlag returns the error for an invalid or unknown flag, with a suggestion.
+// wrongFlag returns the error for an invalid or unknown flag. The error contains a suggestion.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -364,7 +364,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return usageErrorf("%w\n%s --help lists the flags", err, cmd.CommandPath())
 }
 
-// suggestFlag suggests the flags that are similar to a mistyped one.
+// suggestFlag suggests the flags that are similar to an unknown flag.
 func suggestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	if unknown.GetSpecifiedShortnames() != "" {
 		return ""
@@ -391,15 +391,15 @@ func wantedBy(v pflag.Value) string {
 	return wantedOf[v.Type()]
 }
 
-// enumFlag is a flag whose value is one of a list of words.
+// enumFlag is a flag whose value must be a word of a list.
 type enumFlag struct {
 	to    *string
 	of    []string
 	usual string
 }
 
-// addFormatFlag adds the flag of the output format. json means jsonl: every command writes JSON as one object
-// per line.
+// addFormatFlag adds the flag for the output format. json is an alias of jsonl, because every command writes JSON
+// as one object per line.
 func addFormatFlag(flags *pflag.FlagSet, to *string, usual string, of ...string) {
 	*to = usual
 	flags.Var(&enumFlag{to, of, usual}, "format", "")
@@ -410,7 +410,7 @@ func (w *enumFlag) String() string     { return *w.to }
 func (w *enumFlag) Type() string       { return "string" }
 func (w *enumFlag) choiceText() string { return "one of " + strings.Join(w.of, ", ") }
 
-// Set sets the value, in any case.
+// Set sets the value. It ignores case.
 func (w *enumFlag) Set(text string) error {
 	text = strings.ToLower(text)
 	if text == "json" {

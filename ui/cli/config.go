@@ -61,7 +61,7 @@ func (se *settingSources) configCommand() *cobra.Command {
 			return cmd.Help()
 		},
 
-		// The subcommands read the configuration file themselves, and report its errors.
+		// The subcommands read the configuration file themselves and report its errors.
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			se.printOldNames()
 			return nil
@@ -71,7 +71,8 @@ func (se *settingSources) configCommand() *cobra.Command {
 	return all
 }
 
-// showConfig writes every setting in the syntax of the file. It reports invalid values after the settings.
+// showConfig writes every setting in the syntax of the configuration file. It reports invalid values after the
+// settings.
 func (se *settingSources) showConfig(cmd *cobra.Command, origins bool) error {
 	c, err := readConfiguration(cmd.Root())
 	if err != nil {
@@ -111,7 +112,7 @@ func (se *settingSources) showConfig(cmd *cobra.Command, origins bool) error {
 	return se.reportConfig(&c, wrong)
 }
 
-// showKeys writes the keys of the screen.
+// showKeys writes the keys of the screen's actions.
 func (se *settingSources) showKeys(c *configuration, origins bool) {
 	se.app.stdout.printLine("")
 	se.app.stdout.printLine("[%s]", keysTable)
@@ -172,11 +173,11 @@ func tomlText(text string) string {
 	if q := strconv.Quote(text); q == `"`+text+`"` {
 		return q
 	}
-	line, _ := toml.Marshal(map[string]string{"k": text}) // it cannot fail
+	line, _ := toml.Marshal(map[string]string{"k": text}) // text always encodes
 	return strings.TrimSuffix(strings.TrimPrefix(string(line), "k = "), "\n")
 }
 
-// checkConfig prints the problems of the file, or that there are none.
+// checkConfig prints the problems of the file. If there are none, it says so.
 func (se *settingSources) checkConfig(root *cobra.Command) error {
 	c, err := readConfiguration(root)
 	if err != nil {
@@ -203,8 +204,8 @@ func (se *settingSources) wrongIn(root *cobra.Command, c *configuration) (wrong 
 	return wrong
 }
 
-// editConfig opens the file in the user's editor until the file has no errors or the user quits. A new file
-// begins with all settings and their defaults, commented out.
+// editConfig opens the file in the user's editor until the file has no errors or the user quits. A new file has all
+// settings with their defaults, commented out.
 func (se *settingSources) editConfig(root *cobra.Command) error {
 	path, err := configPath()
 	if err != nil {
@@ -234,7 +235,7 @@ func (se *settingSources) editConfig(root *cobra.Command) error {
 	}
 }
 
-// blankConfig returns a file that has every setting commented out.
+// blankConfig returns a file in which every setting is commented out.
 func blankConfig(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Settings of toolscope with their defaults. To change a setting, remove the # in front of its name.\n# 'toolscope config --help' explains this file.\n\n")
@@ -252,8 +253,8 @@ func blankConfig(root *cobra.Command) string {
 	return b.String()
 }
 
-// inConfigFolder returns the path of name in toolscope's configuration folder: below XDG_CONFIG_HOME, or
-// below the system's folder for configuration.
+// inConfigFolder returns the path of name in toolscope's configuration folder. The folder is inside
+// XDG_CONFIG_HOME, or else inside the system's folder for configuration.
 func inConfigFolder(name string) (string, error) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
@@ -265,7 +266,8 @@ func inConfigFolder(name string) (string, error) {
 	return filepath.Join(dir, "toolscope", name), nil
 }
 
-// expandHome replaces ~ at the start of a path with the user's home. Shells do so only at the start of a word.
+// expandHome replaces ~ at the start of a path with the user's home folder. Shells replace it only at the start of
+// a word.
 func expandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if home, err := os.UserHomeDir(); ok && err == nil && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -274,7 +276,8 @@ func expandHome(path string) string {
 	return path
 }
 
-// configVariable is the variable with the path of another configuration file. /dev/null means no settings.
+// configVariable is the variable with the path of another configuration file. With /dev/null, there are no
+// settings.
 const configVariable = "TOOLSCOPE_CONFIG"
 
 func configPath() (string, error) {
@@ -300,7 +303,7 @@ type configProblem struct {
 	text string
 }
 
-// positionText formats a position as compilers do: path:line:column.
+// positionText formats a position in the style of compilers: path:line:column.
 func (c *configuration) positionText(p themes.Position) string {
 	return fmt.Sprintf("%s:%d:%d", c.path, p.Line, p.Column)
 }
@@ -308,7 +311,7 @@ func (c *configuration) positionText(p themes.Position) string {
 // readConfiguration reads the file, if there is one.
 func readConfiguration(root *cobra.Command) (c configuration, err error) {
 	if c.path, err = configPath(); err != nil {
-		return c, nil // without a home folder there is no configuration
+		return c, nil // without a home folder, there is no configuration
 	}
 	data, err := readFile(c.path)
 	switch {
@@ -322,7 +325,7 @@ func readConfiguration(root *cobra.Command) (c configuration, err error) {
 	return c, nil
 }
 
-// loadSettings parses a file. It sorts the settings of the file into values, keys and problems.
+// loadSettings parses a file. It sorts the file's settings into values, keys and problems.
 func (c *configuration) loadSettings(known []configSetting, data []byte) {
 	found, err := themes.ReadTOML(data)
 	if wrong := (*themes.SyntaxError)(nil); errors.As(err, &wrong) {
@@ -349,7 +352,7 @@ func (c *configuration) loadSettings(known []configSetting, data []byte) {
 	c.findClash(found)
 }
 
-// keysTable is the table of the file that sets the keys of the screen.
+// keysTable is the table of the file for the keys of the screen.
 const keysTable = "keys"
 
 // setKeys sets the keys of an action.
@@ -393,7 +396,7 @@ func (c *configuration) findClash(found []themes.Setting) {
 	}
 }
 
-// namesSecret matches names of settings that hold a secret.
+// namesSecret matches the names of settings that hold a secret.
 var namesSecret = regexp.MustCompile(`(?i)(^|[-_])(api[-_]?keys?|tokens?|secrets?|passwords?|authorization|bearer|credentials?)$`)
 
 // holdsSecret reports whether a value looks like a secret.
@@ -421,8 +424,8 @@ func variableFor(s themes.Setting, known []configSetting) string {
 	return host.All[0].Keys[0].Variable + " or similar, see 'toolscope help providers'"
 }
 
-// unknownKey returns the text for an unknown key. It suggests keys with the same name in other tables, or
-// else keys with a similar name.
+// unknownKey returns the text for an unknown key. It suggests keys with the same name in other tables. If there are
+// none, it suggests keys with a similar name.
 func unknownKey(s themes.Setting, known []configSetting) string {
 	var names, near []string
 	for _, k := range known {

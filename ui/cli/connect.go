@@ -24,7 +24,7 @@ import (
 	"toolscope/ui/send"
 )
 
-// connectFlags are the flags of a request that connect makes.
+// connectFlags are the flags for a request that connect sends.
 type connectFlags struct {
 	liveFlags
 	model, system, baseURL string
@@ -103,8 +103,8 @@ func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) er
 	return err
 }
 
-// printAnswers prints the turns of each provider as they end. The first signal cancels the requests; the
-// responses so far are printed.
+// printAnswers prints the turns of each provider when they end. The first signal cancels the requests. The
+// responses up to that point are still printed.
 func (a *app) printAnswers(l *liveInput, cancel func(), p printer) error {
 	defer quitQuietly()()
 	caught, stop := a.catchEnd()
@@ -123,7 +123,7 @@ func (a *app) printAnswers(l *liveInput, cancel func(), p printer) error {
 	return err
 }
 
-// reportFailures prints the failures and sets the exit code.
+// reportFailures prints the failures. If there are any, it sets the exit code.
 func (a *app) reportFailures(list []string) {
 	for _, what := range list {
 		a.printError(errors.New(what))
@@ -131,20 +131,21 @@ func (a *app) reportFailures(list []string) {
 	}
 }
 
-// failureWatch inspects the records for the screen, and lists afterwards which responses failed.
+// failureWatch inspects the records for the screen and can list the failed responses.
 type failureWatch struct {
 	mu sync.Mutex
 	in providers.Inspector
 }
 
-// addRecord takes a record.
+// addRecord inspects a record.
 func (w *failureWatch) addRecord(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.in.Write(coreRecord(r))
 }
 
-// listFailures returns the failures so far. Open responses are not failures: the user left before their end.
+// listFailures returns the failures so far. Open responses are not failures, because the user left before they
+// ended.
 func (w *failureWatch) listFailures() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,7 +163,7 @@ func failedResponses(in *providers.Inspector) (list []string) {
 	return list
 }
 
-// failureText returns why an exchange failed, "" if it did not.
+// failureText returns the reason why an exchange failed, or "" if it did not.
 func failureText(in *providers.Inspector, x *providers.Exchange) string {
 	words, done := "", false
 	for _, t := range in.Session().Turns {
@@ -199,7 +200,7 @@ func failureText(in *providers.Inspector, x *providers.Exchange) string {
 	return ""
 }
 
-// retryAfter returns the Retry-After header in words, "" without one.
+// retryAfter describes the Retry-After header, or returns "" if there is none.
 func retryAfter(h map[string][]string) string {
 	v := http.Header(h).Get("Retry-After")
 	if v == "" {
@@ -208,8 +209,8 @@ func retryAfter(h map[string][]string) string {
 	return " (retry after " + v + textIf(strings.Trim(v, "0123456789.") == "", " s") + ")"
 }
 
-// sendAll sends the requests and returns the responses as they arrive. For a provider that doesn't answer it
-// returns an ended exchange; the other requests continue.
+// sendAll sends the requests and returns the responses as they arrive. If a provider does not answer, its exchange
+// ends with an error, and the other requests continue.
 func sendAll(ctx context.Context, list []preparedRequest, began time.Time, limit time.Duration) capture.Source {
 	var all []capture.Source
 	client := webClient()
@@ -222,8 +223,8 @@ func sendAll(ctx context.Context, list []preparedRequest, began time.Time, limit
 	return capture.Merge(ctx, all...)
 }
 
-// webClient returns a client that sends requests unchanged. It doesn't decode responses, doesn't repeat
-// requests, and follows redirects only within the same scheme and host. It uses HTTP/2 if the host does.
+// webClient returns a client that sends requests unchanged. It does not decode responses and does not repeat
+// requests. It follows redirects only within the same scheme and host. It uses HTTP/2 if the host supports it.
 func webClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
@@ -238,7 +239,7 @@ func webClient() *http.Client {
 	}
 }
 
-// responseSource sends the request and returns its exchange, whose records name the provider.
+// responseSource sends the request and returns its exchange as a source. The records name the provider.
 func (q *preparedRequest) responseSource(ctx context.Context, client *http.Client, began time.Time, limit time.Duration) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -281,17 +282,17 @@ func (q *preparedRequest) failedRecord(err error) capture.Record {
 	}
 }
 
-// answerWait is the default limit for the first byte of a response.
+// answerWait is the default maximum time until the first byte of a response.
 const answerWait = 5 * time.Minute
 
-// sender sends the requests of the screen, to hosts with keys in the environment. Flags for a host on the
-// command line apply here too.
+// sender sends requests from the screen, to hosts with keys in the environment. Flags for a host on the command
+// line apply to these requests too.
 type sender struct {
 	ctx           context.Context // ends when the user leaves the screen
 	client        *http.Client
 	program       *tea.Program
-	providerFlags map[string]*connectFlags // flags by name of the host
-	live          *liveInput               // gets the records
+	providerFlags map[string]*connectFlags // flags, by name of the host
+	live          *liveInput               // receives the records
 	flights       sync.WaitGroup
 }
 
@@ -325,7 +326,7 @@ func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
 	return all
 }
 
-// sendRequest sends a request and passes its records on as they arrive.
+// sendRequest sends a request and passes on its records as they arrive.
 func (s *sender) sendRequest(r send.Request, exchange int) error {
 	f := s.flagsFor(r.Host)
 	q := preparedRequest{label: r.Host.Name, host: r.Host, model: r.Model, url: r.URL, body: r.Body}

@@ -66,7 +66,7 @@ cut also decodes bodies, e.g. from gzip.
 	return cmd
 }
 
-// cutTable writes the faults that a capture can get.
+// cutTable writes a table of the faults that can be injected into a capture.
 func cutTable(l lineWriter) {
 	l.writeWrapped("", "Faults, in the order in which combined faults take effect:")
 	l.writeWrapped("", "")
@@ -77,10 +77,11 @@ func cutTable(l lineWriter) {
 	}
 }
 
-// statusFault is the fault that a capture can't get: it replaces the response with an HTTP status.
+// statusFault is the fault that can't be injected into a capture, because it replaces the response with an HTTP
+// status.
 const statusFault = "status=CODE"
 
-// checkArgs returns an error if the flags don't fit together.
+// checkArgs returns an error if the flags can't be combined.
 func (f *cutFlags) checkArgs(paths []string) error {
 	asked := textIf(f.delta > 0, "--at-delta") + textIf(f.ms != "", "--at-ms") + textIf(len(f.faults.faults) > 0, "--fault")
 	switch {
@@ -98,7 +99,7 @@ func (f *cutFlags) checkArgs(paths []string) error {
 	return nil
 }
 
-// runCut writes the cut or faulty capture of one source.
+// runCut writes a new capture from one source. The new capture is cut or has faults.
 func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 	if err := f.checkArgs(paths); err != nil {
 		return err
@@ -146,7 +147,7 @@ func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 	return saveAs(f.out, false, func(w io.Writer) error { return writeRecords(w, kept) })
 }
 
-// upTo returns the records up to the moment of the flags.
+// upTo returns the records up to the moment that the flags select.
 func (f *cutFlags) upTo(records iter.Seq[capture.Record], in *providers.Inspector, path string) (iter.Seq[capture.Record], error) {
 	t, err := f.turnOf(in, path)
 	if err != nil {
@@ -159,8 +160,8 @@ func (f *cutFlags) upTo(records iter.Seq[capture.Record], in *providers.Inspecto
 	return recordsUntil(records, in.View().At(n).Offsets()), nil
 }
 
-// turnOf returns the turn of --turn. Without the flag it returns the first turn with a call, or else the
-// first.
+// turnOf returns the turn that --turn selects. Without the flag, it returns the first turn with a call, or else the
+// first turn.
 func (f *cutFlags) turnOf(in *providers.Inspector, path string) (*stream.Turn, error) {
 	all := in.Session().Turns
 	i := f.turn - 1
@@ -176,7 +177,7 @@ func (f *cutFlags) turnOf(in *providers.Inspector, path string) (*stream.Turn, e
 	return all[i], nil
 }
 
-// cutEvent returns how many events there were at the moment of the flags.
+// cutEvent returns the number of events up to the moment that the flags select.
 func (f *cutFlags) cutEvent(in *providers.Inspector, t *stream.Turn) (int, error) {
 	if f.ms != "" {
 		ms, err := strconv.ParseFloat(f.ms, 64)
@@ -199,8 +200,8 @@ func (f *cutFlags) cutEvent(in *providers.Inspector, t *stream.Turn) (int, error
 	return in.View().AfterEvent(int(c.DeltaEvent(f.delta - 1))), nil
 }
 
-// decodedSource is a source with decoded bodies, so that offsets in a body are offsets in its records. A body
-// that can't be decoded stays as it is.
+// decodedSource returns a source with decoded bodies, so that offsets in a body are offsets in its records. A body
+// that can't be decoded does not change.
 func decodedSource(src capture.Source) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		chains := map[int]*coding.Chain{}
@@ -215,7 +216,7 @@ func decodedSource(src capture.Source) capture.Source {
 	}
 }
 
-// decodeRecord decodes the body in a record. chains are the decoders by exchange.
+// decodeRecord decodes the body in a record. chains has the decoders, by exchange.
 func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record {
 	if r.Head != nil && len(r.Head.Header) > 0 {
 		chain, err := coding.New(r.Head.Header)
@@ -232,7 +233,7 @@ func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record
 		return r
 	}
 	body, err := chain.Write(r.Data)
-	body = slices.Clone(body) // valid until the next write
+	body = slices.Clone(body) // the old slice is only valid until the next write
 	if err == nil && r.End != "" {
 		rest, _ := chain.Close()
 		body = append(body, rest...)
@@ -241,8 +242,8 @@ func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record
 	return r
 }
 
-// recordsUntil returns the records up to an offset in each exchange. An exchange that is open at its offset
-// ends there, as cut by toolscope.
+// recordsUntil returns the records up to an offset in each exchange. An exchange that is open at its offset ends
+// there, with toolscope as the cause.
 func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.ExchangeOffset) iter.Seq[capture.Record] {
 	return func(yield func(capture.Record) bool) {
 		s := stopper{stops: stops, came: map[capture.Stream]int64{}, at: capture.NoTime}
@@ -262,16 +263,16 @@ func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.Exch
 	}
 }
 
-// stopper tracks how many bytes of each stream were returned.
+// stopper counts the bytes of each stream that were returned.
 type stopper struct {
 	stops map[int]providers.ExchangeOffset
 	came  map[capture.Stream]int64 // number of bytes so far, by stream
 	left  int64                    // number of bytes that remain before the stops
-	open  []int                    // exchanges with open responses
+	open  []int                    // numbers of the exchanges with open responses
 	at    time.Duration            // time of the latest record
 }
 
-// upTo returns the part of a record before the stop; had is false if there is none.
+// upTo returns the part of a record before the stop. had is false if there is no such part.
 func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	if r.OfSource() {
 		return r, s.left > 0
@@ -294,7 +295,7 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	if room == 0 && most > 0 {
 		r.Lost = 0
 	}
-	if r.OfSource() { // nothing of the record remains
+	if r.OfSource() { // no part of the record remains
 		return r, false
 	}
 	s.at = max(s.at, r.At)
@@ -307,18 +308,18 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	return r, true
 }
 
-// faultyResponse is a response with faults injected.
+// faultyResponse is a response with injected faults.
 type faultyResponse struct {
 	*fault.Injector
 	faults []fault.Fault
-	noted  int // index of the record with the note, -1 for none yet
+	noted  int // index of the record with the note; -1 if there is none yet
 	late   time.Duration
 	last   capture.Record // the latest record
 	over   bool
 }
 
-// injectFaults returns the records with faults in the response of one turn, or in all responses. Only the
-// end of a response shows which faults changed it.
+// injectFaults returns the records with faults in the response of one turn, or in all responses. The faults that
+// changed a response are known only at its end.
 func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
 	only := 0
 	if turn > 0 {
@@ -347,7 +348,7 @@ func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn 
 	return out, nil
 }
 
-// newFaultyResponse returns the injector of faults for an exchange.
+// newFaultyResponse returns a faultyResponse for an exchange.
 func newFaultyResponse(faults []fault.Fault, x *providers.Exchange) *faultyResponse {
 	if x != nil && x.Framing == "WebSocket messages" {
 		return &faultyResponse{Injector: fault.NewMessages(faults), faults: faults, noted: -1}
@@ -359,7 +360,7 @@ func newFaultyResponse(faults []fault.Fault, x *providers.Exchange) *faultyRespo
 	return &faultyResponse{Injector: fault.New(faults, header, false), faults: faults, noted: -1}
 }
 
-// appendFaulty appends the records that result from a record with faults.
+// appendFaulty injects faults into a record and appends the resulting records.
 func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.Set, r capture.Record) []capture.Record {
 	if b.over {
 		return out
@@ -383,7 +384,7 @@ func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.S
 	return out
 }
 
-// appendChunks appends chunks of a response. The first one carries the note of the faults.
+// appendChunks appends chunks of a response. The first chunk has the note about the faults.
 func (b *faultyResponse) appendChunks(out []capture.Record, pieces []fault.OutChunk) []capture.Record {
 	for _, p := range pieces {
 		b.late += p.Pause
@@ -400,7 +401,7 @@ func (b *faultyResponse) appendChunks(out []capture.Record, pieces []fault.OutCh
 	return out
 }
 
-// endFaultyResponse appends the end of a response, and reports the faults without effect.
+// endFaultyResponse appends the end of a response and reports the faults that had no effect.
 func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fault.Set) []capture.Record {
 	last, unfit := b.Close()
 	b.over = true
@@ -414,7 +415,7 @@ func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fa
 	return out
 }
 
-// faultNote returns a note with the injected faults, "" for none.
+// faultNote returns a note with the injected faults, or "" if there are none.
 func (b *faultyResponse) faultNote(unfit []fault.Unused) string {
 	words := ""
 	for _, f := range b.faults {
@@ -432,7 +433,7 @@ func (b *faultyResponse) faultNote(unfit []fault.Unused) string {
 func writeRecords(to io.Writer, records iter.Seq[capture.Record]) error {
 	w := captureFile{to: to, by: "toolscope cut"}
 	for r := range records {
-		if r.Exchange < 1 { // exchanges sent from the screen have numbers from -1 downwards
+		if r.Exchange < 1 { // exchanges sent from the screen have the numbers -1, -2, …
 			r.Exchange = wasSent - r.Exchange
 		}
 		if err := w.write(r); err != nil {
@@ -445,8 +446,8 @@ func writeRecords(to io.Writer, records iter.Seq[capture.Record]) error {
 	return nil
 }
 
-// wasSent is added to the numbers of exchanges that were sent from the screen, so that they differ from those
-// of a source.
+// wasSent is added to the numbers of exchanges that were sent from the screen. The sums differ from the numbers of
+// a source's exchanges.
 const wasSent = 1 << 19
 
 // cutView returns a capture that ends at the moment of a view.
@@ -467,7 +468,7 @@ func cutView(v *providers.View) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// captureRecord converts a record of stream to one of capture.
+// captureRecord converts a record of package stream to a record of package capture.
 func captureRecord(r stream.Record) capture.Record {
 	out := capture.Record{Exchange: r.Exchange, At: r.At, Data: r.Data, Why: r.Why, By: capture.Party(r.By), Lost: r.Lost, Note: r.Note}
 	if r.Request {

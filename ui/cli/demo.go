@@ -19,10 +19,10 @@ import (
 //go:embed demo/*.tsc
 var demos embed.FS
 
-// scenario is an embedded capture, written for the demo, with its caption.
+// scenario is an embedded capture for the demo, with its caption.
 type scenario struct{ name, shows string }
 
-// scenarios are in the order of the tour. The last one is played only by its name.
+// scenarios are in the order of the tour. The tour leaves out the last one.
 var scenarios = []scenario{
 	{"malformed", "arguments that stop being JSON at a marked byte"},
 	{"cut", "the token limit ends a call in the middle of a string"},
@@ -37,10 +37,10 @@ var scenarios = []scenario{
 	{"executed", "a tool that ran with only the beginning of its arguments, and its result"},
 }
 
-// tour is the scenario that plays all others except byName, one after the other.
+// tour is the scenario that plays all others except byName, one after another.
 const tour = "tour"
 
-// byName is the scenario that the tour leaves out: it also shows tool runs, which the tour doesn't explain.
+// byName is the scenario that only plays by its name. It also shows tool runs, which the tour does not explain.
 const byName = "executed"
 
 func (a *app) demoCommand() *cobra.Command {
@@ -74,7 +74,7 @@ func (a *app) demoCommand() *cobra.Command {
 	return cmd
 }
 
-// playDemo plays a scenario on the screen, or prints it without one.
+// playDemo plays a scenario on the screen. Without a screen, it prints the scenario.
 func (a *app) playDemo(ctx context.Context, name string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -95,7 +95,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		return nil
 	}
 	o := ui.Options{Source: "demo " + name, Prices: prices}
-	if name == tour && !a.isPlain() { // the screen plays it, and stops at each caption
+	if name == tour && !a.isPlain() { // the screen plays the tour, and stops at each caption
 		o.Tour, o.Speed = true, a.speed
 		return a.showSource(ctx, src, 0, o)
 	}
@@ -118,7 +118,7 @@ func demoSource(ctx context.Context, name string) (capture.Source, error) {
 			return nil, err
 		}
 		parts = append(parts, mapSource(src, func(r *capture.Record) {
-			if r.Head != nil { // remove the name of the embedded file
+			if r.Head != nil { // replace the name of the embedded file
 				head := *r.Head
 				head.File = "demo/" + s.name
 				r.Head = &head
@@ -135,10 +135,10 @@ func demoSource(ctx context.Context, name string) (capture.Source, error) {
 	return capture.Concat(parts...), nil
 }
 
-// betweenScenarios is the time from the end of one scenario to the start of the next.
+// betweenScenarios is the time between the end of one scenario and the start of the next.
 const betweenScenarios = 400 * time.Millisecond
 
-// oneAfterAnother joins sources so that their times follow each other.
+// oneAfterAnother joins sources. It shifts their times, so that each source starts after the previous one.
 func oneAfterAnother(parts []capture.Source) capture.Source {
 	began, latest := time.Duration(0), time.Duration(0)
 	for i, src := range parts {
@@ -156,11 +156,11 @@ func oneAfterAnother(parts []capture.Source) capture.Source {
 	return capture.Concat(parts...)
 }
 
-// afterOthers is added to the exchange numbers of the demo, to separate them from a source that was silent
-// before.
+// afterOthers is added to the exchange numbers of the demo. The sums differ from the numbers of an earlier, silent
+// source.
 const afterOthers = 1 << 20
 
-// bringTour puts the tour into an inbox; own closes the inbox at the end.
+// bringTour puts the tour into an inbox. If own is true, it closes the inbox at the end.
 func bringTour(to *screenInbox, own bool) {
 	src, err := demoSource(context.Background(), tour)
 	if err != nil {
@@ -175,7 +175,7 @@ func bringTour(to *screenInbox, own bool) {
 	})
 }
 
-// saveDemos writes one scenario, or all, to a folder as captures.
+// saveDemos writes one scenario, or all scenarios, to a folder as captures.
 func (a *app) saveDemos(dir, name string) error {
 	if _, err := demoSource(context.Background(), name); err != nil {
 		return err

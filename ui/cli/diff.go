@@ -51,7 +51,7 @@ type diffTurn struct {
 
 // diffCommand compares the turns of files.
 type diffCommand struct {
-	files   [][]diffTurn // the turns, by file
+	files   [][]diffTurn // turns, by file
 	names   []string     // names of the files
 	prices  *price.Table
 	to      lineWriter
@@ -96,7 +96,7 @@ func (a *app) runDiff(cmd *cobra.Command, paths []string, turn int) (err error) 
 	return d.to.flush()
 }
 
-// addTurns adds the turns of a file, or one of them.
+// addTurns adds the turns of a file. If turn is not 0, it adds only that turn.
 func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) error {
 	var all []diffTurn
 	for _, t := range in.Session().Turns {
@@ -115,14 +115,14 @@ func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) e
 	return nil
 }
 
-// turnSet is a set of matching turns, indexed by file; nil where a file has none.
+// turnSet is a set of matching turns, indexed by file. A nil entry means that the file has no such turn.
 type turnSet []*diffTurn
 
-// pairTurns matches turns: those of the same request, then those with the same tools, in order. If each file
-// has one turn, these match.
+// pairTurns matches turns. It first matches turns with the same request, then turns with the same tools, in order.
+// If each file has only one turn, these turns match.
 func (d *diffCommand) pairTurns() (sets []turnSet) {
 	single := !slices.ContainsFunc(d.files, func(f []diffTurn) bool { return len(f) != 1 })
-	var keys [][2]string // keys of the first turn of each set
+	var keys [][2]string // keys of the first turn in each set
 	for n, file := range d.files {
 		at := make([]int, len(file))
 		for i := range at {
@@ -155,7 +155,8 @@ func (d *diffCommand) pairTurns() (sets []turnSet) {
 	return sets
 }
 
-// matchKeys returns the keys that a turn is matched by: its request and its tools. "" matches nothing.
+// matchKeys returns the keys by which a turn is matched: its request and its tools. The key "" does not match any
+// turn.
 func (s *diffTurn) matchKeys() (keys [2]string) {
 	if x := s.in.Exchange(s.turn.Exchange); x != nil {
 		if asks := x.PromptHash(); asks != 0 {
@@ -167,7 +168,7 @@ func (s *diffTurn) matchKeys() (keys [2]string) {
 	return keys
 }
 
-// writeTurns writes matching turns, or a turn without a match.
+// writeTurns writes a set of matching turns, or a turn without a match.
 func (d *diffCommand) writeTurns(p turnSet, asJSON bool) {
 	var sides []*diffTurn
 	for _, s := range p {
@@ -200,12 +201,12 @@ type comparison struct {
 	sides     []*diffTurn
 	times     []diff.Times
 	equal     bool
-	ways      []diff.SameRequest // by side; without a host for another request
+	ways      []diff.SameRequest // by side; Host is "" if the side has another request
 	wire      []diff.Fact        // facts of the responses, if a side has the same request
 	sentences []string
 }
 
-// compareTurns compares turns with the first one.
+// compareTurns compares turns with the first one of them.
 func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	c := &comparison{sides: sides, ways: make([]diff.SameRequest, len(sides))}
 	turns := make([]*stream.Turn, len(sides))
@@ -235,7 +236,7 @@ func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	return c
 }
 
-// makeSentences fills in the sentences, and the differences between hosts that got the same request.
+// makeSentences sets the sentences, and the differences between hosts that received the same request.
 func (c *comparison) makeSentences() {
 	request := func(i int) diff.Request {
 		return diff.RequestOf(c.sides[i].in.View(), c.sides[i].in.Exchange(c.sides[i].turn.Exchange))
@@ -257,7 +258,7 @@ func (c *comparison) makeSentences() {
 	}
 }
 
-// failureText returns why a turn failed, "" if it did not.
+// failureText returns the reason why a turn failed, or "" if it did not.
 func (s *diffTurn) failureText() string {
 	x := s.in.Exchange(s.turn.Exchange)
 	switch {
@@ -269,13 +270,13 @@ func (s *diffTurn) failureText() string {
 	return ""
 }
 
-// Limits of the width of a column. Where a terminal is too narrow for its content, a column is narrower.
+// These constants limit the width of a column. If a terminal is too narrow for the content, columns are narrower.
 const (
 	maxColumnCells = 40
 	minColumnCells = 12
 )
 
-// writeUnmatched writes a turn that has no match in another file.
+// writeUnmatched writes a turn without a match in another file.
 func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	if asJSON {
 		o := lineOf("alone", s.file, s.turn.Number)
@@ -290,7 +291,7 @@ func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	d.to.printLine("")
 }
 
-// writeText writes turns in columns, like the screen.
+// writeText writes turns in columns, in the same way as the screen.
 func (c *comparison) writeText(d *diffCommand) {
 	where := mapSlice(c.sides, func(s *diffTurn) string { return fmt.Sprintf("%s turn %d", s.file, s.turn.Number+1) })
 	d.to.writeWrapped("", strings.Join(where, ", "))
@@ -328,7 +329,7 @@ func (c *comparison) writeText(d *diffCommand) {
 	d.to.printLine("")
 }
 
-// tableRow returns a row with a cell per side. Cells may have an ink.
+// tableRow returns a row with one cell per side. Cells may have an ink.
 func (c *comparison) tableRow(name any, cell func(i int) any) []any {
 	row := []any{name}
 	for i := range c.Sides {
@@ -345,7 +346,7 @@ func (d *diffCommand) costOf(s *diffTurn) price.Figure {
 	return present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
 }
 
-// wireCell returns a fact of a side's response.
+// wireCell returns the cell of a fact about a side's response.
 func (c *comparison) wireCell(f *diff.Fact, i int) any {
 	if i != 0 && c.ways[i].Host == "" {
 		return ""
@@ -353,7 +354,7 @@ func (c *comparison) wireCell(f *diff.Fact, i int) any {
 	return ofRole(markRoles[f.Marks[i]], strings.TrimSpace(signs[f.Marks[i]]+"  "+textIf(f.Marks[i] != diff.Same, f.Cells[i])))
 }
 
-// signs are the signs for how a side relates to the base.
+// signs are the signs of relations to the base.
 var signs = [...]string{
 	diff.Own: "", diff.Same: "=", diff.Alike: "≈", diff.Differs: "≠", diff.Absent: "—", diff.Open: "", diff.NotYet: "", diff.Unknown: "?",
 }
@@ -363,7 +364,7 @@ var markRoles = [...]units.Role{
 	diff.Same: units.Muted, diff.Differs: units.Caution, diff.Absent: units.Caution, diff.Unknown: units.Muted,
 }
 
-// callCell returns the state of a call and the number of its findings.
+// callCell returns a cell with the state of a call and the number of its findings.
 func callCell(c *stream.Call) any {
 	if c == nil {
 		return ofRole(markRoles[diff.Absent], "—")
@@ -378,7 +379,7 @@ func callCell(c *stream.Call) any {
 	return ofRole(present.VerdictOfCall(c).Role, text+textIf(n > 0, ", "+count.Of(n, "finding")))
 }
 
-// fieldCell returns the value of a field in a call.
+// fieldCell returns a cell with the value of a field in a call.
 func fieldCell(set *diff.CallSet, r *diff.Row, i int) any {
 	cell, c := &r.Cells[i], set.Calls[i]
 	text, role := signs[cell.Relation], markRoles[cell.Relation]
@@ -418,7 +419,8 @@ func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	return text + textIf(cell.List.Lacks != "", ", no "+cell.List.Lacks) + textIf(cell.List.Adds != "", ", with "+cell.List.Adds)
 }
 
-// valueWindow returns a value. If the first difference is far from the start, it begins shortly before it.
+// valueWindow returns a value. If the first difference is far from the start of the value, the text starts shortly
+// before the difference.
 func valueWindow(value []byte, at int) string {
 	lead := ""
 	if at > maxColumnCells/2 {
@@ -430,8 +432,8 @@ func valueWindow(value []byte, at int) string {
 	return lead + string(value[:min(len(value), 4*maxColumnCells)])
 }
 
-// writeTable writes rows in columns that are as wide as their content, up to maxColumnCells. On a narrow terminal,
-// cells are wrapped.
+// writeTable writes rows in columns. Columns are as wide as their content, up to maxColumnCells. On a narrow
+// terminal, cells are wrapped.
 func writeTable(to lineWriter, table [][]any) {
 	var widths []int
 	cells := make([][]display.Text, len(table))
@@ -451,7 +453,7 @@ func writeTable(to lineWriter, table [][]any) {
 		}
 	}
 	for n, row := range cells {
-		for rows := 1; rows > 0; rows-- { // rows that are left
+		for rows := 1; rows > 0; rows-- { // number of rows that remain to be written
 			line := []any{"  "}
 			for i, cell := range row {
 				first, rest := cell, display.Text{}
@@ -467,7 +469,7 @@ func writeTable(to lineWriter, table [][]any) {
 	}
 }
 
-// wrapCell cuts a cell after the words that fit.
+// wrapCell splits a cell after the words that fit.
 func wrapCell(cell display.Text, width int) (first, rest display.Text) {
 	first = display.Wrap(cell, width)[0]
 	rest = display.Skip(cell, first.Width())
@@ -505,7 +507,7 @@ func (c *comparison) writeJSON(d *diffCommand) {
 	d.to.writeObject(o)
 }
 
-// addSide writes the facts of turn i of the comparison.
+// addSide writes the facts about turn i of the comparison.
 func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	s := c.sides[i]
 	o.text("file", s.file)
@@ -533,7 +535,7 @@ func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	}
 }
 
-// addCalls writes matching calls; null for a side without one.
+// addCalls writes matching calls, and null for a side that has no such call.
 func (c *comparison) addCalls(o *jsonObject, s *diff.CallSet) {
 	o.text("name", s.Name())
 	var calls [][]byte
@@ -558,8 +560,8 @@ func (c *comparison) addCalls(o *jsonObject, s *diff.CallSet) {
 	listOf(o, "members", rows, func(o *jsonObject, r *diff.Row) { addField(o, s, r) })
 }
 
-// addField writes the values of a field in each call. It leaves out values that equal the base's, and values
-// of objects that are written field by field.
+// addField writes the values of a field in each call. It leaves out values that equal the base's value. It also
+// leaves out values of objects that are written field by field.
 func addField(o *jsonObject, s *diff.CallSet, r *diff.Row) {
 	o.text("path", r.Path)
 	var is, values, found [][]byte

@@ -20,7 +20,7 @@ func byCode(all []*stream.Diagnosis) []*stream.Diagnosis {
 	return all
 }
 
-// severitiesOf returns the severities that a finding may have, the usual one first.
+// severitiesOf lists the severities that a finding may have, with the usual one first.
 func severitiesOf(d *stream.Diagnosis) string {
 	return present.JoinWords(append([]string{d.Severity.String()}, mapSlice(d.OtherSeverities, stream.Severity.String)...)...)
 }
@@ -38,7 +38,7 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 }
 
-// explainCode writes the severity, party, meaning and advice of a code.
+// explainCode writes the severity, party, meaning and advice for a code.
 func explainCode(l lineWriter, code string) error {
 	all := byCode(providers.Findings())
 	i := slices.IndexFunc(all, func(d *stream.Diagnosis) bool { return strings.EqualFold(d.Code, code) })
@@ -59,7 +59,7 @@ func explainCode(l lineWriter, code string) error {
 	return nil
 }
 
-// similarCodes suggests codes that are similar to code.
+// similarCodes suggests the codes that are similar to code.
 func similarCodes(all []*stream.Diagnosis, code string) string {
 	codes := themes.Near(code, mapSlice(all, func(d *stream.Diagnosis) string { return d.Code }))
 	return didYouMean(codes)

@@ -27,15 +27,15 @@ import (
 // exportFlags are the flags of export.
 type exportFlags struct {
 	as, out       string
-	turn, call    int // 0 for all
+	turn, call    int // 0 for all turns or calls
 	redact, force bool
 }
 
 // exportForm is an output form of export.
 type exportForm struct {
 	name, says string
-	turn, call bool // the output can be limited to a turn, to a call
-	raw        bool // the output is not for a terminal: not sanitised, or binary
+	turn, call bool // the output can be limited to a turn, or to a call
+	raw        bool // the output is not suitable for a terminal: not sanitised, or binary
 	write      func(*export) error
 }
 
@@ -53,13 +53,13 @@ func exportForms() []exportForm {
 	}
 }
 
-// export is one run of the command: the source, the choice of turns, and the output.
+// export is one run of the command: the source, the selected turns, and the output.
 type export struct {
 	exportFlags
 	app    *app
-	path   string // as the user wrote it
+	path   string // path of the source, as the user wrote it
 	src    capture.Source
-	in     *providers.Inspector // has read the source once read returns
+	in     *providers.Inspector // has read the complete source when read returns
 	prices *price.Table
 	to     io.Writer
 }
@@ -91,7 +91,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// formNames returns the names of the forms that of selects.
+// formNames returns the names of the forms for which of returns true.
 func formNames(of func(exportForm) bool) string {
 	var names []string
 	for _, f := range exportForms() {
@@ -102,8 +102,8 @@ func formNames(of func(exportForm) bool) string {
 	return present.JoinWords(names...)
 }
 
-// chosenForm returns the form of the flags, or an error if the form can't be limited to the turn or call of
-// the flags.
+// chosenForm returns the form that --as selects. It returns an error if the form can't be limited to the selected
+// turn or call.
 func (f *exportFlags) chosenForm() (chosen exportForm, err error) {
 	all := exportForms()
 	i := slices.IndexFunc(all, func(of exportForm) bool { return of.name == f.as })
@@ -163,7 +163,7 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	})
 }
 
-// redactedSource is a source without its secrets. Secrets are searched while the source is read, so a key is
+// redactedSource returns a source without its secrets. Secrets are found while the source is read. So a key is
 // recognised by its value only after its first occurrence in a field for keys.
 func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
@@ -176,7 +176,7 @@ func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 			damaged := rec.Damaged
 			for _, c := range r.Take(rec) {
 				clean := c.Unwrap()
-				clean.Damaged, clean.Location = damaged, capture.Location{} // the bytes there contain the secrets
+				clean.Damaged, clean.Location = damaged, capture.Location{} // the bytes at the location contain the secrets
 				if !yield(clean, nil) {
 					return
 				}
@@ -190,7 +190,7 @@ func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 	}
 }
 
-// reportRedactor prints that secrets may remain, if the redactor reached a limit.
+// reportRedactor prints a note if the redactor reached a limit, because secrets may then remain.
 func (a *app) reportRedactor(r *redact.Redactor) {
 	if limit := r.Limit(); limit != "" {
 		a.printNote("--redact: secrets may remain: %s", limit)
@@ -198,7 +198,7 @@ func (a *app) reportRedactor(r *redact.Redactor) {
 	}
 }
 
-// read reads the complete source and prints its notes. see gets each record before the inspector does; it may
+// read reads the complete source and prints its notes. see receives each record before the inspector does. see may
 // be nil.
 func (e *export) read(see func(capture.Record)) error {
 	src := e.src
@@ -213,7 +213,7 @@ func (e *export) read(see func(capture.Record)) error {
 	return err
 }
 
-// chosenTurns returns the turn of the flags, or all turns.
+// chosenTurns returns the turn that --turn selects, or all turns.
 func (e *export) chosenTurns() ([]*stream.Turn, error) {
 	all := e.in.Session().Turns
 	if e.turn == 0 {
@@ -227,7 +227,8 @@ func (e *export) chosenTurns() ([]*stream.Turn, error) {
 	return nil, usageErrorf("--turn %d: %s has %s", e.turn, e.path, count.Of(len(all), "turn"))
 }
 
-// writeCapture writes the records unchanged: all, or those of one turn's exchange.
+// writeCapture writes the records unchanged. If a turn is selected, it writes only the records of the turn's
+// exchange.
 func (e *export) writeCapture() error {
 	if e.turn == 0 {
 		return e.writeRecords(func(capture.Record) bool { return true })
@@ -272,13 +273,13 @@ func (e *export) writeRecords(wanted func(capture.Record) bool) error {
 // captureFile writes records as a capture.
 type captureFile struct {
 	to     io.Writer
-	by     string // the command that writes it
+	by     string // command that writes the capture
 	begun  bool
-	failed error // error of the header or of a write; the rest of the capture can't be written
+	failed error // error of the header or of a write, after which no more records can be written
 }
 
-// write writes a record, and the header before the first one. An error for which failed is nil is about the
-// record only.
+// write writes a record. Before the first record, it writes the header. If failed is nil, an error only concerns
+// this record.
 func (w *captureFile) write(r capture.Record) error {
 	if !w.begun {
 		line, err := capture.EncodeHeader(beginOf(r), w.by)
@@ -298,7 +299,7 @@ func (w *captureFile) write(r capture.Record) error {
 	return err
 }
 
-// recordSource is a source of records in memory.
+// recordSource returns a source of records in memory.
 func recordSource(all []capture.Record) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for _, r := range all {
@@ -309,7 +310,8 @@ func recordSource(all []capture.Record) capture.Source {
 	}
 }
 
-// beginOf returns the time from which a capture counts its times, according to its first record.
+// beginOf returns the start time of a capture, which is the time 0 of its records. It computes the time from the
+// first record.
 func beginOf(r capture.Record) time.Time {
 	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
 		return r.Head.Start.Add(-r.At)
@@ -352,14 +354,14 @@ func (e *export) writeJSONL() error {
 	return err
 }
 
-// onlyPrinter prints only the selected turns and calls.
+// onlyPrinter is a jsonPrinter that prints only the selected turns and calls.
 type onlyPrinter struct {
 	*jsonPrinter
 	of      *export
 	printed int // number of printed turns and calls
 }
 
-// wantsTurn reports whether a turn is selected; it counts from 0.
+// wantsTurn reports whether a turn is selected. turn counts from 0.
 func (p *onlyPrinter) wantsTurn(turn int32) bool { return p.of.turn == 0 || p.of.turn == int(turn)+1 }
 
 // addTurn prints a turn, or its selected call.
@@ -375,14 +377,14 @@ func (p *onlyPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	}
 }
 
-// sentBack prints the selected calls that were sent back.
+// sentBack prints the selected ones of the calls that were sent back.
 func (p *onlyPrinter) sentBack(calls []sentBackCall) {
 	p.jsonPrinter.sentBack(slices.DeleteFunc(calls, func(r sentBackCall) bool {
 		return !p.wantsCall(r.of)
 	}))
 }
 
-// addRequest prints a request to a server. A request without a known call belongs to no turn.
+// addRequest prints a request to a server. If the call of the request is unknown, the request belongs to no turn.
 func (p *onlyPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	if p.of.turn == 0 || a != nil && a.Call != nil && p.wantsCall(a.Call.Ref) {
 		p.jsonPrinter.addRequest(file, r, a)
@@ -449,8 +451,8 @@ func caseOf(v *providers.View, prices *price.Table, file string, t *stream.Turn,
 	return r
 }
 
-// reportTitle returns the tool, the verdict and the party at fault of a call, or of the worst call of a turn. It is "" for
-// a turn without a bad call.
+// reportTitle returns the tool, the verdict and the party at fault of a call. If c is nil, it uses the worst call
+// of the turn. It returns "" if the turn has no bad call.
 func reportTitle(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	if c == nil {
 		worst := present.Healthy
@@ -491,8 +493,8 @@ func (e *export) writeSVG() error {
 	return err
 }
 
-// turnAndCall returns the turn to export, and the call if one is selected. Without a selected turn it is the
-// first one that has the call, or the first one with findings.
+// turnAndCall returns the turn to export, and the call if one is selected. If no turn is selected, it returns the
+// first turn that has the call. If no call is selected either, it returns the result of suspectTurn.
 func (e *export) turnAndCall() (*stream.Turn, *stream.Call, error) {
 	if e.call == 0 {
 		t, err := e.suspectTurn()

@@ -22,17 +22,17 @@ import (
 	"toolscope/ui/report"
 )
 
-// harArchive collects exchanges in the order in which they began.
+// harArchive collects exchanges in the order of their start.
 type harArchive struct {
 	all []*harExchange
 	of  map[int]*harExchange
 }
 
-// harExchange is an exchange that is being read. Its times are those of its first and last bytes.
+// harExchange is an exchange that is being read. Its times are the times of its first and last bytes.
 type harExchange struct {
 	report.Exchange
 	number       int
-	epoch        time.Time // wall-clock time at time 0 of the source, zero if unknown
+	epoch        time.Time // wall-clock time at time 0 of the source; zero if unknown
 	asked, began time.Duration
 	last         time.Duration
 	messages     []capture.Record
@@ -142,8 +142,8 @@ func plainBody(h http.Header, coded []byte) []byte {
 	return coded
 }
 
-// writeSSE writes the response of a turn with placeholders for its content, and reports how the findings in
-// it differ.
+// writeSSE writes the response of a turn with placeholders for its content. It reports how the findings in it
+// differ.
 func (e *export) writeSSE() error {
 	if err := e.read(nil); err != nil {
 		return err
@@ -168,8 +168,8 @@ func (e *export) writeSSE() error {
 	return err
 }
 
-// suspectTurn returns the turn that a report is about: the selected one, else the first one with a warning or
-// an error, else the first.
+// suspectTurn returns the turn for a report. This is the selected turn, else the first turn with a warning or an
+// error, else the first turn.
 func (e *export) suspectTurn() (*stream.Turn, error) {
 	turns, err := e.chosenTurns()
 	if err != nil {
@@ -206,7 +206,7 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 		b.Ends = append(b.Ends, int(end))
 	}
 	if x.Framing == "WebSocket messages" {
-		// Write the messages as server-sent events: in a file, messages have no boundaries.
+		// Write the messages as server-sent events, because messages have no boundaries in a file.
 		var out []byte
 		start := 0
 		for i, end := range b.Ends {
@@ -226,7 +226,7 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 	return b
 }
 
-// hostIn returns the host of a URL, "" if it is not one.
+// hostIn returns the host of a URL, or "" if address is not a URL.
 func hostIn(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -235,8 +235,8 @@ func hostIn(address string) string {
 	return u.Host
 }
 
-// argsOf returns the arguments of a call with their deltas by frame. Rewritten arguments have no deltas,
-// because no frame has their bytes.
+// argsOf returns the arguments of a call, with the frames of their deltas. Rewritten arguments have no deltas,
+// because no frame contains their bytes.
 func argsOf(c *stream.Call, v *providers.View) report.Args {
 	a := report.Args{Text: c.Args(), Freeform: c.Freeform() || c.Discarded}
 	if c.Rewrites > 0 {
@@ -251,14 +251,14 @@ func argsOf(c *stream.Call, v *providers.View) report.Args {
 	return a
 }
 
-// foundCodes are the finding codes of a response, by turn and call.
+// foundCodes has the finding codes of a response, with their turns and calls.
 type foundCodes struct {
 	codes    []string
 	protocol string
 }
 
-// findsOf decodes a response from its bytes alone and returns its finding codes. d is its protocol, nil if
-// unknown.
+// findsOf decodes a response from its bytes alone and returns its finding codes. d is the protocol of the response,
+// or nil if unknown.
 func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	in := new(providers.Inspector)
 	in.ForceProtocol(d)
@@ -282,17 +282,17 @@ func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	return f
 }
 
-// decodesAs returns the protocol that decodes the response of a turn, nil for an unknown protocol.
+// decodesAs returns the protocol that decodes the response of a turn, or nil if it is unknown.
 func decodesAs(x *providers.Exchange, t *stream.Turn) *protocol.Protocol {
-	if x.Protocol != nil && x.Protocol.Request != nil { // of a session file
+	if x.Protocol != nil && x.Protocol.Request != nil { // the protocol of a session file
 		return x.Protocol
 	}
 	as, _ := providers.FindProtocol(t.Protocol)
 	return as
 }
 
-// compareRepro reports which findings the repro lacks or adds, and which findings of the capture have another
-// cause than the bytes of the response.
+// compareRepro reports the findings that the repro lacks or adds. It also reports the findings of the capture whose
+// cause is not in the bytes of the response.
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
@@ -317,8 +317,7 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	}
 }
 
-// listDifference returns all without gone, as multisets: it removes an item once for each time it occurs in
-// gone.
+// listDifference returns all without gone, as multisets. It removes an item once for each occurrence in gone.
 func listDifference(all, gone []string) (left []string) {
 	count := map[string]int{}
 	for _, s := range gone {
@@ -332,8 +331,8 @@ func listDifference(all, gone []string) (left []string) {
 	return left
 }
 
-// screenForms are the forms in which the screen can copy or save the selected turn or call, besides the
-// content of the panes.
+// screenForms returns the forms in which the screen can copy or save the selected turn or call. The content of the
+// panes is not among them.
 func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	return []modes.ExportForm{
 		{Key: "c", What: display.Lit("request as curl"), File: "request.sh", Make: curlOf},
@@ -363,7 +362,7 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 }
 
 // reproOf returns the response of a turn with placeholders for its content, as export --as sse writes it. It
-// is an error if the findings in it differ.
+// returns an error if the findings in it differ.
 func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	t, _ := v.Find(r)
 	switch {
@@ -393,7 +392,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 
 var errNoTurn = errors.New("nothing is selected")
 
-// curlOf returns the request of a turn as a command.
+// curlOf returns the request of a turn as a curl command.
 func curlOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	t, _ := v.Find(r)
 	if t == nil {

@@ -27,13 +27,13 @@ import (
 type flagText struct {
 	commands string // names of commands, separated by spaces; "" for every command with the flag
 	name     string
-	value    string // the METAVAR of its value; "" for a switch
+	value    string // METAVAR of the value; "" for a switch
 	usage    string
 }
 
-// flagTexts describe every flag. The first row that matches a command and a flag is used.
+// flagTexts describes every flag. The first row that matches a command and a flag applies.
 var flagTexts = []flagText{
-	// Input and its reading.
+	// Flags for inputs and how to read them.
 	{"", "follow", "", "keep reading as files grow, across log rotation, and pick up new files in directories"},
 	{"export", "as", "FORM", "output form: jsonl, html, har, otlp, capture, svg, md or sse"},
 	{"", "from", "FORMAT", "input format: auto, body, or a name from 'toolscope help formats'"},
@@ -52,7 +52,7 @@ var flagTexts = []flagText{
 	{"cut", "call", "N", "call N of the turn (default: the first)"},
 	{"", "call", "N", "only call N of its turn"},
 
-	// The screen.
+	// Flags for the screen.
 	{"", "theme", "NAME", "auto, a name from 'toolscope help themes', or a theme file"},
 	{"", "color", "WHEN", "when to use colours: auto (on a terminal), always or never"},
 	{"", "no-color", "", "don't use colours (same as NO_COLOR=1)"},
@@ -67,7 +67,7 @@ var flagTexts = []flagText{
 	{"run", "headless", "", "don't open a screen, not even in tmux"},
 	{"proxy", "headless", "", "print calls instead of opening a screen"},
 
-	// Output.
+	// Flags for the output.
 	{"print", "format", "FORMAT", "output format: text, or jsonl with one JSON object per call and turn"},
 	{"check", "format", "FORMAT", "output format: text, jsonl, junit or sarif"},
 	{"diff", "format", "FORMAT", "output format: text, or jsonl with one JSON object per line"},
@@ -81,7 +81,7 @@ var flagTexts = []flagText{
 	{"", "force", "", "overwrite the output file"},
 	{"", "redact", "", "replace keys and other secrets"},
 
-	// Recording.
+	// Flags for recording.
 	{"mcp", "record", "DIR", "record into a new file in DIR"},
 	{"connect", "record", "FILE", "record into a new capture FILE, or into a new file if FILE is a directory"},
 	{"", "record", "FILE", "record into a new capture FILE, or into a new file if FILE is a directory (default: toolscope's own folder)"},
@@ -92,7 +92,7 @@ var flagTexts = []flagText{
 	{"", "prune-size", "SIZE", "delete the oldest captures in toolscope's own folder beyond this SIZE"},
 	{"", "verbose", "", "report which captures were deleted"},
 
-	// Proxy, run, connect, mcp, serve.
+	// Flags for proxy, run, connect, mcp and serve.
 	{"", "listen", "ADDR", "address to listen on; port 0 picks a free port"},
 	{"replay", "to", "NAME", "target: all, or a name from 'toolscope help targets'"},
 	{"", "to", "[NAME=]URL", "upstream for all requests, or for those under /NAME; repeatable"},
@@ -121,7 +121,7 @@ var flagTexts = []flagText{
 	{"", "long-cache", "", "with --session: ask the provider to keep the prompt cache longer"},
 	{"", "timeout", "TIME", "maximum wait for the first byte of the response"},
 
-	// Check, replay, cut, demo, config.
+	// Flags for check, replay, cut, demo and config.
 	{"", "fail-on", "LIST", "minimum severity that fails (info, warn or error), or finding codes, separated by commas"},
 	{"", "expect-tool", "NAME", "fail unless tool NAME is called; repeatable"},
 	{"", "forbid-tool", "NAME", "fail if tool NAME is called; repeatable"},
@@ -138,7 +138,7 @@ var flagTexts = []flagText{
 	{"", "save", "DIR", "write the scenarios into DIR as captures"},
 	{"", "show-origin", "", "show where each value comes from"},
 
-	// Hubs and collectors.
+	// Flags for hubs and collectors.
 	{"", "publish", "URL", "publish the traffic, without secrets, to the hub at URL, e.g. nats://hub:4222"},
 	{"", "host", "NAME", "with --publish: name of this machine (default: its host name)"},
 	{"", "agent", "NAME", "with --publish: label for this source"},
@@ -169,10 +169,11 @@ var flagTexts = []flagText{
 	{"", "help", "", "show this help"},
 }
 
-// valueMark annotates a flag with the METAVAR of its value.
+// valueMark is the annotation of a flag that holds the METAVAR of its value.
 const valueMark = "toolscope_value"
 
-// describeFlags sets the descriptions of the flags of a command and its subcommands, and checks sizes.
+// describeFlags sets the descriptions of all flags of a command and its subcommands. It also makes flags of type
+// SIZE check their values.
 func describeFlags(cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
@@ -198,7 +199,7 @@ func describeFlags(cmd *cobra.Command) {
 	}
 }
 
-// flagValue returns the METAVAR of a flag, "" for a switch.
+// flagValue returns the METAVAR of a flag, or "" for a switch.
 func flagValue(f *pflag.Flag) string {
 	if v := f.Annotations[valueMark]; len(v) > 0 {
 		return v[0]
@@ -206,7 +207,8 @@ func flagValue(f *pflag.Flag) string {
 	return ""
 }
 
-// flagDefault describes a flag's default value, "" if the default is empty or its text already names it.
+// flagDefault describes a flag's default value. It returns "" if the default is empty, or if the flag's description
+// contains it.
 func flagDefault(f *pflag.Flag) string {
 	switch {
 	case slices.Contains([]string{"", "0", "false", "[]", "0s"}, f.DefValue), strings.Contains(f.Usage, "(default: "):
@@ -217,7 +219,7 @@ func flagDefault(f *pflag.Flag) string {
 	return " (default " + f.DefValue + ")"
 }
 
-// renamedFlags are flags with an old name that still works. Help and completions show the new one.
+// renamedFlags are flags whose old names still work. Help and completions show only the new names.
 var renamedFlags = []struct{ commands, old, new string }{
 	{"toolscope open print diff check replay", "as", "from"},
 	{"toolscope open print diff check replay cut export", "dialect", "protocol"},
@@ -263,8 +265,8 @@ func (se *settingSources) noteOldName(old, now string) {
 	}
 }
 
-// printOldNames prints the notes about old names, but only to a terminal: the output of scripts doesn't
-// change.
+// printOldNames prints the notes about old names. It prints only to a terminal, so that the output of scripts does
+// not change.
 func (se *settingSources) printOldNames() {
 	for _, note := range se.oldNames {
 		if se.app.stderrIsTerminal {
@@ -274,7 +276,7 @@ func (se *settingSources) printOldNames() {
 	se.oldNames = nil
 }
 
-// openOptions returns the options for opening an input.
+// openOptions returns the options with which an input is opened.
 func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
 	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looksLike}
 	switch r.as {
@@ -293,7 +295,7 @@ type readFlags struct {
 	places   bool // the command needs places in log files
 	protocol string
 	as       string // name of the format of all inputs
-	request  string // file with the body of a request
+	request  string // name of a file with the body of a request
 }
 
 func (r *readFlags) add(f *pflag.FlagSet) {
@@ -325,7 +327,7 @@ func (r *readFlags) inspectorSetup() (func(*providers.Inspector), error) {
 	}, nil
 }
 
-// requestBody returns the content of the file of --request, nil without the flag.
+// requestBody returns the content of the file that --request names, or nil without the flag.
 func (r *readFlags) requestBody() ([]byte, error) {
 	if r.request == "" {
 		return nil, nil
@@ -373,12 +375,12 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	asPaths(f, "theme", "log")
 }
 
-// addKeep adds --memory, for commands whose screen may show very many turns.
+// addKeep adds --memory. It is for commands whose screen may show very many turns.
 func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "memory", "1GB", "")
 }
 
-// checkNumbers returns an error if a flag whose value must be at least 1 is below 1.
+// checkNumbers returns an error if the value of one of the flags is below 1.
 func checkNumbers(cmd *cobra.Command, flags ...string) error {
 	for _, flag := range flags {
 		if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
@@ -417,15 +419,15 @@ func sizeOf(flag, text string) (bytes int64, err error) {
 	return int64(n * unit), nil
 }
 
-// minMemory is the smallest size that a flag accepts. --memory must have space for the selected turn and the
-// turns shortly before it.
+// minMemory is the minimum size that a flag accepts. --memory must have room for the selected turn and the turns
+// shortly before it.
 const minMemory = 1_000_000
 
 // isThemeSet reports whether the user chose a theme.
 func (l *lookFlags) isThemeSet() bool { return l.theme != "auto" && l.theme != "" }
 
-// applyTo fills in the options for the appearance of the screen. note gets problems of the theme's file.
-// applyTo returns the keys that were typed while it queried the terminal.
+// applyTo sets the options for the appearance of the screen. note receives problems of the theme's file. applyTo
+// returns the keys that the user typed while it queried the terminal.
 func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
 	kept := readSavedState()
 	if _, err := lookTheme(kept.theme, true, func(string) {}); !l.isThemeSet() && err == nil && kept.theme != "" {
@@ -438,7 +440,7 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 	}
 	dark := o.Terminal.Dark || !o.Terminal.Known
 	var err error
-	if o.Theme, err = lookTheme(l.theme, dark, note); err != nil { // the file has changed since the check
+	if o.Theme, err = lookTheme(l.theme, dark, note); err != nil { // the file has changed since it was checked
 		o.Theme = themes.Default(dark)
 	}
 	o.Themes = ownThemes(dark)
@@ -447,8 +449,8 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 	return typed
 }
 
-// colourDepth returns how many colours the terminal supports, according to the flags and the environment. See
-// no-color.org and bixense.com/clicolors.
+// colourDepth returns the number of colours that the terminal supports, according to the flags and the environment.
+// See no-color.org and bixense.com/clicolors.
 func (l *lookFlags) colourDepth() termenv.Profile {
 	name := os.Getenv("TERM")
 	forced := os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0"
@@ -465,7 +467,7 @@ func (l *lookFlags) colourDepth() termenv.Profile {
 	return termenv.ANSI
 }
 
-// asciiLocale reports whether the locale asks for ASCII. Without a locale it returns false, because today's
+// asciiLocale reports whether the locale requires ASCII. Without a locale it returns false, because today's
 // terminals draw UTF-8.
 func asciiLocale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {

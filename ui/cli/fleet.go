@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// hubFlags are the credentials for a hub.
+// hubFlags are the flags for the credentials of a hub.
 type hubFlags struct{ creds, nkey, token, ca string }
 
 func (ip *inputs) hubFlags(cmd *cobra.Command) {
@@ -33,8 +33,8 @@ func (ip *inputs) hubFlags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("creds", "nkey", "hub-token")
 }
 
-// hubAuth returns the credentials of the flags. A token is not allowed on the command line, which all
-// programs can read.
+// hubAuth returns the credentials from the flags. A token is not allowed on the command line, because all programs
+// can read the command line.
 func (ip *inputs) hubAuth() (auth fleet.Credentials, err error) {
 	auth = fleet.Credentials{Creds: ip.hub.creds, NKey: ip.hub.nkey, CA: ip.hub.ca}
 	if err = auth.Check(); err != nil || ip.hub.token == "" {
@@ -50,7 +50,7 @@ func (ip *inputs) hubAuth() (auth fleet.Credentials, err error) {
 	return auth, nil
 }
 
-// openView connects to a hub.
+// openView connects to the hub at path.
 func (ip *inputs) openView(ctx context.Context, path string) (*fleet.View, error) {
 	of, err := ip.hubAddress(path)
 	if err != nil {
@@ -86,7 +86,7 @@ func safeAddress(path string) string {
 	return scheme + "://" + rest
 }
 
-// reportViews reports, once for each hub, which data of its captures is missing.
+// reportViews reports the missing data of the captures, once for each hub.
 func (ip *inputs) reportViews() {
 	for ; ip.reportedViews < len(ip.views); ip.reportedViews++ {
 		v := ip.views[ip.reportedViews]
@@ -96,7 +96,7 @@ func (ip *inputs) reportViews() {
 		}
 		if !s.Complete() {
 			ip.app.printNote("%s: %s", v.Server(), missingWords(&s))
-			ip.app.code = exitGaps // even after a signal
+			ip.app.code = exitGaps // replaces the exit code of a signal
 		}
 	}
 }
@@ -122,7 +122,7 @@ func missingWords(s *fleet.State) string {
 	return strings.Join(words, "; ")
 }
 
-// untilCaught returns a context that ends when a signal arrives.
+// untilCaught returns a context that ends when a signal arrives, and a function that stops catching signals.
 func (ip *inputs) untilCaught(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	caught, uncatch := ip.app.catchEnd()
@@ -140,7 +140,7 @@ func (ip *inputs) untilCaught(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// isEndless reports whether a path is a hub without an end.
+// isEndless reports whether one of the paths is a hub address without an end.
 func isEndless(paths []string) bool {
 	for _, path := range paths {
 		if of, err := fleet.ParseAddress(path); fleet.IsAddress(path) && err == nil && of.Until.IsZero() {
@@ -150,13 +150,13 @@ func isEndless(paths []string) bool {
 	return false
 }
 
-// hasStartTime reports whether a path is the address of a hub with a start time. Such a source may be empty.
+// hasStartTime reports whether a path is a hub address with a start time. Such a source may be empty.
 func hasStartTime(path string) bool {
 	of, err := fleet.ParseAddress(path)
 	return fleet.IsAddress(path) && err == nil && !of.Since.IsZero()
 }
 
-// openOne opens a path that is read to its end; the address of a hub must have an end.
+// openOne opens a path that is read to its end. A hub address must have an end.
 func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
 	switch {
 	case !fleet.IsAddress(path):
@@ -167,12 +167,12 @@ func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (
 	return ip.openHubSource(ctx, path)
 }
 
-// withEnd returns an address that ends now.
+// withEnd returns a hub address that ends now.
 func withEnd(path string) string {
 	return strings.TrimSuffix(safeAddress(path), "/") + ifElse(strings.Contains(path, "?"), "&", "?") + "until=now"
 }
 
-// openAll joins all paths, which may be addresses of hubs, into one source.
+// openAll joins all paths into one source. Paths may be hub addresses.
 func (ip *inputs) openAll(ctx context.Context, paths []string, o capture.Options) (capture.Source, error) {
 	var files []string
 	var all []capture.Source
@@ -203,7 +203,7 @@ func (ip *inputs) openAll(ctx context.Context, paths []string, o capture.Options
 	return capture.Concat(all...), nil
 }
 
-// findCaptures lists the files of a path, like capture.Find. The address of a hub counts as one file.
+// findCaptures lists the files at a path, as capture.Find does. A hub address counts as one file.
 func findCaptures(path string) ([]capture.FoundFile, []string, error) {
 	if fleet.IsAddress(path) {
 		return []capture.FoundFile{{Path: path}}, nil, nil
@@ -211,8 +211,8 @@ func findCaptures(path string) ([]capture.FoundFile, []string, error) {
 	return capture.Find([]string{path})
 }
 
-// hubStatusNotes returns the state of the hubs that are read, and of the one that is published to. With
-// several hubs, each note names its hub.
+// hubStatusNotes returns notes about the hubs that are read, and about the hub to which data is published. If
+// several hubs are read, their notes contain the hub's name.
 func (ip *inputs) hubStatusNotes() (words []ui.StatusNote) {
 	if ip.app.sending != nil {
 		words = ip.app.sending.statusNotes()
@@ -234,8 +234,8 @@ func (ip *inputs) hubStatusNotes() (words []ui.StatusNote) {
 	return words
 }
 
-// machineStates returns the machines that publish to the hubs that are read; nil without a hub. A machine
-// that publishes to several hubs has the state that it last sent to any of them.
+// machineStates returns a function that returns the state of all machines that publish to the hubs. It returns nil
+// if no hub is read. If a machine publishes to several hubs, its latest state counts.
 func (ip *inputs) machineStates() func() []panes.MachineState {
 	if len(ip.views) == 0 {
 		return nil
@@ -257,7 +257,7 @@ func (ip *inputs) machineStates() func() []panes.MachineState {
 	}
 }
 
-// hubNotes returns the state of a hub.
+// hubNotes returns notes about the state of a hub.
 func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
 	say := func(format string, args ...any) {
@@ -285,7 +285,7 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	if s.Invalid > 0 {
 		alarm("NOT DECODED: " + count.Of(int(s.Invalid), "message"))
 	}
-	if s.Silent > 0 { // name the machine: another one may be selected
+	if s.Silent > 0 { // name the machine, because another one may be selected
 		alarm(count.Of(s.Silent, "machine") + " SILENT: " + s.First + ifElse(s.Silent > 1, ", …", ""))
 	}
 	words = append(words, ui.StatusNote{Text: facts + lag, Stays: true, Brief: lag})
@@ -301,7 +301,7 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	return words
 }
 
-// rateText formats a number in few digits.
+// rateText formats a number with few digits.
 func rateText(n float64) string {
 	if n < 10_000 {
 		return fmt.Sprintf("%.0f", n)
@@ -318,7 +318,7 @@ func (ip *inputs) callFlags(cmd *cobra.Command) {
 	to.StringVar(&ip.calls.status, "hub-state", "", "")
 }
 
-// checkHubFlags returns an error if callFlags are used with a path that is not a hub.
+// checkHubFlags returns an error if callFlags are used with a path that is not a hub address.
 func (ip *inputs) checkHubFlags(paths []string) error {
 	if ip.calls != (callFlags{}) && !allAddresses(paths) {
 		return usageErrorf("--hub-model and --hub-state: need a hub, whose index lists the calls\nfor files, use --filter 'model:NAME state:STATE'")
@@ -326,12 +326,12 @@ func (ip *inputs) checkHubFlags(paths []string) error {
 	return nil
 }
 
-// allAddresses reports whether there are paths and all are addresses of hubs.
+// allAddresses reports whether there are paths and all of them are hub addresses.
 func allAddresses(paths []string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !fleet.IsAddress(path) })
 }
 
-// hubAddress parses the address of a hub, and applies callFlags to it.
+// hubAddress parses a hub address and applies callFlags to it.
 func (ip *inputs) hubAddress(path string) (of fleet.Address, err error) {
 	if of, err = fleet.ParseAddress(path); err != nil {
 		return of, usageErrorf("%s: %w", safeAddress(path), err)
@@ -343,7 +343,7 @@ func (ip *inputs) hubAddress(path string) (of fleet.Address, err error) {
 	return of, nil
 }
 
-// statusWords returns the names of the states of a call, as in JSON lines.
+// statusWords returns the names of all states of a call, as in JSON lines.
 func statusWords() (words []string) {
 	for s := range stream.Status(stream.NumStatus) {
 		words = append(words, s.String())
@@ -351,7 +351,7 @@ func statusWords() (words []string) {
 	return words
 }
 
-// isIndexed reports whether a path selects calls by a hub's index. Such a path may match nothing.
+// isIndexed reports whether a path selects calls by a hub's index. Such a path may match no calls.
 func (ip *inputs) isIndexed(path string) bool {
 	if !fleet.IsAddress(path) {
 		return false
@@ -360,13 +360,13 @@ func (ip *inputs) isIndexed(path string) bool {
 	return err == nil && of.IsIndexed()
 }
 
-// isIndexOnly reports whether the lines of a hub's index suffice, without its captures.
+// isIndexOnly reports whether the lines of the hubs' indexes suffice, so that captures need not be read.
 func (ip *inputs) isIndexOnly(paths []string) bool {
 	return ip.app.format == "jsonl" && !ip.app.summary && ip.app.jq == "" && ip.filter == "" && ip.app.tracing == nil &&
 		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !ip.isIndexed(path) })
 }
 
-// printLines prints the lines of calls in the indexes of hubs, of all hubs at the same time.
+// printLines prints the lines of calls in the indexes of hubs. It reads all hubs at the same time.
 func (ip *inputs) printLines(ctx context.Context, paths []string) error {
 	ctx, stop := ip.untilCaught(ctx)
 	defer stop()

@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// helpTopics returns the pages of help that are not commands.
+// helpTopics returns the help pages that are not pages of commands.
 func (a *app) helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		a.helpTopic("screen", "How to read the screen", documentOf("screen")),
@@ -47,14 +47,15 @@ func (a *app) helpTopics() []*cobra.Command {
 	}
 }
 
-// helpTopic returns a page of help, which write writes on demand. others are old names of the topic.
+// helpTopic returns the command for a help page. write writes the page on demand. others are old names of the
+// topic.
 func (a *app) helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Aliases: others}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) { write(a.stdout) })
 	return cmd
 }
 
-// helpPage returns the output of write as text.
+// helpPage returns the output of write as a string.
 func helpPage(write func(lineWriter)) string {
 	var text strings.Builder
 	write(lineWriter{to: &text})
@@ -117,7 +118,7 @@ func clientsHelp(l lineWriter) {
 	}
 }
 
-// pointHelp writes how to point one client at URL.
+// pointHelp writes the settings that point one client at URL.
 func pointHelp(l lineWriter, p client.ProxySetup) {
 	for _, v := range p.Vars {
 		l.printLine("    export %s=%s", v.Name, v.Value)
@@ -226,7 +227,7 @@ func targetsHelp(l lineWriter) {
 	}
 }
 
-// targetRules returns the rules of a target, each as a subject and a text.
+// targetRules returns the rules of a target. Each rule has a subject and a text.
 func targetRules(t *protocol.Target) [][2]string {
 	form := map[protocol.ArgsForm]string{protocol.TextForm: "a string", protocol.ObjectForm: "an object", protocol.PositionalForm: "arrays"}
 	depth := ""
@@ -253,7 +254,7 @@ func targetRules(t *protocol.Target) [][2]string {
 	}
 }
 
-// sizeRule describes a length and, unless it is empty, a class of characters.
+// sizeRule describes a length and, if it is not empty, a class of characters.
 func sizeRule(least, most int, class string) string {
 	words := ""
 	switch {
@@ -289,7 +290,7 @@ func policiesHelp(l lineWriter) {
 	}
 }
 
-// clientWords returns the program of a policy, how the policy is known, and the targets of its history.
+// clientWords describes the program of a policy, the source of the policy, and the targets of its history.
 func clientWords(p *replay.Policy) string {
 	to := "every target"
 	if p.Targets() != nil {
@@ -324,8 +325,8 @@ func lossesHelp(l lineWriter) {
 	}
 }
 
-// helpCommand adds 'help', which prints the help of a command or a topic. The root command accepts any
-// word as a FILE, so an unknown word is an error here.
+// helpCommand adds the help command, which prints the help for a command or a topic. The root command accepts any
+// word as a FILE, so the help command must reject unknown words itself.
 func (a *app) helpCommand(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND|TOPIC]", Short: "Help for a command or topic",
@@ -348,12 +349,12 @@ func (a *app) helpCommand(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 }
 
-// pageCompletions returns the commands and topics that have a page of help.
+// pageCompletions returns the commands and topics that have a help page.
 func pageCompletions(root *cobra.Command) []completion {
 	return mapSlice(root.Commands(), func(c *cobra.Command) completion { return completion{c.Name(), c.Short} })
 }
 
-// built is the release. Builds from an archive set it, because an archive has no Git history:
+// built is the release. Builds from an archive must set it, because an archive has no Git history:
 // -ldflags "-X toolscope/ui/cli.built=1.2.3"
 var built string
 
@@ -361,12 +362,12 @@ var built string
 // -ldflags "-X toolscope/ui/cli.reports=https://…/issues"
 var reports string
 
-// bugURL returns where to report bugs.
+// bugURL returns the place where users can report bugs.
 func bugURL() string {
 	return cmp.Or(reports, "as an issue of the project where you got toolscope")
 }
 
-// Notices are the licences and notices of the modules that the program contains.
+// Notices has the licences and notices of the modules in the program.
 var Notices string
 
 func (a *app) versionCommand() *cobra.Command {
@@ -397,7 +398,7 @@ func releaseVersion() string {
 	return cmp.Or(built, strings.Trim(info.Main.Version, "()"))
 }
 
-// versionText returns the version with build details: "1.2.3 (3f2a91c, 2026-11-23, go1.26.8)".
+// versionText returns the version with build details, e.g. "1.2.3 (3f2a91c, 2026-11-23, go1.26.8)".
 func versionText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// rootHelp is the help of the program itself, at most 60 lines.
+// rootHelp is the start of the program's help. The complete help has at most 60 lines.
 const rootHelp = `toolscope shows the tool calls of language models while they stream: the
 arguments of each call as they arrive, and the real state of the call.
 
@@ -45,7 +45,7 @@ var commandGroups = []struct {
 	{"Setup", "config completion man help version"},
 }
 
-// exitMeaning is an exit code with its meaning. commonExits is for commands without a table of their own.
+// exitMeaning is an exit code with its meaning. commonExits is for commands that have no table of their own.
 type exitMeaning struct{ code, means string }
 
 var (
@@ -71,7 +71,7 @@ var (
 // exitCodesOf returns the exit codes of a command.
 func exitCodesOf(cmd *cobra.Command) []exitMeaning {
 	if cmd.Parent() != nil && cmd.Parent().Name() == "config" {
-		return briefExits // 'config check' is another command than 'check'
+		return briefExits // 'config check' and 'check' are different commands
 	}
 	if own := commandExits[cmd.Name()]; own != nil {
 		return own
@@ -79,7 +79,7 @@ func exitCodesOf(cmd *cobra.Command) []exitMeaning {
 	return commonExits
 }
 
-// printHelp prints the help of a command, which 'help COMMAND' and 'COMMAND --help' share.
+// printHelp prints the help of a command. 'help COMMAND' and 'COMMAND --help' use the same text.
 func (a *app) printHelp(cmd *cobra.Command) {
 	l := a.stdout
 	if !cmd.HasParent() {
@@ -120,7 +120,7 @@ func (a *app) printHelp(cmd *cobra.Command) {
 	}
 }
 
-// aboutText returns the detailed description of a command: its page, or else its Long text.
+// aboutText returns the detailed description of a command, from its page or else its Long text.
 func aboutText(cmd *cobra.Command) string {
 	if _, ok := ui.DocPage(cmd.Name()); ok && cmd.Parent() == cmd.Root() {
 		return helpPage(documentOf(cmd.Name()))
@@ -128,7 +128,7 @@ func aboutText(cmd *cobra.Command) string {
 	return helpPage(func(l lineWriter) { l.writeReflowed(cmd.Long) })
 }
 
-// writeReflowed writes paragraphs, wrapped to the usual width. Paragraphs with indented lines stay unchanged.
+// writeReflowed writes paragraphs, wrapped to the usual width. It does not change paragraphs with indented lines.
 func (l lineWriter) writeReflowed(text string) {
 	for i, para := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -181,7 +181,8 @@ func (l lineWriter) printRootHelp(root *cobra.Command) {
 // maxFlagCells is the maximum width of a flag whose description starts on the same line.
 const maxFlagCells = 24
 
-// printFlags prints the flags with these names, or with nil all flags of a command, except hidden ones.
+// printFlags prints the flags with these names. If names is nil, it prints all flags of the command. It leaves out
+// hidden flags.
 func (l lineWriter) printFlags(cmd *cobra.Command, names []string) {
 	var all []*pflag.Flag
 	if names == nil {
@@ -219,11 +220,11 @@ func flagWords(f *pflag.Flag) string {
 	return strings.TrimRight(words+" "+flagValue(f), " ")
 }
 
-// writeDocument writes the Markdown of a topic as a page of help. It supports the parts of Markdown that the
+// writeDocument writes the Markdown of a topic as a help page. It supports only the parts of Markdown that the
 // pages use: headings, code, tables, lists of one level and paragraphs.
 func (l lineWriter) writeDocument(topic string) {
 	text, _ := ui.DocPage(topic)
-	_, text, _ = strings.Cut(text, "\n") // without the heading: the user typed the topic
+	_, text, _ = strings.Cut(text, "\n") // leave out the heading, because the user typed the topic
 	for i, block := range splitParagraphs(text) {
 		if i > 0 {
 			l.printLine("")
@@ -269,7 +270,7 @@ func (l lineWriter) writeBlock(block string) {
 	}
 }
 
-// writeCode writes a line of code. It breaks a line that is too long after a comma or a space.
+// writeCode writes a line of code. It breaks a long line after a comma or a space.
 func (l lineWriter) writeCode(line string) {
 	lead := "  "
 	for c := []rune(line); ; {
@@ -287,8 +288,8 @@ func (l lineWriter) writeCode(line string) {
 	}
 }
 
-// writeTableRows writes the rows of a table: the first cell, and the others to its right or, if a first cell
-// is wide, below it.
+// writeTableRows writes the rows of a table. The other cells are to the right of the first cell. If a first cell is
+// wide, they are below it.
 func (l lineWriter) writeTableRows(body []string) {
 	const widest = 30
 	var table [][2]string
@@ -311,7 +312,7 @@ func (l lineWriter) writeTableRows(body []string) {
 	}
 }
 
-// Marks of Markdown that plainText removes.
+// These variables match the Markdown that plainText removes.
 var (
 	linkMark = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
 	codeMark = strings.NewReplacer("`", "", "**", "")
@@ -334,7 +335,7 @@ func (a *app) manCommand() *cobra.Command {
 // manual writes roff, the input format of man.
 type manual struct{ lineWriter }
 
-// writeSection writes the heading of a section and calls write for its content.
+// writeSection writes the heading of a section, and calls write for its content.
 func (m manual) writeSection(title string, write func()) {
 	m.printLine(".SH %s", escapeRoff(strings.ToUpper(title)))
 	write()

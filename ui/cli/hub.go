@@ -30,7 +30,7 @@ Other machines can connect, to tls://hub:4222, only with --public, which require
 --auth, --tls-cert and --tls-key. --new-key makes a key for a machine or a viewer.
 'toolscope help hubs' lists the permissions for such keys.`
 
-// hubCommandFlags are the flags of a hub.
+// hubCommandFlags are the flags of the hub command.
 type hubCommandFlags struct {
 	fleet.HubOptions
 	bytes, sync string
@@ -129,8 +129,8 @@ func (a *app) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
 	return nil
 }
 
-// newKey makes a key for a hub: it writes the secret to a new file and prints the public half, which the
-// hub's configuration gets.
+// newKey creates a key for a hub. It writes the secret half to a new file, and prints the public half for the hub's
+// configuration.
 func (a *app) newKey(file string) error {
 	seed, public, err := fleet.NewKey()
 	if err == nil {
@@ -144,39 +144,39 @@ func (a *app) newKey(file string) error {
 }
 
 const (
-	// positionFile is the file in a hub's folder with the position of the collector.
+	// positionFile is the file in a hub's folder that has the position of the collector.
 	positionFile = "otlp-told"
-	// savePositionEvery is how often it is written.
+	// savePositionEvery is the interval between two saves of the position.
 	savePositionEvery = time.Second
-	// catchUp is the part of finishTime in which a hub that ends may read its data. The next start sends
-	// the remaining data.
+	// catchUp is the part of finishTime in which an ending hub may read its data. The next start sends the
+	// remaining data.
 	catchUp = 2 * time.Second
 )
 
-// hubTraces sends the turns that a hub receives to a collector. It saves its position in the hub's folder,
-// and only once the collector has everything before it; the next start continues there. Turns that are sent
-// twice are the same spans.
+// hubTraces sends the turns that a hub receives to a collector. It saves its position in the hub's folder, but only
+// when the collector has everything before that position. The next start continues at the saved position. If a turn
+// is sent twice, its spans are the same.
 type hubTraces struct {
 	*traceSender
 	view *fleet.View
 	file string
 	at   time.Time // time of the position, by the hub's clock
-	due  int64     // number of spans that the collector must answer before the position is saved
+	due  int64     // number of spans that need an outcome before the position is saved
 }
 
-// watchHub sends the turns of a hub to a collector, from the saved position, or from began without one. end
-// stops it.
+// watchHub sends the turns of a hub to a collector. It starts at the saved position, or at began if there is none.
+// end stops it.
 func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}
 	h := &hubTraces{traceSender: t, file: filepath.Join(store, positionFile)}
-	t.patient = true // the hub keeps the data
+	t.patient = true // the sender can wait, because the hub keeps the data
 	ctx, cancel := context.WithCancel(context.Background())
 	t.until = ctx.Done()
 	h.at = h.resumeTime(began)
 	if h.view, err = hub.Watch(ctx, h.at); err == nil {
-		err = h.savePosition() // the next start continues there, even if this one is killed
+		err = h.savePosition() // the next start continues there, even if this process is killed
 	}
 	if err != nil {
 		cancel()
@@ -204,7 +204,7 @@ func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.
 		h.readPosition()
 		t.Close(all)
 		t.printMissing(a)
-		_ = h.savePosition() // after a failure the next start sends some turns again
+		_ = h.savePosition() // if this fails, the next start sends some turns again
 	}, nil
 }
 
@@ -232,7 +232,7 @@ func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
 	})
 }
 
-// readPosition takes the current position.
+// readPosition reads the current position.
 func (h *hubTraces) readPosition() {
 	_, at := h.view.Read()
 	if h.holds.Load() {
@@ -242,7 +242,7 @@ func (h *hubTraces) readPosition() {
 	h.at, h.due = at, s.Taken+s.Refused+s.Waiting
 }
 
-// savePosition saves the position, if the collector has everything before it.
+// savePosition saves the position if the collector has everything before it.
 func (h *hubTraces) savePosition() error {
 	if s := h.State(); h.at.IsZero() || s.Taken+s.Refused < h.due {
 		return nil
@@ -255,15 +255,15 @@ func (h *hubTraces) savePosition() error {
 	return nil
 }
 
-// indexer builds the lines of calls for a hub's index while a capture arrives. They are the lines of print.
+// indexer builds the lines for a hub's index while a capture arrives. They have the same form as the lines of
+// print.
 type indexer struct {
 	in    *providers.Inspector
 	q     *turnPrinter
 	calls []fleet.Call
 }
 
-// newIndexers returns a function that makes an indexer for a capture. Indexers decode with the flags for
-// reading.
+// newIndexers returns a function that makes an indexer for a capture. Indexers apply the flags for reading.
 func (a *app) newIndexers() (func(string) fleet.Indexer, error) {
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
@@ -277,14 +277,15 @@ func (a *app) newIndexers() (func(string) fleet.Indexer, error) {
 	}, nil
 }
 
-// Write takes a record. A call's line doesn't depend on how the bytes are divided into records.
+// Write decodes a record. The lines do not depend on how the bytes are divided into records.
 func (x *indexer) Write(r capture.Record) {
 	x.in.MakeRoom()
 	x.in.Write(coreRecord(r))
-	_ = x.q.printEnded(false) // writes to memory, which can't fail
+	_ = x.q.printEnded(false) // writes to memory can't fail
 }
 
-// Calls returns the calls of turns that ended since the last call of Calls. all ends the open turns.
+// Calls returns the calls of turns that have ended since the last call of Calls. If all is true, it first ends the
+// open turns.
 func (x *indexer) Calls(all bool) []fleet.Call {
 	if all {
 		x.in.Close()
@@ -298,7 +299,7 @@ func (x *indexer) Calls(all bool) []fleet.Call {
 // Holds reports whether Calls has calls to return.
 func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
 
-// addTurn makes the lines of a turn's calls.
+// addTurn makes a line for each call of a turn.
 func (x *indexer) addTurn(v *providers.View, file string, t *stream.Turn) {
 	calls, _ := present.Calls(t)
 	for _, c := range calls {
@@ -312,7 +313,7 @@ func (x *indexer) addTurn(v *providers.View, file string, t *stream.Turn) {
 func (x *indexer) sentBack([]sentBackCall) {}
 func (x *indexer) flush() error            { return nil }
 
-// reportIndex reports what the hub's index lacks.
+// reportIndex reports the calls that the hub's index lacks.
 func (p *hubPublisher) reportIndex(a *app) {
 	s := p.Progress().Index
 	if s.Why == "" {

@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// keptFlags are the flags of a command that records by default, into toolscope's own folder.
+// keptFlags are the flags of commands that record to toolscope's own folder by default.
 type keptFlags struct {
 	none, verbose bool
 	days          int
@@ -37,8 +37,8 @@ func (lv *liveSession) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	}
 }
 
-// startKeptCapture starts a capture in toolscope's own folder, and prunes the folder. A failure is reported,
-// and the command goes on without a capture.
+// startKeptCapture starts a capture in toolscope's own folder, and prunes the folder. It reports a failure, and the
+// command continues without a capture.
 func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
 	if f.kept.none {
 		return nil
@@ -66,11 +66,11 @@ func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string
 	return r
 }
 
-// captureFolder is the folder of captures that are recorded by default.
+// captureFolder returns the folder for captures that are recorded by default.
 func captureFolder() (string, error) { return inStateFolder("recordings") }
 
-// inStateFolder returns a path in toolscope's own folder for state: in XDG_STATE_HOME, or in the system's
-// counterpart.
+// inStateFolder returns a path in toolscope's own folder for state. The folder is in XDG_STATE_HOME, or in the
+// system's equivalent.
 func inStateFolder(name string) (string, error) {
 	below := filepath.Join("toolscope", name)
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {

@@ -29,48 +29,48 @@ import (
 	"toolscope/stream/count"
 )
 
-// liveInput is the path of everything that arrives from the network, through a proxy, in response to connect,
-// or in response to a request from the screen:
+// liveInput passes on everything that arrives from the network. This is the traffic of a proxy, the responses to
+// connect, and the responses to requests from the screen:
 //
 //	network ─▶ arrived ─▶ redactor ─▶ the recorder's queue ─▶ disk
 //	                              ├─▶ shown ─▶ screen, or printer
 //	                              └─▶ answers ─▶ screen
 //
-// Each arrow out of a queue is a goroutine. Writers to a queue never wait for its reader: records that don't
+// Each arrow that leaves a queue is a goroutine. Writers to a queue never wait for its reader. Records that don't
 // fit are dropped, and later records mark the gap.
 type liveInput struct {
 	arrived   *capture.Queue[capture.Record]
 	redactor  *redact.Redactor
-	rec       *captureWriter            // nil if nothing is recorded
-	sent      *hubPublisher             // nil if nothing is published
+	rec       *captureWriter            // nil if the input is not recorded
+	sent      *hubPublisher             // nil if the input is not published
 	traced    *traceSender              // nil without a collector
-	seen      func(capture.Record)      // gets the shown records; may be nil
+	seen      func(capture.Record)      // receives the shown records; may be nil
 	shown     *screenInbox              // records of the source
 	answers   *screenInbox              // responses to requests from the screen
 	over      atomic.Pointer[sourceEnd] // nil until the source has ended
 	printLess atomic.Bool               // the printer stops after maxQuickBytes
-	unwanted  atomic.Bool               // the screen or printer has ended: only the capture needs further records
-	printed   atomic.Int64              // bytes that the printer has had
+	unwanted  atomic.Bool               // the screen or printer has ended, and only the capture needs further records
+	printed   atomic.Int64              // number of bytes that the printer has received
 	begun     sync.Once
-	done      chan struct{} // closed once all records were passed on
+	done      chan struct{} // closed when all records have been passed on
 
-	limited atomic.Bool // the limit of the redactor was printed
+	limited atomic.Bool // the redactor's limit has been printed
 
-	reporting      sync.Mutex // protects the two below
+	reporting      sync.Mutex // protects the next two fields
 	gapReported    bool
-	damageReported string // the latest damage of the capture that was printed
+	damageReported string // the latest damage of the capture that has been printed
 
 	proxy   *proxy.Proxy           // nil without a proxy
-	faults  string                 // injected faults, "" for none
-	refusal atomic.Pointer[string] // why the latest request was refused
-	client  atomic.Pointer[string] // state of the client that runs while the screen is open, nil without one
-	began   time.Time              // the times of records count from here
+	faults  string                 // injected faults; "" if there are none
+	refusal atomic.Pointer[string] // reason why the latest request was refused
+	client  atomic.Pointer[string] // state of the client that runs while the screen is open; nil without a client
+	began   time.Time              // time 0 of the records
 }
 
 // sourceEnd is the end of the source, with its error.
 type sourceEnd struct{ err error }
 
-// newLiveInput returns an input whose records are redacted by r.
+// newLiveInput returns an input whose records r redacts.
 func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	return &liveInput{
 		arrived: capture.NewQueue(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
@@ -78,7 +78,8 @@ func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	}
 }
 
-// startLive returns the input for a live command, with the capture, the hub and the collector of the flags.
+// startLive returns the input for a live command. It starts the capture, the connection to the hub, and the sender
+// to the collector that the flags select.
 func (lv *liveSession) startLive(command string, f *liveFlags) (l *liveInput, err error) {
 	if f.keepSecrets && f.publish != nil && f.publish.to != "" {
 		return nil, usageErrorf("--keep-secrets: can't be combined with --publish: a hub never gets secrets\nleave one of them out")
@@ -113,28 +114,28 @@ func (lv *liveSession) startLive(command string, f *liveFlags) (l *liveInput, er
 	return l, err
 }
 
-// addRecord takes a record. It never waits.
+// addRecord adds a record to the queue. It never waits.
 func (l *liveInput) addRecord(r capture.Record) { l.arrived.Put(r) }
 
-// fillFrom takes the records of a source.
+// fillFrom adds the records of a source to the queue.
 func (l *liveInput) fillFrom(src capture.Source) { copySource(src, l.arrived.Put, l.endSource) }
 
-// endSource ends the source. Its readers see the end once everything has passed; responses to requests from
-// the screen may still arrive.
+// endSource ends the source. Readers of the source see the end when all its records have passed. Responses to
+// requests from the screen may still arrive.
 func (l *liveInput) endSource(err error) {
 	l.over.CompareAndSwap(nil, &sourceEnd{err})
 	l.arrived.Wake()
 }
 
-// start starts to pass records on, in a goroutine in which run calls its argument.
+// start starts to pass on records, in a goroutine in which run calls its argument.
 func (l *liveInput) start(run func(pass func())) {
 	l.begun.Do(func() { go run(l.forwardAll) })
 }
 
-// callDirect calls f.
+// callDirect calls f. It is an argument for start.
 func callDirect(f func()) { f() }
 
-// maxBatch is about how many bytes are passed on between checks for the end of the source.
+// maxBatch is the approximate number of bytes that are passed on between two checks for the end of the source.
 const maxBatch = 1 << 16
 
 // forwardAll passes on all records until the input is closed.
@@ -164,8 +165,8 @@ func (l *liveInput) forwardAll() {
 	l.answers.Close(nil)
 }
 
-// sentFrom is above the exchange numbers of any source. The screen numbers what it sends from -1 downwards,
-// and captures can't have such numbers.
+// sentFrom is above the exchange numbers of any source. Requests from the screen have the numbers -1, -2 and so on.
+// Captures can't have such numbers.
 const sentFrom = 1 << 29
 
 // forwardRecords passes on redacted records.
@@ -193,7 +194,7 @@ func (l *liveInput) forwardRecords(all []redact.Clean) {
 	}
 }
 
-// drainRecords closes the input, and waits until the records in it have passed.
+// drainRecords closes the input and waits until the records in it have passed.
 func (l *liveInput) drainRecords(ctx context.Context) error {
 	l.arrived.Close(nil)
 	l.start(callDirect)
@@ -205,7 +206,7 @@ func (l *liveInput) drainRecords(ctx context.Context) error {
 	}
 }
 
-// reportLimit prints once that the redactor reached a limit, and reports whether it did.
+// reportLimit reports whether the redactor has reached a limit. It prints this once.
 func (l *liveInput) reportLimit(a *app) (reached bool) {
 	limit := l.redactor.Limit()
 	if limit != "" && l.limited.CompareAndSwap(false, true) {
@@ -214,14 +215,14 @@ func (l *liveInput) reportLimit(a *app) (reached bool) {
 	return limit != ""
 }
 
-// endLive passes on the records that have arrived and closes the capture. A capture with gaps, and a redactor
-// that reached a limit, set the exit code, even after a signal.
+// endLive passes on the records that have arrived and closes the capture. The exit code shows a capture with gaps
+// and a redactor that reached a limit, even after a signal.
 func (lv *liveSession) endLive(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	err := l.drainRecords(ctx)
 	if l.rec == nil && l.sent == nil && l.traced != nil {
-		l.traced.boxes = append(l.traced.boxes, l.arrived) // without a capture, its losses are reported here
+		l.traced.boxes = append(l.traced.boxes, l.arrived) // without a capture, the queue's losses are reported here
 	}
 	traced := make(chan struct{})
 	go func() { defer close(traced); l.traced.finishSending() }()
@@ -248,21 +249,21 @@ func (lv *liveSession) endLive(l *liveInput) {
 	l.traced.printMissing(lv.app)
 }
 
-// newRedactor returns the redactor for all live traffic. Its tags have no meaning in another run.
+// newRedactor returns a redactor for live traffic. Its tags have no meaning in other runs.
 func newRedactor() *redact.Redactor {
 	salt := make([]byte, 32)
 	_, _ = rand.Read(salt) // never fails
 	return redact.New(salt, redact.Options{Decode: func(h http.Header) (redact.Decoder, error) {
 		chain, err := coding.New(h)
 		if err != nil {
-			return nil, err // returning a nil *Chain would make a Decoder that is not nil
+			return nil, err // a nil *Chain would become a Decoder that is not nil
 		}
 		return chain, nil
 	}})
 }
 
-// printTurns prints turns as they end, until there are no more records. Problems of the capture are printed
-// when they occur. If printing fails it calls failed; later records are only recorded.
+// printTurns prints turns when they end, until there are no more records. It prints problems of the capture when
+// they occur. If printing fails, it calls failed, and later records are only recorded.
 func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
 	q := newTurnPrinter(in, path, to)
 	print := func(all bool) {
@@ -275,7 +276,7 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 			}
 		}
 	}
-	var reading sync.Mutex // while it is locked, the inspector and the printer are in use
+	var reading sync.Mutex // protects the inspector and the printer
 	ended := false
 	if to, is := to.(*jsonPrinter); is {
 		lines := &waitingLines{to: to, file: path, last: map[int]waitingLine{}}
@@ -322,7 +323,8 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 	return err
 }
 
-// reportGaps prints once that the capture has gaps, and each time that another program has damaged it.
+// reportGaps prints once that the capture has gaps. It also prints each time that another program has damaged the
+// capture.
 func (l *liveInput) reportGaps(a *app) {
 	if l.rec == nil {
 		return
@@ -340,7 +342,7 @@ func (l *liveInput) reportGaps(a *app) {
 	}
 }
 
-// watchCapture calls reportGaps also while nothing arrives, until stop is called.
+// watchCapture calls reportGaps regularly, even if no records arrive, until stop is called.
 func (l *liveInput) watchCapture(a *app) (stop func()) {
 	return startWatch(func(time.Time) { l.reportGaps(a) })
 }
@@ -348,7 +350,7 @@ func (l *liveInput) watchCapture(a *app) (stop func()) {
 // exitGaps is the exit code of a run whose capture has gaps.
 const exitGaps = 3
 
-// closeTime limits the writing of a capture after everything else has ended.
+// closeTime is the maximum time to finish a capture after everything else has ended.
 const closeTime = 10 * time.Second
 
 // captureWriter is a capture that is being written.
@@ -357,16 +359,16 @@ type captureWriter struct {
 	name, path string
 }
 
-// presentPath returns the path of the present file: another one if the first was damaged.
+// presentPath returns the path of the current file. This is another file if the first one was damaged.
 func (c *captureWriter) presentPath() string { return cmp.Or(c.State().Path, c.path) }
 
 // liveFlags are the flags of all commands that read the network.
 type liveFlags struct {
 	record, format string
 	keepSecrets    bool
-	kept           *keptFlags    // for commands that record by default, else nil
-	publish        *publishFlags // for commands that can publish, else nil
-	traces         *traceFlags   // for commands that can send spans, else nil
+	kept           *keptFlags    // for commands that record by default; else nil
+	publish        *publishFlags // for commands that can publish; else nil
+	traces         *traceFlags   // for commands that can send spans; else nil
 }
 
 func (lv *liveSession) liveFlags(cmd *cobra.Command, f *liveFlags) {
@@ -378,7 +380,7 @@ func (lv *liveSession) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	lv.app.pricesFlag(cmd)
 	lv.app.flags.add(to)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		// An empty name may come from an unset variable; the traffic would be lost.
+		// An empty name may come from an unset variable. The traffic would then be lost.
 		if to.Changed("record") && f.record == "" {
 			return usageErrorf("--record: the name is empty\nuse the name of a new file, or of a directory for new files")
 		}
@@ -386,8 +388,7 @@ func (lv *liveSession) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	}
 }
 
-// outputOptions returns the output of a live command: the prices, the printer, and whether there is a
-// screen.
+// outputOptions returns the prices and the printer of a live command, and whether it has a screen.
 func (lv *liveSession) outputOptions(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
 	if prices, err = lv.app.loadPrices(); err != nil {
 		return nil, nil, false, err
@@ -395,8 +396,8 @@ func (lv *liveSession) outputOptions(f *liveFlags) (prices *price.Table, p print
 	return prices, lv.app.printerOf(lv.app.stdout.withBuffer(), f.format, prices), f.format == "" && lv.app.onScreen(), nil
 }
 
-// startCapture starts the capture of --record: a new file in a directory, or the file itself, which must be
-// new.
+// startCapture starts the capture that --record names. If to is a directory, it creates a new file there. Otherwise
+// it creates the file to, which must not exist.
 func (lv *liveSession) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
 	if to == "" {
 		return nil, nil
@@ -425,8 +426,8 @@ func (lv *liveSession) startCapture(to string, began time.Time, by string) (*cap
 	return &captureWriter{r, name, path}, nil
 }
 
-// isFolder reports whether a path is that of a directory. A path that doesn't exist is one if it ends with a
-// slash or has no extension.
+// isFolder reports whether a path is a directory. A path that does not exist counts as one if it ends with a slash
+// or has no extension.
 func isFolder(path string) bool {
 	if info, err := os.Stat(path); err == nil {
 		return info.IsDir()
@@ -434,7 +435,7 @@ func isFolder(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
-// createIn creates a file that is named by date, time and of. Files of the same second are numbered.
+// createIn creates a file whose name has the date, the time and of. Files from the same second have numbers.
 func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, name, warning string, err error) {
 	stamp := began.Format("2006-01-02T15-04-05") + of
 	for n := 1; ; n++ {
@@ -449,7 +450,7 @@ func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, n
 	}
 }
 
-// pathsOf returns the paths of a complete recording: the capture, and the folder next to it with the traffic
+// pathsOf returns the paths of a complete capture: the file, and the folder next to it. The folder has the traffic
 // of MCP servers and the times of shell commands.
 func pathsOf(path string) []string {
 	if beside := record.CompanionDir(path); len(record.List(beside)) > 0 {
@@ -458,7 +459,7 @@ func pathsOf(path string) []string {
 	return []string{path}
 }
 
-// coreRecord converts a record of capture to one of stream.
+// coreRecord converts a record of package capture to a record of package stream.
 func coreRecord(r capture.Record) stream.Record {
 	out := stream.Record{
 		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
@@ -496,31 +497,31 @@ func coreRecord(r capture.Record) stream.Record {
 	return out
 }
 
-// coreFile adapts a file of capture to stream.
+// coreFile adapts a capture.File to package stream.
 type coreFile capture.File
 
-// Again reads a range of the file once more.
+// Again reads a range of the file again.
 func (f *coreFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
 	return handOver((*capture.File)(f).Again(context.Background(), exchange, start, end), to)
 }
 
-// logLines adapts the lines of an exchange in a log to stream.
+// logLines adapts the lines of an exchange in a log to package stream.
 type logLines capture.Lines
 
-// Again reads the lines once more.
+// Again reads the lines again.
 func (l *logLines) Again(exchange int, _, _ int64, to func(stream.Record)) error {
 	return handOver((*capture.Lines)(l).Again(context.Background(), exchange), to)
 }
 
-// fileEntries adapts a file with one entry per exchange to stream.
+// fileEntries adapts a file with one entry per exchange to package stream.
 type fileEntries capture.Entries
 
-// Again reads entries once more.
+// Again reads a range of entries again.
 func (e *fileEntries) Again(exchange int, start, end int64, to func(stream.Record)) error {
 	return handOver((*capture.Entries)(e).Again(context.Background(), exchange, start, end), to)
 }
 
-// handOver converts the records of a source and passes them to to.
+// handOver converts the records of a source and passes each to the function to.
 func handOver(src capture.Source, to func(stream.Record)) error {
 	for r, err := range src {
 		if err != nil {
@@ -531,10 +532,10 @@ func handOver(src capture.Source, to func(stream.Record)) error {
 	return nil
 }
 
-// bareFile adapts a file that is the body of one response to stream.
+// bareFile adapts a file that is the body of one response to package stream.
 type bareFile capture.File
 
-// Again reads a range of the file once more.
+// Again reads a range of the file again.
 func (f *bareFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
 	return (*coreFile)(f).Again(exchange, start, end, to)
 }

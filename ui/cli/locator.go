@@ -12,27 +12,27 @@ import (
 	"toolscope/ui/report"
 )
 
-// locator finds where in a file the bytes of a response are: if the file is a body, or if records are
-// lines of the file.
+// locator finds the place of response bytes in a file. It can do so if the file is a body, or if records are lines
+// of the file.
 type locator struct {
 	path    string
 	of      map[int]*byteMap
-	several bool   // the source is several files, without places
-	damaged string // text of the first damage
+	several bool   // the source has several files and no places
+	damaged string // description of the first damage
 }
 
 // byteMap maps the bytes of one response to the file.
 type byteMap struct {
-	size  int64        // bytes so far
+	size  int64        // number of bytes so far
 	body  bool         // the file is the body
 	lost  bool         // some bytes have no place
-	marks []recordMark // records in lines of their own
+	marks []recordMark // records that are lines of the file
 }
 
-// recordMark is a record: where its bytes end in the response, and its place in the file.
+// recordMark is the end of a record's bytes in the response, and the record's range in the file.
 type recordMark struct{ to, start, end int64 }
 
-// addRecord takes a record of the source.
+// addRecord adds the place of a record of the source.
 func (p *locator) addRecord(r *capture.Record) {
 	if r.Damaged {
 		p.damaged = cmp.Or(p.damaged, r.Note, "some of it can't be read")
@@ -53,7 +53,7 @@ func (p *locator) addRecord(r *capture.Record) {
 	case from.Lines != nil:
 		t.body = false
 		t.marks = append(t.marks, recordMark{t.size, from.Line[0], from.Line[1]})
-	case from.Start == 0 && from.End == t.size && t.body: // so far the file is the body
+	case from.Start == 0 && from.End == t.size && t.body: // up to here, the file is the body
 	case from.Start > 0:
 		t.body = false
 		t.marks = append(t.marks, recordMark{t.size, from.Start, from.End})
@@ -62,7 +62,7 @@ func (p *locator) addRecord(r *capture.Record) {
 	}
 }
 
-// forgetExchange drops the map of an exchange that has ended.
+// forgetExchange drops the map of an ended exchange.
 func (p *locator) forgetExchange(x *providers.Exchange) {
 	if x != nil && x.Ended {
 		delete(p.of, x.Number)
@@ -104,8 +104,7 @@ func (t *byteMap) markAt(off int64) (recordMark, bool) {
 	return t.marks[i], true
 }
 
-// resolveLines adds line numbers to the places of findings. If the file can't be read again, the places are
-// removed.
+// resolveLines adds line numbers to the places of findings. If it can't read the file again, it removes the places.
 func (p *locator) resolveLines(found []report.Finding) {
 	var offsets []int64
 	for i := range found {
@@ -130,8 +129,7 @@ func (p *locator) resolveLines(found []report.Finding) {
 	}
 }
 
-// linesAt returns the line numbers, from 1, of the offsets that exist in a file. The offsets are
-// sorted.
+// linesAt returns the line numbers, from 1, of those offsets that exist in a file. The offsets must be sorted.
 func linesAt(path string, offsets []int64) map[int64]int {
 	at := map[int64]int{}
 	f, err := os.Open(path)

@@ -38,13 +38,13 @@ TOOLSCOPE_RUN names, or in toolscope's own folder of captures.
 A server over HTTP needs no wrapper: put 'toolscope proxy --to NAME=URL' in front of
 it. Another wrapper can start this wrapper.`
 
-// runFolder is the variable with the folder for the captures of one run.
+// runFolder is the variable that names the folder for the captures of one run.
 const runFolder = "TOOLSCOPE_RUN"
 
 // mcpFlags are the flags of mcp.
 type mcpFlags struct {
 	name, record string
-	line         string // a shell command line, instead of a command
+	line         string // a shell command line, used instead of a command
 	isLine       bool
 }
 
@@ -57,7 +57,7 @@ func (a *app) mcpCommand() *cobra.Command {
 			f.isLine = cmd.Flags().Changed("line")
 			return a.runMCP(args, &f)
 		},
-		// No configuration is read: an invalid one must not stop a server from running.
+		// This function reads no configuration, because an invalid one must not prevent a server from running.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 	}
 	to := cmd.Flags()
@@ -69,7 +69,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	return cmd
 }
 
-// runMCP runs a server and ends with its exit code.
+// runMCP runs a server. toolscope then ends with the server's exit code.
 func (a *app) runMCP(args []string, f *mcpFlags) error {
 	if f.isLine {
 		return a.runLine(f)
@@ -80,7 +80,7 @@ func (a *app) runMCP(args []string, f *mcpFlags) error {
 	return a.runServer(args, f)
 }
 
-// runServer runs a server.
+// runServer runs a server and records it.
 func (a *app) runServer(args []string, f *mcpFlags) error {
 	r := newRedactor()
 	shown := r.Argv(args)
@@ -95,7 +95,7 @@ func (a *app) runServer(args []string, f *mcpFlags) error {
 	})
 }
 
-// startError is the error of a command that can't be started, with its text for the user.
+// startError is the error of a command that can't be started. Its text is for the user.
 type startError struct {
 	error
 	text string
@@ -104,11 +104,11 @@ type startError struct {
 func (e *startError) Error() string { return e.text }
 func (e *startError) Unwrap() error { return e.error }
 
-// runFunc runs a process.
+// runFunc is a function that runs a process.
 type runFunc = func(proxy.StdioOptions) (proxy.Ending, error)
 
-// runRecorded runs something, records it to a file of its own, and ends with its exit code. It runs even if
-// it can't be recorded.
+// runRecorded runs a process and records it to a separate file. toolscope then ends with the process's exit code.
+// The process runs even if it can't be recorded.
 func (a *app) runRecorded(f *mcpFlags, kind, name string, r *redact.Redactor, run runFunc) error {
 	l := newLiveInput(r, time.Now())
 	a.network = l
@@ -128,7 +128,7 @@ func (a *app) runRecorded(f *mcpFlags, kind, name string, r *redact.Redactor, ru
 		a.code = exitNoCommand
 	case err != nil:
 		a.printError(fmt.Errorf("mcp: %w", err))
-		a.code = exitNoCommand - 1 // what shells return if a command can't be run
+		a.code = exitNoCommand - 1 // shells return this code if a command can't be run
 	default:
 		a.code = ending.ExitLike()
 	}
@@ -147,8 +147,8 @@ func (a *app) stdStreams() (in, out, errs *os.File) {
 	return in, out, errs
 }
 
-// recordBeside starts the capture of a run, in dir, in the folder of runFolder, or in toolscope's own folder. It
-// reports a failure, and then returns nil.
+// recordBeside starts the capture of a run, in dir, in the folder of runFolder, or in toolscope's own folder. If
+// that fails, it reports the failure and returns nil.
 func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	var name string
 	var err error
@@ -171,10 +171,10 @@ func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	return nil
 }
 
-// endTime limits how long a server that ends waits for the disk: agents kill servers that take too long.
+// endTime is the maximum time that an ending server waits for the disk. Agents kill servers that take too long.
 const endTime = time.Second
 
-// endServer passes on the records that have arrived and closes the capture. The capture marks its own gaps.
+// endServer passes on the records that have arrived and closes the capture. The capture itself marks its gaps.
 func (a *app) endServer(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
@@ -188,8 +188,8 @@ func (a *app) endServer(l *liveInput) {
 	l.reportLimit(a)
 }
 
-// serverOf returns the name of the server that a command starts. shown is the redacted command line. The
-// name becomes part of a file name, so it is never a secret or an assignment.
+// serverOf returns the name of the server that a command starts. shown is the redacted command line. The name
+// becomes part of a file name, so it must not be a secret or an assignment.
 func serverOf(args, shown []string) string {
 	for i, arg := range args {
 		if strings.HasPrefix(arg, "-") || i > 0 && strings.Contains(arg, "=") || shown[i] != arg {
@@ -202,7 +202,7 @@ func serverOf(args, shown []string) string {
 	return programOf(shown[0])
 }
 
-// fileWord makes a name usable as part of a file name.
+// fileWord changes a name so that it can be part of a file name.
 func fileWord(name string) string {
 	word := []rune(name)
 	for i, c := range word {
@@ -213,7 +213,8 @@ func fileWord(name string) string {
 	return string(word[:min(len(word), 40)])
 }
 
-// runLine runs a command line that Claude Code starts by its prefix, and ends with its exit code.
+// runLine runs a command line that Claude Code passes to its prefix. toolscope then ends with the exit code of the
+// command line.
 func (a *app) runLine(f *mcpFlags) error {
 	l := parseStartedCommand(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
 	if l.args != nil {
@@ -230,17 +231,17 @@ func (a *app) runLine(f *mcpFlags) error {
 	})
 }
 
-// startedCommand is a command line that Claude Code starts by its prefix: a server, a shell command of the
+// startedCommand is a command line that Claude Code passes to its prefix. It is a server, a shell command of the
 // model, or something else, such as a hook.
 type startedCommand struct {
-	args      []string // command and arguments of a server
+	args      []string // command and arguments of a server; nil otherwise
 	isCommand bool     // the model started it
 	command   string
 }
 
-// parseStartedCommand parses a command line. child means that Claude Code marked the process as one of its
-// session, as it does for everything but servers. In doubt the result is neither a server nor a shell
-// command.
+// parseStartedCommand parses a command line. child means that Claude Code marked the process as a child of its
+// session. It marks every process except servers. If the kind of the line is unclear, the result is neither a
+// server nor a shell command.
 func parseStartedCommand(text string, child bool) startedCommand {
 	const before, after = " && eval ", " && pwd -P >| "
 	if from, to := strings.Index(text, before), strings.LastIndex(text, after); from >= 0 && from < to {
@@ -254,8 +255,8 @@ func parseStartedCommand(text string, child bool) startedCommand {
 	return startedCommand{}
 }
 
-// wordsOfShell splits a line into at most most words, or all words for 0. whole is false if the line has more
-// syntax for a shell than plain words.
+// wordsOfShell splits a line into at most most words, or into all words if most is 0. whole is false if the line
+// has shell syntax other than plain words.
 func wordsOfShell(text string, most int) (words []string, whole bool) {
 	var word strings.Builder
 	begun := false
@@ -307,8 +308,8 @@ func wordsOfShell(text string, most int) (words []string, whole bool) {
 	return words, true
 }
 
-// shellOf returns the shell that Claude Code reads a line with: the one whose state it saved, else the
-// user's.
+// shellOf returns the shell with which Claude Code runs a line. This is the shell whose state it saved, else the
+// user's shell.
 func shellOf(text string, env func(string) string) string {
 	candidates := []string{env("CLAUDE_CODE_SHELL"), env("SHELL"), "/bin/bash", "/usr/bin/bash", "/bin/zsh"}
 	for _, name := range []string{"bash", "zsh"} {
