@@ -10,8 +10,8 @@ import (
 // Calls finds the calls of an exchange by their ids, for protocols whose frames name the call.
 type Calls map[string]*Call
 
-// Ensure returns the call with the id in info, and opens it in t if it is new. A frame may have the name later than
-// the id.
+// Ensure returns the call with the id in info, and opens the call in t if it is new. The name may arrive in a later
+// frame than the id.
 func (k Calls) Ensure(t *Turn, info stream.CallInfo) *Call {
 	c := k[info.ID]
 	if c == nil {
@@ -26,7 +26,7 @@ func (k Calls) Ensure(t *Turn, info stream.CallInfo) *Call {
 }
 
 // SealWhole makes the arguments final with their complete value, which is a JSON value or a string that contains it.
-// It reports false if deltas came before and differ from it: then the deltas are kept.
+// It reports false if earlier deltas differ from the value; the call then keeps the deltas.
 func (c *Call) SealWhole(whole json.Value) (same bool) {
 	if c.Sealed {
 		return !whole.IsPresent() || c.Matches(whole)
@@ -46,7 +46,7 @@ func (c *Call) SealWhole(whole json.Value) (same bool) {
 // Clock turns the times of frames into the time since the first of them, for Out.Stamp.
 type Clock struct{ first time.Time }
 
-// StampAt sets the time of the current frame from a time as JavaScript and others write it.
+// StampAt sets the time of the current frame from a time in RFC 3339 format, as JavaScript writes it.
 func (k *Clock) StampAt(o *Out, text json.Value) {
 	var at time.Time
 	if at.UnmarshalText(text.OrDefault(nil)) != nil {

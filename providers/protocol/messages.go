@@ -12,9 +12,9 @@ type Message struct {
 	Role  Role
 	Parts []Part
 
-	// Raw is the JSON object that the message was read from. It is nil if the message was not read, or
-	// if one of its parts has it. What the parts can't represent is written back from Raw: a name,
-	// citations, whether the content was a string, a list or null. Other protocols ignore it.
+	// Raw is the JSON object from which the message was read. It is nil if the message was not read, or if one of its
+	// parts has it. Details that the parts can't represent are written back from Raw: a name, citations, or whether
+	// the content was a string, a list or null. Other protocols ignore Raw.
 	Raw json.Value
 }
 
@@ -57,12 +57,12 @@ type Part struct {
 	Kind PartKind
 	Text []byte // of text, reasoning or a result
 
-	ID            string     // id that a call and its result share; of reasoning, the id of its detail
+	ID            string     // id that a call and its result share; for reasoning, the id of its detail
 	Item          string     // id of its item, if that differs from ID
 	Name          string     // of the tool
 	Namespace     string     // namespace of the tool, if Name doesn't contain it
-	ToolKind      string     // of a call, its kind as in stream.Call; of a provider's result, its type on the wire
-	Parent        string     // id of the call whose code made this one
+	ToolKind      string     // for a call, its kind as in stream.Call; for a provider's result, its type on the wire
+	Parent        string     // id of the call whose code made this call
 	MCPServer     string     // MCP server that runs the call
 	Args          []byte     // of a call: the text, or the exact bytes of the value
 	Form          ArgsForm   // form of Args on the wire
@@ -87,14 +87,13 @@ func (p *Part) SetArgs(value json.Value) {
 	}
 }
 
-// ArgsAuthor is the author of a call's arguments. A client that sends a call back may have rewritten
-// them.
+// ArgsAuthor is the author of a call's arguments. A client that sends a call back may have rewritten the arguments.
 type ArgsAuthor uint8
 
 const (
-	SomeAuthor   ArgsAuthor = iota // unknown: a history doesn't show it, and the response was not seen
-	ModelAuthor                    // the model wrote them so
-	ClientAuthor                   // the model wrote something else
+	SomeAuthor   ArgsAuthor = iota // unknown: a history doesn't show the author, and the response was not seen
+	ModelAuthor                    // the model wrote these arguments
+	ClientAuthor                   // the model wrote other arguments
 )
 
 // ArgsForm is the form of a call's arguments in the history of a protocol.
@@ -148,8 +147,8 @@ func ReadMessages(request []byte, read func(json.Value) Message) (messages []Mes
 	return messages, s.End()
 }
 
-// ReadChat reads the messages of a request in which a message with the role tool is the result of one
-// call. It turns that message into one of the user, with the part that result reads.
+// ReadChat reads the messages of a request in which a message with the role tool is the result of one call. It turns
+// that message into a user message with the part that result reads.
 func ReadChat(request []byte, result func(json.Value) Part, parts func(json.Value) []Part) ([]Message, error) {
 	return ReadMessages(request, func(v json.Value) Message {
 		switch role := v.Get("role"); {
@@ -210,9 +209,9 @@ func ReadContent(content json.Value) (parts []Part) {
 	return parts
 }
 
-// Content returns the content for parts; was is the content that they were read from. The result is a
-// string if the parts fit into one, else a list. Several texts become one string only if joined is set.
-// Without parts, the result is was if was has no parts either, else nil.
+// Content returns the content for parts. was is the content from which the parts were read. The result is a string if
+// the parts fit into one, else a list. Several texts become one string only if joined is set. Without parts, the
+// result is was if was has no parts either, else nil.
 func Content(was json.Value, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {
@@ -241,9 +240,9 @@ func Content(was json.Value, parts []Part, joined bool) []byte {
 	return w.Close(']').Text
 }
 
-// ResponseText returns the text of a result in Google's protocols: it is in an object, as the field
-// output, or error if the call failed. An object with other fields is itself the text (FunctionResponse
-// in go-genai's types.go).
+// ResponseText returns the text of a result in Google's protocols. The text is in an object: in the field output, or
+// in the field error if the call failed. An object with other fields is itself the text (FunctionResponse in
+// go-genai's types.go).
 func ResponseText(response json.Value) (text []byte, failed bool) {
 	var output, err json.Value
 	members := 0

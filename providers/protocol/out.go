@@ -60,8 +60,8 @@ func (o *Out) Open(info stream.Opening) *Turn {
 	return t
 }
 
-// OpenSilently begins a turn without an event, if nothing on the wire begins it. The turn appears in
-// the session with its first event.
+// OpenSilently begins a turn without an event, for a turn that nothing on the wire begins. The turn appears in the
+// session with its first event.
 func (o *Out) OpenSilently() *Turn {
 	t := &Turn{out: o, open: true}
 	o.addTurn(t)
@@ -83,7 +83,7 @@ func (o *Out) Stamp(at time.Duration) { o.now = at }
 // LastStamp returns the latest Stamp, or stream.NoTime before the first.
 func (o *Out) LastStamp() time.Duration { return o.now }
 
-// Find reports a finding about the turn that was opened last, or before the first turn, about none.
+// Find reports a finding about the turn that was opened last. Before the first turn, the finding belongs to no turn.
 func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
 	o.emitFinding(o.last.Number(), d, format, args)
 }
@@ -100,9 +100,8 @@ func (o *Out) emitFinding(turn int32, d *stream.Diagnosis, format string, args [
 	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f})
 }
 
-// CheckName compares the event name in the framing with the type in the body. The body counts, because
-// gateways drop and change the name. A missing name is reported only if named is set: then the framing
-// has names.
+// CheckName compares the event name in the framing with the type in the body. The type counts, because gateways drop
+// and change the name. A missing name is reported only if named is set, which says that the framing has names.
 func (o *Out) CheckName(name, kind []byte, named bool) {
 	switch {
 	case bytes.Equal(name, kind):
@@ -136,7 +135,7 @@ const longText = 16 << 10
 // Release frees the buffers of an Out that gets no more events.
 func (o *Out) Release() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
 
-// originOf returns the payload of a delta whose form on the wire is from; nil if from is empty.
+// originOf returns the payload of a delta whose form on the wire is from, or nil if from is empty.
 func (o *Out) originOf(from []byte) stream.Payload {
 	if len(from) == 0 {
 		return nil
@@ -170,8 +169,8 @@ func (o *Out) removeTurn(t *Turn) {
 	}
 }
 
-// IsError reports whether the value of a field for errors is one. Some servers write an empty object or
-// an empty string if there is none.
+// IsError reports whether the value of an error field is an error. Without an error, some servers write an empty
+// object or an empty string.
 func IsError(err json.Value) bool {
 	return err.IsPresent() && !err.EmptyObject() && !err.Empty() && !err.Is("") && string(err) != "false"
 }

@@ -8,18 +8,17 @@
 //     report its content.
 //   - Call is one call of a Turn: OpenCall begins it; Args, Seal, Reject and AddResult report its
 //     content.
-//   - Shape lists the fields of a frame that a decoder uses. Each is bound once to the Raw that gets
-//     its value.
-//   - Scanner reads JSON that no Shape fits. Raw is the exact bytes of one value.
+//   - Shape lists the fields of a frame that a decoder uses. Each field is bound once to the Value that
+//     gets its value.
+//   - Scanner reads JSON that no Shape fits. Value is the exact bytes of one value.
 //   - Target says how a protocol carries history, and what its provider refuses.
 //
-// A missing Raw, or one of the wrong type, reads as empty, and the session reports what no protocol
-// allows. So a decoder reports what it reads in the order of the wire and checks little, only that a
-// turn is open.
+// A missing Value, or a Value of the wrong type, reads as empty. The session reports protocol violations. So a
+// decoder reports what it reads in the order of the wire and checks little, only that a turn is open.
 //
-// To add a protocol, add a package with a function Protocol, and one line in providers.All. The package
-// example is a complete decoder. The tests of package providers then check what every protocol must do.
-// Put fixtures of its wire into its testdata; fixture_test.go describes their form.
+// To add a protocol, add a package with a function Protocol, and one line in providers.All. The tests of package
+// providers then check the rules that hold for every protocol. Put fixtures of its wire into its testdata;
+// fixture_test.go describes their form.
 package protocol
 
 import (
@@ -43,25 +42,25 @@ type Protocol struct {
 
 	// Tools returns the tools that a request declares. It is nil if the protocol has no requests.
 	Tools func(request []byte) []Tool
-	// Model returns the model that a request asks for, or "" if the request doesn't name it. It is nil
-	// if the response names the model.
+	// Model returns the model that a request names, or "" if the request doesn't name it. It is nil if the response
+	// names the model.
 	Model func(path string, request []byte) string
-	// Request returns the request that entries of a session file record, in the form of this protocol. The
-	// client did not send it so. It is nil for a protocol that is read from a wire.
+	// Request builds a request in the form of this protocol from entries of a session file. The client did not send
+	// the request in this form. It is nil for a protocol that is read from the wire.
 	Request func(entries []byte) []byte
 	Values  bool // entries may have several lines, so each JSON value is a frame
 	// Marks are the words by which code outside of providers recognises the payloads.
 	Marks marks.Protocol
-	// Quiet lists the names of frames that its decoder doesn't read because they say nothing about the
-	// response: types, event names, or beginnings of them with a * at the end.
+	// Quiet lists the names of frames that the decoder doesn't read, because they say nothing about the response. A
+	// name is a type, an event name, or the beginning of either with a * at the end.
 	Quiet []string
 	// Findings lists the findings that only this protocol makes.
 	Findings []*stream.Diagnosis
 	// HistoryTarget says how to read the history of a request, for a protocol that is never written.
 	// Only its Decode and its rules are used. It is nil if the protocol has Targets.
 	HistoryTarget *Target
-	// Targets lists where this protocol can send history. The first is the provider that it is named
-	// after. The list is empty if the protocol has no requests.
+	// Targets lists the places to which this protocol can send history. The first is the provider after which the
+	// protocol is named. The list is empty if the protocol has no requests.
 	Targets []Target
 }
 
@@ -85,8 +84,8 @@ type SniffInput struct {
 // HeaderIs reports whether the response has the header name, in its canonical form.
 func (e SniffInput) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
 
-// SniffScore says how sure a protocol is that an exchange is its own, and why. The most points win; 0
-// makes no claim.
+// SniffScore is a protocol's confidence that an exchange uses it, with the reason. The highest score wins; 0 points
+// make no claim.
 type SniffScore struct {
 	Points int
 	Why    string
@@ -115,8 +114,8 @@ func IsDone(data []byte) bool {
 	return len(data) < 100 && string(bytes.TrimSpace(data)) == "[DONE]"
 }
 
-// A Target is where history can be sent: a wire protocol, or a provider that is stricter than its
-// protocol. Its rules are data; its functions write and read messages and requests.
+// A Target is a destination for history: a wire protocol, or a provider that is stricter than its protocol. Its rules
+// are data; its functions write and read messages and requests.
 type Target struct {
 	Name  string // "anthropic", "mistral"
 	Title string
@@ -142,16 +141,16 @@ type Target struct {
 	Merges        bool          // consecutive messages of one role are read as one
 	HasPreviousID bool          // a request can name the response that it continues, by its id
 	Refusal       Refusal
-	Hosts         []string // ends of the names of the hosts that the target describes
+	Hosts         []string // suffixes of the names of the hosts that the target describes
 
 	// Encode writes messages in the form of the request, each as a JSON text: a message, or an item if
 	// the protocol has items. It writes ids, names and arguments unchanged: the caller has fitted them
 	// to the target. A part with a Raw is written as that Raw. System messages are omitted if they have
 	// another place in the request.
 	Encode func([]Message) [][]byte
-	// Request writes a request that asks for a stream and its usage: the path, relative to the
-	// provider's address, and the body. It writes only the EncodedMessages; BuildRequest encodes the
-	// others first. It is nil for protocols that toolscope sends no requests with.
+	// Request writes a request that asks for a stream and its usage: the path, relative to the provider's address,
+	// and the body. It writes only the EncodedMessages; BuildRequest encodes the others first. It is nil for
+	// protocols in which toolscope sends no requests.
 	Request func(Request, HostFeatures) (path string, body []byte)
 	// Decode reads the history of a request. If the request is cut off or has unknown content, it reads
 	// as much as it can.
@@ -218,13 +217,13 @@ func InClass(class string, c byte) bool {
 	return false
 }
 
-// DepthRule limits the nesting of arguments. Limit is in levels: the structure around the arguments
-// takes Base of them, each object Object and each array Array. The zero value has no limit.
+// DepthRule limits the nesting of arguments. Limit counts levels. The structure around the arguments takes Base
+// levels, each object takes Object levels, and each array takes Array levels. The zero value has no limit.
 type DepthRule struct {
 	Limit, Base, Object, Array int
 }
 
-// Objects returns how many objects may nest in one another.
+// Objects returns the largest number of objects that may be nested in one another.
 func (r DepthRule) Objects() int { return (r.Limit - r.Base) / r.Object }
 
 // ReasoningRule says what a protocol does with reasoning that is sent back.
@@ -254,7 +253,7 @@ type Refusal struct {
 	LateResult     string // a result after other parts of its message
 	SameItem       string // two items with one id
 	LoneReasoning  string // reasoning that no other part of the model follows
-	OtherReasoning string // reasoning that the model didn't write so
+	OtherReasoning string // reasoning that differs from the model's reasoning
 	Order          string // messages whose roles are in the wrong order
 	EmptyText      string // a text without content
 
@@ -268,8 +267,8 @@ func FillRefusal(refusal, id, name string) string {
 	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", strconv.Itoa(len(id))).Replace(refusal)
 }
 
-// FindNamed returns the first element of all with that name. If there is none, the error lists the
-// names; kind is what it calls an element.
+// FindNamed returns the first element of all with that name. If there is none, the error lists the names. kind is the
+// noun for an element in the error.
 func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
 	var names []string
 	for i := range all {

@@ -22,8 +22,8 @@ type Turn struct {
 	reported reportedOnce
 	calls    map[int32]*Call
 	latest   *Call // last result of FindCall, Call or OpenCall
-	opened   int   // number of calls, those that are only counted too
-	client   int   // number of calls that the client is to run
+	opened   int   // number of calls, including calls that are only counted
+	client   int   // number of calls that the client has to run
 	lost     bool  // a call was used without being opened
 
 	thinking bool  // the latest text is reasoning without a signature so far
@@ -136,7 +136,7 @@ func (t *Turn) Part(text, signature json.Value, thought bool) {
 	t.SignLast(signature, "", code)
 }
 
-// EndThinking says that something follows that is neither text nor reasoning.
+// EndThinking notes that content other than text and reasoning follows.
 func (t *Turn) EndThinking() { t.thinking = false }
 
 // Usage reports the usage of the turn so far.
@@ -162,12 +162,12 @@ func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) 
 // FinishReasons are the finish reasons of a protocol.
 type FinishReasons struct {
 	What        string // the protocol's term for them, e.g. "stop reason"
-	Calls, Done string // of a turn that waits for results of its calls, and of a turn that doesn't
+	Calls, Done string // reason of a turn that waits for results of its calls, and of any other turn
 	Codes       map[string]stream.Code
 }
 
-// FinishAndCheck is Finish, for a protocol whose finish reason says whether calls are to be run. It
-// compares the reason with the calls of the turn, and returns the code of the reason.
+// FinishAndCheck is Finish for a protocol whose finish reason says whether the client has to run calls. It compares
+// the reason with the calls of the turn, and returns the code of the reason.
 func (t *Turn) FinishAndCheck(word string, of *FinishReasons) stream.Code {
 	code := of.Codes[word]
 	t.Finish(word, code)
@@ -188,7 +188,7 @@ func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	}
 }
 
-// HasClientCalls reports whether the turn has a call that the client is to run.
+// HasClientCalls reports whether the turn has a call that the client has to run.
 func (t *Turn) HasClientCalls() bool { return t.client > 0 }
 
 // Fail reports an error from the provider: its code or type, and its message.
@@ -196,8 +196,7 @@ func (t *Turn) Fail(id, message string) {
 	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.FailureInfo{Code: id}})
 }
 
-// AddResult reports the result of a call, which is known by its id, or without an id by the name of its
-// tool.
+// AddResult reports the result of a call. id identifies the call; without an id, the name of its tool does.
 func (t *Turn) AddResult(id, name string, failed bool) {
 	t.emit(stream.Event{Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.ResultFor{ID: id, Name: name}})
 }
@@ -269,8 +268,8 @@ func (t *Turn) NextCall(info stream.CallInfo) *Call {
 	return t.OpenCall(int32(t.opened), info)
 }
 
-// Call returns the latest call of a slot, never nil. If no call was opened there, the session reports the
-// events of the call that it returns, and makes no call.
+// Call returns the latest call of a slot, never nil. If no call was opened there, Call returns a new one. The session
+// reports the events of that call, and makes no call for them.
 func (t *Turn) Call(slot int32) *Call {
 	c := t.FindCall(slot)
 	if c == nil {
@@ -331,20 +330,20 @@ func (t *reportedOnce) isFirst(d *stream.Diagnosis) bool {
 	return true
 }
 
-// A Call is one call of a Turn. It remembers what its decoder reported, so that the decoder need not.
+// A Call is one call of a Turn. It keeps the facts that its decoder reported, so that the decoder needn't keep them.
 type Call struct {
 	Slot          int32
 	ID, Name      string
 	RunByProvider bool // the provider runs the call
 	Bytes         int  // bytes of arguments so far
-	LastByte      byte // last of those bytes, 0 before any
+	LastByte      byte // last byte of the arguments so far, 0 before any
 	Sealed        bool
 
 	turn     *Turn
 	silent   bool // see IsCounted
 	reported reportedOnce
 	unsealed int  // number of reported findings before the seal
-	null     bool // the arguments so far begin the word null
+	null     bool // the arguments so far are the beginning of the word null
 	keeps    bool
 	kept     []byte
 }
@@ -480,7 +479,7 @@ func (c *Call) emit(e stream.Event) {
 	c.turn.emit(e)
 }
 
-// JoinSurrogates joins surrogate pairs that deltas have split. In text each half is three bytes long.
+// JoinSurrogates joins surrogate pairs that deltas have split. In the text, each half is three bytes long.
 func JoinSurrogates(text []byte) []byte {
 	if bytes.IndexByte(text, 0xed) < 0 {
 		return text
