@@ -16,15 +16,15 @@ import (
 type cacheBreak struct {
 	path    string
 	was, is string // the words that differ, "" if the difference is not in a text
-	offset  int    // of the first byte that differs, in its text
-	bytes   int    // of the previous request, from the difference on, in the order in which providers cache
+	offset  int    // offset of the first differing byte in its text
+	bytes   int    // bytes of the previous request from the difference on, in the order in which providers cache
 	words   stream.Message
 }
 
-// cacheLife is how long a provider keeps its cache, unless the request asks for an hour.
+// cacheLife is the time for which a provider keeps its cache, unless the request asks for an hour.
 const cacheLife = 5 * time.Minute
 
-// hasExpired reports whether the provider's cache was too old at a time.
+// hasExpired reports whether the provider's cache had expired at a time.
 func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 	pause := at - l.endedAt
 	if l.endedAt <= 0 || at <= 0 {
@@ -36,8 +36,8 @@ func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 	return pause > cacheLife
 }
 
-// reportCacheBreak reports that a turn did not read the cache of the request before it, and the first difference
-// between the two requests, if both are at hand.
+// reportCacheBreak reports that a turn did not read the cache of the request before it. It also reports the first
+// difference between the two requests, if both are in memory.
 func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss) {
 	m := stream.Messagef("the request changes %s, which an earlier request sent", stream.Own(t.Request.Change.BreaksAt()))
 	fields := []any{}
@@ -52,7 +52,7 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
 }
 
-// findCacheBreak compares two requests where the first change is.
+// findCacheBreak finds the first difference between two requests, in the part that changed first.
 func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak, ok bool) {
 	was, is := conversation.ReadBody(before), conversation.ReadBody(after)
 	var from, to json.Value
@@ -130,7 +130,7 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 			break
 		}
 		if b.path, was, is = b.path+next, from, to; was == nil {
-			b.bytes = 0 // it was added after all that was there
+			b.bytes = 0 // the value was added at the end
 		} else {
 			b.bytes = len(whole) - (cap(whole) - cap(was))
 		}
@@ -153,8 +153,8 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 	return b, true
 }
 
-// differingChild returns the first child that differs between two objects or two lists; a missing child is nil. Marks
-// of the cache don't count.
+// differingChild returns the first child that differs between two objects or two lists. A missing child is nil. The
+// fields cache_control are ignored.
 func differingChild(was, is json.Value) (path string, from, to json.Value, found bool) {
 	switch {
 	case was.Kind() == '{' && is.Kind() == '{':
@@ -193,7 +193,7 @@ func differingChild(was, is json.Value) (path string, from, to json.Value, found
 	return "", nil, nil, false
 }
 
-// isDifferent reports whether two values that are not the same bytes differ.
+// isDifferent reports whether two values with different bytes also differ as JSON.
 func isDifferent(a, b json.Value) bool {
 	if k := a.Kind(); a == nil || b == nil || k != b.Kind() || k != '{' && k != '[' {
 		return true
@@ -202,7 +202,7 @@ func isDifferent(a, b json.Value) bool {
 	return found
 }
 
-// maxBreakWords is how many bytes of a difference are quoted.
+// maxBreakWords is the maximum number of quoted bytes of a difference.
 const maxBreakWords = 24
 
 // compareTexts finds the first difference of two texts, and the words there.
@@ -225,7 +225,7 @@ func (b *cacheBreak) compareTexts(was, is []byte) {
 // lastWord returns the end of a text after its last blank.
 func lastWord(text []byte) []byte { return text[bytes.LastIndexAny(text, blanks)+1:] }
 
-// wordsTo returns the beginning of a text to the first blank at from or after it.
+// wordsTo returns the beginning of a text up to the first blank at or after the offset from.
 func wordsTo(text []byte, from int) string {
 	end := len(text)
 	if from = min(from, end); bytes.ContainsAny(text[from:], blanks) {

@@ -8,12 +8,12 @@ import (
 	"toolscope/stream"
 )
 
-// callIndex finds the earlier turns that a request may send back without a search through all turns. Turns
-// are indexed by their match keys, and a request is looked up by its own keys. The cost of a turn is
-// constant, and the cost of a request depends only on its length.
+// callIndex finds the earlier turns that a request may send back, without a search through all turns. Turns are
+// indexed by their match keys, and a request is looked up by its own keys. The cost of a turn is constant, and the
+// cost of a request depends only on its length.
 //
-// It keeps a limited number of calls, and nothing of older ones. Entries and postings are numbered in
-// order; the numbers may overflow.
+// It keeps a limited number of calls, and drops the oldest. Entries and postings are numbered in order; the numbers
+// may overflow.
 type callIndex struct {
 	entries  []indexedTurn              // of turns, the oldest first
 	first    uint32                     // number of entries[0]
@@ -28,7 +28,7 @@ type callIndex struct {
 	all      bool   // for tests: search every turn
 }
 
-// maxRecalled is how many calls are kept.
+// maxRecalled is the maximum number of calls in the index.
 const maxRecalled = 1 << 16
 
 // indexedTurn is the index entry of a turn.
@@ -50,10 +50,10 @@ type posting struct {
 	back  uint32 // distance to the previous posting of the same key, 0 for none
 }
 
-// indexProgress is how far turns are indexed by a kind of keys.
+// indexProgress records how many entries are indexed by one kind of keys.
 type indexProgress struct {
 	kind replay.KeyKind
-	next uint32 // number of the first entry that is not
+	next uint32 // number of the first entry that is not indexed
 }
 
 // addTurn adds a turn, and replaces its earlier entry. It reports whether an older entry was dropped.
@@ -76,7 +76,7 @@ func (r *callIndex) addTurn(t *stream.Turn, asked replay.Position) (forgot bool)
 	return forgot
 }
 
-// dropOldest drops the oldest entry, and the postings before the first of an existing entry.
+// dropOldest drops the oldest entry, and the postings that come before the first posting of a remaining entry.
 func (r *callIndex) dropOldest() {
 	f := r.entries[0]
 	if r.calls -= int(f.calls); !f.void {
@@ -140,7 +140,7 @@ func (r *callIndex) find(c replay.MatchKey, do func(f *indexedTurn) bool) {
 	for ok {
 		m := r.postings[at-r.from]
 		if r.isDropped(m.entry) {
-			return // and so are those before it
+			return // earlier entries were dropped too
 		}
 		if f := &r.entries[m.entry-r.first]; !f.void && !do(f) {
 			return
@@ -164,7 +164,7 @@ func (r *callIndex) nextUnindexed(s replay.KeyKind) *uint32 {
 	return next
 }
 
-// indexTurn adds a turn that has ended to the index: its calls can't change any more.
+// indexTurn adds an ended turn to the index: its calls can't change any more.
 func (in *Inspector) indexTurn(t *stream.Turn) {
 	if t == nil || len(t.Calls) == 0 {
 		return
@@ -188,8 +188,8 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 	}
 }
 
-// indexOpenTurns adds the turns of an exchange that never end to the index. Requests are not compared with
-// them: they only show who wrote arguments.
+// indexOpenTurns adds those turns of an exchange to the index that never end. Requests are not compared with these
+// turns: the turns only show who wrote arguments.
 func (in *Inspector) indexOpenTurns(x *Exchange) {
 	for _, n := range x.openTurns() {
 		t := in.Session().Turn(x.turns[n])
@@ -200,8 +200,8 @@ func (in *Inspector) indexOpenTurns(x *Exchange) {
 	}
 }
 
-// summariseTurn is called before a turn is evicted or dropped. It keeps a summary, which later requests are
-// compared with.
+// summariseTurn is called before a turn is evicted or dropped. It keeps a summary, with which later requests are
+// compared.
 func (in *Inspector) summariseTurn(turn int32) {
 	f, t := in.recall.entryOf(turn), in.Session().Turn(turn)
 	if f == nil || t == nil || t.Retention != stream.InMemory {
@@ -220,8 +220,8 @@ func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
 	return f.summary.CallName(r.Call)
 }
 
-// turnReloader returns a function that reads an indexed turn again. It is nil if that is impossible or
-// would take long.
+// turnReloader returns a function that reads an indexed turn again. It returns nil if the turn can't be read again,
+// or if reading would take long.
 func (in *Inspector) turnReloader(f *indexedTurn) func() *stream.Turn {
 	const most = 8 << 20
 	x := in.Exchange(f.exchange)
@@ -259,7 +259,7 @@ func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 	return in.recall.entryOf(before.turns[len(before.turns)-1])
 }
 
-// candidateOf returns the turn of an index entry. ok is false if nothing is left of it.
+// candidateOf returns the turn of an index entry. ok is false if neither the turn nor its summary is left.
 func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
 	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Position: f.position}
 	if c.Turn != nil {
@@ -291,8 +291,8 @@ func (in *Inspector) indexByKind(s replay.KeyKind) {
 // candidateSet collects the turns whose calls a request may send back.
 type candidateSet struct {
 	in       *Inspector
-	exchange int  // the one whose turns don't count
-	own      bool // they do count: it has had requests before
+	exchange int  // the exchange whose turns don't count
+	own      bool // the turns of exchange count too: it has had earlier requests
 	turns    []int32
 }
 

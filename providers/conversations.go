@@ -25,7 +25,7 @@ type conversations struct {
 	ordered  recentMap[uint64, agentCall]                    // by the prompt of an agent
 }
 
-// How many entries are kept of each kind.
+// Limits on the number of entries of each kind.
 const (
 	maxConversations = 1 << 12
 	maxAnswers       = 1 << 13
@@ -48,13 +48,13 @@ type agentConversation struct {
 	session, agent, parent, title string
 	by                            stream.Ref
 	sub                           bool
-	unnamed                       bool                       // session is our name, not the client's
-	messageCount                  int                        // how many messages the latest request had
+	unnamed                       bool                       // session is toolscope's name, not the client's
+	messageCount                  int                        // number of messages in the latest request
 	shape                         *conversation.RequestShape // of the latest request
-	exchange                      int                        // the exchange of that request
-	calls                         []namedCall                // of the turn that ended last
-	cached                        int64                      // tokens in the provider's cache after it, -1 while unknown
-	endedAt                       time.Duration              // when it ended
+	exchange                      int                        // the exchange of the latest request
+	calls                         []namedCall                // calls of the turn that ended last
+	cached                        int64                      // cached tokens after that turn, -1 while unknown
+	endedAt                       time.Duration              // time at which that turn ended
 	loops                         callLoops
 	failed                        failedTurn
 }
@@ -105,8 +105,7 @@ func (ls *conversations) find(f *conversation.ClientFacts, r *requestKey) *agent
 	return ls.byHistory(f, r)
 }
 
-// saysAgents are the clients that mark the requests of sub-agents. Their other requests are the main
-// agent's.
+// saysAgents lists the clients that mark the requests of sub-agents. Their other requests come from the main agent.
 var saysAgents = map[string]bool{"claude-code": true, "codex": true, "opencode": true}
 
 // mainAgent returns the conversation of the main agent of a session.
@@ -199,8 +198,9 @@ func (ls *conversations) add(l *agentConversation) *agentConversation {
 	return l
 }
 
-// continuationOf returns the conversation that the messages continue: they begin with those of one of its
-// requests. If they only repeat an earlier request that the conversation has continued, they begin another.
+// continuationOf returns the conversation that a request continues: its messages begin with the messages of an
+// earlier request. If they only repeat an earlier request that the conversation has continued, they begin another
+// conversation.
 func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 	for n := len(r.way) - 1; n > 0; n-- {
 		if l := ls.paths.get(r.way[n]); l != nil {
@@ -289,13 +289,13 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// minCachedTokens is how many cached tokens must be lost for a finding.
+// minCachedTokens is the minimum number of lost cached tokens for a finding.
 const minCachedTokens = 1024
 
-// cacheLoss is how many cached tokens a turn read, if it should have read more.
+// cacheLoss compares the number of tokens that a turn read from the cache with the number that the cache held.
 type cacheLoss struct{ read, cached int64 }
 
-// noteTurnEnd notes a turn of a conversation that has ended. It returns whether a changed request broke the cache.
+// noteTurnEnd notes an ended turn of a conversation. It reports whether a changed request broke the cache.
 func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *stream.Turn) (lost cacheLoss, isBroken bool) {
 	if l == nil || t.Request == nil || t.Request.Background {
 		return lost, false
@@ -321,7 +321,7 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *strea
 // namedCall is a call whose result a later request may contain without its name.
 type namedCall struct{ id, name string }
 
-// maxCalls is how many calls of a turn are kept for that.
+// maxCalls is the maximum number of calls that are kept for a turn for this purpose.
 const maxCalls = 64
 
 // callName returns the name of a call of the conversation's previous turn, by its id.
@@ -392,8 +392,8 @@ func (x *Exchange) PromptHash() uint64 {
 	return sum.Sum64()
 }
 
-// RequestedModel returns the model that an exchange's request names, "" if unknown. In a session file it is
-// the model that answered.
+// RequestedModel returns the model that an exchange's request names, "" if unknown. In a session file it is the model
+// that wrote the response.
 func (v *View) RequestedModel(exchange int) string {
 	x := v.Exchange(exchange)
 	if x == nil {
@@ -412,8 +412,8 @@ func (v *View) RequestedModel(exchange int) string {
 	return model
 }
 
-// MaySharePrompt is a fast check whether two requests may have the same prompt: as far as it is known,
-// their conversations begin in the same way.
+// MaySharePrompt quickly reports whether two requests may have the same prompt. It compares the beginnings of their
+// conversations, as far as they are known.
 func (x *Exchange) MaySharePrompt(other *Exchange) bool {
 	begin, others := x.position.Begin, other.position.Begin
 	return begin == 0 || others == 0 || begin == others

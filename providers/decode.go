@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// handleFrame handles one frame as it is completed.
+// handleFrame handles a frame once it is complete.
 func (x *Exchange) handleFrame(f stream.Frame) {
 	n := x.Response.EndFrame(x.gap.base + f.End)
 	switch {
@@ -30,7 +30,7 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 		if f.Kind == stream.FrameData {
 			x.chooseProtocol(protocol.SniffInput{Event: f.Event, Data: f.Data}, false)
 		}
-		if last := len(x.pending) - 1; x.decoder == nil { // it waits, but its bytes are only valid now
+		if last := len(x.pending) - 1; x.decoder == nil { // the frame waits, but its bytes are only valid now
 			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
 		}
 	} else {
@@ -88,7 +88,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	case last && len(x.pending) > 0 && x.AsksNothing():
 		best, score = &plainHTTP, protocol.SniffScore{Why: "the request contains nothing for a model to answer"}
 	case last && len(x.pending) > 0:
-		if x.Head.Wrappers == "" && x.Head.Status == 0 { // a payload from HTTP or a log was put there on purpose
+		if x.Head.Wrappers == "" && x.Head.Status == 0 { // payloads from HTTP or a log need no guess
 			x.Guess = guessPayload(x.pending)
 		}
 		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "no frame is recognised"}
@@ -128,8 +128,8 @@ func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
 	x.Protocol, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
-// resolveProtocol decides if path and header claim one protocol and a frame claims another. Two frames with
-// that claim outweigh the path. One doesn't: errors look similar in all protocols.
+// resolveProtocol chooses a protocol when path and header point to one protocol and a frame points to another. Two
+// such frames outweigh the path. One doesn't: errors look similar in all protocols.
 func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
 	own, ownScore := detectProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
 	switch {
@@ -226,8 +226,8 @@ func (x *Exchange) reportPage(page []byte) {
 		Text: "HTML between the events, which clients ignore: " + pageWords(page)})
 }
 
-// requestedModel returns the model that the request names, if the response can't name it: some protocols
-// never do, nor do refused responses or those without a body.
+// requestedModel returns the model that the request names, if the response can't name it. Some protocols never name
+// the model. Refused responses and responses without a body don't name it either.
 func (x *Exchange) requestedModel() string {
 	switch {
 	case x.Protocol.Model != nil:
@@ -248,7 +248,7 @@ func (x *Exchange) reportUndecodable(why string) {
 	x.handleEvent(e)
 }
 
-// lastTurn returns the open turn, else the last one; 0 before there is any.
+// lastTurn returns the open turn, else the last one. It returns 0 before the first turn.
 func (x *Exchange) lastTurn() int32 {
 	if t := x.out.Current().Number(); t != stream.NoTurn {
 		return t
@@ -279,7 +279,7 @@ func (x *Exchange) handleEvent(e stream.Event) {
 	}
 }
 
-// emit stamps an event, adds it to the timeline and then calls each part of the exchange that follows events.
+// emit stamps an event, adds it to the timeline, and then passes it to each part of the exchange that follows events.
 // The first event of a turn, of any kind, opens it.
 func (x *Exchange) emit(e stream.Event) {
 	if x.isUnknowable(e) || x.details.isBeyondLimit(&e) {
@@ -355,8 +355,8 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	x.past.reportRequest()
 }
 
-// isUnknowable reports whether an event reports something as missing that the source doesn't contain, or usage
-// that an earlier exchange has reported.
+// isUnknowable reports whether the source can't support an event: the event reports a missing part that the source
+// never contains, or usage that an earlier exchange has reported.
 func (x *Exchange) isUnknowable(e stream.Event) bool {
 	if e.Kind == stream.UsageEvent && x.Head.UsageBefore {
 		return true
@@ -377,9 +377,9 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 	return false
 }
 
-// endUnknown changes the end of one of the decoder's turns if the source doesn't contain how responses ended. A source
-// that keeps only complete calls makes their arguments final, except those that stop in the middle. In any other source
-// only the protocol does.
+// endUnknown changes the end of one of the decoder's turns if the source doesn't contain how responses ended. A
+// source that keeps only complete calls makes their arguments final, except arguments that stop in the middle. In any
+// other source, only the protocol makes arguments final.
 func (x *Exchange) endUnknown(e *stream.Event, turn int32) {
 	switch {
 	case x.Head.NoDeltas:
@@ -414,10 +414,10 @@ func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 	return e
 }
 
-// unwrapBedrock opens the envelope in which Bedrock's InvokeModelWithResponseStream sends the events of
-// the model's own protocol: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}} (bedrock.go of
-// anthropic-sdk-go). Any other frame is returned unchanged. In SDK logs, the key of an exception that
-// ends a stream is its name; it becomes the Failed frame that it was on the wire.
+// unwrapBedrock removes the wrapper in which Bedrock's InvokeModelWithResponseStream sends the events of the model's
+// own protocol: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}} (bedrock.go of anthropic-sdk-go). It returns
+// any other frame unchanged. In SDK logs, an exception that ends a stream has its name as the key. It becomes a
+// Failed frame, as it was on the wire.
 func unwrapBedrock(f stream.Frame) stream.Frame {
 	inner := json.Value(f.Data)
 	switch {
@@ -441,12 +441,12 @@ func unwrapBedrock(f stream.Frame) stream.Frame {
 	return f
 }
 
-// mayBeWrapped reports whether a frame has the name of an envelope, or is in a log without names.
+// mayBeWrapped reports whether a frame has the name of a wrapper, or is in a log without names.
 func mayBeWrapped(f *stream.Frame) bool {
 	return f.Kind == stream.FrameData && !f.Failed && (string(f.Event) == "chunk" || len(f.Event) == 0 && !f.Named)
 }
 
-// exceptions are the exceptions of Bedrock's streams (ConverseStreamOutput and ResponseStream in the service
+// exceptions lists the exceptions of Bedrock's streams (ConverseStreamOutput and ResponseStream in the service
 // model).
 var exceptions = map[string]bool{
 	"internalServerException": true, "modelStreamErrorException": true, "modelTimeoutException": true,

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// frameFormat is how a body is split into frames, and its name.
+// frameFormat is a named way to split a body into frames.
 type frameFormat struct {
 	name   string
 	framer stream.Framer
@@ -19,8 +19,8 @@ type frameFormat struct {
 // awsFraming is the name of the framing of Bedrock's streams.
 const awsFraming = "AWS event stream"
 
-// sniffFraming decides by the first bytes. The content type only breaks ties, because error bodies come
-// with any type. ok is false while it needs more bytes.
+// sniffFraming determines the framing from the first bytes of a body. The content type only breaks ties, because
+// error bodies come with any type. ok is false while more bytes are needed.
 func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
 		return frameFormat{awsFraming, new(stream.EventStream)}, true
@@ -173,9 +173,9 @@ func sniffArray(text []byte, ended bool) (f frameFormat, ok bool) {
 	return frameFormat{"nested arrays", &stream.Array{Within: 1}}, true
 }
 
-// arrayStart is the start of nested arrays: the brackets before the first value that is not an array, that
-// value, and the next one. Each value is represented by its first byte; null is n, even if it is left out,
-// any digit is 0, and the role of a content is m. An empty array is its closing bracket.
+// arrayStart is the start of nested arrays: the brackets before the first value that is not an array, that value, and
+// the next one. Each value is represented by its first byte, with these exceptions. null is n, even if it is left
+// out; any digit is 0; the role of a content is m. An empty array is its closing bracket.
 type arrayStart struct {
 	opened      int
 	first, next byte
@@ -242,8 +242,8 @@ func (b arrayStart) chunkDepth() int {
 	return depth // a chunk without candidates, or an error
 }
 
-// valueKind returns the kind of the value at the start of text, as in arrayStart, and the text after a
-// null. It is 0 if more bytes are needed.
+// valueKind returns the kind of the value at the start of text, as in arrayStart, and the text after a null. kind is
+// 0 if more bytes are needed.
 func valueKind(text []byte) (kind byte, rest []byte) {
 	switch {
 	case len(text) == 0:
@@ -276,7 +276,7 @@ func trimSpace(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
 // PayloadGuess is the kind of a text of unknown origin.
 type PayloadGuess int8
 
-// The kinds.
+// The kinds of payloads.
 const (
 	LooksLikeNothing PayloadGuess = iota // neither a response nor a request of a provider
 	LooksLikeChunk                       // one event of a stream, or a part of a response

@@ -41,10 +41,11 @@ func (x *Exchange) checkStatus() {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
 }
 
-// refusedForNow are the status codes by which a server refuses a correct request: a timeout, too early, too many requests.
+// refusedForNow lists the status codes with which a server refuses a correct request: a timeout, too early, too many
+// requests.
 var refusedForNow = []int{408, 425, 429}
 
-// isErrorPage reports whether the response is a page of HTML for an HTTP error.
+// isErrorPage reports whether the response is an HTML page for an HTTP error.
 func (x *Exchange) isErrorPage() bool {
 	return x.Head.Status >= 400 && beginsPage(x.Response.Bytes(0, min(x.Response.Size(), maxPageStart)))
 }
@@ -61,7 +62,7 @@ var (
 
 func beginsPage(body []byte) bool { return pageStart.Match(bytes.TrimPrefix(body, []byte(bom))) }
 
-// pageWords returns the text of a page. A title that the page repeats comes once.
+// pageWords returns the text of a page. A text that the page repeats, such as its title, is included once.
 func pageWords(body []byte) string {
 	var words []string
 	for _, part := range pageTags.Split(string(body), -1) {
@@ -87,7 +88,7 @@ func (x *Exchange) reportUnanswered() {
 	}
 	turn := x.lastTurn()
 	switch x.by {
-	case stream.Client: // the client went away: it doesn't miss the response
+	case stream.Client: // the client disconnected: it doesn't miss the response
 	case 0: // the reason is toolscope's own: no provider sent it
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: stream.Network}})
 	default:
@@ -123,7 +124,8 @@ func (x *Exchange) reportOwn() {
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
 // handleEnding handles the events that the decoder makes at the end. If a party other than the provider ended the
-// response, missing parts are not findings. Neither is a protocol that was not recognised in so few frames.
+// response, missing parts are not findings. A protocol that was not recognised in so few frames is not a finding
+// either.
 func (x *Exchange) handleEnding(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
@@ -163,8 +165,7 @@ func (d plainDecoder) Frame(stream.Frame) error {
 // Close leaves the turn open: the exchange ends it as HTTP does.
 func (plainDecoder) Close() {}
 
-// isPlain reports whether no model answers the request: its path shows that, or the server refused a
-// WebSocket.
+// isPlain reports whether the request doesn't go to a model: its path shows that, or the server refused a WebSocket.
 func (x *Exchange) isPlain() bool {
 	if x.in.forcedFor(x.Number) != nil {
 		return false
@@ -172,15 +173,15 @@ func (x *Exchange) isPlain() bool {
 	return x.requests.path != "" || x.requests.upgrades && slices.Contains(noWebSocket, x.Head.Status)
 }
 
-// noWebSocket are the status codes of servers without WebSockets.
+// noWebSocket lists the status codes of servers without WebSockets.
 var noWebSocket = []int{404, 405, 426, 501}
 
-// AsksNothing reports whether the request contains nothing that a model could answer.
+// AsksNothing reports whether the request contains no input for a model.
 func (x *Exchange) AsksNothing() bool {
 	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.requests.upgrades && x.in.forcedFor(x.Number) == nil
 }
 
-// endPlain ends the turn of an exchange in which no model answers.
+// endPlain ends the turn of an exchange without a model.
 func (x *Exchange) endPlain() {
 	if x.decoder == nil && x.why == "" && x.Head.Status != 0 && !x.own && (x.isPlain() || x.AsksNothing() && x.Head.Status < 400) {
 		x.setProtocol(&plainHTTP, "method and path")

@@ -12,9 +12,9 @@ import (
 // was reloaded first is evicted if it can be read again, else dropped. Open exchanges are always kept.
 // The zero Retention keeps everything.
 type Retention struct {
-	Bytes      int64 // of exchanges that can't be read again; 0 for no limit
-	Rereadable int64 // of exchanges that can; 0 for no limit
-	Rows       int   // how many turns stay in the session, if the first ones are dropped; 0 for all
+	Bytes      int64 // limit for exchanges that can't be read again; 0 for no limit
+	Rereadable int64 // limit for exchanges that can be read again; 0 for no limit
+	Rows       int   // maximum number of turns in the session; the first ones are dropped; 0 for no limit
 
 	// ReadOnce frees the bytes of responses once they are read. Their turns stay, but can't be reloaded
 	// after they are dropped.
@@ -37,8 +37,8 @@ type evictable struct {
 	part *exchangePart // nil for all of it
 }
 
-// evictionQueue holds units in the order of their eviction, and their bytes. A pinned unit leaves the
-// queue when it is due, and joins its end when it is unpinned, so it is not checked again before.
+// evictionQueue holds units in the order of their eviction, and their bytes. A pinned unit leaves the queue when its
+// eviction is due. It rejoins the queue at the end when it is unpinned, so it is not checked before that.
 type evictionQueue struct {
 	lots  []evictable
 	bytes int64 // including units that left the queue because of a pin
@@ -77,7 +77,7 @@ func (k *evictor) add(of evictable) {
 	l.lots = append(l.lots, of)
 }
 
-// byteCount returns the byte count of the unit.
+// byteCount returns a pointer to the byte count of the unit.
 func (of evictable) byteCount() *int64 {
 	if of.part != nil {
 		return &of.part.bytes
@@ -184,14 +184,14 @@ func (x *Exchange) evict() {
 	x.freeBytes()
 }
 
-// drop frees everything but the rows of the turns, and the first rows if there are too many.
+// drop frees everything except the rows of the turns. It also frees the first rows if there are too many.
 func (x *Exchange) drop() {
 	x.in.dropTurns(x.turns)
 	x.freeAll()
 	x.in.trimRows()
 }
 
-// dropTurns frees everything of turns but their rows.
+// dropTurns frees everything of turns except their rows.
 func (in *Inspector) dropTurns(turns []int32) {
 	for _, number := range turns {
 		in.summariseTurn(number)
@@ -221,8 +221,8 @@ func (x *Exchange) isFullyDropped() bool {
 	return x.dropped && !slices.ContainsFunc(x.turns, func(number int32) bool { return x.in.Session().Turn(number) != nil })
 }
 
-// dropReadBytes frees bytes of the response that were read. It keeps those of an error, whose message may be
-// needed at the end.
+// dropReadBytes frees the bytes of the response that were read. It keeps the bytes of an error, because the message
+// may be needed at the end.
 func (x *Exchange) dropReadBytes() {
 	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
 		x.Response.EvictAll()
@@ -250,9 +250,9 @@ func (x *Exchange) Evicted() bool { return x.evicted }
 // errSourceChanged is the error for a source that differs from the first read.
 var errSourceChanged = errors.New("the file has changed since it was read")
 
-// Reload reads an evicted turn again, with everything that was evicted with it. It returns a function that
-// reads, which may run concurrently, and which returns a function that puts the result in place. On an
-// error, the unit is dropped, and its turns get a finding. Reload returns nil if the turn is not evicted.
+// Reload reads an evicted turn again, with the rest of its unit of eviction. It returns a function read, which may
+// run concurrently. read returns a function put, which puts the result in place. On an error, the unit is dropped,
+// and its turns get a finding. Reload returns nil if the turn is not evicted.
 func (in *Inspector) Reload(turn int32) (read func() (put func() error)) {
 	t := in.Session().Turn(turn)
 	if t == nil || in.byNumber[t.Exchange] == nil {
@@ -311,18 +311,18 @@ func (in *Inspector) reportLost(turns []int32, err error) {
 	}
 }
 
-// exchangePart is a range of ended turns of a long exchange, with their bytes of the response. It is evicted on
-// its own: the exchange need not have ended.
+// exchangePart is a range of ended turns of a long exchange, with their bytes of the response. It is evicted
+// separately: the exchange need not have ended.
 //
-// A part begins with the frame that opens its first turn, while no other turn is open. So it can be read
-// without the bytes before it.
+// A part begins with the frame that opens its first turn, while no other turn is open. So it can be read without the
+// bytes before it.
 type exchangePart struct {
 	x          *Exchange
 	from, to   int                   // range of the exchange's turns
 	start, end int64                 // range of its response's bytes
 	source     stream.VerbatimSource // nil if it can't be read again
 	bytes      int64                 // memory in use
-	aside      bool                  // a turn of it is pinned, and it is not in its queue
+	aside      bool                  // one of its turns is pinned, and the part is not in its queue
 	evicted    bool                  // its content can be reloaded
 	dropped    bool
 	sum        uint64 // hash of its bytes, while it is evicted
@@ -331,8 +331,8 @@ type exchangePart struct {
 // minPartBytes is the minimum size of a part, in bytes of the response.
 const minPartBytes = 256 << 10
 
-// beginPart is called before a turn opens. If all turns before it have ended, and have enough bytes, it
-// makes a part of them.
+// beginPart is called before a turn opens. If all turns before it have ended and have enough bytes, beginPart makes a
+// part of them.
 func (p *exchangeParts) beginPart(turn int) {
 	if turn == 0 || p.x.framer == nil || p.x.glued {
 		return
@@ -363,13 +363,13 @@ func (p *exchangeParts) addPart(turn int, end int64) {
 	p.x.in.kept.add(evictable{p.x, part})
 }
 
-// exchangeParts are the parts of an exchange, without the first ones that were dropped.
+// exchangeParts holds the parts of an exchange, except the first ones that were dropped.
 type exchangeParts struct {
 	x     *Exchange
 	of    []*exchangePart
-	aside int   // how many of them are out of their queue
-	turns int   // turns of the exchange that are in parts, including dropped ones
-	bytes int64 // of its response that are in parts
+	aside int   // number of parts that are out of their queue
+	turns int   // number of the exchange's turns that are in parts, including dropped parts
+	bytes int64 // number of the response's bytes that are in parts
 }
 
 // verbatimSource returns the source that contains the bytes of the response unchanged, or nil.
@@ -425,7 +425,7 @@ func (p *exchangePart) evict() {
 	p.x.Response.Evict(p.start, p.end)
 }
 
-// drop frees everything but the rows of the turns.
+// drop frees everything except the rows of the turns.
 func (p *exchangePart) drop() {
 	in, x := p.x.in, p.x
 	p.evicted, p.dropped = false, true

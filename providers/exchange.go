@@ -17,26 +17,26 @@ type Exchange struct {
 	Number   int
 	Head     *stream.Head       // of the response; Method and URL also if only the request has them; never modified
 	Coding   string             // the codings that were decoded: "gzip", "chunked, br"
-	Framing  string             // how the response is framed, "" while unknown
+	Framing  string             // framing of the response, "" while unknown
 	Protocol *protocol.Protocol // nil while unknown
-	Why      string             // how the protocol was recognised
+	Why      string             // evidence by which the protocol was recognised
 	Ended    bool
 
 	in        *Inspector
 	from      stream.Location // the location of all its records
 	turns     []int32         // timeline numbers of the decoder's turns
-	times     []time.Duration // by turn: when its request began, or NoTime; nil if none is known
+	times     []time.Duration // by turn: start of its request, or NoTime; nil if no time is known
 	position  replay.Position // its place in its conversation, once observed
-	why       string          // it ended, if it did not end normally
+	why       string          // reason for its end, if it did not end normally
 	client    string          // the client, if its header names it
 	at        time.Duration
-	headAt    time.Duration // when the head of the response arrived, or NoTime
-	ahead     time.Duration // of the inspector's epoch: the zero of its own times
+	headAt    time.Duration // time of arrival of the response's head, or NoTime
+	ahead     time.Duration // time from the inspector's epoch to the zero of its own times
 	timed     bool          // ahead is known
 	byteCount int64         // bytes in memory, while it may be evicted
 	sum       uint64        // hash of its bytes, while it is evicted
 	known     knownSince
-	pinned    int32        // how often turns of it are pinned
+	pinned    int32        // number of pins on its turns
 	passing   bool         // some of its records have no location
 	begun     bool         // bytes of the response have arrived
 	own       bool         // toolscope answered, not a provider
@@ -58,7 +58,7 @@ type pendingFrame struct {
 	missed int64 // bytes of a gap
 }
 
-// EndReason returns, in words, why the exchange ended, "" if it ended normally.
+// EndReason returns the reason for the end of the exchange in words, or "" if it ended normally.
 func (x *Exchange) EndReason() string { return x.why }
 
 // AnsweredByToolscope reports whether toolscope answered in place of the provider.
@@ -185,9 +185,8 @@ func (x *Exchange) reportTrouble() {
 	x.trouble = nil
 }
 
-// sniffAlways is how many bytes of a body are sniffed again with each record while they do not tell
-// the framing. A longer head is sniffed again only after it has grown by a quarter: so the time
-// stays linear.
+// sniffAlways is the size up to which the start of a body is sniffed again with each record, while the framing is
+// unknown. A longer start is sniffed again only after it has grown by a quarter, so the time stays linear.
 const sniffAlways = 4096
 
 // feedFramer frames new bytes of the response, once the framing is known.
@@ -307,7 +306,7 @@ func (x *Exchange) end() {
 	x.in.addEvictable(x)
 }
 
-// closeLast ends a turn that the decoder doesn't know: its frames can't be decoded, or are unknown.
+// closeLast closes a turn that the decoder doesn't know, because the turn's frames can't be decoded or are unknown.
 func (x *Exchange) closeLast() {
 	n := int32(len(x.turns) - 1)
 	if n < 0 || x.out.Current().Number() != stream.NoTurn {
@@ -331,18 +330,18 @@ type closedDecoder struct{}
 func (closedDecoder) Frame(stream.Frame) error { return nil }
 func (closedDecoder) Close()                   {}
 
-// exchangeContent is the content of an exchange until it is evicted. All evicted exchanges share an empty
-// content without an owner, which nothing may modify: see ensureContent.
+// exchangeContent is the content of an exchange until it is evicted. All evicted exchanges share an empty content
+// without an owner, which must not be modified: see ensureContent.
 type exchangeContent struct {
 	Request       stream.Wire
 	RequestHeader map[string][]string // of the request, canonical names; nil if it was not seen, or is not kept
 	Response      stream.Wire         // the body, decoded
 	Sent          stream.Wire         // the response's bytes as sent, if they differ from Response
-	Guess         string              // what an unknown response looks like
+	Guess         string              // guessed kind of an unknown response
 
 	chain       *coding.Chain // nil before the first bytes, and if there is nothing to decode
 	broken      bool          // the codings can't be decoded any further
-	bomb        bool          // because the body becomes too large
+	bomb        bool          // broken is set because the body becomes too large
 	trouble     error         // the reason, until it is reported
 	gap         gaps          // bytes that were missed
 	notes       []string      // notes on the exchange that wait for a turn
@@ -358,9 +357,9 @@ type exchangeContent struct {
 	first       *firstJSONObject   // the object at the start of the body, while the framing is unknown
 	sniffAt     int64              // size of the body at which framing is tried again
 	pending     []pendingFrame     // frames that wait for a protocol
-	waiting     int                // how many of them hold data
+	waiting     int                // number of pending frames with data
 	pageFound   bool               // a page in the stream was reported
-	suspect     *protocol.Protocol // the protocol that the last of them suggests, against path and header
+	suspect     *protocol.Protocol // protocol that the last pending frame suggests, in conflict with path and header
 	text        textCalls          // calls in the text of turns
 	silence     silence            // between the deltas of the current turn
 	check       schemaCheck
@@ -395,7 +394,7 @@ func (x *Exchange) freeBytes() {
 	}
 }
 
-// freeAll frees everything but the row, for good.
+// freeAll frees everything except the row, for good.
 func (x *Exchange) freeAll() {
 	x.ensureContent()
 	x.notes = nil
@@ -406,7 +405,7 @@ func (x *Exchange) freeAll() {
 	x.dropped, x.from = true, stream.Location{}
 }
 
-// noteLocation extends the exchange's location by that of a record.
+// noteLocation extends the exchange's location by a record's location.
 func (x *Exchange) noteLocation(p stream.Location) {
 	switch {
 	case p.Source == nil || x.from.Source != nil && x.from.Source != p.Source:
@@ -418,7 +417,7 @@ func (x *Exchange) noteLocation(p stream.Location) {
 	}
 }
 
-// location returns where the source has the exchange: nowhere if a part of it has no location.
+// location returns the exchange's location in its source. It is empty if a part of the exchange has no location.
 func (x *Exchange) location() stream.Location {
 	if x.passing {
 		return stream.Location{}

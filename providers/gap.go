@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// gaps describes bytes of a response that toolscope missed, which is its own fault. Invariants:
+// gaps describes bytes of a response that toolscope itself missed. Invariants:
 //
 //   - The two sides of a gap are never joined. The open frame is not decoded,
 //     and reading resumes at the next certain start of a frame.
@@ -19,14 +19,14 @@ import (
 //   - Findings of the decoder after the gap are not reported: the gap may cause them.
 type gaps struct {
 	x            *Exchange
-	missed       int64 // bytes of the response, in all
+	missed       int64 // missed bytes of the response, in total
 	hidden       bool  // a turn that began unseen may still be open
 	first        int32 // number of the decoder's first turn after the gap
 	undecoded    bool  // the codings can't be decoded after the gap
-	base         int64 // where in the response the framer began
-	seeking      bool  // it looks for the next start of a frame
+	base         int64 // offset in the response at which the framer began
+	seeking      bool  // the next start of a frame is not found yet
 	requestBytes int64 // bytes of the request that were missed
-	lookedAt     int64 // size of the response when it last looked
+	lookedAt     int64 // size of the response at the last search
 }
 
 // noteMissed notes that n bytes of the response were missed.
@@ -69,7 +69,7 @@ func (g *gaps) leaveFrame() {
 	g.x.framer, g.x.first = nil, nil
 }
 
-// endFrame makes the rest before end a frame of its own, which is not decoded.
+// endFrame makes the bytes before end a frame of their own, which is not decoded.
 func (g *gaps) endFrame(end int64) {
 	last := int64(0)
 	if n := g.x.Response.Frames(); n > 0 {
@@ -98,8 +98,8 @@ func (g *gaps) resync(ended bool) {
 	g.x.framer.Write(tail[at:], g.x.onFrame)
 }
 
-// nextFrameStart returns where in tail the next frame begins, and the framing. The framer is nil while that
-// is unknown; in a body of one JSON text it stays unknown.
+// nextFrameStart returns the offset in tail at which the next frame begins, and the framing. The framer is nil while
+// the offset is unknown. In a body of one JSON text, it stays unknown.
 func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	contentType := ""
 	if v := g.x.Head.Header["Content-Type"]; len(v) > 0 {
@@ -198,8 +198,8 @@ func (g *gaps) isDoubtful(e stream.Event) bool {
 	return false
 }
 
-// afterEvent handles the events after a gap. A turn may have begun in the gap. Until a turn has surely ended,
-// each turn that seems to begin may be the rest of that one.
+// afterEvent handles the events after a gap. A turn may have begun in the gap. Until a turn has surely ended, each
+// turn that seems to begin may be the rest of the unseen turn.
 func (g *gaps) afterEvent(e stream.Event, turn int32) {
 	switch {
 	case !g.hidden:
@@ -211,9 +211,9 @@ func (g *gaps) afterEvent(e stream.Event, turn int32) {
 	}
 }
 
-// isGlued reports whether a frame of an event stream contains several events. Without blank lines between
-// them, e.g. in logs filtered for data lines, the framing reads them as one event. Then the first line is
-// a complete object, which no JSON text continues.
+// isGlued reports whether a frame of an event stream contains several events. Without blank lines between events,
+// e.g. in logs filtered for data lines, the framing reads them as one event. The first line of such a frame is a
+// complete object, so the next line can't belong to the same JSON text.
 func isGlued(f stream.Frame) bool {
 	line, _, more := bytes.Cut(f.Data, []byte("\n"))
 	return more && json.IsObject(line)

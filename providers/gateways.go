@@ -10,8 +10,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// gateways are programs and services that answer for a provider that they don't reach, each by a header or by words of
-// its page, in lower case.
+// gateways lists programs and services that respond in place of a provider that they don't reach. Each is recognised
+// by a header, or by words of its page in lower case.
 var gateways = []struct{ name, header, value, words string }{
 	{"Cloudflare", "Cf-Ray", "", "cloudflare"},
 	{"Cloudflare", "Server", "cloudflare", "error code: 52"},
