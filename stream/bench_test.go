@@ -21,8 +21,8 @@ func sizeName(n int) string {
 	return fmt.Sprintf("%dMiB", n>>20)
 }
 
-// BenchmarkLexer lexes one call's arguments: at once, in deltas as providers cut them, and byte by
-// byte. The lexer is used again, so its room for tokens is there.
+// BenchmarkLexer lexes the arguments of one call: at once, in deltas as providers cut them, and byte by byte.
+// The lexer is reused, so it already has memory for its tokens.
 func BenchmarkLexer(b *testing.B) {
 	for _, cuts := range []struct {
 		name        string
@@ -53,7 +53,7 @@ func BenchmarkLexer(b *testing.B) {
 	}
 }
 
-// sampleSSE is a stream as Anthropic sends it, with one delta an event.
+// sampleSSE returns a stream as Anthropic sends it, with one delta per event.
 func sampleSSE(lineEnd string) []byte {
 	var b []byte
 	for i, d := range sampleDeltas(sampleArgs(1<<20), 8, 20) {
@@ -62,8 +62,8 @@ func sampleSSE(lineEnd string) []byte {
 	return b
 }
 
-// BenchmarkSSE frames such a stream in network reads of 4 KiB. Newlines is the same bytes merely
-// searched for line feeds: nothing can be faster.
+// BenchmarkSSE frames such a stream in network reads of 4 KiB. Newlines only searches the same bytes for line
+// feeds: a framer can't be faster.
 func BenchmarkSSE(b *testing.B) {
 	const read = 4 << 10
 	inReads := func(wire []byte, use func([]byte)) {
@@ -102,7 +102,7 @@ func BenchmarkSSE(b *testing.B) {
 	})
 }
 
-// sampleEvents are the events of one call with arguments of size.
+// sampleEvents returns the events of one call with size bytes of arguments.
 func sampleEvents(size int) []Event {
 	events := []Event{opened(0, "toolu_1", "write_file")}
 	for i, d := range sampleDeltas(sampleArgs(size), 8, 20) {
@@ -113,8 +113,8 @@ func sampleEvents(size int) []Event {
 	return append(events, sealed(0))
 }
 
-// BenchmarkApply folds one call from nothing, and asks for its status after every delta, as a
-// screen might.
+// BenchmarkApply folds one call from the beginning. It reads the call's status after every delta, as a screen
+// might.
 func BenchmarkApply(b *testing.B) {
 	for _, size := range benchSizes {
 		b.Run(sizeName(size), func(b *testing.B) {
@@ -136,8 +136,8 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkTimeline appends the events of one call and reports what stays in memory for each, with
-// the bytes of the arguments.
+// BenchmarkTimeline appends the events of one call. It reports the memory that is kept for each event,
+// including the bytes of the arguments.
 func BenchmarkTimeline(b *testing.B) {
 	events := sampleEvents(1 << 20)
 	var tl *Timeline
@@ -158,7 +158,7 @@ func BenchmarkTimeline(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/(float64(b.N)*n), "ns/event")
 }
 
-// heap is how many bytes are reachable.
+// heap returns the number of reachable bytes.
 func heap() float64 {
 	runtime.GC()
 	runtime.GC()
@@ -167,8 +167,8 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// BenchmarkTimelineAt asks for the past of a million events at random places: of one turn after
-// another, of one long call, and of 200 calls that take turns.
+// BenchmarkTimelineAt reads the past of a million events at random places. The events are those of one turn
+// after another, of one long call, or of 200 calls that alternate.
 func BenchmarkTimelineAt(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -192,7 +192,7 @@ func BenchmarkTimelineAt(b *testing.B) {
 	}
 }
 
-// longestStride is how many events are folded at most for a past session.
+// longestStride returns the maximum number of events that are folded for a past session.
 func longestStride(tl *Timeline) float64 {
 	longest, last := 0, 0
 	for _, c := range append(slices.Clone(tl.checkpoints), checkpoint{events: tl.Len()}) {
@@ -201,7 +201,7 @@ func longestStride(tl *Timeline) float64 {
 	return float64(longest)
 }
 
-// manyTurns are about n events of turns with one call each, so many of them at once.
+// manyTurns returns a timeline of about n events: turns with one call each, atOnce of them in parallel.
 func manyTurns(n, size, atOnce int) *Timeline {
 	tl := new(Timeline)
 	events := append(sampleEvents(size), closed(CloseEnd))

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// perDelta is what f costs for each of n deltas: allocations, and bytes of them.
+// perDelta returns the cost of f for each of n deltas: the number of allocations and of allocated bytes.
 func perDelta(n int, f func()) (allocs, bytes float64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -44,7 +44,7 @@ func TestFramersAllocate(t *testing.T) {
 	}
 }
 
-// TestApplyIsLinear: what a delta allocates does not depend on how much came before it.
+// TestApplyIsLinear checks that the allocations for a delta don't depend on the size of the earlier arguments.
 func TestApplyIsLinear(t *testing.T) {
 	cost := func(size int) (allocs, bytes float64) {
 		events := sampleEvents(size)
@@ -69,11 +69,11 @@ func applyAll(events []Event) *Session {
 	return s
 }
 
-// TestApplyReadsNothingAgain: while a call grows no event looks at what came before it, so that its
-// cost cannot depend on how much that is.
+// TestApplyReadsNothingAgain checks that no event reads earlier arguments while a call grows. So the cost of an
+// event can't depend on their size.
 func TestApplyReadsNothingAgain(t *testing.T) {
 	events := sampleEvents(64 << 10)
-	events = events[:len(events)-1] // the seal looks at all, once
+	events = events[:len(events)-1] // the seal reads everything, once
 	want := applyAll(events).Turns[0].Calls[0]
 	s := new(Session)
 	for _, e := range events {

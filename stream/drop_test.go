@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// turnsOf are the events of n turns with two calls and a text each, some at a time, and sometimes a
-// call sent back later.
+// turnsOf returns the events of n turns with two calls and a text each. Up to three turns are open at a time.
+// Some turns have a call that is sent back later.
 func turnsOf(rng *rand.Rand, n int32) (events []Event) {
 	lists := make([][]Event, n)
 	for i := range lists {
@@ -38,7 +38,7 @@ func turnsOf(rng *rand.Rand, n int32) (events []Event) {
 	return stamped(events)
 }
 
-// TestWarm: a turn that was let go of and had again is what it was, now and in the past.
+// TestWarm checks that a turn that was evicted and reloaded is the same as before, now and in the past.
 func TestWarm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 6 {
@@ -59,7 +59,7 @@ func TestWarm(t *testing.T) {
 					t.Fatalf("event %d of a cold turn is %v, not %v", n, e, events[n])
 				}
 			}
-			cold := got.At(len(events) / 2) // somebody looks at the past meanwhile
+			cold := got.At(len(events) / 2) // a past session is made while the turn is evicted
 			alone := new(Timeline)
 			for _, e := range events {
 				if e.Turn == turn.Number && e.Kind != SentBack {
@@ -84,7 +84,7 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// TestWarmOther: what is not the same is not taken.
+// TestWarmOther checks that Reload refuses a turn that is not the same.
 func TestWarmOther(t *testing.T) {
 	var tl Timeline
 	tl.Append(opened(0, "a", "f"), args(0, `{}`), closed(CloseEnd))
@@ -101,8 +101,8 @@ func TestWarmOther(t *testing.T) {
 	}
 }
 
-// TestDrop: of a dropped turn its row is left, the other turns stay as they are, and blocks of facts
-// go with the last turn in them.
+// TestDrop checks that only the row of a dropped turn is left, and that the other turns stay as they are. It
+// also checks that a block of events is freed with the last turn in it.
 func TestDrop(t *testing.T) {
 	const turns = 500
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -112,7 +112,7 @@ func TestDrop(t *testing.T) {
 	for _, e := range events {
 		tl.Append(e)
 		if on := tl.Session().Turn(e.Turn); on.Closed() && rng.IntN(50) == 0 {
-			tl.Drop(e.Turn) // what comes later finds its row
+			tl.Drop(e.Turn) // later events find its row
 		}
 	}
 	for n := range int32(turns) {
@@ -161,8 +161,8 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestResultsGo: what a tool gave is kept with its turn, counts as its memory, and goes with it. How
-// much it was stays.
+// TestResultsGo checks that a tool's result is kept with its turn, counts as the turn's memory, and is evicted
+// with the turn. The size of the result is kept.
 func TestResultsGo(t *testing.T) {
 	tl := new(Timeline)
 	text := "what the tool gave"

@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// headerTypes are the types of a header's value.
+// The types of a header's value.
 const (
 	isTrue, isFalse, isInt8, isInt16, isInt32, isInt64, isBytes, isText, isTime, isUUID = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 )
 
-// awsHeader encodes one header. The value of bytes and text has its length before it.
+// awsHeader encodes one header. The length of bytes and text comes before the value.
 func awsHeader(name string, kind byte, value string) string {
 	h := string(rune(len(name))) + name + string(rune(kind))
 	if kind == isBytes || kind == isText {
@@ -69,7 +69,7 @@ func awsEvent(name, data string, end int) framed {
 
 func failed(f framed) framed { f.Failed = true; return f }
 
-// uncut is residue that did not come of a cut.
+// uncut returns f as residue that is not the result of a cut.
 func uncut(f framed) framed { f.Cut = false; return f }
 
 func badMessage(headers string) string { return awsMessage(headers, "payload") }
@@ -83,12 +83,12 @@ var eventStreamCases = []frameCase{
 	{exception, []framed{failed(awsEvent("throttlingException", `{"message":"slow down"}`, len(exception)))}},
 	{eventA + brokeDown, []framed{awsEvent("a", `{"n":1}`, len(eventA)), failed(awsEvent("Internal", "it broke", len(eventA+brokeDown)))}},
 
-	// Cut.
+	// Streams that are cut off.
 	{eventA[:1], []framed{residue(eventA[:1], 1)}},
 	{eventA + eventB[:11], []framed{awsEvent("a", `{"n":1}`, len(eventA)), residue(eventB[:11], len(eventA)+11)}},
 	{eventA + eventB[:20], []framed{awsEvent("a", `{"n":1}`, len(eventA)), residue(eventB[:20], len(eventA)+20)}},
 
-	// What does not check: it and all that follows.
+	// A wrong checksum: that message and all later bytes are residue.
 	{flip(eventA, 3) + eventB, []framed{uncut(residue(flip(eventA, 3)+eventB, len(eventA+eventB)))}},
 	{eventB + flip(eventA, len(eventA)-6) + eventB, []framed{
 		awsEvent("b", "", len(eventB)), uncut(residue(flip(eventA, len(eventA)-6)+eventB, len(eventB+eventA+eventB))),
@@ -96,7 +96,7 @@ var eventStreamCases = []frameCase{
 	{badMessage("\x09short"), []framed{uncut(residue(badMessage("\x09short"), len(badMessage("\x09short"))))}},
 }
 
-// Reasons why bytes are residue: each names what does not check.
+// TestEventStreamWhy checks the reasons why bytes are residue. Each names the failed check.
 func TestEventStreamWhy(t *testing.T) {
 	for _, test := range []struct{ name, wire, want string }{
 		{"the prelude's checksum", flip(eventA, 9), "the checksum of a message's first 8 bytes is"},
@@ -129,7 +129,7 @@ func TestEventStreamWhy(t *testing.T) {
 	}
 }
 
-// TestEventStreamLarge: the largest message there can be is read, and waits for its last byte.
+// TestEventStreamLarge checks that the largest possible message is read, and only with its last byte.
 func TestEventStreamLarge(t *testing.T) {
 	wire := awsMessage(textHeaders(":event-type", "large"), strings.Repeat("x", 24<<20))
 	n := 0
@@ -150,7 +150,7 @@ func TestEventStreamLarge(t *testing.T) {
 	}
 }
 
-// TestEventStreamAfterClose: bytes after the end belong to frames, too.
+// TestEventStreamAfterClose checks that bytes after the end belong to frames, too.
 func TestEventStreamAfterClose(t *testing.T) {
 	var got []framed
 	emit := func(f Frame) {
@@ -167,7 +167,8 @@ func TestEventStreamAfterClose(t *testing.T) {
 	}
 }
 
-// TestIsEventStream: a message is told from text by its first bytes, and by no fewer than it takes.
+// TestIsEventStream checks that a message is distinguished from text by its first bytes, and that fewer bytes
+// are not enough.
 func TestIsEventStream(t *testing.T) {
 	for n := range len(eventA) {
 		could, is := IsEventStream([]byte(eventA[:n]))
@@ -196,7 +197,7 @@ func FuzzEventStream(f *testing.F) {
 	})
 }
 
-// mendChecksums makes the checksums right, so that what they protect is read.
+// mendChecksums corrects the checksums, so that the bytes that they protect are read.
 func mendChecksums(wire []byte) {
 	for len(wire) >= preludeLen {
 		binary.BigEndian.PutUint32(wire[8:], crc32.ChecksumIEEE(wire[:8]))
@@ -209,5 +210,5 @@ func mendChecksums(wire []byte) {
 	}
 }
 
-// never is true of no character: every byte of a binary stream belongs to a frame.
+// never returns false for every character: every byte of a binary stream belongs to a frame.
 func never(rune) bool { return false }

@@ -28,7 +28,8 @@ func ExampleLexer_Err() {
 	// Output: broken - byte 9: expected a value, got 'O'
 }
 
-// A framer cuts the bytes of a response into frames, whatever pieces they arrive in.
+// A framer cuts the bytes of a response into frames. The frames don't depend on the chunks in which the bytes
+// arrive.
 func ExampleSSESplitter() {
 	var framer stream.SSESplitter
 	printFrame := func(f stream.Frame) { fmt.Printf("%s: %s, ends at byte %d\n", f.Event, f.Data, f.End) }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// runsOf are what the executors do with a call of a turn: verdict and how many bytes there were.
+// runsOf describes the run of a call by each run rule: the outcome and the number of bytes.
 func runsOf(t *Turn, c *Call) (all []string) {
 	for x := range RunRule(NumRunRules) {
 		r := t.RuleRun(c, x)
@@ -115,7 +115,7 @@ func TestExecutors(t *testing.T) {
 			`next call: safe ""`, `finish word: safe ""`, `seal: safe ""`, `end of stream: not yet`,
 		}},
 	} {
-		// An event before all, as every stream has: the turn that opens.
+		// Every stream has an event before all others: the turn opens.
 		all := append([]Event{{Kind: TurnOpen, What: &Opening{}}}, test.events...)
 		turn := fold(all...).Turn(0)
 		if diff := cmp.Diff(test.want, runsOf(turn, turn.Calls[0])); diff != "" {
@@ -124,8 +124,8 @@ func TestExecutors(t *testing.T) {
 	}
 }
 
-// TestSafeIsComplete: whatever comes in whatever order, only a call that is complete, or has no
-// arguments, is ever run safely.
+// TestSafeIsComplete checks all events in any order. Only a call that is complete, or has no arguments, may
+// ever be run safely.
 func TestSafeIsComplete(t *testing.T) {
 	for _, c := range statusCases {
 		for _, end := range endings {

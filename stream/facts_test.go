@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// factOf is a fact of any bytes.
+// factOf returns a packed event with arbitrary bytes.
 func factOf(p []byte) packedEvent {
 	n := binary.LittleEndian
 	return packedEvent{
@@ -33,7 +33,7 @@ func checkFacts(t *testing.T, all []packedEvent) {
 	}
 }
 
-// FuzzFacts: facts that are packed are what they were, whatever they say.
+// FuzzFacts checks that packed events are the same after packing, with any values.
 func FuzzFacts(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, wide := range []int{0, 1, 3, 8} {
@@ -54,8 +54,8 @@ func FuzzFacts(f *testing.F) {
 	})
 }
 
-// TestFactsTakeLittle: of an event of 200 calls that take turns six to eight bytes are kept
-// as a fact.
+// TestFactsTakeLittle checks the size of packed events. For 200 calls that alternate, an event takes six to
+// eight bytes.
 func TestFactsTakeLittle(t *testing.T) {
 	tl := manyTurns(50_000, 4<<10, 200)
 	size, n := 0, 0

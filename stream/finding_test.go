@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sealedWith is a call with these deltas, sealed.
+// sealedWith returns the events of a call with these deltas, and its seal.
 func sealedWith(deltas ...string) []Event {
 	events := []Event{opened(0, "id", "f")}
 	for _, d := range deltas {
@@ -16,14 +16,14 @@ func sealedWith(deltas ...string) []Event {
 	return append(events, sealed(0))
 }
 
-// findingCases are conversations and all that is found in them: where, code, severity, number of
-// the event and offset in the arguments.
+// findingCases are conversations and all of their findings: place, code, severity, number of the event and
+// offset in the arguments.
 var findingCases = []struct {
 	name   string
 	events []Event
 	want   []string
 }{
-	// Nothing to say: a false alarm is a bug.
+	// No findings: a false alarm is a bug.
 	{"ordinary", append(sealedWith(``, `{"a":`, `"x\u00e9"}`), finish(FinishDone, "tool_use"), closed(CloseEnd)), nil},
 	{"no arguments", append(sealedWith(``), closed(CloseEnd)), nil},
 	{"nothing after the seal", append(sealedWith(`{}`), args(0, ``)), nil},
@@ -37,7 +37,7 @@ var findingCases = []struct {
 
 	{"slot used again after the seal", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), opened(0, "2", "g")}, nil},
 
-	// Order.
+	// The order of events.
 	{"delta of an unknown slot", []Event{args(0, `{`)}, []string{"turn PROTOCOL_VIOLATION error #0"}},
 	{"seal of an unknown slot", []Event{sealed(0)}, []string{"turn PROTOCOL_VIOLATION error #0"}},
 	{"many events of unknown slots", []Event{args(0, `{`), args(1, `{`), sealed(2), closed(CloseEnd)}, []string{"turn PROTOCOL_VIOLATION error #0"}},
@@ -62,7 +62,7 @@ var findingCases = []struct {
 		[]string{"call 2 ID_DUP warn #3"}},
 	{"same id in the next turn", []Event{opened(0, "call_0", "f"), inTurn(1, opened(0, "call_0", "f"))}, []string{"call 1 ID_DUP_ACROSS_TURNS info #1"}},
 
-	// Bytes, as they come.
+	// Bytes, as they arrive.
 	{"broken", []Event{opened(0, "id", "f"), args(0, `{"a":`), args(0, `1,}`), args(0, `x`)}, []string{"call 1 ARGS_BROKEN error #2 @7"}},
 	{"trailing", sealedWith(`{"a":1}`, `}`), []string{"call 1 ARGS_TRAILING error #2 @7", "call 1 EARLY_WRONG warn #3 @7"}},
 	{"trailing half pair", sealedWith("{}\xed\xa0\xbd"), []string{"call 1 ARGS_TRAILING error #2 @2", "call 1 ARGS_BAD_UTF8 warn #2 @2", "call 1 EARLY_WRONG warn #2 @2"}},
@@ -99,7 +99,7 @@ var findingCases = []struct {
 	{"parallel wrapper", []Event{opened(0, "id", "multi_tool_use.parallel"), args(0, `{"tool_uses":[{"recipient_name":"functions.f","parameters":{}}]}`), sealed(0)},
 		[]string{"call 1 PARALLEL_WRAPPER warn #2"}},
 
-	// Cut.
+	// Calls that are cut off.
 	{"cut by a limit", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length")}, []string{"call 1 ARGS_CUT error #2 @3"}},
 	{"cut before the first byte", []Event{opened(0, "id", "f"), finish(FinishCut, "length")}, []string{"call 1 ARGS_CUT error #1 @0"}},
 	{"cut by a limit and refused", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length"), finish(FinishRefused, "refusal")}, []string{"call 1 ARGS_CUT error #2 @3"}},
@@ -109,7 +109,7 @@ var findingCases = []struct {
 	{"cut, but called done", append(sealedWith(`{"a`), finish(FinishDone, "tool_calls"), closed(CloseEnd)), []string{"call 1 FIN_CONTRADICTED error #3"}},
 	{"cut, but sealed", append(sealedWith(`{"a`), closed(CloseEnd)), []string{"call 1 FIN_CONTRADICTED error #3"}},
 
-	// What is not about a call.
+	// Findings that are not about one call, and duplicate keys.
 	{"a key twice", sealedWith(`{"a":1,"b":{"a":2},"c":[{"a":1},{"a":1}],"\u0061":3}`), []string{"call 1 DUP_KEYS warn #2 @41"}},
 	{"no terminator", []Event{{Kind: TurnClose, Code: CloseCut, Text: "the bytes end"}}, []string{"turn NO_TERMINATOR error #0"}},
 	{"no terminator after an error", []Event{{Kind: Failure, Text: "x"}, {Kind: TurnClose, Code: CloseCut, Text: "the bytes end"}},
@@ -164,7 +164,7 @@ func TestFindingMessages(t *testing.T) {
 	}
 }
 
-// TestFindingsAreCovered: every code of the fold has a case above.
+// TestFindingsAreCovered checks that every code of the fold has a case above.
 func TestFindingsAreCovered(t *testing.T) {
 	var all strings.Builder
 	for _, c := range findingCases {
@@ -177,7 +177,8 @@ func TestFindingsAreCovered(t *testing.T) {
 	}
 }
 
-// TestReusedIDBy: the ids in a response are a gateway's, those in a history the client's.
+// TestReusedIDBy checks the cause of a reused id: the gateway for ids in a response, the client for ids in a
+// history.
 func TestReusedIDBy(t *testing.T) {
 	for history, want := range map[bool]Party{false: Gateway, true: Client} {
 		s := fold(Event{Kind: TurnOpen, What: &Opening{FromHistory: history}}, opened(0, "call_0", "f"),
@@ -189,7 +190,7 @@ func TestReusedIDBy(t *testing.T) {
 	}
 }
 
-// TestHiddenBy: a name is what the model wrote, an id what the provider made.
+// TestHiddenBy checks the cause of hidden characters: the model writes a name, the provider makes an id.
 func TestHiddenBy(t *testing.T) {
 	for want, open := range map[Party]Event{
 		Model: opened(0, "id", "f\x1b"), Provider: opened(0, "id\u200b", "f"),

@@ -20,8 +20,8 @@ type framed struct {
 	Failed      bool
 }
 
-// frames runs f over the writes. Emitted bytes are spoiled by what comes next, as the contract of
-// Frame allows.
+// frames frames the writes with f. Emitted bytes are overwritten after each emit, as the contract of Frame
+// allows.
 func frames(f Framer, writes ...[]byte) (out []framed) {
 	emit := func(fr Frame) {
 		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Truncated, fr.Failed})
@@ -37,9 +37,9 @@ func frames(f Framer, writes ...[]byte) (out []framed) {
 	return out
 }
 
-// checkFramer checks what must hold for any bytes: frames are the same however the bytes are cut,
-// come as soon as their last byte does, and tile the stream but for a rest of characters that carry
-// nothing.
+// checkFramer checks the invariants for any bytes. Frames don't depend on how the bytes are cut. A frame comes
+// as soon as its last byte does. Frames tile the stream, except for remaining characters without content
+// (nothing).
 func checkFramer(t testing.TB, newFramer func() Framer, wire []byte, nothing func(rune) bool) {
 	t.Helper()
 	want := frames(newFramer(), wire)
@@ -60,7 +60,7 @@ func checkFramer(t testing.TB, newFramer func() Framer, wire []byte, nothing fun
 	same("byte by byte", promptFrames(t, newFramer(), wire))
 }
 
-// promptFrames writes single bytes: a frame must come with its very last one.
+// promptFrames writes single bytes and checks that each frame comes with its last byte.
 func promptFrames(t testing.TB, f Framer, wire []byte) (out []framed) {
 	t.Helper()
 	at, open := int64(0), true
@@ -137,7 +137,7 @@ var arrayCases = []frameCase{
 	{`[1, "x,]" ,null]`, []framed{data(`1`, 3), data(`"x,]"`, 11), data(`null`, 16)}},
 	{`[,{},,{}]`, []framed{data(`{}`, 4), data(`{}`, 8)}},
 
-	// Cut, and what belongs to no element.
+	// Arrays that are cut off, and bytes that belong to no element.
 	{`[{"a":1},{"b`, []framed{data(`{"a":1}`, 8), cut(data(`{"b`, 12))}},
 	{`[{"a":"x]`, []framed{cut(data(`{"a":"x]`, 9))}},
 	{`[12`, []framed{cut(data(`12`, 3))}},
@@ -148,7 +148,7 @@ var arrayCases = []frameCase{
 	{`x[{}]`, []framed{residue(`x[{}]`, 5)}},
 }
 
-// nestedCases are of AI Studio's array of arrays, whose elements stand one deeper.
+// nestedCases are about AI Studio's array of arrays. Its elements are one level deeper.
 var nestedCases = []frameCase{
 	{`[[]]`, nil},
 	{"[[[1],[2]\n]\n]", []framed{data("[1]", 5), data("[2]", 9)}},
@@ -201,8 +201,7 @@ func TestFramers(t *testing.T) {
 	}
 }
 
-// TestValuesWhy: what is left behind the last object says what it is; objects have nothing to
-// explain.
+// TestValuesWhy checks that residue after the last object has a reason, and that objects have none.
 func TestValuesWhy(t *testing.T) {
 	var v Values
 	why := map[FrameKind]string{}

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Fuzz inputs beyond this cost time and show nothing new.
+// maxFuzz limits fuzz inputs: longer inputs cost time and show nothing new.
 const maxFuzz = 256
 
 func FuzzSSE(f *testing.F) {
@@ -63,7 +63,7 @@ var fuzzTexts = []string{
 	"\xed\xa0\xbd", "\xed\xb8\x80", "\xff", "id", "f", "\x1b[0m", "length",
 }
 
-// fuzzEvents reads three bytes an event: its kind, its place and its text.
+// fuzzEvents reads three bytes for each event: its kind, its place and its text.
 func fuzzEvents(script []byte) (events []Event) {
 	for i := 0; i+3 <= len(script); i += 3 {
 		kind, place, what := script[i], script[i+1], script[i+2]
@@ -80,7 +80,7 @@ func fuzzEvents(script []byte) (events []Event) {
 	return events
 }
 
-// fuzzPayload is a payload of some type, which may not be that of the event's kind.
+// fuzzPayload returns a payload of some type. The type may differ from the type for the event's kind.
 func fuzzPayload(which byte, text string, what byte) Payload {
 	switch {
 	case which == 1 && what&0x40 != 0:
@@ -105,7 +105,7 @@ func fuzzPayload(which byte, text string, what byte) Payload {
 	}[which]
 }
 
-// checkNoSilence: once its turn has ended, a call that is cut or wrong has a finding that says why.
+// checkNoSilence checks that a call that is cut or wrong has a finding with the reason once its turn has ended.
 func checkNoSilence(t *testing.T, events []Event) {
 	s := new(Session)
 	for _, e := range events {
@@ -114,7 +114,7 @@ func checkNoSilence(t *testing.T, events []Event) {
 	for _, turn := range s.Turns {
 		s.Apply(Event{Kind: TurnClose, Turn: turn.Number})
 		for _, c := range turn.Calls {
-			// Whether free text or a whole object was cut only the finish word tells.
+			// Only the finish reason shows whether free text or a complete object was cut.
 			if c.Syntax() == json.SyntaxFreeform || c.Phase() == PhaseTruncated && c.Syntax() == json.SyntaxObject {
 				continue
 			}

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/list"
 )
 
-// TestLetGoOf: bytes that were let go of are gone, all others are as they were, and what is had again
-// is there. Blocks that have nothing else are freed.
+// TestLetGoOf checks that evicted bytes are gone, that all other bytes stay the same, and that restored bytes
+// are there. Blocks whose bytes are all evicted are freed.
 func TestLetGoOf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -65,7 +65,7 @@ func TestLetGoOf(t *testing.T) {
 	}
 }
 
-// TestLetGoOfFrames: the frames from one on are where they were.
+// TestLetGoOfFrames checks that the frames from number n on keep their places.
 func TestLetGoOfFrames(t *testing.T) {
 	var w Wire
 	for n := range 5 * list.BlockSize {

@@ -6,13 +6,14 @@ import (
 	"testing"
 )
 
-// TestLookup: what events are about, and which are about a turn, is what they say themselves.
+// TestLookup checks the subjects of events, and the lists of events about a turn, against the events
+// themselves.
 func TestLookup(t *testing.T) {
 	var line Timeline
 	for n := range int32(5_000) {
 		turn := n % 7
 		if n%100 > 90 {
-			turn = n % 100 // of which most say nothing for long
+			turn = n % 100 // most of these turns have no events for a long time
 		}
 		line.Append(Event{Kind: CallOpen, Turn: turn, Slot: n, What: &CallInfo{Name: "f"}}, Event{Kind: Args, Turn: turn, Slot: n, Text: `{"a":`})
 		line.Append(Event{Kind: Fault, Turn: turn, Text: "what is wrong"}, Event{Kind: Heartbeat, Turn: NoTurn})

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOrigins: the wire's own forms come back as they were, whatever they have in common with the
-// text of their event or with the form before, and however many events have none.
+// TestOrigins checks that wire forms stay the same, whatever they have in common with the text of their event
+// or with the previous form, and however many events have none.
 func TestOrigins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	texts := []string{"", `"`, `a\u003db`, "func main() {", "漢字", strings.Repeat("long ", 300)}
@@ -48,14 +48,14 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestOriginsAreSmall: what a form has in common with its neighbours takes no room.
+// TestOriginsAreSmall checks that the common part of neighbouring wire forms takes no memory.
 func TestOriginsAreSmall(t *testing.T) {
 	var tl Timeline
 	tl.Append(opened(0, "id", "f"))
 	for i := range 4 * blockEvents {
 		text := fmt.Sprintf("%d bottles", i)
 		if i%8 == 0 {
-			text += ` \u003d ` // the wire may spell it another way
+			text += ` \u003d ` // the wire may spell it in another way
 		}
 		e := args(0, strings.ReplaceAll(text, `\u003d`, "="))
 		e.What = &WireForm{`$.content "` + text + `"…`}

@@ -10,7 +10,7 @@ import (
 func text(s string) Event    { return Event{Kind: TextDelta, Text: s} }
 func thought(s string) Event { return Event{Kind: ThinkDelta, Text: s} }
 
-// TestParts: runs of one kind are one part, until another kind, a call or a signature ends them.
+// TestParts checks that runs of one kind are one part, until another kind, a call or a signature ends the part.
 func TestParts(t *testing.T) {
 	signed := Event{Kind: Signed, Text: "sig", What: &Signature{Item: "rs_1"}}
 	hidden := Event{Kind: Signed, Text: "enc", Code: SignedHidden}
@@ -33,8 +33,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestSentBack: what later requests make of a call is kept in their order, and a result among it
-// answers the call.
+// TestSentBack checks that the entries of later requests about a call are kept in their order, and that a
+// result among them becomes the call's result.
 func TestSentBack(t *testing.T) {
 	lost := &Diagnosis{Code: "LOST", By: Client}
 	back := func(slot int32, exchange int, code Code, found Finding) Event {
@@ -58,7 +58,7 @@ func TestSentBack(t *testing.T) {
 	}
 }
 
-// TestKindLate: the kind of a call may come, or change, with later news of it.
+// TestKindLate checks that the kind of a call may arrive or change with a later event.
 func TestKindLate(t *testing.T) {
 	open := opened(0, "1", "f")
 	open.What = &CallInfo{ID: "1", Name: "f", Kind: "function"}

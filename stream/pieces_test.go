@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPieces: what was added comes back as one, whatever its size and however it came, also when
-// more is added to what was wanted before.
+// TestPieces checks that all added bytes come back in one buffer, whatever their number and the size of the
+// chunks. This also holds when bytes are added after a read.
 func TestPieces(t *testing.T) {
 	for _, size := range []int{0, 1, maxSmallBytes - 1, maxSmallBytes, maxSmallBytes + 1, maxSmallBytes + chunkBlock, maxSmallBytes + 3*chunkBlock + 7} {
 		for _, step := range []int{1, 999, chunkBlock, chunkBlock + 1, 1 << 24} {
@@ -38,8 +38,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestLongFrames: a framer allocates no more than its part of a frame that is long, twice: as it
-// comes and as it is wanted.
+// TestLongFrames checks that a framer allocates at most about twice the size of a long frame: once while the
+// frame arrives, and once when it is joined.
 func TestLongFrames(t *testing.T) {
 	const size = 32 << 20
 	chunk := bytes.Repeat([]byte("x"), 32<<10)

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// sampleArgs is about size bytes of arguments such as a model writes them: most of it one string
-// that holds source code, the rest small objects.
+// sampleArgs returns about size bytes of arguments as a model writes them. Most of them are one string with
+// source code. The others are small objects.
 func sampleArgs(size int) []byte {
 	rng := rand.New(rand.NewPCG(7, uint64(size)))
 	var code strings.Builder
@@ -33,7 +33,7 @@ func sampleArgs(size int) []byte {
 	return append(b, `]}`...)
 }
 
-// sampleDeltas cuts text as providers do: into pieces of least to most bytes.
+// sampleDeltas cuts text as providers do, into deltas of least to most bytes.
 func sampleDeltas(text []byte, least, most int) (deltas []string) {
 	rng := rand.New(rand.NewPCG(8, uint64(len(text))))
 	all := string(text)
@@ -54,7 +54,7 @@ func randomCuts(rng *rand.Rand, text []byte) (parts [][]byte) {
 	return parts
 }
 
-// tokensOf is a copy of a lexer's tokens.
+// tokensOf returns a copy of a lexer's tokens.
 func tokensOf(l *json.Lexer) (list []json.Token) {
 	for _, t := range l.Tokens().All() {
 		list = append(list, t)

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The words tests tell a conversation in. All of it is turn 0 and slot 0 unless said otherwise.
+// With these functions, tests write a conversation. Its events are in turn 0 and slot 0 unless another is
+// given.
 
 func opened(slot int32, id, name string) Event {
 	return Event{Kind: CallOpen, Slot: slot, What: &CallInfo{ID: id, Name: name}}
@@ -55,10 +56,10 @@ func inChoice(choice int32, e Event) Event {
 
 func found(slot int32, f Finding) Event { return Event{Kind: Found, Slot: slot, What: &f} }
 
-// withIt says that e is of the same frame as the event before it.
+// withIt marks e as an event of the same frame as the event before it.
 func withIt(e Event) Event { e.Frame = -1; return e }
 
-// stamped numbers the frames and lets a millisecond pass with each.
+// stamped numbers the frames. Each frame arrives one millisecond after the previous one.
 func stamped(events []Event) []Event {
 	frame, out := int32(-1), make([]Event, len(events))
 	for i, e := range events {
@@ -79,7 +80,7 @@ func fold(events ...Event) *Session {
 	return s
 }
 
-// callLines tell what became of the calls, one a line.
+// callLines describes the calls at the end of a session, one in each line.
 func callLines(s *Session) string {
 	var lines []string
 	for _, t := range s.Turns {
@@ -90,7 +91,7 @@ func callLines(s *Session) string {
 	return strings.Join(lines, "\n")
 }
 
-// findingLines are all findings: of calls, of turns, of none.
+// findingLines returns all findings of a session: about calls, about turns and about neither.
 func findingLines(s *Session) (lines []string) {
 	add := func(where string, findings []Finding) {
 		for _, f := range findings {

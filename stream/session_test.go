@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// callCases are conversations and the calls they leave.
+// callCases are conversations and the resulting calls.
 var callCases = []struct {
 	name   string
 	events []Event
@@ -73,7 +73,7 @@ var callCases = []struct {
 	{"finish of another choice", []Event{inChoice(0, opened(0, "1", "f")), inChoice(1, opened(1, "2", "g")), args(0, `{"a`), args(1, `{"b`), {Kind: Finish, Slot: 1, Code: FinishCut, Text: "length"}},
 		"f open prefix: streaming {\"a\ng truncated prefix: cut short {\"b"},
 
-	// A limit: a seal is evidence only when it is more than the finish itself.
+	// A limit: a seal is evidence only if it is not the finish itself.
 	{"cut, never sealed", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length")},
 		`f truncated prefix: cut short {"a`},
 	{"cut, sealed before", []Event{opened(0, "id", "f"), args(0, `{"a`), sealed(0), finish(FinishCut, "max_tokens")},
@@ -104,8 +104,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestHalfPairs: a provider that cuts text by UTF-16 units sends an emoji in two deltas, each of
-// them a lone surrogate.
+// TestHalfPairs checks text from a provider that cuts by UTF-16 units. Such a provider sends an emoji in two
+// deltas, each of them a lone surrogate.
 func TestHalfPairs(t *testing.T) {
 	const high, low = "\xed\xa0\xbd", "\xed\xb8\x80"
 	for _, c := range []struct {
@@ -171,7 +171,7 @@ func TestCallEvents(t *testing.T) {
 	}
 }
 
-// TestCallMeta: what has to come back with a call may be told with it or later.
+// TestCallMeta checks that the data that must be sent back with a call may arrive with the call or later.
 func TestCallMeta(t *testing.T) {
 	open := opened(0, "1", "f")
 	open.What = &CallInfo{ID: "1", Name: "f", Item: "fc_1", Namespace: "n", Signature: "s"}
@@ -238,11 +238,11 @@ func TestAnswered(t *testing.T) {
 	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.ResultCode != 0 || g.ResultCode != ResultOK {
 		t.Errorf("answered by slot: %d and %d", f.ResultCode, g.ResultCode)
 	}
-	// Another turn's answer to the same id is not this call's.
+	// A result in another turn for the same id is not a result of this call.
 	if other := fold(opened(0, "1", "f"), inTurn(1, answer)).Turn(0).Calls[0]; other.ResultCode != 0 {
 		t.Errorf("answered from another turn: %d", other.ResultCode)
 	}
-	// Where the wire gives no ids, results come in the order of the calls of a name.
+	// If the wire has no ids, results are for the calls with that name, in their order.
 	byName := Event{Kind: CallResult, Code: ResultOK, What: &ResultFor{Name: "f"}}
 	calls := fold(opened(0, "", "g"), opened(1, "", "f"), opened(2, "", "f"), opened(3, "1", "f"), byName).Turn(0).Calls
 	for i, want := range []Code{0, ResultOK, 0, 0} {

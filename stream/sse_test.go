@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// dispatched is what a browser would hand to its script.
+// dispatched is an event that a browser would pass to its script.
 type dispatched struct{ Type, Data string }
 
 // message is an event without a type of its own.
 func message(data string) dispatched { return dispatched{"message", data} }
 
-// sseCase is one vector. Unless mixed is set its line ends are LF and mean nothing in particular,
-// so CR and CRLF must give the same.
+// sseCase is one vector. Unless mixed is set, its line ends are LF without a special meaning, so CR and CRLF
+// must give the same result.
 type sseCase struct {
 	name  string
 	wire  string
@@ -25,8 +25,8 @@ type sseCase struct {
 
 var manyX = strings.Repeat("x", 2048)
 
-// sseCases are the format vectors of web-platform-tests/wpt, eventsource/ (BSD-3-Clause), told
-// anew. Left out: the three of Content-Type, which is not in the bytes.
+// sseCases are the format vectors of web-platform-tests/wpt, eventsource/ (BSD-3-Clause), in another notation.
+// The three vectors about Content-Type are left out, because it is not in the bytes.
 var sseCases = []sseCase{
 	{name: "bom", wire: "\ufeffdata:1\n\n\ufeffdata:2\n\ndata:3\n\n", want: []dispatched{message("1"), message("3")}},
 	{name: "bom twice", wire: "\ufeff\ufeffdata:1\n\ndata:2\n\ndata:3\n\n", want: []dispatched{message("2"), message("3")}},
@@ -67,7 +67,7 @@ var sseCases = []sseCase{
 	{name: "utf-8", wire: "data:ok…\n\n", want: []dispatched{message("ok…")}},
 }
 
-// variants are the same vector with other line ends.
+// variants returns the same vector with other line ends.
 func (c sseCase) variants() []string {
 	if c.mixed {
 		return []string{c.wire}
@@ -117,7 +117,7 @@ func TestSSEInvariants(t *testing.T) {
 
 func comment(end int) framed { return framed{Kind: FrameComment, End: int64(end)} }
 
-// sseFrameCases show what this framer keeps and the standard throws away, and where frames end.
+// sseFrameCases show the data that this framer keeps and the standard discards, and where frames end.
 var sseFrameCases = []frameCase{
 	{"", nil},
 	{"\n\r\n", nil},
@@ -133,14 +133,14 @@ var sseFrameCases = []frameCase{
 	{"data: 1\r\n\r\ndata: 2\r\n\r\n", []framed{data("1", 10), data("2", 21)}},
 	{"data: 1\r\rdata: 2\r\n\n", []framed{data("1", 9), data("2", 19)}},
 
-	// Unterminated: kept, and marked.
+	// Unterminated blocks: kept, and marked.
 	{"data: 1", []framed{cut(data("1", 7))}},
 	{"data: 1\n", []framed{cut(data("1", 8))}},
 	{"data: 1\n\nevent: x\ndata: {\"a", []framed{data("1", 9), cut(framed{Event: "x", Data: `{"a`, End: 27})}},
 	{"data: 1\ndata: 2\nda", []framed{cut(data("1\n2", 18))}},
 	{": ping", []framed{cut(comment(6))}},
 
-	// JSON without data: before it, as Google reports errors.
+	// JSON without data before it, as Google reports errors.
 	{"{\"error\":1}\n\n", []framed{data(`{"error":1}`, 13)}},
 	{"{\"error\":1}", []framed{cut(data(`{"error":1}`, 11))}},
 	{"data: 1\n\n{\n  \"error\": {\n    \"code\": 503\n  }\n}\n\ndata: 2\n\n",

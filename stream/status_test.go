@@ -7,7 +7,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// endings lead a call that has its arguments into each phase.
+// endings are events that move a call with its arguments into each phase.
 var endings = []struct {
 	phase  string
 	name   string // of the call
@@ -23,7 +23,7 @@ var endings = []struct {
 	{"unseen", "f", []Event{gap(12), sealed(0), closed(CloseEnd)}},
 }
 
-// statusCases are arguments of each syntax and the verdict on them in each of the phases above.
+// statusCases are arguments of each syntax, with the expected status in each of the phases above.
 var statusCases = []struct {
 	syntax, args string
 	verdicts     string
@@ -61,7 +61,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestOnlySealedIsComplete states what the table is for.
+// TestOnlySealedIsComplete checks the purpose of the table: only a call with final arguments is complete.
 func TestOnlySealedIsComplete(t *testing.T) {
 	for p := range statusOf {
 		for x := range statusOf[p] {

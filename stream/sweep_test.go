@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// checkSweeps: what is said to all calls of a turn reaches those it changes as if it had reached
-// all, and the counts stay those of the calls.
+// checkSweeps checks that a broadcast has the same effect as one that visits all calls of a turn, and that the
+// counts match the calls.
 func checkSweeps(t testing.TB, events []Event) {
 	t.Helper()
 	var sparing, thorough Session
@@ -42,7 +42,7 @@ func TestSweeps(t *testing.T) {
 	for _, c := range findingCases {
 		checkSweeps(t, stamped(c.events))
 	}
-	// Many endings, and calls of several choices that go on between them.
+	// Many endings, with calls of several choices that continue between them.
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := []string{`{"a":`, `1}`, `{}`, "", "x"}
 	words := []string{"stop", "tool_calls", "length", "error"}
@@ -79,8 +79,8 @@ func TestSweeps(t *testing.T) {
 	}
 }
 
-// TestManyCalls: an event costs the same however many calls came before it: those that it says
-// nothing new to are not even looked at.
+// TestManyCalls checks that the cost of an event doesn't depend on the number of earlier calls. A call for
+// which the event brings nothing new is not read.
 func TestManyCalls(t *testing.T) {
 	var s Session
 	n := int32(0)
@@ -101,7 +101,7 @@ func TestManyCalls(t *testing.T) {
 		s.Apply(e)
 	}
 	turn := s.Turns[0]
-	for i := range turn.Calls { // whoever looks at one of them now panics
+	for i := range turn.Calls { // reading one of them now panics
 		turn.Calls[i] = nil
 		for k := range turn.choices {
 			turn.choices[k].calls[i] = 0
@@ -119,8 +119,8 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestManyAnswers: a result that names only its tool finds its call without looking at those that
-// have theirs.
+// TestManyAnswers checks that a result that names only its tool finds its call without reading the calls that
+// have a result.
 func TestManyAnswers(t *testing.T) {
 	var s Session
 	const n = 50
@@ -133,10 +133,10 @@ func TestManyAnswers(t *testing.T) {
 			t.Fatalf("result %d went elsewhere", i)
 		}
 		if i > 0 {
-			s.Turns[0].Calls[i-1] = nil // whoever looks at it now panics
+			s.Turns[0].Calls[i-1] = nil // reading it now panics
 		}
 	}
-	s.Apply(answer) // for nobody
+	s.Apply(answer) // for no call
 	s.Apply(opened(n, "", "f"))
 	s.Apply(opened(n+1, "", ""))
 	s.Apply(answer)
@@ -150,7 +150,7 @@ func TestManyAnswers(t *testing.T) {
 	}
 }
 
-// TestToldOnce: among many findings of a call those that are made once stay so.
+// TestToldOnce checks that a finding that is made once stays single among many findings of a call.
 func TestToldOnce(t *testing.T) {
 	odd := &Diagnosis{Code: "ODD", By: Gateway}
 	var s Session

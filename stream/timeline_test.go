@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/list"
 )
 
-// callView is a call as everyone but the fold sees it.
+// callView is a call as code outside the fold sees it.
 type callView struct {
 	Call   Call
 	Args   string
@@ -24,7 +24,7 @@ type callView struct {
 	Open   string // containers
 }
 
-// sessionView is everything that is exported of a session, copied.
+// sessionView is a copy of all exported data of a session.
 type sessionView struct {
 	Events   int
 	Turns    []Turn
@@ -63,7 +63,7 @@ func view(s *Session) sessionView {
 	return v
 }
 
-// closers are what a text lacks to close what is open.
+// closers returns the closing brackets that a text lacks.
 func closers(l *json.Lexer) (s string) {
 	for d := l.Depth(); d > 0; d-- {
 		s += string(l.Closer(d))
@@ -71,7 +71,7 @@ func closers(l *json.Lexer) (s string) {
 	return s
 }
 
-// deltasOf are a call's deltas, each with where it ends.
+// deltasOf returns a call's deltas, each with its end.
 func deltasOf(c *Call) (list []Delta) {
 	for n := range c.Deltas() {
 		_, end := c.DeltaSpan(n)
@@ -80,7 +80,7 @@ func deltasOf(c *Call) (list []Delta) {
 	return list
 }
 
-// diffViews compares what is exported; unexported state may share memory.
+// diffViews compares exported data. Unexported state may share memory.
 func diffViews(want, got sessionView) string {
 	return cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool {
 		field, ok := p.Last().(cmp.StructField)
@@ -88,8 +88,8 @@ func diffViews(want, got sessionView) string {
 	}, cmp.Ignore()))
 }
 
-// checkTimeline checks that the past is the fold of what had come by then, and stays so, however
-// often the timeline makes checkpoints and whether it is asked for the past all the time or late.
+// checkTimeline checks that the past is the fold of the earlier events, and that it stays so. It uses different
+// numbers of checkpoints, and reads the past after each event or only at the end.
 func checkTimeline(t testing.TB, events []Event) {
 	t.Helper()
 	var growing Session
@@ -112,7 +112,7 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 		}
 	}
 	var past []*Session
-	behind := tl.At(0) // walks along, half as fast
+	behind := tl.At(0) // a past session that moves half as fast
 	for i, e := range events {
 		if always {
 			past = append(past, tl.At(i))
@@ -144,8 +144,8 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 	same("Session", len(events), tl.Session())
 }
 
-// sameEvent reports whether two events are the same: payloads are, but for an Origin, which says the
-// same.
+// sameEvent reports whether two events are the same. Payloads must be the same; a wire form may have another
+// address but the same content.
 func sameEvent(a, b Event) bool {
 	x, isOrigin := a.What.(*WireForm)
 	if y, is := b.What.(*WireForm); is && isOrigin && *x == *y {
@@ -154,7 +154,7 @@ func sameEvent(a, b Event) bool {
 	return a == b
 }
 
-// TestTimelineAnything: the past is the fold of what had come, whatever comes.
+// TestTimelineAnything checks that the past is the fold of the earlier events, with any events.
 func TestTimelineAnything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 60 {
@@ -174,8 +174,7 @@ func TestTimelineAnything(t *testing.T) {
 	}))
 }
 
-// TestTimelineChanges: so it is when what a version has changes again and again, whatever has come
-// when it is made.
+// TestTimelineChanges checks the same for turns and calls whose snapshotted fields change again and again.
 func TestTimelineChanges(t *testing.T) {
 	texts := []string{
 		`{"a":`, strings.Repeat(`[{"a":`, 31), `[`, `{"b\`, `n":`, `[[`, `t`, `r`, `ue`, `]]`, `}`, `]`, strings.Repeat(`}]`, 31), `,"\u`, `00`, `4`, `1":-1`, `e`, `5`,
@@ -248,8 +247,7 @@ func TestTimelineManyEvents(t *testing.T) {
 	}
 }
 
-// TestDeltaCutsDoNotMatter: how a provider cuts the arguments into deltas changes nothing but the
-// list of deltas.
+// TestDeltaCutsDoNotMatter checks that the cuts of the arguments into deltas change only the list of deltas.
 func TestDeltaCutsDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, text := range []string{
@@ -266,7 +264,7 @@ func TestDeltaCutsDoNotMatter(t *testing.T) {
 			if string(cut.Args()) != text || cut.Status() != whole.Status() || cut.Syntax() != whole.Syntax() || cut.Deltas() != len(deltas) {
 				t.Errorf("%q: %v %v, in one piece %v %v", deltas, cut.Syntax(), cut.Status(), whole.Syntax(), whole.Status())
 			}
-			// A list of deltas in which one repeats the others is told by its cuts.
+			// Only the cuts show that one delta repeats the others.
 			if len(deltas) > 1 && cut.repeated == 0 {
 				if diff := cmp.Diff(codes(whole.Findings), codes(cut.Findings), sameDiagnosis); diff != "" {
 					t.Errorf("%q (-whole +cut):\n%s", deltas, diff)
@@ -276,14 +274,14 @@ func TestDeltaCutsDoNotMatter(t *testing.T) {
 	}
 }
 
-// sameDiagnosis: each is declared once.
+// sameDiagnosis compares pointers, because each diagnosis is declared once.
 var sameDiagnosis = cmp.Comparer(func(a, b *Diagnosis) bool { return a == b })
 
-// codes are findings without the events that showed them.
+// codes returns findings without the events that showed them.
 func codes(findings []Finding) (out []Finding) {
 	for _, f := range findings {
 		if f.Code == EarlyWrong.Code {
-			continue // of the cuts
+			continue // depends on the cuts
 		}
 		out = append(out, Finding{Diagnosis: f.Diagnosis, Severity: f.Severity, Message: f.Message, Offset: f.Offset})
 	}

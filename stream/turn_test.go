@@ -2,7 +2,7 @@ package stream
 
 import "testing"
 
-// TestNoDetails: an event may come without details, whatever it is.
+// TestNoDetails checks that an event of any kind may lack a payload.
 func TestNoDetails(t *testing.T) {
 	var s Session
 	for kind := EventKind(0); kind <= Heartbeat+1; kind++ {
@@ -40,8 +40,8 @@ func TestFinishWords(t *testing.T) {
 	}
 }
 
-// TestNextSlotRule: who waits for the next call runs one when the stream turns to another, also to
-// one that was open before.
+// TestNextSlotRule checks that a client that waits for the next call runs a call when the stream turns to
+// another one, even to one that was open before.
 func TestNextSlotRule(t *testing.T) {
 	s := fold(opened(0, "1", "f"), opened(1, "2", "f"), args(1, `{}`), args(0, `{}`))
 	if got := s.Turns[0].Calls[1].RuleRun(NextSlot); got.Event != 3 || got.Bytes != 2 {
@@ -53,8 +53,8 @@ func TestNextSlotRule(t *testing.T) {
 	}
 }
 
-// TestSealedAndCut: a call that is sealed and then cut keeps its bytes as they are, half a
-// character at their end included.
+// TestSealedAndCut checks that a call that is sealed and then cut keeps its bytes as they are, including half a
+// character at their end.
 func TestSealedAndCut(t *testing.T) {
 	const half = "{\"a\":\"\xed\xa0\xbd"
 	c := fold(opened(0, "1", "f"), args(0, half), sealed(0), finish(FinishCut, "length"), closed(CloseEnd)).Turns[0].Calls[0]
@@ -63,7 +63,7 @@ func TestSealedAndCut(t *testing.T) {
 	}
 }
 
-// TestSealedAtOnce: a seal in the very first frame counts, also of a call without arguments.
+// TestSealedAtOnce checks that a seal in the first frame counts, also for a call without arguments.
 func TestSealedAtOnce(t *testing.T) {
 	s := fold(opened(0, "1", "f"), withIt(sealed(0)), opened(1, "2", "f"))
 	if got := s.Turns[0].Calls[0].RuleRun(NextSlot); got.Outcome != RunSafely {
@@ -71,8 +71,8 @@ func TestSealedAtOnce(t *testing.T) {
 	}
 }
 
-// TestRewriteDeltas: the deltas before a rewrite brought none of the bytes that now stand, and
-// arguments that go on behind one alternate with nothing.
+// TestRewriteDeltas checks that deltas before a Rewrite have no bytes of the current arguments. It also checks
+// that arguments that continue after a Rewrite cause no finding.
 func TestRewriteDeltas(t *testing.T) {
 	rewrite := func(s string) Event { return Event{Kind: Rewrite, Text: s} }
 	c := fold(opened(0, "1", "f"), rewrite(`{"a":`), args(0, `1}`)).Turns[0].Calls[0]
@@ -90,8 +90,8 @@ func TestRewriteDeltas(t *testing.T) {
 	}
 }
 
-// TestWhoFailed: an error is the provider's also where that is said, and the bytes of all gaps are
-// counted.
+// TestWhoFailed checks that an error is the provider's by default and if By is Provider, and that the bytes of
+// all gaps are counted.
 func TestWhoFailed(t *testing.T) {
 	fails := func(by Party) *Turn {
 		return fold(Event{Kind: Failure, Text: "no", What: &FailureInfo{By: by}}).Turns[0]

@@ -72,7 +72,7 @@ func TestWireRecordAt(t *testing.T) {
 		}
 		for _, off := range []int{start, end - 1} {
 			if start == end {
-				continue // an empty record brings no byte
+				continue // an empty record has no byte
 			}
 			if n, at := w.RecordAt(int64(off)); n != i || at != time.Duration(i)*time.Second {
 				t.Errorf("byte %d: record %d at %v, want %d", off, n, at, i)
@@ -130,8 +130,8 @@ func TestArenaAllocates(t *testing.T) {
 	}
 }
 
-// TestWireGiven: bytes that were given are among those that were appended, in their order, and
-// nothing that comes later stands in their memory.
+// TestWireGiven checks that owned bytes keep their order among appended bytes, and that later bytes are not
+// written to their memory.
 func TestWireGiven(t *testing.T) {
 	var w Wire
 	var all []byte
@@ -162,8 +162,7 @@ func TestWireGiven(t *testing.T) {
 	}
 }
 
-// TestWireTimes: times are kept in whole microseconds, whatever their order and however far apart
-// they are.
+// TestWireTimes checks that times are kept in whole microseconds, in any order and at any distance.
 func TestWireTimes(t *testing.T) {
 	var w Wire
 	var want []time.Duration
@@ -191,7 +190,7 @@ func TestWireTimes(t *testing.T) {
 	}
 }
 
-// TestWireFarFrames: the ends of frames are right beyond four gigabytes.
+// TestWireFarFrames checks that the ends of frames are right beyond four gigabytes.
 func TestWireFarFrames(t *testing.T) {
 	var w Wire
 	const step = 1<<32/1000 + 1
@@ -205,8 +204,8 @@ func TestWireFarFrames(t *testing.T) {
 	}
 }
 
-// TestWireLetGo: of bytes that were let go of, where their frames stood stays known; what comes after
-// them is kept as always.
+// TestWireLetGo checks that the places of frames stay known after their bytes are evicted, and that later bytes
+// are kept as usual.
 func TestWireLetGo(t *testing.T) {
 	var w Wire
 	w.Append([]byte("ab"), time.Second)
@@ -235,7 +234,7 @@ func TestWireLetGo(t *testing.T) {
 	}
 }
 
-// TestWireUpto: the beginning of a wire is the wire as it was, and stays so while the wire goes on.
+// TestWireUpto checks that the beginning of a wire is the wire as it was, and stays so while the wire grows.
 func TestWireUpto(t *testing.T) {
 	var w, then Wire
 	all, starts := sampleWire(&w)

@@ -2,7 +2,7 @@ package count
 
 import "testing"
 
-// TestOf: one thing has no s, and every other number of them has.
+// TestOf checks that the noun is singular for one thing and plural for every other number.
 func TestOf(t *testing.T) {
 	for want, got := range map[string]string{
 		"0 bytes": Of(0, "byte"), "1 byte": Of(int64(1), "byte"), "2 bytes": Of(uint32(2), "byte"), "-1 bytes": Of(-1, "byte"),

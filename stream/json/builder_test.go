@@ -161,8 +161,8 @@ func TestBuilderRefuses(t *testing.T) {
 	}
 }
 
-// TestBuilderIsNotSlowedDown: patches that go back and forth in a long text do not have it made
-// anew each time, and it is right in the end.
+// TestBuilderIsNotSlowedDown checks patches that go back and forth in a long text. The text is not rebuilt each
+// time, and it is right in the end.
 func TestBuilderIsNotSlowedDown(t *testing.T) {
 	list := []patchOf{{"$.long", `"` + strings.Repeat("x", 100_000) + `"`, false}}
 	for i := range 20_000 {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// plain is the tree of a list of patches, built as one would write it down.
+// plain is the tree that a list of patches describes, built in the simplest way.
 type plain struct {
-	kind  byte // { [ " v, or 0 when nobody set it
+	kind  byte // { [ " v, or 0 if it is not set
 	value any
 	more  bool
 	list  []*plain
@@ -70,8 +70,8 @@ func (p *plain) any() any {
 	return p.value
 }
 
-// FuzzBuilder: any patches give the JSON that a tree built of them gives, and strings cut into
-// other pieces the same.
+// FuzzBuilder checks that any patches give the same JSON as a simple tree of them. Cutting the strings into
+// other deltas must not change the JSON.
 func FuzzBuilder(f *testing.F) {
 	for seed := range uint64(50) {
 		f.Add(seed, uint8(30))
@@ -92,7 +92,7 @@ func FuzzBuilder(f *testing.F) {
 			}
 			p := patchOf{written(r, path), string(lit), more}
 			whole = append(whole, p)
-			if text, ok := value.(string); ok { // the same in pieces, the last of them empty
+			if text, ok := value.(string); ok { // the same in deltas, the last of them empty
 				for _, c := range text {
 					one, _ := json.Marshal(string(c))
 					cut = append(cut, patchOf{written(r, path), string(one), true})
@@ -132,7 +132,7 @@ func randomPath(r *rand.Rand) (path []any) {
 	return path
 }
 
-// written is the path as text, each name in one of the ways it can be written.
+// written returns the path as text, with each name in one of its possible notations.
 func written(r *rand.Rand, path []any) string {
 	text := "$"
 	for _, s := range path {

@@ -35,7 +35,7 @@ func TestSame(t *testing.T) {
 		{`{"a":{}}`, `{"a":[]}`, false},
 		{`"1"`, `1`, false},
 		{`null`, `"null"`, false},
-		{`9007199254740993`, `9007199254740992`, false}, // went through a float
+		{`9007199254740993`, `9007199254740992`, false}, // a float can't distinguish these numbers
 		{`18446744073709551615`, `18446744073709551616`, false},
 		{`-18446744073709551616`, `-18446744073709551616 `, true},
 		{`1.50`, `15e-1`, true},
@@ -55,7 +55,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSameIn: what readers of JSON don't notice.
+// TestSameIn checks which differences the readers of JSON don't notice.
 func TestSameIn(t *testing.T) {
 	for _, test := range []struct {
 		a, b             string

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFieldReader reads complete, cut off and wrong texts: what there is, and whether the end was seen.
+// TestFieldReader reads complete, cut off and wrong texts. It checks the fields, and whether the end was seen.
 func TestFieldReader(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{` {"a": 1 , "b":[2,{"c":"}"}]} x`, `a=1 b=[2,{"c":"}"}] 29 true`},
@@ -42,7 +42,7 @@ func TestFieldReader(t *testing.T) {
 	}
 }
 
-// TestEachMemberOfOthers skips a value that is not the object that was expected.
+// TestEachMemberOfOthers checks that EachMember skips a value that is not an object.
 func TestEachMemberOfOthers(t *testing.T) {
 	seen := ""
 	n := EachMember([]byte(`{"a":null,"b":{"c":1},"d":2} x`), func(key string, rest []byte) int {

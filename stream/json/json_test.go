@@ -11,7 +11,7 @@ func TestPlainRun(t *testing.T) {
 	for c := range 256 {
 		stops := c < ' ' || c == '"' || c == '\\'
 		for at := range 20 {
-			// 0xff and 0x80 differ from the stops in the bits the word-wide test looks at.
+			// 0xff and 0x80 differ from the stop bytes in the bits that the word-wide test reads.
 			p := []byte(strings.Repeat("\xff\x80a", 8))
 			p[at] = byte(c)
 			want := len(p)
@@ -76,7 +76,8 @@ func TestWholeEscapes(t *testing.T) {
 	}
 }
 
-// FuzzValid compares with encoding/json on texts that are valid, however they are cut.
+// FuzzValid compares with encoding/json on valid texts. It also checks that the results for a text that is cut off
+// are within the text.
 func FuzzValid(f *testing.F) {
 	for _, text := range []string{`{"a\\":["\u00e9\"",-1.5e3,true,null,{}]}`, ` "\ud83d\ude00" `, `[[[]],""]`, "0"} {
 		f.Add([]byte(text), uint(4))
@@ -110,7 +111,7 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-// checkBounds: whatever the bytes are, what is found is in them.
+// checkBounds checks that all results are within the bytes, whatever the bytes are.
 func checkBounds(t *testing.T, p []byte) {
 	if n := ValueEnd(p); n < 0 || n > len(p) {
 		t.Fatalf("%q: value of %d", p, n)
@@ -125,8 +126,8 @@ func checkBounds(t *testing.T, p []byte) {
 	}
 }
 
-// checkCut: the inside of a string that is cut is valid without the escape that the cut is in, and
-// no shorter.
+// checkCut checks the content of a string that is cut. Without the escape at the cut it is valid, and nothing
+// more is removed.
 func checkCut(t *testing.T, lit []byte, cut int) {
 	p := lit[:min(cut, len(lit))]
 	whole := CompleteEscapes(p)

@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lexCase is one text and all that is to be said about it. Tokens are written as a letter for the
-// kind and the offset where the token ends; what each letter means stands in tokenLetters.
+// lexCase is one text with all expected results. A token is written as a letter for the kind and the offset
+// where the token ends. tokenLetters lists the letters.
 type lexCase struct {
 	text   string
 	tokens string
-	live   Syntax // while more may come
-	closed Syntax // once nothing does
+	live   Syntax // while more bytes may follow
+	closed Syntax // once no more bytes follow
 	err    string
 }
 
@@ -29,7 +29,7 @@ func letters(toks TokenList) string {
 }
 
 var lexCases = []lexCase{
-	// Nothing, and whole texts.
+	// An empty text, and complete texts.
 	{``, ``, SyntaxEmpty, SyntaxEmpty, ``},
 	{" \r\n\t", `_4`, SyntaxEmpty, SyntaxEmpty, ``},
 	{`{}`, `{1 }2`, SyntaxObject, SyntaxObject, ``},
@@ -41,7 +41,7 @@ var lexCases = []lexCase{
 	{`true`, `t4`, SyntaxOther, SyntaxOther, ``},
 	{`{"n":12345678901234567890.0e999}`, `{1 k4 :5 n31 }32`, SyntaxObject, SyntaxObject, ``},
 
-	// Cut anywhere: a prefix, never an error.
+	// A text that is cut anywhere is a prefix, never an error.
 	{`{`, `{1`, SyntaxPrefix, SyntaxPrefix, ``},
 	{`{"`, `{1 k2`, SyntaxPrefix, SyntaxPrefix, ``},
 	{`{"a"`, `{1 k4`, SyntaxPrefix, SyntaxPrefix, ``},
@@ -62,14 +62,14 @@ var lexCases = []lexCase{
 	{`fals`, `f4`, SyntaxPrefix, SyntaxPrefix, ``},
 	{"\"\xe4\xbd", `s3`, SyntaxPrefix, SyntaxPrefix, ``},
 
-	// A number at the top level ends only with what follows it, or with the text.
+	// A number at the top level ends only with the next byte, or with the text.
 	{`0`, `n1`, SyntaxPrefix, SyntaxOther, ``},
 	{`-12`, `n3`, SyntaxPrefix, SyntaxOther, ``},
 	{`1.5`, `n3`, SyntaxPrefix, SyntaxOther, ``},
 	{`1e5`, `n3`, SyntaxPrefix, SyntaxOther, ``},
 	{`12 `, `n2 _3`, SyntaxOther, SyntaxOther, ``},
 
-	// Not ours to refuse: what a string holds.
+	// The lexer accepts any content of a string.
 	{`{"a":"\ud83d"}`, `{1 k4 :5 s13 }14`, SyntaxObject, SyntaxObject, ``},
 	{"{\"\xff\":\"\x7f\"}", `{1 k4 :5 s8 }9`, SyntaxObject, SyntaxObject, ``},
 
@@ -80,19 +80,19 @@ var lexCases = []lexCase{
 	{`{}{}x`, `{1 }2 {3 }4 !5`, SyntaxTrailing, SyntaxTrailing, `byte 4: expected the end of the text, got 'x'`},
 	{`{}{]`, `{1 }2 {3 !4`, SyntaxTrailing, SyntaxTrailing, `byte 3: expected a key or }, got ']'`},
 
-	// An object, then something else.
+	// An object, then another kind of text.
 	{`{"query": "test"}, "limit": 10}`, `{1 k8 :9 _10 s16 }17 !31`, SyntaxTrailing, SyntaxTrailing, `byte 17: expected the end of the text, got ','`},
 	{`{}}`, `{1 }2 !3`, SyntaxTrailing, SyntaxTrailing, `byte 2: expected the end of the text, got '}'`},
 	{`{} [`, `{1 }2 _3 !4`, SyntaxTrailing, SyntaxTrailing, `byte 3: expected the end of the text, got '['`},
 	{`{}"`, `{1 }2 !3`, SyntaxTrailing, SyntaxTrailing, `byte 2: expected the end of the text, got '"'`},
 	{`{}1`, `{1 }2 !3`, SyntaxTrailing, SyntaxTrailing, `byte 2: expected the end of the text, got '1'`},
 
-	// Only objects are written one after another.
+	// Only objects are accepted in a row.
 	{`[][]`, `[1 ]2 !4`, SyntaxBroken, SyntaxBroken, `byte 2: expected the end of the text, got '['`},
 	{`1 2`, `n1 _2 !3`, SyntaxBroken, SyntaxBroken, `byte 2: expected the end of the text, got '2'`},
 	{`"a"{}`, `s3 !5`, SyntaxBroken, SyntaxBroken, `byte 3: expected the end of the text, got '{'`},
 
-	// Broken: where, and what would have been right.
+	// Broken texts: the first wrong byte, and the expected input.
 	{"\ufeff{}", `!5`, SyntaxBroken, SyntaxBroken, `byte 0: expected a value, got byte 0xef`},
 	{`}`, `!1`, SyntaxBroken, SyntaxBroken, `byte 0: expected a value, got '}'`},
 	{`'a'`, `!3`, SyntaxBroken, SyntaxBroken, `byte 0: expected a value, got '\''`},
@@ -225,7 +225,7 @@ func TestFirstEnd(t *testing.T) {
 	}
 }
 
-// TestDeepMix: at any depth the lexer knows what is open there.
+// TestDeepMix checks that the lexer knows which container is open at any depth.
 func TestDeepMix(t *testing.T) {
 	for _, object := range []func(depth int) bool{
 		func(depth int) bool { return depth%2 == 0 },
@@ -245,7 +245,7 @@ func TestDeepMix(t *testing.T) {
 		if l.Close(); l.Syntax() != SyntaxObject {
 			t.Fatalf("%s, %v", l.Syntax(), l.Err())
 		}
-		for i := range shut { // the other closer never fits
+		for i := range shut { // the other closer is always wrong
 			var l Lexer
 			other := map[byte]string{'}': "]", ']': "}"}[shut[i]]
 			if l.Write([]byte(open + "1" + shut[:i] + other)); l.Err() == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checkLexer checks everything that must hold for any text whatever.
+// checkLexer checks the invariants for any text.
 func checkLexer(t testing.TB, text []byte) {
 	t.Helper()
 	var whole Lexer
@@ -41,7 +41,7 @@ func checkTiles(t testing.TB, text []byte, l *Lexer) {
 	}
 }
 
-// checkSettled feeds single bytes: a token that is not the last never changes again, and the last
+// checkSettled feeds single bytes. It checks that a token before the last one never changes, and that the last
 // one keeps its kind.
 func checkSettled(t testing.TB, text []byte, whole *Lexer) {
 	t.Helper()
@@ -62,8 +62,8 @@ func checkSettled(t testing.TB, text []byte, whole *Lexer) {
 	sameLexer(t, text, "byte by byte", &l, whole)
 }
 
-// checkLexerCuts cuts the text in two everywhere (a long one in some places), and in many at
-// random.
+// checkLexerCuts cuts the text in two at every place (a long text at some places). It also cuts it into many
+// writes at random.
 func checkLexerCuts(t testing.TB, text []byte, whole *Lexer) {
 	t.Helper()
 	step := max(1, len(text)*len(text)/200_000)
@@ -97,7 +97,7 @@ func cutAtRandom(rng *rand.Rand, text []byte) (parts [][]byte) {
 	return parts
 }
 
-// sameLexer compares the whole state, not only what is exported.
+// sameLexer compares the complete state, including unexported fields.
 func sameLexer(t testing.TB, text []byte, how string, got, want *Lexer) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -105,8 +105,8 @@ func sameLexer(t testing.TB, text []byte, how string, got, want *Lexer) {
 	}
 }
 
-// checkAgainstJSON compares with encoding/json. The one difference is meant: objects one after
-// another are lexed on, and are SyntaxConcat, not complete.
+// checkAgainstJSON compares with encoding/json. One difference is intended: the lexer accepts objects in a row,
+// and their syntax is SyntaxConcat, not complete.
 func checkAgainstJSON(t testing.TB, text []byte, whole *Lexer) {
 	t.Helper()
 	var l Lexer
@@ -127,8 +127,8 @@ func checkAgainstJSON(t testing.TB, text []byte, whole *Lexer) {
 	}
 }
 
-// firstWrong is where text stops being the beginning of a JSON text, or of several objects in a
-// row, by encoding/json; len(text) if it never does.
+// firstWrong returns the offset where text stops being the beginning of a JSON text, or of several objects in a
+// row, according to encoding/json. It returns len(text) if there is no such offset.
 func firstWrong(text []byte) int {
 	start := 0
 	for {
@@ -141,8 +141,8 @@ func firstWrong(text []byte) int {
 	}
 }
 
-// jsonOffset is where encoding/json stops. \x01 is right nowhere, so an unfinished text, which is
-// wrong only from its end on, is told from a wrong one.
+// jsonOffset returns the offset where encoding/json stops. It appends \x01, which is wrong everywhere, to the
+// text. So it can distinguish an unfinished text, which is wrong only at its end, from a wrong text.
 func jsonOffset(text []byte) int {
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(append(bytes.Clone(text), 1), new(any)); !errors.As(err, &syntax) {
@@ -151,11 +151,11 @@ func jsonOffset(text []byte) int {
 	return int(syntax.Offset) - 1
 }
 
-// classicJSON is false under GOEXPERIMENT=jsonv2, which counts from the start of a wrong escape
-// instead of pointing at the wrong byte.
+// classicJSON is false under GOEXPERIMENT=jsonv2. That version counts from the start of a wrong escape instead
+// of pointing at the wrong byte.
 var classicJSON = jsonOffset(nil) == 0
 
-// tokensIn is a copy of a lexer's tokens.
+// tokensIn returns a copy of a lexer's tokens.
 func tokensIn(l *Lexer) (list []Token) {
 	for _, t := range l.Tokens().All() {
 		list = append(list, t)

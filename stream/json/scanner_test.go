@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// walk reads a text the way dialects do and writes down what it meets.
+// walk reads a text as decoders do, and writes the values that it reads to out.
 func walk(s *Scanner, out *strings.Builder) {
 	switch s.Kind() {
 	case '{':
@@ -99,8 +99,8 @@ func TestScannerErrors(t *testing.T) {
 	}
 }
 
-// TestScannerWrongType: what is not of the type asked for reads as empty, and the rest is read as
-// if nothing had happened.
+// TestScannerWrongType checks that a value of another type than requested reads as empty, and that the
+// remaining text is read as usual.
 func TestScannerWrongType(t *testing.T) {
 	s := Scan([]byte(`{"object":[1,2],"array":{"a":1},"after":3}`))
 	var after Value
@@ -152,7 +152,7 @@ func TestNumberLen(t *testing.T) {
 	}
 }
 
-// TestNumberLenAgrees tries every text of up to six characters that numbers are made of.
+// TestNumberLenAgrees tests every text of up to six characters that numbers consist of.
 func TestNumberLenAgrees(t *testing.T) {
 	const alphabet = "01-+.e"
 	var try func(text []byte)
@@ -167,7 +167,7 @@ func TestNumberLenAgrees(t *testing.T) {
 	try(nil)
 }
 
-// FuzzScan: the scanner accepts what encoding/json accepts and cuts it into the same values.
+// FuzzScan checks that the scanner accepts the same texts as encoding/json and cuts them into the same values.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-2.5e3,"x\u00e9\n\ud83d\ude00",true,false,null,{}],"b":{"c":[]}}`, ` [ ] `, `"\ud800"`, `{"a":1,"a":2}`,
@@ -191,7 +191,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// sameValues compares a value and all in it with what encoding/json makes of it.
+// sameValues compares a value and all values in it with the results of encoding/json.
 func sameValues(t *testing.T, value Value) {
 	switch value.Kind() {
 	case '{':
@@ -226,7 +226,7 @@ func sameMembers(t *testing.T, value Value) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		key := string(s.Key())
 		if !utf8.ValidString(key) {
-			return // encoding/json replaces what is no text: other keys
+			return // encoding/json replaces text that is not UTF-8, so the keys differ
 		}
 		got[key] = json.RawMessage(s.Value())
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// wide is a shape with one of everything.
+// wide is a shape with every kind of Binding.
 type wide struct {
 	shape                      *Shape
 	kind, whole, text, strange Value
@@ -38,7 +38,7 @@ func (c *wideChoice) fields() []Binding {
 	}
 }
 
-// String is all that was read.
+// String formats all values that were read.
 func (w *wide) String() string {
 	s := fmt.Sprintf("%q %q %q %q given=%t", w.kind, w.whole, w.text, w.strange, w.choices.IsPresent())
 	for i := range w.choices.Len() {
@@ -52,7 +52,7 @@ func (w *wide) String() string {
 	return s
 }
 
-// frames look alike, or nearly.
+// frames look the same or nearly the same.
 var frames = []string{
 	`{"type":"a","delta":{"text":"x"}}`,
 	`{"type":"ab","delta":{"text":"\"y\\"}}`,
@@ -75,8 +75,8 @@ var frames = []string{
 	`{"type":[{"a":["b",1]},2],"n":[true,false,null]}`,
 }
 
-// TestShapeRemembers: what a shape reads of a frame does not depend on what it read before. It is
-// what a fresh one reads, and what a Scanner does.
+// TestShapeRemembers checks that a shape reads a frame the same whatever it read before. The result equals that
+// of a new shape, and that of a Scanner.
 func TestShapeRemembers(t *testing.T) {
 	for _, first := range frames {
 		for _, second := range frames {
@@ -87,13 +87,13 @@ func TestShapeRemembers(t *testing.T) {
 		}
 	}
 	w := newWide()
-	for i := range 3000 { // longer than it goes on to remember what never comes again
+	for i := range 3000 { // more frames than the cache traces without a match
 		checkShape(t, w, []byte(strings.Repeat(" ", i%100)+frames[i*7%len(frames)]))
 	}
 }
 
-// TestShapeHeads: nor does it depend on how much frames have in common, whatever of them changes
-// from one to the next.
+// TestShapeHeads checks the same for frames with different common beginnings, whichever of their values change
+// from one frame to the next.
 func TestShapeHeads(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	shapes := []string{
@@ -104,7 +104,7 @@ func TestShapeHeads(t *testing.T) {
 	values := []string{"1", "12", "1e5", "1.25", "-1", "01", "1-", `""`, `"a"`, `"ab"`, `"a\"b"`, `"a\\"`, `"\u00e9"`, `"\u00"`, "null"}
 	for range 50 {
 		w, given := newWide(), [3]any{values[0], values[7], values[8]}
-		stay := 1 + r.IntN(6) // how seldom a value changes
+		stay := 1 + r.IntN(6) // a value changes once in that many frames
 		for range 40 {
 			for i := range given {
 				if r.IntN(stay) == 0 {
@@ -116,8 +116,8 @@ func TestShapeHeads(t *testing.T) {
 	}
 }
 
-// TestShapeHeadGrows: the head is all that frames have in common before the first hole that changes,
-// and again so after one that is different.
+// TestShapeHeadGrows checks that the head is everything that frames have in common before the first hole that
+// changes. After a different frame, the head grows again.
 func TestShapeHeadGrows(t *testing.T) {
 	w := newWide()
 	read := func(kind string, n int, text string) *frameTemplate {
@@ -165,7 +165,7 @@ func checkShape(t *testing.T, w *wide, frame []byte) {
 	}
 }
 
-// plainly is what a wide reads, member by member with a Scanner.
+// plainly returns what a wide reads from the frame, read field by field with a Scanner.
 func plainly(frame []byte) string {
 	var kind, whole, text, strange Value
 	given, choices := false, ""
@@ -225,7 +225,7 @@ func eachMember(v Value, visit func(name string, v Value)) {
 	}
 }
 
-// TestShapeOnce: a frame that looks like those before is read by what is remembered.
+// TestShapeOnce checks that a frame that looks like earlier frames is read by a template.
 func TestShapeOnce(t *testing.T) {
 	w := newWide()
 	for i, frame := range []string{
@@ -279,7 +279,7 @@ func BenchmarkShape(b *testing.B) {
 	}
 }
 
-// TestLongList reads a list with more elements than a shape keeps.
+// TestLongList reads a list with more elements than Read reads.
 func TestLongList(t *testing.T) {
 	const n = 3*maxReadElements + 7
 	var text strings.Builder

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// suiteText is one file of the parsing tests of github.com/nst/JSONTestSuite, which is not part of
-// this repository. Its name begins with what a parser should do: y accept, n reject, i as it likes.
+// suiteText is one file of the parsing tests of github.com/nst/JSONTestSuite, which is not part of this
+// repository. The first letter of its name is the expected result of a parser: y accepts, n rejects, i is
+// undefined.
 type suiteText struct {
 	name string
 	data []byte
@@ -61,7 +62,7 @@ func TestSuiteRejected(t *testing.T) {
 			t.Errorf("%s is %v", c.name, s)
 		}
 	}
-	// 30 are unfinished or blank; two of the wrong ones are wrong only because they nest too deep.
+	// 30 are unfinished or blank. Two of the wrong ones are wrong only because they nest too deeply.
 	if wrong := got[SyntaxBroken] + got[SyntaxTrailing]; wrong != 158 || got[SyntaxEmpty]+got[SyntaxPrefix] != 30 {
 		t.Errorf("%v", got)
 	}
@@ -84,9 +85,8 @@ func TestSuitePrefixes(t *testing.T) {
 	}
 }
 
-// TestSuiteFree states what the lexer does where the standard leaves it free: numbers of any size,
-// any surrogates and any bytes above ASCII inside strings are accepted; a byte order mark and
-// UTF-16 are not.
+// TestSuiteFree checks the behaviour of the lexer where the standard leaves a choice. It accepts numbers of any
+// size, and any surrogates and any bytes above ASCII in strings. It rejects a byte order mark and UTF-16.
 func TestSuiteFree(t *testing.T) {
 	refused := map[string]bool{
 		"i_string_UTF-16LE_with_BOM":         true,

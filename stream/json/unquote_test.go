@@ -31,7 +31,7 @@ var unquoteCases = []struct{ lit, want string }{
 	// Bytes that are not UTF-8 are kept.
 	{"\xff\\n\xc0\xaf", "\xff\n\xc0\xaf"},
 
-	// Cut inside an escape: the rest of it is no character yet.
+	// Cut inside an escape: the incomplete escape is not a character yet.
 	{`ab\`, `ab`},
 	{`ab\u`, `ab`},
 	{`ab\u00e`, `ab`},
@@ -47,7 +47,7 @@ func TestAppendUnquoted(t *testing.T) {
 	checkUnquote(t, strings.Repeat(`\ud83d\ude00\u00e9x`, 50))
 }
 
-// checkUnquote compares with encoding/json, which puts U+FFFD in place of half pairs.
+// checkUnquote compares with encoding/json, which replaces half pairs with U+FFFD.
 func checkUnquote(t testing.TB, lit string) {
 	t.Helper()
 	got := string(AppendUnquoted(nil, []byte(lit)))
@@ -64,7 +64,7 @@ func checkUnquote(t testing.TB, lit string) {
 	}
 }
 
-// checkString compares AppendString with those that it is in one.
+// checkString compares ReadString with the two functions that it combines.
 func checkString(t testing.TB, p []byte) {
 	t.Helper()
 	got, n, closed := ReadString([]byte("> "), p)
@@ -74,7 +74,7 @@ func checkString(t testing.TB, p []byte) {
 	}
 }
 
-// withoutHalves puts U+FFFD for each half pair.
+// withoutHalves replaces each half pair with U+FFFD.
 func withoutHalves(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {

@@ -15,7 +15,7 @@ func TestRawText(t *testing.T) {
 		{`"\ud83d"`, "\xed\xa0\xbd", "\xed\xa0\xbd"}, // half a character is kept
 		{`"\ude00\ud83d"`, "\xed\xb8\x80\xed\xa0\xbd", "\xed\xb8\x80\xed\xa0\xbd"},
 		{`"\u0000"`, "\x00", "\x00"},
-		{"\"\xff\"", "\xff", "\xff"}, // so is what is no text
+		{"\"\xff\"", "\xff", "\xff"}, // bytes that are not UTF-8 are kept as well
 		{`12`, "", "12"},
 		{`{"a": 1}`, "", `{"a": 1}`},
 		{`null`, "", "null"},
@@ -72,7 +72,7 @@ func TestRawNumbers(t *testing.T) {
 		{`1.2e1`, 12, true, 12, true},
 		{`12.5`, 0, false, 12.5, true},
 		{`9223372036854775807`, math.MaxInt64, true, math.MaxInt64, true},
-		{`9007199254740993`, 9007199254740993, true, 9007199254740992, true}, // no float has this value
+		{`9007199254740993`, 9007199254740993, true, 9007199254740992, true}, // a float can't have this value
 		{`1e19`, 0, false, 1e19, true},
 		{`1e400`, 0, false, 0, false},
 		{`"12"`, 0, false, 0, false},
@@ -103,7 +103,7 @@ func TestRawGet(t *testing.T) {
 		{r.Get("missing").Get("deeper"), nil},
 		{r.Get("x").Get("deeper"), nil},
 		{Value(`[{"a":1}]`).Get("a"), nil},
-		{Value(`{"a":1,"b`).Get("a"), Value(`1`)}, // what stands before an error is there
+		{Value(`{"a":1,"b`).Get("a"), Value(`1`)}, // the fields before an error are there
 	} {
 		if string(test.got) != string(test.want) || (test.got == nil) != (test.want == nil) {
 			t.Errorf("got %q, want %q", test.got, test.want)

@@ -2,7 +2,8 @@ package list
 
 import "testing"
 
-// TestPastList adds to a past list what the live one has: the live list's elements stay, and are found.
+// TestPastList adds to a past list the same elements that the live list has. It checks that the live list's
+// elements stay and that they are found.
 func TestPastList(t *testing.T) {
 	var live List[int]
 	for i := range 3 * BlockSize {
@@ -26,7 +27,7 @@ func TestPastList(t *testing.T) {
 	}
 }
 
-// TestBlocks frees the blocks before an element, and begins again.
+// TestBlocks frees the blocks before an element, and then resets the list.
 func TestBlocks(t *testing.T) {
 	var l Blocks[int]
 	for i := range 2*BlockSize + 1 {
