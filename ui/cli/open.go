@@ -30,7 +30,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// runOpen shows files or standard input; without either, recent captures or the demo.
+// runOpen shows files or standard input. If there are neither, it shows recent captures or the demo.
 func (ip *inputs) runOpen(ctx context.Context, args []string) error {
 	if ip.app.speed != 0 && (ip.app.speed < capture.MinSpeed || ip.app.speed > capture.MaxSpeed) {
 		return usageErrorf("--speed %g: out of range\nuse %g to %g", ip.app.speed, float64(capture.MinSpeed), float64(capture.MaxSpeed))
@@ -89,12 +89,12 @@ func (ip *inputs) runOpen(ctx context.Context, args []string) error {
 	}})
 }
 
-// isStatic reports whether all data of the sources is there already.
+// isStatic reports whether all data of the sources already exists.
 func (ip *inputs) isStatic(paths []string) bool {
 	return !ip.follow && ip.app.speed == 0 && len(ip.views) == 0 && !slices.Contains(paths, "-")
 }
 
-// pickRecent lists captures to choose from. A capture isn't pruned while it is shown.
+// pickRecent shows a list of captures from which the user can open one. A capture is not pruned while it is shown.
 func (ip *inputs) pickRecent(ctx context.Context, list []recentCapture) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,7 +122,7 @@ func (ip *inputs) pickRecent(ctx context.Context, list []recentCapture) error {
 // maxRecent is the maximum number of listed captures.
 const maxRecent = 100
 
-// recentSource returns the source of a capture, which is followed while it is being written.
+// recentSource returns the source of a capture. It follows a capture that is still being written.
 func recentSource(ctx context.Context, r recentCapture) capture.Source {
 	src, err := capture.OpenAll(ctx, pathsOf(r.Path), capture.Options{Follow: r.Open})
 	if err != nil {
@@ -131,7 +131,7 @@ func recentSource(ctx context.Context, r recentCapture) capture.Source {
 	return src
 }
 
-// showSource shows a source at a multiple of its recorded speed; 0 means as fast as it can be read.
+// showSource shows a source at a multiple of its recorded speed. 0 means as fast as possible.
 func (ip *inputs) showSource(ctx context.Context, src capture.Source, speed float64, o ui.Options) error {
 	in := fileInbox()
 	o.Inbox = in
@@ -146,19 +146,19 @@ func (ip *inputs) showSource(ctx context.Context, src capture.Source, speed floa
 	return ip.app.showScreen(o, func() { in.fillFrom(src) })
 }
 
-// loadProgress is the progress of reading files, for the screen.
+// loadProgress has the progress of reading files, which the screen shows.
 type loadProgress struct {
 	capture.Progress
 	began   time.Time
-	ctx     context.Context // done when the estimate is no longer needed
-	once    sync.Once       // starts the estimate
-	answers atomic.Int64    // estimate; 0 until it is known
+	ctx     context.Context // ends when the estimate is no longer needed
+	once    sync.Once       // starts the estimate once
+	answers atomic.Int64    // estimated number of turns; 0 until it is known
 }
 
-// shortLoad is how long reading must take before it is shown.
+// shortLoad is the time after which progress is shown.
 const shortLoad = time.Second / 2
 
-// statusNotes returns the progress, nothing once everything is read.
+// statusNotes returns the progress, or nothing when everything has been read.
 func (l *loadProgress) statusNotes() []ui.StatusNote {
 	read, size := l.State()
 	took := time.Since(l.began)
@@ -175,8 +175,7 @@ func (l *loadProgress) statusNotes() []ui.StatusNote {
 	return words
 }
 
-// minSurveyedBytes is the smallest size for which the number of turns is estimated. Smaller files are read
-// soon enough.
+// minSurveyedBytes is the minimum size for an estimate of the number of turns. Smaller files are read soon enough.
 const minSurveyedBytes = 64 << 20
 
 // estimateTurns estimates the number of turns in the files, while another goroutine reads them.
@@ -187,7 +186,7 @@ func (l *loadProgress) estimateTurns() {
 	}
 }
 
-// loadText describes the progress after a time: the part that was read, the speed, and the remaining time.
+// loadText describes the progress: the part that was read, the speed, and the remaining time.
 func loadText(read, size int64, took time.Duration) string {
 	rate := float64(read) / took.Seconds()
 	text := fmt.Sprintf("reading %d %% of %s, %s/s", 100*read/max(size, 1), sizeText(size), sizeText(int64(rate)))
@@ -202,21 +201,21 @@ func (ip *inputs) openSources(ctx context.Context, paths []string) (capture.Sour
 	return ip.openAll(ctx, paths, ip.reading.openOptions(ip.follow, ip.app.stdin))
 }
 
-// openSource opens one path that is read once.
+// openSource opens one path for reading it once.
 func (ip *inputs) openSource(ctx context.Context, path string) (capture.Source, error) {
 	o := ip.reading.openOptions(ip.follow, ip.app.stdin)
 	o.ReadOnce = !ip.reading.places
 	return ip.openOne(ctx, path, o)
 }
 
-// openInParts is like openSource, for readers that don't need single records.
+// openInParts is like openSource, but for readers that don't need single records.
 func (ip *inputs) openInParts(ctx context.Context, path string) (capture.Source, error) {
 	o := ip.reading.openOptions(ip.follow, ip.app.stdin)
 	o.ReadOnce, o.AllowChunks = !ip.reading.places, !ip.reading.places
 	return ip.openOne(ctx, path, o)
 }
 
-// looksLike guesses what kind of payload a format found.
+// looksLike guesses the kind of payload that a format found.
 func looksLike(payload []byte) capture.PayloadGuess {
 	switch providers.LooksLike(payload) {
 	case providers.LooksLikeChunk:
@@ -231,9 +230,9 @@ func looksLike(payload []byte) capture.PayloadGuess {
 	return capture.Nothing
 }
 
-// eachSource calls do for every file that paths name, with an inspector of its own. A file is read ahead
-// while its records are processed. An error in one file doesn't stop the others. Captures of one run are one
-// source: the captures of a directory, and with a.joins the named captures.
+// eachSource calls do for every file that paths name. Each call gets a new inspector. A file is read ahead while
+// its records are processed. After an error in one file, the other files are still read. Captures of one run are
+// one source. These are the captures of a directory and, if ip.joins is true, the named captures.
 func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := ip.reading.inspectorSetup()
 	if err != nil {
@@ -272,7 +271,7 @@ func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src ca
 	return nil
 }
 
-// doRun calls do for the captures of one run, as one source.
+// doRun calls do once for the captures of one run, as one source.
 func (ip *inputs) doRun(ctx context.Context, path string, files []capture.FoundFile, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
 	in, o := new(providers.Inspector), ip.reading.openOptions(false, ip.app.stdin)
 	prepare(in)
@@ -285,18 +284,18 @@ func (ip *inputs) doRun(ctx context.Context, path string, files []capture.FoundF
 	ip.isRun = false
 }
 
-// failIf reports an error, if there is one.
+// failIf reports err if it is not nil.
 func (ip *inputs) failIf(err error) {
 	if err != nil {
 		ip.app.failWith(err)
 	}
 }
 
-// isOneOfMany reports whether the current file was not named by the user, but found in a directory or by a
-// pattern.
+// isOneOfMany reports whether the current file was found in a directory or by a pattern, and was not named by the
+// user.
 func (ip *inputs) isOneOfMany() bool { return ip.found.In != "" }
 
-// reportUnrecognised prints, on one line, which files of a directory or pattern are not recognised. If none
+// reportUnrecognised prints, on one line, the files of a directory or pattern that are not recognised. If no file
 // is recognised, the run fails.
 func (ip *inputs) reportUnrecognised(path string, files int) {
 	list := ip.unrecognised
@@ -314,10 +313,10 @@ func (ip *inputs) reportUnrecognised(path string, files int) {
 	}
 }
 
-// maxUnrecognised is how many unrecognised files are named.
+// maxUnrecognised is the maximum number of unrecognised files whose names are printed.
 const maxUnrecognised = 5
 
-// mapSource is a source whose records are changed by change.
+// mapSource returns a source whose records are changed by change.
 func mapSource(src capture.Source, change func(*capture.Record)) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for r, err := range src {
@@ -329,7 +328,8 @@ func mapSource(src capture.Source, change func(*capture.Record)) capture.Source 
 	}
 }
 
-// copySource passes the records of a source to put until put returns false, and the error at its end to end.
+// copySource passes the records of a source to put, until put returns false. At the end of the source, it passes
+// the error to end.
 func copySource(src capture.Source, put func(capture.Record) bool, end func(error)) {
 	for r, err := range src {
 		if err != nil {
@@ -343,7 +343,7 @@ func copySource(src capture.Source, put func(capture.Record) bool, end func(erro
 	end(nil)
 }
 
-// inputPaths returns the arguments or, without any, standard input if it is piped.
+// inputPaths returns the arguments. If there are none and standard input is piped, it returns standard input.
 func (ip *inputs) inputPaths(args []string) []string {
 	if len(args) == 0 && isPiped(ip.app.stdin) {
 		return []string{"-"}
@@ -351,7 +351,7 @@ func (ip *inputs) inputPaths(args []string) []string {
 	return args
 }
 
-// somePaths is like inputPaths for a command that needs a path. what names the argument in the error.
+// somePaths is like inputPaths, but for a command that needs a path. what is the argument's name in the error.
 func (ip *inputs) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := ip.inputPaths(args)
 	if len(paths) == 0 {
@@ -379,7 +379,7 @@ func sourceTitle(paths []string) string {
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
-// absolutePath returns the absolute path, so that its last element is a name.
+// absolutePath returns the absolute path. The last element of an absolute path is a name.
 func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
@@ -391,7 +391,7 @@ func (ip *inputs) followFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&ip.follow, "follow", "f", false, "")
 }
 
-// readFile returns the content of a file. The error doesn't name the path, which the caller adds.
+// readFile returns the content of a file. The error does not contain the path, because the caller adds it.
 func readFile(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	var at *fs.PathError
@@ -401,7 +401,7 @@ func readFile(path string) ([]byte, error) {
 	return text, err
 }
 
-// turnFilter selects the turns that a command reports; nil selects all.
+// turnFilter selects the turns that a command reports. A nil turnFilter selects all turns.
 type turnFilter struct {
 	*filter.Filter
 	prices *price.Table
@@ -412,7 +412,7 @@ func (ip *inputs) addFilterFlag(to *pflag.FlagSet) {
 	to.StringVar(&ip.filter, "filter", "", "")
 }
 
-// parseFilter parses the filter of the flag.
+// parseFilter parses the filter of --filter.
 func (ip *inputs) parseFilter(prices *price.Table) error {
 	f, faults := filter.Parse(ip.filter)
 	switch {
@@ -447,7 +447,8 @@ func filterHelp(l lineWriter) {
 	l.printLine("  state:bad model:sonnet cost>0.01 \"two words\" -tool:notify")
 }
 
-// countFiles writes how many lines each file has, and about how many responses, without decoding the files.
+// countFiles writes the number of lines in each file, and an estimate of the number of responses. It does not
+// decode the files.
 func (ip *inputs) countFiles(ctx context.Context, paths []string) error {
 	to := ip.app.stdout.withBuffer()
 	for _, path := range paths {

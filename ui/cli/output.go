@@ -17,25 +17,25 @@ import (
 	"toolscope/ui/present"
 )
 
-// columns is the width that prose is wrapped to.
+// columns is the width to which prose is wrapped.
 const columns = 80
 
-// lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with
-// sanitised strings. lineWriter is not an io.Writer, so that all output is sanitised. Each line is one write;
-// the stream keeps its errors.
+// lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with sanitised
+// strings. lineWriter is not an io.Writer, so that all output is sanitised. Each line is one write. The stream
+// keeps its errors.
 type lineWriter struct {
 	to   io.Writer
 	pen  *colourPen // nil for plain text
-	hang int        // indent of the further rows of a wrapped line; 0 for two cells more than the line's
+	hang int        // indent of the further rows of a wrapped line; 0 for two cells more than the line
 }
 
 // writeLine writes one line.
 func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
 
-// writeObject writes the remaining part of an object and ends its line.
+// writeObject writes the remaining part of an object and ends the line.
 func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(append(o.end(), '\n')) }
 
-// printLine writes one line, sanitised, without spaces at its end. Arguments may have an ink.
+// printLine writes one sanitised line, without spaces at its end. Arguments may have an ink.
 func (l lineWriter) printLine(format string, args ...any) {
 	if l.pen != nil {
 		l.writeInked(inkedLineOf(format, args))
@@ -47,7 +47,7 @@ func (l lineWriter) printLine(format string, args ...any) {
 	l.writeLine(display.Clean(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
-// writeLongLine writes a line in parts, after a lead. The line may be too long for one string.
+// writeLongLine writes a line that is too long for one string. It writes the lead and then the parts.
 func (l lineWriter) writeLongLine(lead display.Text, parts iter.Seq[display.Text]) {
 	_, _ = io.WriteString(l.to, lead.String())
 	for part := range parts {
@@ -56,7 +56,7 @@ func (l lineWriter) writeLongLine(lead display.Text, parts iter.Seq[display.Text
 	l.writeLine(display.Text{})
 }
 
-// writeParts writes the parts of a line of sanitised JSON.
+// writeParts writes a line of sanitised JSON in parts.
 func (l lineWriter) writeParts(of iter.Seq[[]byte]) {
 	for part := range of {
 		_, _ = l.to.Write(part)
@@ -64,7 +64,7 @@ func (l lineWriter) writeParts(of iter.Seq[[]byte]) {
 	l.writeLine(display.Text{})
 }
 
-// withBuffer returns a buffered writer to the same stream. The lines are written when it is flushed or its
+// withBuffer returns a buffered writer to the same stream. The lines are written when the writer is flushed or its
 // buffer is full.
 func (l lineWriter) withBuffer() lineWriter {
 	l.to = bufio.NewWriterSize(l.to, 64<<10)
@@ -79,14 +79,14 @@ func (l lineWriter) flush() error {
 	return nil
 }
 
-// writeWrapped writes text after a lead, wrapped; further lines are indented by the width of the lead.
+// writeWrapped writes a lead and wrapped text. It indents further lines by the width of the lead.
 func (l lineWriter) writeWrapped(lead, text string) {
 	words := strings.FieldsFunc(display.Clean(text).String(), func(c rune) bool { return c == ' ' })
 	l.writeWrappedWords([]any{inMuted(lead)}, mapSlice(words, func(word string) any { return word }))
 }
 
-// writeWrappedWords is like writeWrapped for words that may contain spaces, at which it doesn't break lines. The
-// pieces of the lead and the words may have an ink.
+// writeWrappedWords is like writeWrapped, but the words may contain spaces. It does not break lines at these
+// spaces. The pieces of the lead and the words may have an ink.
 func (l lineWriter) writeWrappedWords(lead, words []any) {
 	widthOf := func(pieces ...any) int { return display.Clean(fmt.Sprint(mapSlice(pieces, withoutInk)...)).Width() }
 	indent := widthOf(lead...)
@@ -112,12 +112,12 @@ func (l lineWriter) writeWrappedWords(lead, words []any) {
 	l.printPieces(line)
 }
 
-// printPieces writes one line of pieces, which may have an ink.
+// printPieces writes the pieces of one line. They may have an ink.
 func (l lineWriter) printPieces(pieces []any) {
 	l.printLine(strings.Repeat("%s", len(pieces)), pieces...)
 }
 
-// joinDots joins the words that are not empty with a dot.
+// joinDots joins words with a dot. It leaves out empty words.
 func joinDots(words ...string) string { return strings.Join(nonEmpty(words), " · ") }
 
 // nonEmpty removes empty words.
@@ -125,7 +125,7 @@ func nonEmpty(words []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
 
-// mapSlice returns the results of calling of with every item.
+// mapSlice calls of for every item and returns the results.
 func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 	for _, item := range items {
 		all = append(all, of(item))
@@ -144,8 +144,8 @@ func ifElse[T any](yes bool, this, that T) T {
 	return that
 }
 
-// jsonObject is a JSON object that is being written, field by field. Every string passes the sanitiser:
-// values stay exact and a terminal stays safe.
+// jsonObject is a JSON object that is written field by field. Every string passes the sanitiser, so values stay
+// exact and a terminal stays safe.
 type jsonObject struct {
 	b     []byte
 	begun bool
@@ -169,8 +169,8 @@ func (o *jsonObject) text(name, value string) {
 	o.b = display.AppendJSON(o.b, value)
 }
 
-// streamValue writes a value that comes in parts. It writes the value, and what precedes it in the object,
-// directly to the line, so that a long value needs no memory.
+// streamValue writes a value in parts. It writes the start of the object and the value directly to the line, so
+// that a long value needs no memory.
 func (o *jsonObject) streamValue(name string, value iter.Seq[[]byte], to lineWriter) {
 	o.key(name)
 	for part := range value {
@@ -186,8 +186,8 @@ func (o *jsonObject) optionalText(name, value string) {
 	}
 }
 
-// addMessage writes a message and, unless there are none, the byte ranges of it that are captured text.
-// The ranges count the bytes of the value that a JSON parser returns.
+// addMessage writes a message. If parts of it are captured text, it also writes the byte ranges of these parts. The
+// ranges count the bytes of the value that a JSON parser returns.
 func (o *jsonObject) addMessage(text string, quoted stream.Spans) {
 	o.text("message", text)
 	if quoted == "" {
@@ -215,7 +215,7 @@ func (o *jsonObject) texts(name string, values []string) {
 	o.raw(name, jsonArray(all))
 }
 
-// flagIf writes true, or nothing.
+// flagIf writes true if is is true, or else no field.
 func (o *jsonObject) flagIf(name string, is bool) {
 	if is {
 		o.raw(name, []byte("true"))
@@ -234,7 +234,7 @@ func (o *jsonObject) int(name string, n int) {
 	o.b = strconv.AppendInt(o.b, int64(n), 10)
 }
 
-// time writes milliseconds with up to three decimals; nothing for a negative time.
+// time writes milliseconds with up to three decimals. It writes no field for a negative time.
 func (o *jsonObject) time(name string, d time.Duration) {
 	if d >= 0 {
 		o.key(name)
@@ -285,7 +285,7 @@ func (o *jsonObject) addFindings(list []stream.Finding) {
 	listOf(o, "findings", present.OfFindings(list), (*jsonObject).addFacts)
 }
 
-// raw writes a JSON text on one line: line breaks can only be between tokens.
+// raw writes a JSON text on one line. The text may contain line breaks only between tokens.
 func (o *jsonObject) raw(name string, text []byte) {
 	o.key(name)
 	start := len(o.b)

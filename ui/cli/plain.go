@@ -15,27 +15,27 @@ import (
 	"toolscope/ui/present"
 )
 
-// isPlain reports whether sentences are printed instead of drawing a screen: by a flag, or because the
-// terminal can't show a screen.
+// isPlain reports whether toolscope prints sentences instead of drawing a screen. It does so if a flag is set, or
+// if the terminal can't show a screen.
 func (pr *printing) isPlain() bool { return pr.app.flags.plain || os.Getenv("TERM") == "dumb" }
 
 // onScreen reports whether input is shown as it arrives, on a screen or in sentences.
 func (pr *printing) onScreen() bool { return isTerminal(pr.app.output) || pr.app.flags.plain }
 
-// plainPrinter prints a sentence per line for screen readers and logs: when something begins, is complete,
-// goes wrong or ends. Text that grows is printed once it is complete. Nothing is drawn again, and the lines
-// depend on the input, not on its times.
+// plainPrinter prints one sentence per line, for screen readers and logs. It prints when something begins, is
+// complete, goes wrong or ends. It prints growing text only when the text is complete. It never draws anything
+// again. The lines depend on the input, but not on its times.
 type plainPrinter struct {
 	lineWriter
 	in      *providers.Inspector
 	prices  *price.Table
 	events  int                 // number of printed events
-	begun   int32               // turns below this number were printed
-	printed map[stream.Ref]bool // calls of open turns that were printed
-	words   map[string]bool     // texts of alarms that were printed
+	begun   int32               // turns below this number have been printed
+	printed map[stream.Ref]bool // calls of open turns that have been printed
+	words   map[string]bool     // texts of alarms that have been printed
 }
 
-// printLive prints the records of an inbox until it ends or a signal arrives.
+// printLive prints the records of an inbox until the inbox ends or a signal arrives.
 func (pr *printing) printLive(o ui.Options, feed func()) error {
 	if len(o.Recent) > 0 {
 		pr.listCaptures(o.Recent)
@@ -74,7 +74,7 @@ func (pr *printing) printLive(o ui.Options, feed func()) error {
 	}
 }
 
-// printAll prints everything in the inbox.
+// printAll prints everything that is in the inbox.
 func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 	for more := true; more; {
 		var batch []stream.Record
@@ -102,7 +102,7 @@ func (t *plainPrinter) printAll(o ui.Options) (over bool, err error) {
 	return true, err
 }
 
-// printNewEvents prints the events since the last call.
+// printNewEvents prints the events that were added since the last call.
 func (t *plainPrinter) printNewEvents() {
 	s := t.in.Session()
 	for ; t.events < t.in.Timeline.Len(); t.events++ {
@@ -144,14 +144,14 @@ func (t *plainPrinter) callLabel(turn *stream.Turn, c *stream.Call) string {
 	return fmt.Sprintf("Turn %d, call %d, %s", turn.Number+1, c.Number, name)
 }
 
-// printCallStart prints the start of a call's arguments.
+// printCallStart prints that a call's arguments begin.
 func (t *plainPrinter) printCallStart(turn *stream.Turn, c *stream.Call) {
 	if c != nil && !c.Discarded {
 		t.printLine("%s: the arguments begin.", t.callLabel(turn, c))
 	}
 }
 
-// printCall prints a call once, when its arguments have ended.
+// printCall prints a call when its arguments have ended, but only once.
 func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 	if c == nil || t.printed[c.Ref()] {
 		return
@@ -165,7 +165,7 @@ func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 	t.writeLongLine(lead, display.CleanParts(c.Args()))
 }
 
-// printFindings prints the findings of the current event in a list.
+// printFindings prints those findings of a list that belong to the current event.
 func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	for _, f := range all {
 		if f.Event == t.events {
@@ -174,7 +174,7 @@ func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	}
 }
 
-// sentBack prints how a call was sent back, if the current event reports that.
+// sentBack prints how a call was sent back, if the current event reports it.
 func (t *plainPrinter) sentBack(turn *stream.Turn, c *stream.Call) {
 	if c == nil {
 		return
@@ -186,7 +186,7 @@ func (t *plainPrinter) sentBack(turn *stream.Turn, c *stream.Call) {
 	}
 }
 
-// printTurnEnd prints the calls that were not printed yet, and the end of the turn.
+// printTurnEnd prints the remaining calls of a turn, and the end of the turn.
 func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	for _, c := range turn.Calls {
 		t.printCall(turn, c)
@@ -199,7 +199,7 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	t.printRefusal(turn)
 }
 
-// printRefusal prints why a request was refused: the cause, what to do, and where the refused block came from.
+// printRefusal prints the cause of a refused request, advice, and the origin of the refused block.
 func (t *plainPrinter) printRefusal(turn *stream.Turn) {
 	r, ok := present.RefusalOf(t.in.View(), turn)
 	if !ok {

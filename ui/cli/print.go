@@ -45,7 +45,7 @@ func (pr *printing) printCommand() *cobra.Command {
 			}
 			var say func(string)
 			endless := pr.app.follow || isEndless(paths)
-			if endless { // a source with an end reports missing data at its end
+			if endless { // a source with an end reports missing data at that end
 				say = pr.app.traceNotices(traces.to)
 			}
 			if pr.app.tracing, err = pr.app.startTracing(&traces, stream.Machine{}, say); err != nil {
@@ -76,15 +76,15 @@ func (pr *printing) printCommand() *cobra.Command {
 	return cmd
 }
 
-// printer writes turns that have ended, and how later requests sent their calls back. A result is printed
-// once: with its call or, if the call was printed before, when a request carries it.
+// printer writes ended turns, and how later requests sent their calls back. It prints a result only once. It prints
+// the result with its call or, if the call was printed before, when a request carries the result.
 type printer interface {
 	addTurn(v *providers.View, file string, t *stream.Turn)
 	sentBack(calls []sentBackCall)
 	flush() error
 }
 
-// runPrint writes the turns of every file, each when it ends.
+// runPrint writes the turns of every file. It writes each turn when the turn ends.
 func (pr *printing) runPrint(ctx context.Context, paths []string) error {
 	if err := pr.app.checkHubFlags(paths); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (pr *printing) runPrint(ctx context.Context, paths []string) error {
 	return err
 }
 
-// printFollowed writes the turns of all files as they arrive, numbered in that order. Notes of the source are
-// printed as they arrive.
+// printFollowed writes the turns of all files as they arrive, numbered in that order. It also prints notes of the
+// source as they arrive.
 func (pr *printing) printFollowed(ctx context.Context, paths []string, p printer) error {
 	prepare, err := pr.app.reading.inspectorSetup()
 	if err != nil {
@@ -162,7 +162,8 @@ func (pr *printing) printFollowed(ctx context.Context, paths []string, p printer
 	return pr.printSource(said, followedName(paths), in, p)
 }
 
-// followedName returns the name of a source made of several paths; "" if the exchanges name their sources.
+// followedName returns the name of a source made of several paths. It returns "" if the exchanges name their
+// sources.
 func followedName(paths []string) string {
 	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is not a pattern in an address
 		return ""
@@ -170,8 +171,8 @@ func followedName(paths []string) string {
 	return paths[0]
 }
 
-// failOnDamage is a source in which a damaged record sets the exit code; reading goes on. At its end, missing
-// data of hubs is reported.
+// failOnDamage returns a source in which a damaged record sets the exit code. Reading continues after such a
+// record. At its end, the source reports missing data of hubs.
 func (pr *printing) failOnDamage(src capture.Source) capture.Source {
 	sound := mapSource(src, func(r *capture.Record) {
 		if r.Damaged {
@@ -184,7 +185,7 @@ func (pr *printing) failOnDamage(src capture.Source) capture.Source {
 	}
 }
 
-// printSource writes the turns of one source; they are numbered within it.
+// printSource writes the turns of one source. Turns are numbered within the source.
 func (pr *printing) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
 	name := path
@@ -208,7 +209,7 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 		others(string, providers.OtherLines)
 	}); is && in.Others.Count > 0 && (q.known || !pr.app.isOneOfMany()) {
 		if path == "-" {
-			path = "stdin" // the name in its turns
+			path = "stdin" // turns of standard input have this name
 		}
 		o.others(path, in.Others)
 		err = errors.Join(err, p.flush())
@@ -216,8 +217,8 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	return err
 }
 
-// inspectSource passes a source to an inspector as long as more returns true after a record. The error is the
-// source's.
+// inspectSource passes the records of a source to an inspector until more returns false. It returns the error of
+// the source.
 func inspectSource(src capture.Source, in *providers.Inspector, more func() bool) error {
 	defer in.Close()
 	for r, err := range src {
@@ -241,8 +242,8 @@ func fileOf(path string, x *providers.Exchange) string {
 	return path
 }
 
-// printSourceNotes prints the notes about a source. A source in which nothing is recognised sets the exit
-// code; known means that something was recognised, which may have been evicted.
+// printSourceNotes prints the notes about a source. If nothing in the source is recognised, it sets the exit code.
+// known means that something was recognised before, which may have been evicted.
 func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known bool) {
 	of := ifElse(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
@@ -266,7 +267,7 @@ func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known
 	pr.app.code = max(pr.app.code, 1)
 }
 
-// emptyReason returns why a source has no turns.
+// emptyReason returns the reason why a source has no turns.
 func emptyReason(path string, in *providers.Inspector) string {
 	for _, x := range in.Exchanges() {
 		switch n := x.Response.Size(); {
@@ -289,7 +290,7 @@ func emptyReason(path string, in *providers.Inspector) string {
 	}
 }
 
-// explainUnrecognised prints what an unrecognised input looks like, and what to do.
+// explainUnrecognised describes an unrecognised input and gives advice.
 func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 	looks, of := "text", ifElse(path == "", "", path+": ")
 	for _, x := range in.Exchanges() {
@@ -307,8 +308,8 @@ func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 	pr.app.printNote("'toolscope help formats' lists the formats; --from NAME selects a format")
 }
 
-// isRecognised reports whether a turn has information: its protocol is known, or at least why there is
-// nothing else. Web traffic in logs of other programs has none.
+// isRecognised reports whether a turn contains information. Its protocol must be known, or at least the reason why
+// it contains nothing else. Web traffic in logs of other programs contains no information.
 func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	if x != nil && x.Head.Wrappers != "" && present.IsPlain(t) {
 		return false

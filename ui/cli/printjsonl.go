@@ -14,14 +14,14 @@ import (
 	"toolscope/ui/present"
 )
 
-// jsonPrinter writes the stable format for scripts: one JSON object per line, the calls of a turn and then
-// the turn. Unknown values are left out.
+// jsonPrinter writes the stable format for scripts. It writes one JSON object per line: the calls of a turn, and
+// then the turn. Unknown values are left out.
 type jsonPrinter struct {
 	lineWriter
 	prices *price.Table
 }
 
-// lineOf begins a line about a turn.
+// lineOf begins the object of a line about a turn.
 func lineOf(kind, file string, turn int32) *jsonObject {
 	o := new(jsonObject)
 	o.text("type", kind)
@@ -30,7 +30,7 @@ func lineOf(kind, file string, turn int32) *jsonObject {
 	return o
 }
 
-// addTurn writes the calls of a turn, and the turn.
+// addTurn writes the calls of a turn, and then the turn.
 func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	calls, _ := present.Calls(t)
 	for _, c := range calls {
@@ -46,7 +46,7 @@ func (p *jsonPrinter) writeCall(v *providers.View, file string, t *stream.Turn, 
 	p.writeFacts(o, present.OfCall(v, p.prices, t, c))
 }
 
-// writeFacts writes facts as the rest of an object, and ends the line.
+// writeFacts writes facts as the remaining part of an object and ends the line.
 func (p *jsonPrinter) writeFacts(o *jsonObject, facts present.Facts) {
 	for _, f := range facts {
 		if parts, is := f.JSON.(iter.Seq[[]byte]); is {
@@ -58,7 +58,7 @@ func (p *jsonPrinter) writeFacts(o *jsonObject, facts present.Facts) {
 	p.writeObject(o)
 }
 
-// returnLine begins a line about a call that a later request sends back.
+// returnLine begins the object of a line about a call that a later request sends back.
 func returnLine(kind string, r *sentBackCall) *jsonObject {
 	o := lineOf(kind, r.file, r.of.Turn)
 	o.int("call", int(r.of.Call))
@@ -68,8 +68,8 @@ func returnLine(kind string, r *sentBackCall) *jsonObject {
 	return o
 }
 
-// sentBack writes a line for each call that a later request carries, and one for its result if the line of
-// the call doesn't have it.
+// sentBack writes a line for each call that a later request carries. If the line of the call does not have its
+// result, it also writes a line for the result.
 func (p *jsonPrinter) sentBack(calls []sentBackCall) {
 	for i := range calls {
 		r := &calls[i]
@@ -90,7 +90,7 @@ func (p *jsonPrinter) sentBack(calls []sentBackCall) {
 	}
 }
 
-// others writes how many lines of a log belong to no exchange, and the last of them.
+// others writes the number of log lines that belong to no exchange, and the last ones of them.
 func (p *jsonPrinter) others(file string, lines providers.OtherLines) {
 	o := new(jsonObject)
 	o.text("type", "other_lines")
@@ -100,8 +100,8 @@ func (p *jsonPrinter) others(file string, lines providers.OtherLines) {
 	p.writeObject(o)
 }
 
-// jqPrinter writes the results of an expression, one per line: on each call's arguments, or on each line of
-// print --format jsonl.
+// jqPrinter writes the results of an expression, one per line. The expression runs on the arguments of each call,
+// or on each line of print --format jsonl.
 type jqPrinter struct {
 	lineWriter
 	app    *app
@@ -110,7 +110,7 @@ type jqPrinter struct {
 	buffer *bytes.Buffer
 }
 
-// newJQPrinter returns the printer of --jq.
+// newJQPrinter returns the printer for --jq.
 func (pr *printing) newJQPrinter(prices *price.Table) (printer, error) {
 	expr, err := filter.ParseJQ(pr.jq)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *jqPrinter) sentBack(calls []sentBackCall) {
 	}
 }
 
-// others runs the expression on the line about other lines.
+// others runs the expression on the line about the log lines that belong to no exchange.
 func (p *jqPrinter) others(file string, lines providers.OtherLines) {
 	if p.as != nil {
 		p.as.others(file, lines)
@@ -160,8 +160,8 @@ func (p *jqPrinter) runBuffered() {
 	p.buffer.Reset()
 }
 
-// runExpr writes the results for one text. An error of the expression is printed and sets the exit code; text
-// that is not JSON is only a note.
+// runExpr writes the results for one text. If the expression fails, it prints the error and sets the exit code. If
+// the text is not JSON, it only prints a note.
 func (p *jqPrinter) runExpr(of string, text []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), filter.JQTimeout)
 	defer cancel()

@@ -16,20 +16,20 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// textPrinter writes turns for people: a line per turn and one for its usage, a line per call, its arguments
-// as they arrived, and findings in words.
+// textPrinter writes turns for people: a line per turn and a line for its usage, a line per call, the arguments as
+// they arrived, and findings in words.
 type textPrinter struct {
 	lineWriter
 	summaryTotals
 	prices *price.Table
-	source string // source of the latest turn
+	source string // source of the last turn
 }
 
 // total writes the totals.
 func (p *textPrinter) total() { p.printPieces(p.summaryTotals.inPieces()) }
 
-// writeSource writes the wrapper of a turn and the facts that its source lacks, if they differ from the last
-// turn's.
+// writeSource writes the wrapper of a turn and the facts that its source lacks. It writes them only if they differ
+// from those of the last turn.
 func (p *textPrinter) writeSource(file string, x *providers.Exchange) {
 	if x == nil {
 		return
@@ -96,7 +96,7 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 	p.writeFindings(present.WithCosts(v, p.prices, t, present.OwnFindings(c)))
 }
 
-// writeLatency writes when a call reached each of its phases, if the source has times.
+// writeLatency writes the times at which a call reached its phases, if the source has times.
 func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.Call) {
 	l := v.Latency(t, c)
 	if l.From < 0 {
@@ -113,7 +113,7 @@ func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.
 	}
 }
 
-// writeResult writes the beginning of a call's result or, for an error result, all text that is kept.
+// writeResult writes the beginning of a call's result. For an error result, it writes all text that was kept.
 func (p *textPrinter) writeResult(r *stream.SentBackCall) {
 	text, most, is := r.Result.Text, 512, inMuted("result")
 	if r.ResultCode == stream.ResultFailed {
@@ -129,8 +129,8 @@ func (p *textPrinter) writeResult(r *stream.SentBackCall) {
 	p.printLine("    %s  %s  %s", is, inMuted(size), text)
 }
 
-// writeArgs writes arguments on a line of their own. Arguments that begin with a non-ASCII byte are sanitised
-// together with the lead, with which their first character could combine.
+// writeArgs writes arguments on a separate line. If they begin with a non-ASCII byte, they are sanitised together
+// with the lead, because their first character could combine with it.
 func (p *textPrinter) writeArgs(c *stream.Call) {
 	args := bytes.TrimRight(c.Args(), " ")
 	switch {
@@ -143,15 +143,15 @@ func (p *textPrinter) writeArgs(c *stream.Call) {
 	}
 }
 
-// writeFindings writes a line per finding.
+// writeFindings writes one line per finding.
 func (p *textPrinter) writeFindings(list []stream.Finding) {
-	const severity = 4 + 5 + 1 // cells
+	const severity = 4 + 5 + 1 // in cells
 	for _, f := range list {
 		p.withHang(severity).printLine("    %-5s %s  %s", ofSeverity(f.Severity, f.Severity), ofCode(f.Severity, f.Code), f.Message)
 	}
 }
 
-// ofCode makes the code of a finding bold, unless it is only an info.
+// ofCode makes the code of a finding bold, unless the severity of the finding is info.
 func ofCode(s stream.Severity, code string) any {
 	return inInk(ifElse(s > stream.Info, boldInk, plainInk), code)
 }
@@ -159,7 +159,7 @@ func ofCode(s stream.Severity, code string) any {
 // turnNumber returns the number of a turn in words.
 func turnNumber(t *stream.Turn) string { return fmt.Sprintf("turn %d", t.Number+1) }
 
-// turnPhase returns the phase of a turn, in the ink of its verdict.
+// turnPhase returns the phase of a turn in the ink of its verdict.
 func turnPhase(x *providers.Exchange, t *stream.Turn) any {
 	return ofRole(present.VerdictOfTurn(x, t).Role, t.Phase())
 }
@@ -180,7 +180,7 @@ func (p *textPrinter) sentBack(calls []sentBackCall) {
 	p.printLine("")
 }
 
-// others writes how many lines of a log belong to no exchange, and the last of them.
+// others writes the number of log lines that belong to no exchange, and the last ones of them.
 func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("%s  %s", file, count.Of(int(lines.Count), "other line"))
 	for _, line := range lastFew(lines) {
@@ -189,7 +189,7 @@ func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("")
 }
 
-// lastFew returns the last lines that belong to no exchange, as many as are printed.
+// lastFew returns those of the last lines that are printed.
 func lastFew(lines providers.OtherLines) [][]byte {
 	const few = 5
 	return lines.Last[max(0, len(lines.Last)-few):]

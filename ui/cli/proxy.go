@@ -103,7 +103,7 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	return r.printUntilEnd(served, p)
 }
 
-// proxyOptions returns the options of the flags, and the routes.
+// proxyOptions returns the options that the flags set, and the routes.
 func proxyOptions(f *proxyFlags) (o proxy.Options, all []route, err error) {
 	if f.token, err = textOrFile(f.token); err != nil {
 		return o, nil, fmt.Errorf("--token: %w", err)
@@ -125,10 +125,10 @@ func proxyOptions(f *proxyFlags) (o proxy.Options, all []route, err error) {
 	return proxy.Options{Routes: proxyRoutes(all), Public: f.public, Token: f.token, Origins: f.origins, Faults: faults}, all, nil
 }
 
-// minTokenLen is the minimum length of a token, so that it can't be guessed.
+// minTokenLen is the minimum length of a token. Shorter tokens could be guessed.
 const minTokenLen = 8
 
-// runningProxy is a proxy that listens, with the input for its records.
+// runningProxy is a listening proxy, with the input for its records.
 type runningProxy struct {
 	*liveInput
 	app     *app
@@ -139,7 +139,7 @@ type runningProxy struct {
 	uncatch func()
 }
 
-// createProxy creates the proxy. It doesn't serve yet.
+// createProxy creates the proxy. The proxy does not serve yet.
 func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 	preferNetwork()
 	o.Record = r.addRecord
@@ -153,7 +153,7 @@ func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 	}
 	if !screen {
 		o.Log = log.New(firstLine{r.app}, "", 0)
-		r.caught, r.uncatch = r.app.catchEnd() // before the address is printed, after which signals may arrive
+		r.caught, r.uncatch = r.app.catchEnd() // before the address is printed, because signals may arrive after that
 	}
 	if r.point != nil {
 		r.point.applyTo(&o, r.redactor.Text)
@@ -164,14 +164,14 @@ func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 	return err
 }
 
-// startServing serves on a listener. The channel gets the error when serving ends.
+// startServing serves on a listener. The channel receives the error when serving ends.
 func (r *runningProxy) startServing(ctx context.Context, listener net.Listener) <-chan error {
 	served := make(chan error, 1)
 	go func() { served <- r.proxy.Serve(ctx, listener) }()
 	return served
 }
 
-// announceProxy prints where the proxy listens, and how to point clients at it.
+// announceProxy prints the address of the proxy, and how to point clients at it.
 func (r *runningProxy) announceProxy(f *proxyFlags) {
 	a := r.app
 	out := a.stdout
@@ -199,17 +199,17 @@ func (r *runningProxy) announceProxy(f *proxyFlags) {
 	}
 }
 
-// close ends the open exchanges, and passes on their last records.
+// close ends the open exchanges and passes on their last records.
 func (r *runningProxy) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if err := r.proxy.Close(ctx); err != nil {
 		r.app.printError(fmt.Errorf("the proxy did not stop: %w", err))
 	}
-	_ = r.drainRecords(ctx) // endLive reports what is missing
+	_ = r.drainRecords(ctx) // endLive reports the missing data
 }
 
-// showScreen shows the screen until the user leaves it, which ends the proxy.
+// showScreen shows the screen until the user leaves it. It then ends the proxy.
 func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -223,7 +223,7 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 	return err
 }
 
-// printUntilEnd prints turns as they end, until a signal arrives. A second signal ends the program at once.
+// printUntilEnd prints turns when they end, until a signal arrives. A second signal ends the program at once.
 func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
@@ -248,7 +248,7 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	case <-stopped:
 		select {
 		case err = <-printed:
-		default: // it is busy with a large turn
+		default: // the printer is busy with a large turn
 		}
 	}
 	if errors.Is(err, errPrintingStopped) {
@@ -258,18 +258,18 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	return cmp.Or(failed, err)
 }
 
-// errPrintingStopped says that stopPrinting left something unprinted.
+// errPrintingStopped is the error if stopPrinting stopped the printer before it had printed everything.
 var errPrintingStopped = errors.New("printing stopped at the signal: the last turns are missing in this output")
 
-// Limits of printing after a signal. The first maxQuickBytes of input are always printed, however slow the machine
-// is.
+// These constants limit printing after a signal. The first maxQuickBytes of input are always printed, even on a
+// slow machine.
 const (
 	printTime     = 500 * time.Millisecond
 	maxQuickBytes = 1 << 20
 )
 
-// stopPrinting stops the printer and closes stopped, if the printer may need long: it has had many bytes.
-// Otherwise the printer stops when it has had them.
+// stopPrinting stops the printer and closes stopped, if the printer has already received many bytes and may need
+// long. Otherwise the printer stops when it has received that many bytes.
 func (l *liveInput) stopPrinting(stopped chan<- struct{}) {
 	l.printLess.Store(true)
 	if l.printed.Load() > maxQuickBytes {
@@ -278,10 +278,10 @@ func (l *liveInput) stopPrinting(stopped chan<- struct{}) {
 	}
 }
 
-// probeTime limits the connection to a proxy, which is on this machine.
+// probeTime is the maximum time to connect to a proxy on this machine.
 const probeTime = time.Second
 
-// probeAddress returns an error if nothing listens at an address. It is for container images without another
+// probeAddress returns an error if nothing listens at an address. It is for container images that have no other
 // program for health checks.
 func probeAddress(address string) error {
 	conn, err := net.DialTimeout("tcp", address, probeTime)

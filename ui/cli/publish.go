@@ -21,14 +21,14 @@ import (
 	"toolscope/ui"
 )
 
-// publishFlags say where traffic is published, and under which names.
+// publishFlags are the flags for the hub to which traffic is published, and for the names of the source.
 type publishFlags struct {
 	to, host, agent, spool, limit string
 	linger                        time.Duration
 	noIndex                       bool
 }
 
-// publishFlags adds the flags; agent is the default name of the source.
+// publishFlags adds the flags. agent is the default name of the source.
 func (lv *liveSession) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "publish", "", "")
@@ -41,10 +41,10 @@ func (lv *liveSession) publishFlags(cmd *cobra.Command, f *publishFlags, agent s
 	lv.app.hubFlags(cmd)
 }
 
-// maxLinger is the maximum of --linger. Heartbeats are sent at the same interval.
+// maxLinger is the maximum value of --linger. Heartbeats are sent at the same interval.
 const maxLinger = 5 * time.Second
 
-// hubPublisher publishes to a hub.
+// hubPublisher publishes traffic to a hub.
 type hubPublisher struct {
 	*fleet.Publisher
 	server string
@@ -55,7 +55,7 @@ type hubPublisher struct {
 	feed atomic.Bool   // a followed source is published
 }
 
-// startPublishing starts to publish. It returns nil without --publish.
+// startPublishing starts to publish. It returns nil if --publish is not set.
 func (lv *liveSession) startPublishing(f *publishFlags, began time.Time, by string) (*hubPublisher, error) {
 	if f == nil || f.to == "" {
 		return nil, nil
@@ -125,7 +125,7 @@ func (p *hubPublisher) finishSending(ctx context.Context, a *app) error {
 	return nil
 }
 
-// unsentNotes describe the data that the hub lacks at the end, and why.
+// unsentNotes describes the data that the hub lacks at the end, with the reasons.
 func (p *hubPublisher) unsentNotes() (all []string) {
 	s := p.Progress()
 	told := func(n int64, where, why string) {
@@ -141,7 +141,7 @@ func (p *hubPublisher) unsentNotes() (all []string) {
 	return all
 }
 
-// noteLines prints a note, whose second line says what to do.
+// noteLines prints a note. The second line of a note is advice.
 func noteLines(a *app, text string) {
 	first, how, _ := strings.Cut(text, "\n")
 	a.printNote("--publish: %s", first)
@@ -173,24 +173,24 @@ func (p *hubPublisher) statusNotes() (words []ui.StatusNote) {
 	return append(words, ui.StatusNote{Text: text})
 }
 
-// maxQueuedBytes is how many bytes of a file may wait for the spool.
+// maxQueuedBytes is the maximum number of bytes of a file that may wait for the spool.
 const maxQueuedBytes = 16 << 20
 
 // fullWait is the interval between checks of a full queue.
 const fullWait = 20 * time.Millisecond
 
-// isFull reports whether reading a file should wait for the disk or the hub, so that the spool doesn't drop
-// unsent data.
+// isFull reports whether reading a file should wait for the disk or the hub. Otherwise the spool would drop unsent
+// data.
 func (p *hubPublisher) isFull() bool {
 	queued := p.State().Queued
 	return queued > maxQueuedBytes || p.Unsent()+int64(queued) > p.limit/2
 }
 
-// fedTime is how long the end waits for the followed source to end.
+// fedTime is the maximum time to wait for the end of the followed source.
 const fedTime = 2 * time.Second
 
-// publishingSource is a source that is published, without its secrets, while it is read. Its reader gets it
-// unchanged. Until ctx ends, it is read only as fast as it can be sent.
+// publishingSource returns a source that is published, without its secrets, while it is read. Its reader gets the
+// records unchanged. Until ctx ends, the source is read only as fast as its data can be sent.
 func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher, r *redact.Redactor) capture.Source {
 	put := func(all []redact.Clean) {
 		for _, c := range all {
@@ -219,7 +219,8 @@ func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher,
 	}
 }
 
-// publishFollowed publishes a followed source until ctx ends, with --publish. Call end after ctx has ended.
+// publishFollowed publishes a followed source until ctx ends, if --publish is set. The caller must call end after
+// ctx has ended.
 func (lv *liveSession) publishFollowed(ctx context.Context, src capture.Source) (_ capture.Source, end func(), err error) {
 	if lv.sends.to == "" {
 		return src, func() {}, nil
@@ -247,18 +248,18 @@ func (lv *liveSession) publishFollowed(ctx context.Context, src capture.Source) 
 		} else if err == nil {
 			return
 		}
-		lv.app.code = exitGaps // even after a signal
+		lv.app.code = exitGaps // replaces the exit code of a signal
 	}, nil
 }
 
-// publishNotes collects the notes about publishing while it runs. With a screen they are printed at the end;
-// until then the screen shows them.
+// publishNotes collects the notes about publishing while it runs. With a screen, the screen shows the state, and
+// the notes are printed at the end.
 type publishNotes struct {
 	mu      sync.Mutex
 	waiting []string
 
 	hub, spool, left troubleNotice
-	lost             []string // reasons of losses that were reported
+	lost             []string // reasons of losses that have been reported
 }
 
 // add adds a note.
@@ -268,7 +269,7 @@ func (n *publishNotes) add(text string) {
 	n.waiting = append(n.waiting, text)
 }
 
-// printPending prints the notes that wait.
+// printPending prints the notes that have not been printed yet.
 func (n *publishNotes) printPending(a *app) {
 	n.mu.Lock()
 	all := n.waiting
@@ -287,7 +288,7 @@ func (p *hubPublisher) watchChanges(a *app) (stop func()) {
 	})
 }
 
-// noteChanges adds a note for each change.
+// noteChanges adds a note for each change in the state of publishing.
 func (p *hubPublisher) noteChanges(now time.Time) {
 	n, s := &p.notes, p.Progress()
 	if n.hub.isDue(now, s.Trouble) {
@@ -307,21 +308,21 @@ func (p *hubPublisher) noteChanges(now time.Time) {
 	}
 }
 
-// troubleNotice decides when to report a problem that comes and goes: after it has lasted, and less often the
-// more often it was reported lately.
+// troubleNotice decides when to report a problem that comes and goes. A problem must last for some time before it
+// is reported. The more often it was reported lately, the less often it is reported again.
 type troubleNotice struct {
-	reported string    // the latest reported problem, "" for none
-	since    time.Time // when the problem changed; zero while it is the reported one
+	reported string    // latest reported problem; "" if there is none
+	since    time.Time // time at which the problem changed; zero if the current problem is the reported one
 	pace     capture.Backoff
 }
 
 const (
-	changeLasts = 2 * time.Second // how long a change must last before it is reported
+	changeLasts = 2 * time.Second // minimum time of a change before it is reported
 	firstPause  = 10 * time.Second
-	maxPause    = 10 * time.Minute // without a change for this long, the pauses start over
+	maxPause    = 10 * time.Minute // after this time without a change, the pauses start over
 )
 
-// isDue reports whether to report a problem now. "" stands for the end of the problem.
+// isDue reports whether the problem should be reported now. "" means that the problem has ended.
 func (c *troubleNotice) isDue(now time.Time, trouble string) bool {
 	if trouble == c.reported {
 		c.since = time.Time{}

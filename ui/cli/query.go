@@ -26,7 +26,7 @@ type preparedRequest struct {
 	exposed bool // the key is sent unencrypted to another machine
 }
 
-// buildRequests returns the requests of the command line, one per provider.
+// buildRequests returns the requests that the command line describes, one per provider.
 func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if f.request != "" {
 		return a.rawRequests(args, f)
@@ -71,7 +71,7 @@ func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, 
 	})
 }
 
-// rawRequests returns requests with the body of --request.
+// rawRequests returns requests with the body that --request names.
 func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if len(args) > 1 || f.tools != "" || f.system != "" || f.maxTokens != 0 || f.session != "" || f.keep {
 		return nil, usageErrorf("--request: the body is sent unchanged\nleave out PROMPT, --tools, --system, --max-tokens, --session and --long-cache")
@@ -103,7 +103,7 @@ func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, er
 	})
 }
 
-// buildEach builds each request for the address of its host, and sets its headers.
+// buildEach builds each request for the address of its host and sets its headers.
 func (f *connectFlags) buildEach(list []preparedRequest, request func(q *preparedRequest, address string) error) ([]preparedRequest, error) {
 	for i := range list {
 		q := &list[i]
@@ -121,7 +121,7 @@ func (f *connectFlags) buildEach(list []preparedRequest, request func(q *prepare
 	return list, nil
 }
 
-// parseProviders parses PROVIDER[/MODEL],….
+// parseProviders parses a list of providers: PROVIDER[/MODEL],….
 func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err error) {
 	for _, word := range strings.Split(names, ",") {
 		name, model, slash := strings.Cut(strings.TrimSpace(word), "/")
@@ -140,7 +140,7 @@ func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err
 	return list, nil
 }
 
-// noModel returns advice for naming a model of a host.
+// noModel returns advice on how to name a model of a host.
 func noModel(h *host.Host) string {
 	if h.Model == "" {
 		return "use " + h.Name + "/MODEL"
@@ -148,7 +148,7 @@ func noModel(h *host.Host) string {
 	return fmt.Sprintf("e.g. %s/%s; %s alone uses that model too", h.Name, h.Model, h.Name)
 }
 
-// setHeaders sets the headers, including the key. The key may be missing for a host on this machine, or if
+// setHeaders sets the headers, including the key. The key may be missing if the host is on this machine, or if
 // --header sets a credential.
 func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	q.header = http.Header{"User-Agent": {"toolscope"}}
@@ -159,7 +159,7 @@ func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	for _, text := range f.headers {
 		name, value, ok := strings.Cut(text, "=")
 		if colon := strings.IndexByte(name, ':'); colon >= 0 || !ok {
-			name, value, ok = strings.Cut(text, ":") // as in curl
+			name, value, ok = strings.Cut(text, ":") // curl's form of a header
 		}
 		name = strings.TrimSpace(name)
 		if value = strings.TrimSpace(value); !ok || !isHeader(name, value) {
@@ -183,13 +183,13 @@ func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	return nil
 }
 
-// isKey reports whether a header carries the key of the host.
+// isKey reports whether a header is one that carries the key of the host.
 func (q *preparedRequest) isKey(name string) bool {
 	return strings.EqualFold(name, "Authorization") ||
 		slices.ContainsFunc(q.host.Keys, func(k host.APIKey) bool { return strings.EqualFold(k.Header, name) })
 }
 
-// isHeader reports whether a request can carry a header.
+// isHeader reports whether the name and the value of a header are valid.
 func isHeader(name, value string) bool {
 	for _, c := range []byte(name) {
 		if c <= ' ' || c >= 0x7f || strings.IndexByte(`()<>@,;:\"/[]?={}`, c) >= 0 {
@@ -219,7 +219,7 @@ func (a *app) readPrompt(args []string) ([]byte, error) {
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), nil
 }
 
-// textOrFile returns the text, or the content of the file that it names after an @.
+// textOrFile returns the text. If the text is @ and a path, it returns the content of that file.
 func textOrFile(text string) (string, error) {
 	path, ok := strings.CutPrefix(text, "@")
 	if !ok {

@@ -22,7 +22,7 @@ import (
 // replayFlags are the flags of replay.
 type replayFlags struct {
 	to, policy   string
-	turn, call   int // 0 for all
+	turn, call   int // 0 for all turns or calls
 	whole        bool
 	conversation bool
 	oneByOne     bool
@@ -66,7 +66,7 @@ type replayer struct {
 	replayFlags
 	targets  []*protocol.Target
 	policies []*replay.Policy
-	limit    replay.Severity // severity of failOn
+	limit    replay.Severity // severity that failOn names
 	out      previewWriter
 	shown    int // number of previews
 	bad      int // number of previews that reach the limit
@@ -74,7 +74,7 @@ type replayer struct {
 
 // previewWriter writes previews.
 type previewWriter interface {
-	writeHeading(s *previewSubject) // the subject of the next previews
+	writeHeading(s *previewSubject) // writes the subject of the next previews
 	writePreview(s *previewSubject, v *replay.Preview)
 	flush() error
 }
@@ -117,7 +117,7 @@ func (a *app) newReplayer() (*replayer, error) {
 	return r, nil
 }
 
-// policiesOf returns the policies that a flag names: one, a group, or all.
+// policiesOf returns the policies that --policy names: one policy, a group, or all.
 func policiesOf(name string) (chosen []*replay.Policy, err error) {
 	if name != "all" && name != "behaviours" && name != "clients" {
 		p, err := replay.FindPolicy(name)
@@ -152,13 +152,13 @@ func (a *app) runReplay(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// replaySource reads a complete source and writes the selected previews. Turns are numbered within it.
+// replaySource reads a complete source and writes the selected previews. Turns are numbered within the source.
 func (a *app) replaySource(src capture.Source, path string, in *providers.Inspector, r *replayer) error {
 	defer quitQuietly()()
 	err := inspectSource(src, in, func() bool { return true })
 	a.printSourceNotes(path, in, false)
 	if len(in.Session().Turns) == 0 || a.isOneOfMany() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
-		return err // the notes give the reason; of many files, some have no calls
+		return err // the notes give the reason; some of many files have no calls
 	}
 	return errors.Join(err, r.previewSource(path, in), r.out.flush())
 }
@@ -176,7 +176,7 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 		return err
 	}
 	shown := r.shown
-	var unknown []int // turns without a history
+	var unknown []int // numbers of the turns without a history
 	for _, c := range chosen {
 		for _, s := range r.subjectsOf(path, in, c) {
 			if s.src == nil {
@@ -207,8 +207,7 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 	return nil
 }
 
-// reachesLimit reports whether a preview reaches the limit. A refusal or an unknown outcome always reaches
-// it.
+// reachesLimit reports whether a preview reaches the limit. A refusal or an unknown outcome always reaches it.
 func (r *replayer) reachesLimit(v *replay.Preview) bool {
 	if v.Refused != "" || v.Outcome >= replay.Throws {
 		return true
@@ -221,12 +220,12 @@ type previewSubject struct {
 	file     string
 	scope    replay.Scope
 	turn     *stream.Turn
-	calls    []*stream.Call // the previewed calls of the turn
+	calls    []*stream.Call // previewed calls of the turn
 	oneByOne bool
-	src      *replay.Source // nil if it is unknown
+	src      *replay.Source // nil if the source is unknown
 }
 
-// callNumber returns the number to show for call n of the source: its number in the turn or, for a
+// callNumber returns the number to show for call n of the source. It is the number in the turn or, for a
 // conversation, in the conversation.
 func (s *previewSubject) callNumber(n int) int {
 	if s.scope == replay.WholeConversation || n < 1 || n > len(s.calls) {
@@ -249,7 +248,8 @@ type chosenTurn struct {
 	calls []*stream.Call
 }
 
-// chooseTurns returns the turns of the flags. For a conversation, the calls may be in earlier turns.
+// chooseTurns returns the turns that the flags select. If a conversation is previewed, the calls may be in earlier
+// turns.
 func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosenTurn, err error) {
 	var all []chosenTurn
 	var numbers []int
@@ -273,7 +273,7 @@ func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosen
 	return list, r.chooseCalls(path, list)
 }
 
-// chooseCalls keeps only the calls with the number of the flag.
+// chooseCalls keeps only the calls with the number of --call.
 func (r *replayer) chooseCalls(path string, list []chosenTurn) error {
 	if r.call == 0 {
 		return nil
@@ -319,7 +319,8 @@ func (r *replayer) subjectsOf(path string, in *providers.Inspector, c chosenTurn
 	return []*previewSubject{&base}
 }
 
-// conversationOf returns the history in a turn's request and then the turn; nil without a request.
+// conversationOf returns the history in a turn's request, followed by the turn. It returns nil if there is no
+// request.
 func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 	if x == nil {
 		return nil
@@ -339,7 +340,7 @@ func noCalls(path string, of []chosenTurn) error {
 	return fmt.Errorf("%s: no calls: there is nothing to send back", path)
 }
 
-// numberRanges formats numbers as ranges: "turn 1", "turns 1 to 3, 5".
+// numberRanges formats numbers as ranges, e.g. "turn 1" or "turns 1 to 3, 5".
 func numberRanges(thing string, numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {

@@ -21,30 +21,30 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// previewText writes previews for people: a line per preview or, with one target and one policy, the complete
-// preview.
+// previewText writes previews for people. It writes a line per preview or, with one target and one policy, the
+// complete preview.
 type previewText struct {
 	lineWriter
 	targets  []*protocol.Target
 	policies []*replay.Policy
 	turn     *stream.Turn
 	rows     []previewRow // rows of the current subject
-	clients  []string     // the clients of all rows, with their versions
+	clients  []string     // clients of all rows, with their versions
 }
 
 // previewRow is a preview on one line.
 type previewRow struct {
 	to, policy          string
-	outcome, acceptance any // with inks
+	outcome, acceptance any // words with inks
 	losses              []any
 }
 
-// newPreviewText returns a writer for these targets and policies.
+// newPreviewText returns a previewText for these targets and policies.
 func newPreviewText(l lineWriter, targets []*protocol.Target, policies []*replay.Policy) *previewText {
 	return &previewText{lineWriter: l, targets: targets, policies: policies}
 }
 
-// writeHeading writes a line for the turn, if it is a new one, and one for the subject.
+// writeHeading writes a line about the subject. If the turn is new, it first writes a line about the turn.
 func (p *previewText) writeHeading(s *previewSubject) {
 	p.writeRows()
 	if s.turn != p.turn {
@@ -81,7 +81,7 @@ func (p *previewText) writeHeading(s *previewSubject) {
 	p.printPieces(append(lead, inMuted(what)))
 }
 
-// writePreview writes a complete preview, or adds a row.
+// writePreview writes a complete preview, or adds a row for it.
 func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
 	if len(p.targets) == 1 && len(p.policies) == 1 {
 		p.writeFullPreview(s, v)
@@ -91,7 +91,7 @@ func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
 	p.noteClient(v.Policy, s.src.From, v.To)
 }
 
-// writeRows writes the rows of a subject, in columns as wide as their content.
+// writeRows writes the rows of a subject in columns that are as wide as their content.
 func (p *previewText) writeRows() {
 	var targets, policies, outcome, acceptance int
 	for _, r := range p.rows {
@@ -118,12 +118,12 @@ func (p *previewText) writeRows() {
 // wordOf returns a word without its ink.
 func wordOf(word any) string { return fmt.Sprint(withoutInk(word)) }
 
-// padWord returns a word with blanks after it, in its ink.
+// padWord returns a word in its ink, followed by blanks.
 func padWord(word any, width int) any {
 	return withInkOf(word, fmt.Sprintf("%-*s  ", width, wordOf(word)))
 }
 
-// noteClient adds the client of a row, with its version and how it is known.
+// noteClient adds the client of a row, with its version and the source of its policy.
 func (p *previewText) noteClient(policy *replay.Policy, from, to *protocol.Target) {
 	if policy.Client == nil {
 		return
@@ -137,7 +137,7 @@ func (p *previewText) noteClient(policy *replay.Policy, from, to *protocol.Targe
 	}
 }
 
-// flush writes the rows that wait, and the versions of their clients.
+// flush writes the remaining rows, and the versions of their clients.
 func (p *previewText) flush() error {
 	p.writeRows()
 	if len(p.clients) > 0 {
@@ -147,7 +147,7 @@ func (p *previewText) flush() error {
 	return p.lineWriter.flush()
 }
 
-// lossWords returns the losses of a preview, worst first: "high A,", "B ·", "low C×2".
+// lossWords returns the losses of a preview, worst first, e.g. "high A,", "B ·", "low C×2".
 func lossWords(v *replay.Preview) (words []any) {
 	follows := func(sign string) {
 		if n := len(words) - 1; n >= 0 {
@@ -168,8 +168,8 @@ func lossWords(v *replay.Preview) (words []any) {
 	return words
 }
 
-// codesOf returns the codes of the losses of one severity, with the number of each that occurs more than
-// once.
+// codesOf returns the codes of the losses of one severity. If a code occurs more than once, the number of
+// occurrences is added.
 func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 	times := map[string]int{}
 	for _, l := range losses {
@@ -188,7 +188,7 @@ func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 	return codes
 }
 
-// writeFullPreview writes a complete preview: the outcome first, then the body and the results.
+// writeFullPreview writes a complete preview: the outcome, the losses, the calls, the body and the results.
 func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
 	p.printLine("    %s    %s", inMuted("outcome"), outcomeInk(v.Outcome))
 	p.printLine("    %s   %s", inMuted("provider"), acceptanceInk(v.Acceptance))
@@ -227,7 +227,8 @@ func lossPlace(s *previewSubject, l replay.Loss) (words string) {
 	return words
 }
 
-// writeCall writes the outcome of one call, unless the subject is one call, and its arguments as sent.
+// writeCall writes the outcome of a call, and its arguments as sent. It leaves out the outcome if the subject is
+// one call.
 func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.Sent) {
 	if s.scope != replay.OneCall {
 		p.printLine("    %s %s  %s  %s", inMuted(fmt.Sprintf("call %-5d", s.callNumber(c.Call))), outcomeInk(c.Outcome), inBold(present.CallName(c.Name)), inMuted(c.ID))
@@ -246,7 +247,7 @@ func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.
 	}
 }
 
-// writeJSONTexts writes JSON texts, indented.
+// writeJSONTexts writes indented JSON texts.
 func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 	if len(texts) > 0 {
 		p.printLine("    %s", inMuted(name))
@@ -261,8 +262,9 @@ func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 // maxIndent is the maximum indentation of a line, in cells.
 const maxIndent = 40
 
-// indentJSON lays JSON out as the screen does, a field or element per line, in sanitised lines. From the
-// first byte that is not JSON, the text stays as it is. A line is in pieces, each token with the ink of its kind.
+// indentJSON returns JSON in sanitised lines with the layout of the screen: a field or element per line. From the
+// first byte that is not JSON, the text does not change. A line is a list of pieces. Each token has the ink of its
+// kind.
 func indentJSON(text []byte) (out [][]any) {
 	var lex json.Lexer
 	lex.Write(text)
@@ -275,7 +277,7 @@ func indentJSON(text []byte) (out [][]any) {
 	return out
 }
 
-// rowLines returns one row as text: one line, unless text that is not JSON has line breaks.
+// rowLines returns the lines of one row. There is only one line, unless text that is not JSON has line breaks.
 func rowLines(text []byte, tokens json.TokenList, row layout.Row) (out [][]any) {
 	line := []any{strings.Repeat(" ", min(int(row.Indent), maxIndent))}
 	off := row.Start
@@ -305,8 +307,8 @@ func rowLines(text []byte, tokens json.TokenList, row layout.Row) (out [][]any) 
 	return append(out, line)
 }
 
-// argumentsDiff returns a unified diff of the model's arguments and the sent ones, in their layouts; nothing
-// if these are equal.
+// argumentsDiff returns a unified diff between the model's arguments and the sent ones, both laid out. If they are
+// equal, it returns nothing.
 func argumentsDiff(original, sent []byte) []string {
 	if bytes.Equal(original, sent) {
 		return nil
@@ -336,12 +338,13 @@ func outcomeInk(o replay.Outcome) any {
 	return ofRole(units.SideRoles[units.OutcomeSides[o]], o.String())
 }
 
-// acceptanceInk returns whether a provider accepts a request, in its ink.
+// acceptanceInk returns the verdict of a provider on a request, in its ink.
 func acceptanceInk(a replay.Acceptance) any {
 	return ofRole(units.VerdictRoles[a.Verdict], a.String())
 }
 
-// indentedText ends each line with a line break, so that no diff is about the end of a text.
+// indentedText returns laid-out JSON as text. Each line ends with a line break, so that a diff never concerns the
+// end of the text.
 func indentedText(text []byte) string {
 	lines := mapSlice(indentJSON(text), func(line []any) string {
 		return display.Clean(fmt.Sprint(mapSlice(line, withoutInk)...)).String()
@@ -349,7 +352,7 @@ func indentedText(text []byte) string {
 	return strings.Join(append(lines, ""), "\n")
 }
 
-// previewJSON writes one JSON object per preview. Empty values are left out, except the losses and the body.
+// previewJSON writes one JSON object per preview. It leaves out empty values, except the losses and the body.
 type previewJSON struct{ lineWriter }
 
 // writeHeading writes nothing.
@@ -401,7 +404,7 @@ func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 	p.writeObject(o)
 }
 
-// oneOrMore returns one message as it is, several as an array, and none as null.
+// oneOrMore returns a single message unchanged, several messages as an array, and no message as null.
 func oneOrMore(texts [][]byte) []byte {
 	switch len(texts) {
 	case 0:
@@ -426,7 +429,8 @@ func (s *previewSubject) addLoss(o *jsonObject, l replay.Loss) {
 	}
 }
 
-// sentArgs writes the arguments of a call as they are sent, and how they differ from what the model wrote.
+// sentArgs writes the arguments of a call as they are sent, and their differences from the arguments that the model
+// wrote.
 func (o *jsonObject) sentArgs(v *replay.Preview, c *replay.Sent) {
 	if !isSent(v, c) {
 		return
