@@ -15,16 +15,16 @@ import (
 	"toolscope/ui"
 )
 
-// route is a prefix of the path, and the upstream for requests under it.
+// route is a path prefix and the upstream for requests under that prefix.
 type route struct {
-	prefix   string // "/openai"; "" for everything else
+	prefix   string // e.g. "/openai"; "" for all other paths
 	host     *host.Host
 	upstream *url.URL
-	given    bool // set by --to
+	given    bool // the route comes from --to
 }
 
-// buildRoutes returns the routes of a proxy: every known host by its name, and the upstreams of --to, which
-// come first. A --to without a name leaves only the upstreams of --to.
+// buildRoutes returns the routes of a proxy. The upstreams of --to come first, then every known host under its
+// name. If a --to has no name, there are only the upstreams of --to.
 func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	given, only, err := parseRoutes(to)
 	if err != nil {
@@ -58,7 +58,8 @@ func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	return all, nil
 }
 
-// parseRoutes parses the values [NAME=]URL of --to. only reports whether one has no name.
+// parseRoutes parses the values of --to, which have the form [NAME=]URL. only reports whether one of them has no
+// name.
 func parseRoutes(to []string) (all []route, only bool, err error) {
 	for _, text := range to {
 		name, address, ok := strings.Cut(text, "=")
@@ -82,7 +83,7 @@ func parseRoutes(to []string) (all []route, only bool, err error) {
 	return all, only, nil
 }
 
-// hostOf returns the host with that name, or at that address; nil for an unknown one.
+// hostOf returns the host with that name or at that address. It returns nil if the host is unknown.
 func hostOf(name string, u *url.URL) *host.Host {
 	for _, list := range [][]host.Host{host.All, host.PassThrough} {
 		for i := range list {
@@ -94,7 +95,7 @@ func hostOf(name string, u *url.URL) *host.Host {
 	return nil
 }
 
-// routeFor returns the route with a prefix, or nil.
+// routeFor returns the route with a prefix, or nil if there is none.
 func routeFor(all []route, prefix string) *route {
 	for i := range all {
 		if all[i].prefix == prefix {
@@ -112,8 +113,8 @@ func prefixText(prefix string) string {
 	return prefix
 }
 
-// withoutOwnProxy returns the environment without a variable that points to a proxy like this one, as its
-// setup lines set it: the proxy would send the requests to itself.
+// withoutOwnProxy returns the environment without a variable that points to a proxy like this one. The proxy's own
+// setup lines set such variables, and the proxy would then send requests to itself.
 func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)
@@ -124,14 +125,14 @@ func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) stri
 	}
 }
 
-// accountField is a header of Codex with a ChatGPT login. Its requests go to chatgpt.com, as they do without
-// a proxy (codex-rs/model-provider-info).
+// accountField is a header that Codex sends after a ChatGPT login. Requests with this header go to chatgpt.com, as
+// they do without a proxy (codex-rs/model-provider-info).
 const accountField = "Chatgpt-Account-Id"
 
-// proxyRoutes returns the routes for the proxy. The rest of a client's path is appended to the upstream's
-// URL. Some clients want the version in their base URL and some don't, so the upstream's path, or its
-// version, may be there a second time, and the version of a host may be missing: /openai/v1/responses is
-// /openai/responses, and /anthropic/messages is /anthropic/v1/messages.
+// proxyRoutes returns the routes for the proxy. The rest of a client's path is appended to the upstream's URL. Some
+// clients need the version in their base URL, and some don't. So the path or the version of the upstream may occur
+// twice, and the version of a host may be missing. For example, /openai/v1/responses is the same as
+// /openai/responses, and /anthropic/messages the same as /anthropic/v1/messages.
 func proxyRoutes(all []route) (list []proxy.Route) {
 	taken := map[string]bool{}
 	for _, w := range all {
@@ -163,14 +164,14 @@ func proxyRoutes(all []route) (list []proxy.Route) {
 	return list
 }
 
-// isVersion reports whether the last segment of a path is a version: "v1", "v4".
+// isVersion reports whether a segment of a path is a version, e.g. "v1" or "v4".
 func isVersion(part string) bool {
 	return len(part) > 1 && part[0] == 'v' && part[1] >= '0' && part[1] <= '9'
 }
 
-// proxyAddressFor returns a function from a provider's name to its address at the proxy at url, "" if the
-// proxy has no route to it. A single upstream with an unknown protocol is used for anthropic, openai and
-// gemini.
+// proxyAddressFor returns a function that maps a provider's name to its address at the proxy at url. The function
+// returns "" if the proxy has no route to the provider. A single upstream with an unknown protocol serves as
+// anthropic, openai and gemini.
 func proxyAddressFor(all []route, url string) func(host string) string {
 	return func(name string) string {
 		if w := routeFor(all, "/"+name); w != nil {
@@ -184,7 +185,7 @@ func proxyAddressFor(all []route, url string) func(host string) string {
 	}
 }
 
-// givenRoutes returns the routes of --to, or all routes without --to.
+// givenRoutes returns the routes of --to, or all routes if --to is not set.
 func givenRoutes(all []route) []route {
 	if of := slices.DeleteFunc(slices.Clone(all), func(w route) bool { return !w.given }); len(of) > 0 {
 		return of
@@ -192,8 +193,8 @@ func givenRoutes(all []route) []route {
 	return all
 }
 
-// proxySetups returns the setups that point clients at the proxy at url, for the clients whose provider has a
-// route.
+// proxySetups returns the setups that point clients at the proxy at url. It returns only setups whose provider has
+// a route.
 func proxySetups(all []route, url string) (list []client.ProxySetup) {
 	for _, p := range client.ProxySetups {
 		if f, ok := p.WithAddresses(proxyAddressFor(all, url)); ok {
@@ -203,8 +204,8 @@ func proxySetups(all []route, url string) (list []client.ProxySetup) {
 	return list
 }
 
-// envLines returns shell lines that point clients at the proxy at url: the variables of all clients, then
-// comments with the other steps that some clients need.
+// envLines returns shell lines that point clients at the proxy at url. The lines with the variables of all clients
+// come first, then comments with the other steps that some clients need.
 func envLines(all []route, url string) (lines []string) {
 	all = givenRoutes(all)
 	list, said := proxySetups(all, url), map[string]bool{}
@@ -235,7 +236,8 @@ func envLines(all []route, url string) (lines []string) {
 	return lines
 }
 
-// exportLines returns the shell lines that set a variable. They don't overwrite a variable with a Why.
+// exportLines returns the shell lines that set a variable. If v.Why is set, the lines don't overwrite an existing
+// value.
 func exportLines(v client.Var) []string {
 	if v.Why == "" {
 		return []string{"export " + v.Name + "=" + v.Value}
@@ -243,7 +245,7 @@ func exportLines(v client.Var) []string {
 	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
 }
 
-// settingsVar returns the variable with a client's settings; ok is false if the client has none.
+// settingsVar returns the variable with a client's settings. ok is false if the client has no such variable.
 func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
 	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
 		return v, false
@@ -252,7 +254,7 @@ func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
 	return client.Var{Name: p.Settings.Variable, Value: text}, err == nil
 }
 
-// setupLines returns the steps besides variables that point a client at url, one per line.
+// setupLines returns the steps, other than variables, that point a client at url. Each step is one line.
 func setupLines(p client.ProxySetup, url string) (lines []string) {
 	if len(p.Args) > 0 {
 		lines = append(lines, commandLine(append(p.Commands[:1:1], p.Args...)))
@@ -271,7 +273,7 @@ func setupLines(p client.ProxySetup, url string) (lines []string) {
 // commandLine quotes a command for a shell.
 func commandLine(args []string) string { return strings.Join(mapSlice(args, shellWord), " ") }
 
-// shellWord quotes a word for a shell, if needed.
+// shellWord quotes a word for a shell if necessary.
 func shellWord(word string) string {
 	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == ""
 	if plain && word != "" {
@@ -280,7 +282,7 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// otherPrefixes returns the prefixes of the routes that no client of client.ProxySetups uses.
+// otherPrefixes returns the prefixes of the routes that no client in client.ProxySetups uses.
 func otherPrefixes(all []route) (list []string) {
 	led := map[string]bool{}
 	for _, p := range client.ProxySetups {
@@ -298,8 +300,8 @@ func otherPrefixes(all []route) (list []string) {
 	return list
 }
 
-// setupGuide returns the text of the screen until the first request arrives: setup lines for common clients,
-// and the routes.
+// setupGuide returns the text that the screen shows until the first request arrives. It has setup lines for common
+// clients, and the routes.
 func setupGuide(all []route, url string) *ui.SetupGuide {
 	a := &ui.SetupGuide{URL: url}
 	all = givenRoutes(all)
@@ -321,8 +323,8 @@ func setupGuide(all []route, url string) *ui.SetupGuide {
 	return a
 }
 
-// fillClientSetup fills addresses into the lines of a client; ok is false if one of its providers has no
-// route.
+// fillClientSetup inserts addresses into the lines for a client. ok is false if one of the client's providers has
+// no route.
 func fillClientSetup(way ui.ClientSetup, at func(string) string) (filled ui.ClientSetup, ok bool) {
 	filled = ui.ClientSetup{Client: way.Client}
 	if filled.Line, ok = client.ReplaceAddresses(way.Line, at); !ok {
@@ -338,19 +340,20 @@ func fillClientSetup(way ui.ClientSetup, at func(string) string) (filled ui.Clie
 	return filled, true
 }
 
-// pasted are the setup lines of the waiting screen.
+// pasted has the setup lines of the waiting screen.
 var pasted = []ui.ClientSetup{
 	{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL={anthropic}", Also: []string{"export ENABLE_TOOL_SEARCH=true"}}, // see client.ProxySetups
 	{Client: "OpenAI SDKs", Line: "export OPENAI_BASE_URL={openai}"},
 	{Client: "Codex", Line: `codex -c 'openai_base_url="{openai}"'`},
-	{Client: "Gemini CLI", Also: []string{ // without the setting it treats the address as a gateway
+	{Client: "Gemini CLI", Also: []string{ // without this setting, the client treats the address as a gateway
 		"export GOOGLE_GEMINI_BASE_URL={gemini}", `# ~/.gemini/settings.json must contain {"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
 	}},
 	{Client: "Gemini SDKs", Line: "export GOOGLE_GEMINI_BASE_URL={gemini}"},
 	{Client: "Ollama", Line: "export OLLAMA_HOST={ollama}"},
 }
 
-// suggestRoute returns a function that suggests a route for a request without one, by the request's path.
+// suggestRoute returns a function that suggests a route for a request that has none. It uses the path of the
+// request.
 func suggestRoute(all []route) func(*http.Request) string {
 	return func(r *http.Request) string {
 		for _, host := range likelyProviders(r) {
@@ -369,7 +372,7 @@ var paths = [][2]string{
 	{"/api/tags", "ollama"}, {"/converse", "bedrock"}, {"/invoke", "bedrock"}, {"/v2/chat", "cohere"},
 }
 
-// likelyProviders returns the providers that a request may be for.
+// likelyProviders returns the providers to which a request may belong.
 func likelyProviders(r *http.Request) (hosts []string) {
 	if r.Header.Get("Anthropic-Version") != "" {
 		hosts = append(hosts, "anthropic")

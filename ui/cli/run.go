@@ -58,7 +58,7 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// runThroughProxy runs a client behind a proxy, and ends with its exit code.
+// runThroughProxy runs a client behind a proxy. toolscope then ends with the client's exit code.
 func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) error {
 	if len(args) == 0 {
 		return usageErrorf("run: needs a COMMAND\ne.g. toolscope run -- claude")
@@ -119,10 +119,10 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	return err
 }
 
-// exitNoCommand is the exit code of shells for a command that doesn't exist.
+// exitNoCommand is the exit code that shells return for a command that does not exist.
 const exitNoCommand = 127
 
-// runClient serves while the client runs.
+// runClient runs the client and serves its requests until it ends.
 func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o proxy.Options, fit *clientLaunch, f *runFlags, terminal bool, prices *price.Table) error {
 	if err := r.createProxy(o, true); err != nil {
 		return err
@@ -177,8 +177,8 @@ func (r *runningProxy) serveServer(ctx context.Context, port net.Listener, at *u
 	}
 }
 
-// runInFront runs the client in our terminal. Notes wait until the client has ended, to leave its screen
-// unchanged.
+// runInFront runs the client in toolscope's terminal. Notes are printed only after the client has ended, so that
+// they don't change its screen.
 func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	a := r.app
 	if terminal && r.rec != nil {
@@ -218,10 +218,10 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	return nil
 }
 
-// othersTime is how long the requests of a client may take to end after it.
+// othersTime is the time for a client's requests to end after the client has ended. Then a note is printed.
 const othersTime = 300 * time.Millisecond
 
-// waitForOthers waits for the requests of other processes that the client started, until a signal arrives.
+// waitForOthers waits for the requests of other processes that the client started. A signal ends the wait.
 func (r *runningProxy) waitForOthers(client string) {
 	if r.proxy.Stats().Live == 0 {
 		return
@@ -242,8 +242,8 @@ func (r *runningProxy) waitForOthers(client string) {
 	}
 }
 
-// runBehind runs the client while the screen is open, with a file instead of the terminal. The screen stays open
-// when the client has ended. Leaving the screen ends the client.
+// runBehind runs the client while the screen is open. The client's output goes to a file instead of the terminal.
+// The screen stays open when the client has ended. Leaving the screen ends the client.
 func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices *price.Table) error {
 	a := r.app
 	out, err := createOutput(r.liveInput)

@@ -21,11 +21,11 @@ import (
 	"toolscope/ui/display"
 )
 
-// maxSavedFiles is the maximum number of files with one name.
+// maxSavedFiles is the maximum number of files whose names differ only in a number.
 const maxSavedFiles = 1000
 
-// saveNew writes a new file to the working directory that only its owner can read. If the name is taken, the
-// file is called -2, -3, …; no file is overwritten.
+// saveNew writes a new file to the working directory. Only its owner can read the file. If the name is taken, the
+// file's name gets the suffix -2, -3 and so on. No file is overwritten.
 func saveNew(name string, data []byte) (path string, err error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -60,8 +60,8 @@ func saveHere(name string, data []byte) (path string, err error) {
 	return path, nil
 }
 
-// saveAs writes a file that only its owner can read. replace allows it to replace a file, once the new one is
-// complete. After an error, the new file is removed.
+// saveAs writes a file that only its owner can read. If replace is true, the file may replace an existing one, but
+// only when the new file is complete. After an error, the new file is removed.
 func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	f, err := openNew(path, replace)
 	if err != nil {
@@ -83,7 +83,7 @@ func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	return nil
 }
 
-// openNew creates the file or, if it exists and may be replaced, a file next to it.
+// openNew creates the file. If the file exists and may be replaced, it creates a temporary file next to it.
 func openNew(path string, replace bool) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if !errors.Is(err, fs.ErrExist) {
@@ -110,12 +110,12 @@ func atFile(path string, err error) error {
 	return err
 }
 
-// writeOwn writes a file of toolscope's own; readers never see it incomplete.
+// writeOwn writes a file that belongs to toolscope. Readers never see the file incomplete.
 func writeOwn(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // readable only by its owner
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // only the owner can read it
 	if err != nil {
 		return err
 	}
@@ -129,8 +129,8 @@ func writeOwn(path string, data []byte) error {
 	return nil
 }
 
-// saveInto writes a new file into a folder, which is created if needed. A file with the same content is left
-// as it is.
+// saveInto writes a new file to a folder, and creates the folder if necessary. A file with the same content is not
+// changed.
 func saveInto(dir, name string, data []byte) (path string, err error) {
 	path = filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -150,27 +150,27 @@ func saveInto(dir, name string, data []byte) (path string, err error) {
 	return path, errors.Join(err, f.Close())
 }
 
-// savedState is the state that toolscope keeps between runs: choices that the user made on the screen. If it
-// can't be read, the defaults apply; if it can't be written, the choices are lost.
+// savedState is the state that toolscope keeps between runs: the user's choices on the screen. If the state can't
+// be read, the defaults apply. If it can't be written, the choices are lost.
 type savedState struct {
 	theme  string
 	layout ui.Layout
 }
 
-// savedStateFile is in toolscope's own folder. It is not configuration: toolscope overwrites it.
+// savedStateFile is a file in toolscope's own folder. It is not configuration, because toolscope overwrites it.
 const savedStateFile = "screen.toml"
 
-// maxScreenCells is more columns or rows than any screen has.
+// maxScreenCells is above the number of columns or rows of any screen.
 const maxScreenCells = 10_000
 
-// fieldPointers returns pointers to the fields of the file: texts and numbers by name.
+// fieldPointers returns pointers to the fields of the file, by name: texts and numbers.
 func (k *savedState) fieldPointers() (texts map[string]*string, numbers map[string]*int) {
 	l := &k.layout
 	return map[string]*string{"theme": &k.theme, "columns": (*string)(&l.Columns), "tabs": (*string)(&l.Tabs)},
 		map[string]*int{"list": &l.List, "side": &l.Side, "above": &l.Above, "low": &l.Low}
 }
 
-// readSavedState reads the state. Invalid values are ignored: no user wrote them.
+// readSavedState reads the state. It ignores invalid values, because users don't write this file.
 func readSavedState() (k savedState) {
 	path, err := inStateFolder(savedStateFile)
 	if err != nil {
@@ -228,11 +228,11 @@ func saveLayout(found, left ui.Layout) {
 	}
 	k := readSavedState()
 	k.layout = left
-	_, _ = k.save() // a layout that can't be saved is not worth an error
+	_, _ = k.save() // a layout that can't be saved is not reported
 }
 
-// createHome creates a folder that replaces the home folder: it has one settings file of its own, and links
-// to the files next to it.
+// createHome creates a folder that replaces the home folder. It contains a new settings file, and links to the
+// files next to the user's settings file.
 func createHome(home, name, settings string) (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "toolscope-run-"); err != nil {
 		return "", err
@@ -255,7 +255,7 @@ func createHome(home, name, settings string) (folder string, err error) {
 	return folder, nil
 }
 
-// createScratch creates a file, which only its owner can read, in a folder of its own. remove removes both.
+// createScratch creates a file in a new folder. Only its owner can read the file. remove removes both.
 func createScratch(name string, data []byte) (path string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "toolscope-")
 	if err != nil {
@@ -270,8 +270,8 @@ func createScratch(name string, data []byte) (path string, remove func(), err er
 	return path, remove, nil
 }
 
-// createScript creates a shell script in a folder of its own. It starts the script as a test: some folders
-// don't allow that.
+// createScript creates a shell script in a new folder. It runs the script as a test, because some folders don't
+// allow programs.
 func createScript(name, text string) (path string, remove func(), err error) {
 	path, remove, err = createScratch(name, []byte(strings.TrimSuffix(text, "\n")))
 	if err == nil {
@@ -296,8 +296,8 @@ func (o *clientLaunch) removeFiles() {
 	}
 }
 
-// createOutput creates the file for the output of a client that runs while the screen is open: next to the
-// capture, or a temporary file. Secrets in it are not replaced.
+// createOutput creates the file for the output of a client that runs while the screen is open. The file is next to
+// the capture, or is a temporary file. Secrets in the output are not replaced.
 func createOutput(l *liveInput) (*os.File, error) {
 	if l.rec == nil {
 		return os.CreateTemp("", "toolscope-run-*.txt")
@@ -305,11 +305,12 @@ func createOutput(l *liveInput) (*os.File, error) {
 	return os.OpenFile(strings.TrimSuffix(l.rec.path, filepath.Ext(l.rec.path))+".txt", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// maxPanicText is how many bytes of a panic's message are shown: the message may quote captured bytes.
+// maxPanicText is the maximum number of bytes of a panic's message that are shown. The message may quote captured
+// bytes.
 const maxPanicText = 300
 
-// reportCrash writes the stack, and other facts that help to find the bug, to a file instead of the terminal.
-// The file contains no captured, typed or configured text.
+// reportCrash writes the stack and other facts that help to find the bug to a file, not to the terminal. The file
+// contains no captured, typed or configured text.
 func reportCrash(c *ui.Crash) error {
 	c.What = display.Clean(newRedactor().Text(c.What)).String()
 	if len(c.What) > maxPanicText {
@@ -328,8 +329,8 @@ func reportCrash(c *ui.Crash) error {
 	return fmt.Errorf("%w\na report is in %s, without any of the data that you looked at\nplease send it: %s", c, f.Name(), bugURL())
 }
 
-// newCrashReport creates a report file that only its owner can read: in toolscope's own folder, else in the
-// folder for temporary files.
+// newCrashReport creates a report file that only its owner can read. The file is in toolscope's own folder, or else
+// in the folder for temporary files.
 func newCrashReport() (*os.File, error) {
 	const name = "toolscope-crash-*.txt"
 	if dir, err := inStateFolder("crashes"); err == nil && os.MkdirAll(dir, 0o700) == nil {
@@ -343,17 +344,17 @@ func newCrashReport() (*os.File, error) {
 // maxLogBytes is the size at which a log is renamed and a new one is started. One old log is kept.
 const maxLogBytes = 1 << 20
 
-// logFile is a file with the lines of the journal, without secrets: the program's notes and errors, including
-// providers' error messages.
+// logFile is a file with the lines of the journal, without secrets. The lines are the program's notes and errors,
+// which include error messages of providers.
 type logFile struct {
 	path     string
 	redactor *redact.Redactor
 }
 
-// logIsOwn is the value of --log that means a file in toolscope's own folder.
+// logIsOwn is the value of --log that selects a file in toolscope's own folder.
 const logIsOwn = "auto"
 
-// openLog writes the journal to a file as well, from its beginning.
+// openLog starts to write the journal to a file. It includes earlier lines of the journal.
 func (a *app) openLog(path string) error {
 	if path == "" {
 		return nil
@@ -372,12 +373,12 @@ func (a *app) openLog(path string) error {
 	if err := l.write(time.Now(), "toolscope "+versionText()+" started"); err != nil {
 		return fmt.Errorf("--log %s: %w", said, err)
 	}
-	// A line that can't be written doesn't stop the program.
+	// The program continues if a line can't be written.
 	a.journal.ForwardTo(func(at time.Time, text string) { _ = l.write(at, text) })
 	return nil
 }
 
-// write appends a line, and starts a new file first if this one is too large.
+// write appends a line. If the file is too large, write first starts a new one.
 func (l *logFile) write(at time.Time, text string) error {
 	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
 		if err := os.Rename(l.path, l.path+".1"); err != nil {

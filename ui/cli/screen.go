@@ -28,7 +28,7 @@ import (
 	"toolscope/ui"
 )
 
-// showScreen shows the screen until the user leaves it. feed fills the inbox, in a goroutine; it may be nil.
+// showScreen shows the screen until the user leaves it. feed fills the inbox in another goroutine. feed may be nil.
 func (a *app) showScreen(o ui.Options, feed func()) error {
 	if a.isPlain() {
 		return a.printLive(o, feed)
@@ -51,7 +51,7 @@ func (a *app) showScreen(o ui.Options, feed func()) error {
 
 // runScreen runs the screen with these options.
 func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) error {
-	if a.network == nil { // then the network is only for requests that are sent from the screen
+	if a.network == nil { // then the network input only serves requests from the screen
 		a.network = newLiveInput(newRedactor(), time.Now())
 	}
 	ctx, leave := context.WithCancel(context.Background())
@@ -76,8 +76,8 @@ func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.Key
 	terminal := &cellDiffWriter{stdStream: a.output}
 	o.Written = terminal.written.Load
 	m := ui.New(o)
-	// Signals and panics are handled here: Bubble Tea restores the terminal on some signals only,
-	// and prints stacks.
+	// This function handles signals and panics itself. Bubble Tea restores the terminal only on some signals, and
+	// prints stacks.
 	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
 		tea.WithOutput(terminal), tea.WithFilter(sig.filterMessage))
 	post.program = p
@@ -127,18 +127,18 @@ func runProgram(p *tea.Program) (crash *ui.Crash, err error) {
 	return nil, err
 }
 
-// sendCrash, deferred, ends the program on a panic of its goroutine.
+// sendCrash must be deferred. On a panic of its goroutine, it ends the program.
 func sendCrash(p *tea.Program) {
 	if c := ui.CrashOf(recover()); c != nil {
 		p.Send(*c)
 	}
 }
 
-// openScreenBeside shows a growing capture next to the client: in a pane of tmux. Without tmux it prints the
+// openScreenBeside shows a growing capture next to the client, in a pane of tmux. Without tmux it prints the
 // command for another terminal.
 func (a *app) openScreenBeside(path string) {
 	paths := []string{path}
-	if dir := record.CompanionDir(path); capture.IsPlace(dir) { // follow the captures that are added to it
+	if dir := record.CompanionDir(path); capture.IsPlace(dir) { // follow the captures that will be added to this folder
 		paths = append(paths, dir)
 	}
 	self, err := os.Executable()
@@ -152,11 +152,11 @@ func (a *app) openScreenBeside(path string) {
 }
 
 const (
-	maxFileQueue = 4 << 20  // bytes of a file that may wait for the screen
-	maxLiveQueue = 64 << 20 // bytes of traffic that may wait, for the redactor and for the screen
+	maxFileQueue = 4 << 20  // maximum number of bytes of a file that wait for the screen
+	maxLiveQueue = 64 << 20 // maximum number of bytes of traffic that wait for the redactor, or for the screen
 )
 
-// screenInbox is a queue of records, from which the screen takes records of stream.
+// screenInbox is a queue of capture records. The screen takes them as records of package stream.
 type screenInbox struct {
 	*capture.Queue[capture.Record]
 	batch []stream.Record
@@ -167,18 +167,18 @@ func fileInbox() *screenInbox {
 	return newScreenInbox(capture.QueueRules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
 }
 
-// liveInbox returns an inbox that traffic never waits for.
+// liveInbox returns an inbox for traffic. Traffic never waits for the inbox.
 func liveInbox() *screenInbox { return newScreenInbox(record.QueueRules(maxLiveQueue, notShown)) }
 
-// notShown describes bytes that were left out because the inbox was full.
+// notShown describes bytes that are missing because the inbox was full.
 const notShown = "are not shown: the display was too slow"
 
-// newScreenInbox returns an inbox with the rules of a queue.
+// newScreenInbox returns an inbox with the given rules for its queue.
 func newScreenInbox(rules capture.QueueRules[capture.Record]) *screenInbox {
 	return &screenInbox{Queue: capture.NewQueue(rules)}
 }
 
-// Take removes and returns records of about this many bytes. They are valid until the next call.
+// Take removes records of about the given number of bytes and returns them. They are valid until the next call.
 func (in *screenInbox) Take(bytes int) ([]stream.Record, bool) {
 	recs, more := in.Queue.Take(bytes)
 	clear(in.batch)
@@ -246,10 +246,10 @@ func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 	return words
 }
 
-// lookTime is how often the state is checked while nothing arrives.
+// lookTime is the interval between checks of the state while nothing arrives.
 const lookTime = time.Second / 4
 
-// wakeScreen wakes the screen when the state changes without a record.
+// wakeScreen wakes the screen when the state changes without a new record. It returns when ctx ends.
 func (l *liveInput) wakeScreen(ctx context.Context) { ringOnChange(ctx, l.statusNotes, l.shown.Wake) }
 
 // ringOnChange calls bell when the notes change, until ctx ends.
@@ -288,7 +288,7 @@ func startWatch(f func(now time.Time)) (stop func()) {
 	}
 }
 
-// sizeText formats a size in a suitable unit.
+// sizeText formats a size with a suitable unit.
 func sizeText(n int64) string {
 	switch {
 	case n < 10_000:
@@ -299,8 +299,8 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d MB", n/1_000_000)
 }
 
-// newEditor returns the user's editor with a text in a file of its own, which only its owner can read. The
-// file is removed when the editor ends: changes are kept only if they are saved elsewhere.
+// newEditor returns a command that opens a text in the user's editor. The text is in a new file that only its owner
+// can read. The file is removed when the editor ends. So the user must save changes elsewhere.
 func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	editing, err := editorOf("")
 	if err != nil {
@@ -314,7 +314,7 @@ func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	return editor{editing}, remove, nil
 }
 
-// editorOf returns the command of the user's editor for a file.
+// editorOf returns the command that opens a file in the user's editor.
 func editorOf(file string) (*exec.Cmd, error) {
 	words := strings.Fields(cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi"))
 	path, err := exec.LookPath(words[0])
@@ -324,7 +324,7 @@ func editorOf(file string) (*exec.Cmd, error) {
 	return exec.Command(path, append(words[1:], file)...), nil
 }
 
-// openEditor lets the user edit a file, and waits for the editor to end.
+// openEditor opens a file in the user's editor and waits until the editor ends.
 func openEditor(file string, in io.Reader) error {
 	editing, err := editorOf(file)
 	if err != nil {
@@ -337,14 +337,14 @@ func openEditor(file string, in io.Reader) error {
 	return nil
 }
 
-// editor is a command that gets the terminal.
+// editor is a command that uses the terminal.
 type editor struct{ *exec.Cmd }
 
 func (e editor) SetStdin(r io.Reader)  { e.Stdin = r }
 func (e editor) SetStdout(w io.Writer) { e.Stdout = fileBehind(w) }
 func (e editor) SetStderr(w io.Writer) { e.Stderr = w }
 
-// fileBehind returns the file that w writes to: an editor needs the terminal, not a pipe to us.
+// fileBehind returns the file to which w writes, because an editor needs the terminal and not a pipe to toolscope.
 func fileBehind(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *cellDiffWriter:
@@ -355,13 +355,13 @@ func fileBehind(w io.Writer) io.Writer {
 	return w
 }
 
-// Limits of a command that gets a text as its input.
+// These constants limit a command to which a text is piped.
 const (
 	pipeTime      = 30 * time.Second
 	maxPipeOutput = 1 << 20
 )
 
-// pipeTo passes a text to a shell command, and returns its output and errors.
+// pipeTo pipes a text to a shell command. It returns the output and the errors of the command.
 func pipeTo(command string, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pipeTime)
 	defer cancel()
@@ -386,7 +386,7 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 	return out.kept, err
 }
 
-// limitedBuffer keeps the first maxBytes bytes, and counts the others.
+// limitedBuffer keeps the first maxBytes bytes and counts the others.
 type limitedBuffer struct {
 	kept     []byte
 	maxBytes int

@@ -49,7 +49,7 @@ func (a *app) serveCommand() *cobra.Command {
 	return cmd
 }
 
-// runServe answers requests from captures until a signal arrives.
+// runServe answers requests with recorded responses until a signal arrives.
 func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error {
 	o, err := f.mockOptions()
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error 
 	}))
 }
 
-// untilSignal serves until a signal arrives; then it closes the open connections.
+// untilSignal serves until a signal arrives. It then closes the open connections.
 func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	ended, stop := a.catchEnd()
 	defer stop()
@@ -117,7 +117,7 @@ func (a *app) exchangesOf(ctx context.Context, path string) ([]mock.Exchange, er
 	return list, err
 }
 
-// answerLine describes a response in a line.
+// answerLine describes a response on one line.
 func answerLine(answer mock.Response) string {
 	what := "no recorded exchange matches: " + strconv.Itoa(answer.Status)
 	switch {
@@ -136,10 +136,10 @@ func answerLine(answer mock.Response) string {
 	return fmt.Sprintf("%s %s: %s", answer.Method, answer.Path, what)
 }
 
-// exchangeName returns the file and number of an exchange.
+// exchangeName returns the file and the number of an exchange.
 func exchangeName(x *mock.Exchange) string { return fmt.Sprintf("%s, exchange %d", x.File, x.Number) }
 
-// mockOptions returns the options of the flags.
+// mockOptions returns the options that the flags set.
 func (f *serveFlags) mockOptions() (o mock.Options, err error) {
 	if o.Faults, err = fault.ParseFaults(f.faults...); err != nil {
 		return o, usageErrorf("--fault: %w", err)
@@ -154,7 +154,7 @@ func (f *serveFlags) mockOptions() (o mock.Options, err error) {
 	return o, nil
 }
 
-// decodeBody decodes a body by the codings in its header.
+// decodeBody decodes a body. The header names its codings.
 func decodeBody(h http.Header, coded []byte) ([]byte, error) {
 	chain, err := coding.New(h)
 	if err != nil || chain == nil {
@@ -164,7 +164,7 @@ func decodeBody(h http.Header, coded []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = bytes.Clone(body) // valid until the next call
+	body = bytes.Clone(body) // the old slice is only valid until the next call
 	rest, err := chain.Close()
 	return append(body, rest...), err
 }

@@ -17,14 +17,14 @@ import (
 	"toolscope/themes"
 )
 
-// settingTables list the flags that can also be set in the configuration file or by an environment variable. The
-// flag overrides the variable, the variable overrides the file, and the file overrides the default. Secrets are
+// settingTables lists the flags that can also be set in the configuration file or by an environment variable. A
+// flag overrides its variable, the variable overrides the file, and the file overrides the default. Secrets are
 // allowed in the environment, but not in the file.
 var settingTables = []struct{ table, flags, secrets string }{
-	// The settings that all commands with the flag share.
+	// Settings that all commands with the flag share.
 	{"", `theme color no-color ascii plain reduced-motion log large memory prices no-record prune-days prune-size break-timeout
 		host spool spool-limit linger no-index creds nkey hub-ca`, "hub-token otlp-key"},
-	// The settings of one command.
+	// Settings of one command.
 	{"check", "fail-on format baseline", ""},
 	{"connect", "model tools system max-tokens timeout format", ""},
 	{"demo", "speed", ""},
@@ -38,17 +38,17 @@ var settingTables = []struct{ table, flags, secrets string }{
 	{"serve", "listen speed", ""},
 }
 
-// oldSettingNames are names in the file and the environment, by flag, where they differ from the flag's name.
-// They don't change when a flag is renamed.
+// oldSettingNames has the names of settings in the file and the environment that differ from the flag's name. These
+// names do not change when a flag is renamed.
 var oldSettingNames = map[string]string{
 	"memory": "keep", "prune-days": "kept-days", "prune-size": "kept-size", "break-timeout": "break-time",
 	"hub-ca": "tls-ca", "max-age": "keep", "max-bytes": "keep-bytes",
 }
 
-// configSetting is a flag that is a setting.
+// configSetting is a flag that is also a setting.
 type configSetting struct {
 	flag     *pflag.Flag
-	table    string // of one command; "" if all commands with the flag share the setting
+	table    string // table of one command; "" if all commands with the flag share the setting
 	isSecret bool
 }
 
@@ -58,7 +58,7 @@ func (s configSetting) configName() string { return cmp.Or(oldSettingNames[s.fla
 // configKey returns the table and the key of the setting in the configuration file.
 func (s configSetting) configKey() string { return themes.SettingName(s.table, s.configName()) }
 
-// envVariable returns the environment variable of the setting.
+// envVariable returns the name of the setting's environment variable.
 func (s configSetting) envVariable() string {
 	return "TOOLSCOPE_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.configKey()))
 }
@@ -80,7 +80,8 @@ func settingsOf(cmd *cobra.Command) (all []configSetting) {
 	return all
 }
 
-// allSettings returns the settings of all commands, each once. Settings without a table come first.
+// allSettings returns the settings of all commands. Each setting occurs only once. Settings without a table come
+// first.
 func allSettings(root *cobra.Command) (all []configSetting) {
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
 		for _, s := range settingsOf(cmd) {
@@ -93,8 +94,8 @@ func allSettings(root *cobra.Command) (all []configSetting) {
 	return all
 }
 
-// addFlagCheck makes a flag reject values for which check returns an error, also from the environment and the
-// file.
+// addFlagCheck makes a flag reject values for which check returns an error. This includes values from the
+// environment and the file.
 func addFlagCheck(f *pflag.FlagSet, name string, check func(string) error) {
 	flag := f.Lookup(name)
 	flag.Value = checkedValue{flag.Value, check}
@@ -112,7 +113,8 @@ func (v checkedValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// asPaths makes flags expand ~ at the start of their value, also from the environment and the file.
+// asPaths makes flags expand ~ at the start of their values. This includes values from the environment and the
+// file.
 func asPaths(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		flag := f.Lookup(name)
@@ -124,8 +126,8 @@ type pathValue struct{ pflag.Value }
 
 func (v pathValue) Set(path string) error { return v.Value.Set(expandHome(path)) }
 
-// applyConfig sets the settings that the command line leaves out: from the environment, or else from the
-// file.
+// applyConfig sets the settings that the command line does not set. Values come from the environment, or else from
+// the file.
 func (se *settingSources) applyConfig(cmd *cobra.Command, _ []string) error {
 	se.printOldNames()
 	mine := settingsOf(cmd)
@@ -160,8 +162,8 @@ func (se *settingSources) applyConfig(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// valueOrigin is the origin of a setting's value: an environment variable, a place in the file or, with
-// neither, the default. flag is the flag of the setting.
+// valueOrigin is the origin of a setting's value: an environment variable or a place in the file. If both are
+// empty, the value is the default. flag is the flag of the setting.
 type valueOrigin struct{ variable, place, flag string }
 
 func (o valueOrigin) String() string { return cmp.Or(o.variable, o.place, "default") }
@@ -177,7 +179,7 @@ func (o valueOrigin) describeValue(key, value string) string {
 	return "--" + key + " " + value
 }
 
-// applySetting sets a setting from the environment or else from the file, if one of them has a value.
+// applySetting sets a setting from the environment, or else from the file. If neither has a value, it does nothing.
 func (se *settingSources) applySetting(s configSetting, c *configuration) error {
 	texts, from, ok := []string(nil), valueOrigin{variable: s.envVariable(), flag: s.flag.Name}, true
 	list, isList := s.flag.Value.(pflag.SliceValue)
@@ -206,7 +208,7 @@ func (se *settingSources) applySetting(s configSetting, c *configuration) error 
 	return wrongValue(from, s, s.flag.Value.Set(texts[0]))
 }
 
-// wrongValue adds to err, the error of a value, where the value comes from and which values are valid.
+// wrongValue adds the origin of a value and the valid values to err, which is the error for that value.
 func wrongValue(from valueOrigin, s configSetting, err error) error {
 	var usage *usageError
 	switch {
@@ -221,7 +223,7 @@ func wrongValue(from valueOrigin, s configSetting, err error) error {
 	return usageErrorf("%s: %s: %w", from, s.configKey(), err)
 }
 
-// wantedInFile describes the valid values of a flag in the file.
+// wantedInFile describes the valid values of a flag in the configuration file.
 func wantedInFile(flag pflag.Value) string {
 	if _, is := flag.(pflag.SliceValue); is {
 		return `a list of strings, e.g. ["a", "b"]`
@@ -235,8 +237,8 @@ func wantedInFile(flag pflag.Value) string {
 	return "a string in quotes"
 }
 
-// textsOf converts a value of the file to the texts that set the flag. ok is false if the value has another
-// type than the flag.
+// textsOf converts a value from the file to the texts that set the flag. ok is false if the type of the value
+// differs from the type of the flag.
 func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 	_, isList := flag.(pflag.SliceValue)
 	isText := !slices.Contains([]string{"bool", "int", "float64"}, flag.Type())
@@ -260,8 +262,8 @@ func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 	return nil, false
 }
 
-// crowdedOut reports whether the command line has another flag of a group of exclusive flags to which s
-// belongs. Then s is not applied.
+// crowdedOut reports whether the command line sets another flag of a group of exclusive flags that contains s. In
+// that case s is not applied.
 func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 	const groups = "cobra_annotation_mutually_exclusive"
 	for _, group := range s.flag.Annotations[groups] {
@@ -273,8 +275,8 @@ func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 	return out
 }
 
-// withOrigin replaces the flag at the start of a usage error with the origin of its value, if the value doesn't
-// come from the command line.
+// withOrigin replaces the flag at the start of a usage error with the origin of the flag's value. It does so only
+// if the value does not come from the command line.
 func (se *settingSources) withOrigin(err error) error {
 	var usage *usageError
 	if !errors.As(err, &usage) {
@@ -289,8 +291,8 @@ func (se *settingSources) withOrigin(err error) error {
 	return err
 }
 
-// mergeJSON merges JSON objects into one. For a field in several objects the last value wins, but objects are
-// merged recursively.
+// mergeJSON merges JSON objects into one. If several objects have the same field, the last value wins. Values that
+// are objects are merged recursively.
 func mergeJSON(texts ...string) (string, error) {
 	all := map[string]any{}
 	for _, text := range texts {
@@ -311,7 +313,7 @@ func mergeJSON(texts ...string) (string, error) {
 	return string(bytes.TrimSpace(b.Bytes())), nil
 }
 
-// mergeObjects merges from into into.
+// mergeObjects merges the fields of from into into.
 func mergeObjects(into, from map[string]any) {
 	for name, value := range maps.All(from) {
 		below, isObject := value.(map[string]any)

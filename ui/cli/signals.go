@@ -19,21 +19,22 @@ type signals struct {
 	ending *shutdown
 
 	mu        sync.Mutex
-	releasing bool        // Bubble Tea sends the next SIGTSTP
-	goOn      *time.Timer // continues a process that was not stopped; may be nil
+	releasing bool        // Bubble Tea sends the next SIGTSTP itself
+	goOn      *time.Timer // continues a process that could not be stopped; may be nil
 }
 
-// catchSignals collects signals until handleSignals runs.
+// catchSignals starts to collect signals, for handleSignals.
 func catchSignals(e *shutdown) *signals {
 	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1), ending: e}
 	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, stopSignal)
-	if len(crashSignals) > 0 { // Notify without signals means all
+	if len(crashSignals) > 0 { // with no signals, Notify would relay all of them
 		signal.Notify(s.ch, crashSignals...)
 	}
 	return s
 }
 
-// handleSignals ends the program on a signal, with the terminal restored, and stops it on the stop signal.
+// handleSignals handles the collected signals. The stop signal stops the program. Any other signal ends the
+// program, after the terminal is restored.
 func (s *signals) handleSignals(p *tea.Program) {
 	for sig := range s.ch {
 		if sig == stopSignal {
@@ -51,12 +52,12 @@ func (s *signals) handleSignals(p *tea.Program) {
 	}
 }
 
-// stopTime limits how long stopping the process may take.
+// stopTime is the maximum time to stop the process.
 const stopTime = time.Second / 2
 
-// stopProcess stops the process if Bubble Tea is ready: it has released the terminal, has sent SIGTSTP to the
-// process group, which we caught, and waits for SIGCONT. If no shell could continue the process, it isn't
-// stopped; then it must continue on its own.
+// stopProcess stops the process if Bubble Tea is ready. Bubble Tea has then released the terminal, has sent SIGTSTP
+// to the process group, and waits for SIGCONT. signals catches that SIGTSTP. If no shell could continue the
+// process, the system does not stop it. Then the process must continue by itself.
 func (s *signals) stopProcess() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +70,7 @@ func (s *signals) stopProcess() bool {
 	return true
 }
 
-// filterMessage handles messages before the program gets them.
+// filterMessage handles messages before the program receives them.
 func (s *signals) filterMessage(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
 	case tea.SuspendMsg:
@@ -98,7 +99,7 @@ func (s *signals) endSignal() os.Signal {
 	}
 }
 
-// catchEnd catches the signals that end a program without a screen, except ignored signals, e.g. under
+// catchEnd catches the signals that end a program without a screen. It leaves out ignored signals, e.g. under
 // nohup. The next signal ends the program at once. stop restores Go's handling.
 func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	first, caught := make(chan os.Signal, 1), make(chan os.Signal, 1)
@@ -120,14 +121,14 @@ func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	}
 }
 
-// endedBy sets the exit code for a signal.
+// endedBy sets the exit code for the signal that ended the run.
 func (a *app) endedBy(sig os.Signal) {
 	if n, ok := sig.(syscall.Signal); ok {
 		a.code = 128 + int(n)
 	}
 }
 
-// waitForEnd waits for over, or for the signal that ends the run.
+// waitForEnd waits for over, or for a signal that ends the run.
 func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled bool, err error) {
 	select {
 	case err := <-over:
@@ -138,8 +139,8 @@ func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled 
 	}
 }
 
-// quitQuietly makes SIGQUIT end a program without a screen as other signals do: Go would print the stack of
-// every goroutine. stop restores Go's handling.
+// quitQuietly makes SIGQUIT end a program without a screen in the same way as other signals. Go would print the
+// stack of every goroutine. stop restores Go's handling.
 func quitQuietly() (stop func()) {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGQUIT)
@@ -154,14 +155,14 @@ func quitQuietly() (stop func()) {
 	}
 }
 
-// stdStream is what the program needs of a standard stream that it writes to.
+// stdStream has the methods that the program needs for a standard output stream.
 type stdStream interface {
 	io.ReadWriteCloser
 	Fd() uintptr
 }
 
-// stdWriter is standard output or standard error. A write waits until the reader of the stream reads. When
-// the program must end, the time of a write is limited; after a timeout nothing more is written.
+// stdWriter is standard output or standard error. A write waits until the reader of the stream reads. When the
+// program must end, the time for a write is limited. After a timeout, no more bytes are written.
 type stdWriter struct {
 	*os.File
 	name   string
@@ -172,15 +173,15 @@ type stdWriter struct {
 	failed error // error of the first write that failed
 }
 
-// shutdownTimeout limits a write when the program is to end.
+// shutdownTimeout is the maximum time for a write when the program must end.
 const shutdownTimeout = 300 * time.Millisecond
 
-// newStdWriter returns a writer to f; errors call it name.
+// newStdWriter returns a writer to f. name is the name of the stream in errors.
 func newStdWriter(f *os.File, name string, e *shutdown) *stdWriter {
 	return &stdWriter{File: f, name: name, ending: e, turn: make(chan struct{}, 1)}
 }
 
-// maxWriteBytes is how many bytes are written at once; they are copied.
+// maxWriteBytes is the maximum number of bytes in one write. The bytes are copied.
 const maxWriteBytes = 256 << 10
 
 // Write writes all of p, or returns an error.
@@ -194,8 +195,8 @@ func (o *stdWriter) Write(p []byte) (n int, err error) {
 	}
 }
 
-// write writes up to maxWriteBytes. A write that timed out continues in the background, with its own copy of
-// the bytes.
+// write writes up to maxWriteBytes. A write that timed out continues in the background with its own copy of the
+// bytes.
 func (o *stdWriter) write(p []byte) (int, error) {
 	type result struct {
 		n   int
@@ -225,8 +226,8 @@ func (o *stdWriter) write(p []byte) (int, error) {
 	return r.n, r.err
 }
 
-// writeTimeout returns the limit for a write. It is zero after a timeout: a new write would wait for the old
-// one.
+// writeTimeout returns the maximum time for a write. After a timeout it returns 0, because a new write would wait
+// for the old one.
 func (o *stdWriter) writeTimeout() time.Duration {
 	if o.firstError() != nil {
 		return 0
@@ -234,10 +235,10 @@ func (o *stdWriter) writeTimeout() time.Duration {
 	return shutdownTimeout
 }
 
-// WriteString and ReadFrom use Write; those of the file would bypass it.
+// WriteString writes s. It uses Write, because the WriteString method of the file would bypass Write.
 func (o *stdWriter) WriteString(s string) (int, error) { return o.Write([]byte(s)) }
 
-// ReadFrom writes everything from r.
+// ReadFrom writes everything from r. It uses Write, because the ReadFrom method of the file would bypass Write.
 func (o *stdWriter) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{o}, r)
 }
@@ -258,14 +259,14 @@ func (o *stdWriter) firstError() error {
 	return o.failed
 }
 
-// shutdown signals that the program is to end.
+// shutdown tells writers that the program must end.
 type shutdown struct {
 	once sync.Once
 	come chan struct{}
 }
 
-// newShutdown returns a shutdown that has not started.
+// newShutdown returns a shutdown that has not started yet.
 func newShutdown() *shutdown { return &shutdown{come: make(chan struct{})} }
 
-// start closes come, once.
+// start closes come, but only once.
 func (e *shutdown) start() { e.once.Do(func() { close(e.come) }) }

@@ -9,27 +9,27 @@ import (
 	"syscall"
 )
 
-// Programs can't be stopped and continued here.
+// On this system, programs can't be stopped and continued.
 const (
 	canStop    = false
-	stopSignal = syscall.Signal(-1) // no such signal
+	stopSignal = syscall.Signal(-1) // not a valid signal
 )
 
-// crashSignals are none: other programs can't send them.
+// crashSignals is empty, because other programs can't send such signals on this system.
 var crashSignals []os.Signal
 
-// isTaken reports whether listening failed because the port is in use: WSAEADDRINUSE.
+// isTaken reports whether listening failed because the port is in use. The error is WSAEADDRINUSE.
 func isTaken(err error) bool { return errors.Is(err, syscall.Errno(10048)) }
 
-// replaceSelf fails: a program can't replace itself here.
+// replaceSelf always fails, because a program can't replace itself on this system.
 func replaceSelf(args []string) error { return fmt.Errorf("%s: %w", args[0], errors.ErrUnsupported) }
 
-// canPrefix is whether a script can be started like a program.
+// canPrefix reports whether a script can be started like a program.
 const canPrefix = false
 
 func suspend()      {}
 func stopSelf()     {}
 func continueSelf() {}
 
-// endWithReader does nothing: pipes don't report that their reader is gone.
+// endWithReader does nothing, because on this system pipes don't report that their reader is gone.
 func (a *app) endWithReader() (stop func()) { return func() {} }

@@ -13,14 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Programs can be stopped, as by ^Z in a shell, and continued.
+// On this system, programs can be stopped, e.g. by ^Z in a shell, and continued.
 const (
 	canStop    = true
 	stopSignal = syscall.SIGTSTP
 )
 
-// crashSignals are the signals by which other programs make one end with a report. Go would end without
-// restoring the terminal. A fault of our own code is not such a signal: Go makes it a panic.
+// crashSignals are the signals with which other programs make a program end with a report. Without a handler, Go
+// would end without restoring the terminal. A fault in toolscope's own code is not such a signal, because Go turns
+// it into a panic.
 var crashSignals = []os.Signal{syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
 
 // isTaken reports whether listening failed because the port is in use.
@@ -35,20 +36,20 @@ func replaceSelf(args []string) error {
 	return fmt.Errorf("%s: %w", args[0], err)
 }
 
-// canPrefix is whether a script can be started like a program.
+// canPrefix reports whether a script can be started like a program.
 const canPrefix = true
 
 func suspend() { sendSelf(syscall.SIGTSTP) }
 
-// stopSelf stops the process with SIGTTIN, which works like SIGTSTP: Go can't uncatch SIGTSTP.
+// stopSelf stops the process with SIGTTIN, because Go can't stop catching SIGTSTP. SIGTTIN has the same effect.
 func stopSelf() { sendSelf(syscall.SIGTTIN) }
 
 func continueSelf() { sendSelf(syscall.SIGCONT) }
 
 func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 
-// endWithReader ends the program when the reader of its output is gone. The next write would end it too, but
-// there may be none. It only works for pipes.
+// endWithReader ends the program when the reader of its output is gone. The next write would also end the program,
+// but there may not be one. This works only for pipes.
 func (a *app) endWithReader() (stop func()) {
 	var info unix.Stat_t
 	if err := unix.Fstat(int(a.output.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
@@ -64,7 +65,7 @@ func (a *app) endWithReader() (stop func()) {
 		defer close(gone)
 		if waitPipeClosed(out, wake) {
 			if a.tracing != nil {
-				signal.Ignore(syscall.SIGPIPE) // or the next write would end the program first
+				signal.Ignore(syscall.SIGPIPE) // otherwise the next write would end the program first
 				a.tracing.finishAndReport(a)
 			}
 			endAsBrokenPipe()
@@ -79,7 +80,7 @@ func (a *app) endWithReader() (stop func()) {
 
 // waitPipeClosed waits until the other end of a pipe is closed. It returns false when wake becomes readable.
 func waitPipeClosed(out, wake int32) bool {
-	// Broken pipes are reported without a request for it.
+	// poll reports a broken pipe even without requested events.
 	fds := []unix.PollFd{{Fd: out}, {Fd: wake, Events: unix.POLLIN}}
 	for {
 		switch _, err := unix.Poll(fds, -1); {
@@ -92,5 +93,5 @@ func waitPipeClosed(out, wake int32) bool {
 	}
 }
 
-// endAsBrokenPipe ends the program like the signal of a write to a broken pipe.
+// endAsBrokenPipe ends the program with the exit code of SIGPIPE, as a write to a broken pipe would.
 func endAsBrokenPipe() { os.Exit(128 + int(syscall.SIGPIPE)) }

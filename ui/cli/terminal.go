@@ -24,12 +24,13 @@ import (
 	"toolscope/ui"
 )
 
-// answerTime is how long to wait for a terminal's report of its background. The screen ignores a late report.
+// answerTime is the maximum time to wait for a terminal's report of its background. The screen ignores a later
+// report.
 const answerTime = 150 * time.Millisecond
 
-// terminalGround asks the terminal for its background colour (OSC 11) and then for its kind (DA1). Every
-// terminal reports its kind, so a terminal that ignores the first question causes no wait. typed are the
-// keys that the user typed while the function waited.
+// terminalGround queries the terminal's background colour (OSC 11) and then its kind (DA1). Every terminal reports
+// its kind, so a terminal that ignores the first query causes no delay. typed are the keys that the user typed
+// during the query.
 func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
 		return ui.Background{Known: true, Dark: dark}, nil
@@ -40,7 +41,7 @@ func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 	}
 	defer tty.Close()
 	if tty.SetDeadline(time.Now().Add(wait)) != nil {
-		return g, nil // without a deadline, a silent terminal would block us
+		return g, nil // without a deadline, a silent terminal would block the program
 	}
 	conn, err := tty.SyscallConn()
 	if err != nil {
@@ -56,7 +57,7 @@ func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 	return groundOf(answer), typedKeys(answer)
 }
 
-// askBackground sends the questions and reads up to the report of the kind, or the deadline.
+// askBackground sends the queries. It reads until the report of the kind, or until the deadline.
 func askBackground(tty *os.File) (answer []byte) {
 	if _, err := tty.WriteString("\x1b]11;?\x1b\\\x1b[c"); err != nil {
 		return nil
@@ -74,7 +75,7 @@ func askBackground(tty *os.File) (answer []byte) {
 
 var colourAnswer = regexp.MustCompile(`\]11;rgba?:([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})`)
 
-// groundOf reads the colour from a terminal's report.
+// groundOf parses the background colour in a terminal's report.
 func groundOf(answer []byte) (g ui.Background) {
 	parts := colourAnswer.FindSubmatch(answer)
 	if parts == nil {
@@ -89,8 +90,8 @@ func groundOf(answer []byte) (g ui.Background) {
 	return ui.Background{Known: true, Dark: sum < 0.5}
 }
 
-// typedKeys returns the keys in the bytes that were read. Keys that are sent as sequences are lost: they look
-// like reports.
+// typedKeys returns the typed keys among the bytes that were read. Keys that are sent as sequences are lost,
+// because they look like reports.
 func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	for state := byte(0); len(answer) > 0; {
 		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)
@@ -107,13 +108,12 @@ func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	return keys
 }
 
-// lateAnswer reports whether a key is a report that arrived after we stopped waiting. Bubble Tea treats such
-// bytes as typed text.
+// lateAnswer reports whether a key is a report that arrived too late. Bubble Tea treats such bytes as typed text.
 func lateAnswer(k tea.KeyMsg) bool {
 	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
 }
 
-// darkFromEnv reads COLORFGBG, which some terminals set: "15;0" is white on black.
+// darkFromEnv parses COLORFGBG, which some terminals set. For example, "15;0" is white on black.
 func darkFromEnv(v string) (dark, ok bool) {
 	i := strings.LastIndexByte(v, ';')
 	n, err := strconv.Atoi(v[i+1:])
@@ -124,7 +124,7 @@ func darkFromEnv(v string) (dark, ok bool) {
 }
 
 // asciiTo is a writer that writes only ASCII while on is set. It replaces toolscope's own signs with ASCII signs.
-// Other characters become \uXXXX, which has the same meaning in a line of JSON; in XML they become character
+// Other characters become \uXXXX, which has the same meaning in a line of JSON. In XML, they become character
 // references.
 type asciiTo struct {
 	to   io.Writer
@@ -132,7 +132,7 @@ type asciiTo struct {
 	json bool // the current line is JSON
 	xml  bool // the output is XML
 	mid  bool // the current line has begun
-	any  bool // something was written
+	any  bool // output has been written
 	rest []byte
 }
 
@@ -141,7 +141,7 @@ var inASCII = map[rune]string{
 	'·': "-", '…': "...", '–': "-", '—': "--", '×': "x", '→': "->", '←': "<-", '↑': "^", '↓': "v", '⇧': "shift-", '≈': "~=", '≠': "!=", '∅': "{}", '“': `"`, '”': `"`,
 }
 
-// Write writes p, in ASCII if a is on. Bytes of an incomplete character wait for the next write.
+// Write writes p, in ASCII if on is set. It keeps the bytes of an incomplete character for the next write.
 func (a *asciiTo) Write(p []byte) (int, error) {
 	if !a.on {
 		return a.to.Write(p)
@@ -184,8 +184,8 @@ func (a *asciiTo) appendRune(out []byte, r rune) []byte {
 	return fmt.Appendf(out, `\u%04x`, r)
 }
 
-// clipboard copies text to the clipboard: through the terminal, which may be on another machine, and with a
-// tool of the desktop, if there is one. A terminal doesn't report whether it took the text.
+// clipboard copies text to the clipboard. It uses the terminal, which may be on another machine, and a desktop tool
+// if there is one. A terminal does not report whether it accepted the text.
 type clipboard struct {
 	terminal io.Writer
 	getenv   func(string) string
@@ -198,8 +198,8 @@ func newClipboard(terminal io.Writer) *clipboard {
 	return &clipboard{terminal: terminal, getenv: os.Getenv, find: exec.LookPath, run: runTool}
 }
 
-// clipboardTools are programs that copy their input to the clipboard. A program is only used if its variable
-// is set, which shows that there is a clipboard.
+// clipboardTools are programs that copy their input to the clipboard. A program with a variable is only used if the
+// variable is set, which shows that there is a clipboard.
 var clipboardTools = []struct {
 	env, name string
 	args      []string
@@ -213,7 +213,7 @@ var clipboardTools = []struct {
 	{"TMUX", "tmux", []string{"load-buffer", "-w", "-"}, nil},
 }
 
-// toUTF16 encodes a text as UTF-16 with a byte order mark, which Windows programs read with any code page.
+// toUTF16 encodes a text as UTF-16 with a byte order mark. Windows programs read this form with any code page.
 func toUTF16(text []byte) []byte {
 	out := []byte{0xff, 0xfe} // byte order mark
 	for _, unit := range utf16.Encode([]rune(string(text))) {
@@ -223,13 +223,13 @@ func toUTF16(text []byte) []byte {
 }
 
 const (
-	// maxOSC52 is how many bytes of text fit into one OSC 52 sequence: terminals end it at 100,000
+	// maxOSC52 is the maximum number of bytes of text in one OSC 52 sequence. Terminals end the sequence at 100,000
 	// bytes, and base64 leaves three quarters of them.
 	maxOSC52 = 74_994
 	toolTime = 3 * time.Second
 )
 
-// copy copies text and returns the names of the ways that worked.
+// copy copies text and returns the names of the methods that succeeded.
 func (c *clipboard) copy(text []byte) (string, error) {
 	var ways []string
 	tool, failure := c.useTool(text)
@@ -241,7 +241,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 		if c.getenv("STY") != "" {
 			sequence = sequence.Screen()
 		}
-		// One write, so that a frame can only be written before or after it.
+		// A single write, so that a frame is only written before or after it.
 		if _, err := sequence.WriteTo(c.terminal); err == nil {
 			ways = append(ways, "the terminal (OSC 52)")
 		} else {
@@ -259,7 +259,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	return "", errors.New("OSC 52 copies at most 75 kB: save the text to a file, or install wl-copy, xclip or xsel")
 }
 
-// useTool passes the text to the first tool that is found. No tool is not an error.
+// useTool passes the text to the first tool that it finds. It is not an error if it finds none.
 func (c *clipboard) useTool(text []byte) (name string, err error) {
 	for _, t := range clipboardTools {
 		if t.env != "" && c.getenv(t.env) == "" {
@@ -282,17 +282,17 @@ func (c *clipboard) useTool(text []byte) (name string, err error) {
 	return "", nil
 }
 
-// runTool runs a tool with text as its input. Tools that stay in the background to serve the text leave a
-// child process, so the tool gets no pipe for its output, which that child would hold open.
+// runTool runs a tool with text as its input. The output of the tool is not a pipe. Some tools leave a child
+// process in the background to serve the text, and that child would keep the pipe open.
 func runTool(ctx context.Context, path string, args []string, text []byte) error {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdin = bytes.NewReader(text)
 	return cmd.Run()
 }
 
-// cellDiffWriter is the terminal that the screen writes to. Bubble Tea rewrites a row if anything in it has
-// changed, which is often one pane of several, or a number. For a row with known content, this writer only
-// passes on the cells from the first to the last change.
+// cellDiffWriter is the terminal to which the screen writes. Bubble Tea rewrites a row if anything in it has
+// changed. Often the change is only one pane of several, or a number. If the content of a row is known, this writer
+// only writes the cells from the first to the last change.
 //
 // Only complete frames make the content known. After any other write, and after a frame that starts over,
 // everything is written again.
@@ -303,7 +303,7 @@ type cellDiffWriter struct {
 	written atomic.Int64
 }
 
-// Write passes on the changes of a frame, and anything else unchanged.
+// Write writes only the changes of a frame. It writes all other output unchanged.
 func (r *cellDiffWriter) Write(p []byte) (int, error) {
 	out := p
 	if frame, ok := cutFrame(p); ok {
@@ -320,14 +320,14 @@ func (r *cellDiffWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The wheel without capture of the mouse: with alternate scroll, a terminal sends the wheel as arrows while its
-// alternate screen is shown. The mode that the terminal had is restored.
+// These constants make the wheel work while the mouse is not captured. With alternate scroll, a terminal sends the
+// wheel as arrow keys while its alternate screen is shown. The previous mode of the terminal is restored.
 const (
 	alternateScroll = "\x1b[?1007s\x1b[?1007h"
 	restoreScroll   = "\x1b[?1007r"
 )
 
-// withWheel adds alternate scroll after the start of the alternate screen, and restores it before the end.
+// withWheel adds alternate scroll after the start of the alternate screen, and restores the mode before its end.
 func withWheel(p []byte) []byte {
 	switch {
 	case bytes.Contains(p, []byte(ansi.SetModeAltScreenSaveCursor)):
@@ -340,14 +340,14 @@ func withWheel(p []byte) []byte {
 
 const toStart = ansi.CursorHomePosition
 
-// frame is one of Bubble Tea's frames. Empty rows are unchanged.
+// frame is a frame that Bubble Tea writes. Empty rows are unchanged.
 type frame struct {
 	anew bool // the frame redraws everything, because the content is unknown
 	rows [][]byte
-	last []byte // the final move of the cursor
+	last []byte // the last sequence, which moves the cursor
 }
 
-// cutFrame splits a frame into rows; ok is false for other output.
+// cutFrame splits a frame into rows. ok is false for other output.
 func cutFrame(p []byte) (f frame, ok bool) {
 	p, ok = bytes.CutPrefix(p, []byte(toStart))
 	end := bytes.LastIndexByte(p, ansi.ESC)
@@ -383,8 +383,8 @@ func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	return b
 }
 
-// appendChange appends bytes that change the row was into row, with the cursor at its start: the complete
-// row, unless a part of it suffices.
+// appendChange appends bytes that change the row was into row. The cursor must be at the start of the row. The
+// bytes are the complete row, unless a part of it suffices.
 func appendChange(b, was, row []byte) []byte {
 	if !plainRow(was) || !plainRow(row) {
 		return append(b, row...)
@@ -411,7 +411,7 @@ func appendChange(b, was, row []byte) []byte {
 
 const paintOff = "\x1b[0m"
 
-// plainRow reports whether a row has only text and paints, without other control sequences.
+// plainRow reports whether a row has only text and paints, and no other control sequences.
 func plainRow(row []byte) bool {
 	for i, c := range row {
 		switch {
@@ -426,7 +426,7 @@ func plainRow(row []byte) bool {
 	return len(row) > 0
 }
 
-// paintLen returns the length of the paint at the start of b, 0 if b begins with another sequence.
+// paintLen returns the length of the paint at the start of b. It returns 0 if b does not start with a paint.
 func paintLen(b []byte) int {
 	if len(b) < 2 || b[1] != '[' {
 		return 0
@@ -442,7 +442,8 @@ func paintLen(b []byte) int {
 	return 0
 }
 
-// commonStart returns how many bytes both rows start with, back to where a cell begins in both.
+// commonStart returns the length of the common start of both rows, in bytes. The common start ends at the start of
+// a cell in both rows.
 func commonStart(was, row []byte) int {
 	n := 0
 	for n < min(len(was), len(row)) && was[n] == row[n] {
@@ -454,10 +455,10 @@ func commonStart(was, row []byte) int {
 	return n
 }
 
-// commonEnd returns where the common end of both rows begins, not before from. It begins with a cell, in the
-// same paint in both.
+// commonEnd returns the offsets at which the common end of both rows begins, not before from. In both rows, it
+// begins with a cell that has the same paint.
 func commonEnd(was, row []byte, from int) (to, end int) {
-	n := 0 // number of equal bytes
+	n := 0 // number of equal bytes at the end
 	for n < min(len(was), len(row))-from && was[len(was)-1-n] == row[len(row)-1-n] {
 		n++
 	}
@@ -479,8 +480,8 @@ func commonEnd(was, row []byte, from int) (to, end int) {
 	return len(row), len(was)
 }
 
-// cellAt reports whether a cell or a paint surely begins at a byte, or the row ends: not inside a paint, and
-// not between bytes that may belong together.
+// cellAt reports whether a cell or a paint certainly begins at a byte, or the row ends there. The byte must not be
+// inside a paint, or between bytes that may belong together.
 func cellAt(row []byte, n int) bool {
 	if n == 0 || n == len(row) {
 		return true

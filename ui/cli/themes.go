@@ -14,8 +14,9 @@ import (
 	"toolscope/themes"
 )
 
-// lookTheme returns the theme with a name: the user's own, a built-in one, or that of a chroma style. A name
-// with a slash or with .toml is a file. note gets problems of a file that don't prevent its use.
+// lookTheme returns the theme with a name. It can be the user's own theme, a built-in theme, or the theme of a
+// chroma style. A name that contains a slash or ends with .toml is a file. note receives the problems of a file
+// that don't prevent its use.
 func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) {
 	path, err := name, error(nil)
 	if !strings.ContainsAny(name, "/"+string(filepath.Separator)) && !strings.HasSuffix(name, ".toml") {
@@ -44,7 +45,7 @@ func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) 
 	return t, nil
 }
 
-// themesFolder is the folder of the user's own themes, in the configuration folder.
+// themesFolder is the folder for the user's own themes, inside the configuration folder.
 const themesFolder = "themes"
 
 // isFile reports whether a path is a regular file.
@@ -68,7 +69,7 @@ func userThemes() (names []string) {
 	return names
 }
 
-// themeNames returns the names of all themes, each once, the user's own first.
+// themeNames returns the names of all themes. Each name occurs once, and the user's own themes come first.
 func themeNames() []string {
 	names := userThemes()
 	for _, name := range themes.Names() {
@@ -79,7 +80,7 @@ func themeNames() []string {
 	return names
 }
 
-// ownThemes returns the user's own themes that are valid.
+// ownThemes returns the valid ones of the user's own themes.
 func ownThemes(dark bool) (all []themes.Theme) {
 	for _, name := range userThemes() {
 		if t, err := lookTheme(name, dark, func(string) {}); err == nil {
@@ -89,7 +90,7 @@ func ownThemes(dark bool) (all []themes.Theme) {
 	return all
 }
 
-// themeCommand prints a theme as a file.
+// themeCommand returns the command that prints a theme as a file.
 func (a *app) themeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "theme [NAME|FILE]", Short: "Print a theme as a file, or check one",
@@ -114,7 +115,7 @@ leaves out, and code = "NAME" a theme for the colours of code.`,
 	}
 }
 
-// writeTheme prints a theme as a file, with its contrasts.
+// writeTheme prints a theme as a file, with the contrast of each colour.
 func (a *app) writeTheme(t themes.Theme) {
 	a.stdout.printLine("# theme %s, with the contrast of each colour to the background of the theme or the terminal", t.Name)
 	a.stdout.printLine("dark = %t", t.Dark)

@@ -22,18 +22,18 @@ type toolRunPrinter interface {
 	addServer(file string, s *mcp.Server)
 }
 
-// requestPrinter tracks which requests to servers were printed.
+// requestPrinter tracks the requests to servers that have been printed.
 type requestPrinter struct {
-	seen   int            // number of requests that were looked at
-	waits  []*mcp.Request // requests that are not printed yet
-	notRun int            // calls without a tool run
+	seen   int            // number of requests that have been examined
+	waits  []*mcp.Request // requests that have not been printed yet
+	notRun int            // number of printed calls without a tool run
 }
 
-// maxWaitingRequests limits the requests that wait until the model gets their result.
+// maxWaitingRequests is the maximum number of requests that wait until the model receives their result.
 const maxWaitingRequests = 1 << 10
 
-// isFinished reports whether nothing more will be known about a request: it has a response, and the model got
-// the result, or the source has no model.
+// isFinished reports whether all facts about a request are known. The request must have a response. The model must
+// have received the result, unless the source has no model.
 func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	if r.State == mcp.Open {
 		return false
@@ -42,7 +42,7 @@ func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	return a == nil || a.ModelHasResult || len(in.Session().Turns) == 0
 }
 
-// printAnswered prints the finished requests. With all it prints all requests, and then the servers.
+// printAnswered prints the finished requests. If all is true, it prints all requests, and then the servers.
 func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bool) {
 	log := q.in.Executed()
 	p.waits = append(p.waits, log.Requests[p.seen:]...)
@@ -110,13 +110,14 @@ func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 	p.writeObject(o)
 }
 
-// addCallRef writes the turn and number of a call, as in the line of the call.
+// addCallRef writes the turn and the number of a call, as in the line of that call.
 func (o *jsonObject) addCallRef(r stream.Ref) {
 	o.int("turn", int(r.Turn)+1)
 	o.int("call", int(r.Call))
 }
 
-// addMatch writes which call a request runs, how that is known, when, and how the arguments differ.
+// addMatch writes the call that a request runs, the basis of the match, the times, and the differences of the
+// arguments.
 func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		if len(a.Candidates) > 0 {
@@ -192,7 +193,7 @@ func (p *jsonPrinter) addOutcome(o *jsonObject, r *mcp.Request) {
 func (p *jsonPrinter) addServer(file string, s *mcp.Server) {
 	o := new(jsonObject)
 	if s.Shell {
-		return // a shell's commands have lines of their own
+		return // a shell's commands have their own lines
 	}
 	o.text("type", "mcp_server")
 	o.text("file", file)
@@ -246,7 +247,7 @@ func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 	p.writeFindings(a.Findings)
 }
 
-// writeMatch writes which call a request runs, how that is known, and when it was sent.
+// writeMatch writes the call that a request runs, the basis of the match, and the time of the request.
 func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		switch {
@@ -275,7 +276,7 @@ func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 	p.printLine("    %s    %s", inMuted("call"), strings.Join(words, ", "))
 }
 
-// beforeAfter formats a time before or after something.
+// beforeAfter formats a time before or after an event.
 func beforeAfter(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms %s", float64(d.Abs().Microseconds())/1000, ifElse(d < 0, "before", "after"))
 }
@@ -286,7 +287,7 @@ func (p *textPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	p.writeFindings([]stream.Finding{n.Finding})
 }
 
-// requestOutcome returns the state of a request, its duration, its rounds and its call, in words.
+// requestOutcome describes the state, the duration, the rounds and the call of a request.
 func requestOutcome(r *mcp.Request) (words []string) {
 	words = append(words, r.State.String())
 	if took := r.Duration(); took >= 0 {
@@ -301,7 +302,7 @@ func requestOutcome(r *mcp.Request) (words []string) {
 	return words
 }
 
-// resultSizes returns the size of a result in words.
+// resultSizes describes the size of a result.
 func resultSizes(r *mcp.Request) string {
 	words := []string{fmt.Sprintf("%d B", r.TextSize)}
 	if r.StructuredSize > 0 {

@@ -25,8 +25,8 @@ func (a *app) pricesFlag(cmd *cobra.Command) {
 	asPaths(cmd.Flags(), "prices")
 }
 
-// loadPrices returns the built-in table with the user's prices over it: those of the setting, else those in
-// the configuration folder.
+// loadPrices returns the built-in price table, overridden by the user's prices. These come from the file in the
+// setting, or else from the file in the configuration folder.
 func (a *app) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
 	table.Today = currentDay()
@@ -35,7 +35,7 @@ func (a *app) loadPrices() (*price.Table, error) {
 	if path == "" {
 		var err error
 		if path, err = inConfigFolder("prices.json"); err != nil {
-			return table, nil // without a home folder there is no configuration
+			return table, nil // without a home folder, there is no configuration
 		}
 		name, optional = path, true
 	}
@@ -53,7 +53,8 @@ func (a *app) loadPrices() (*price.Table, error) {
 	return table.With(rows), nil
 }
 
-// currentDay returns the day on which turns of unknown date count as made: that of SOURCE_DATE_EPOCH, if it is set.
+// currentDay returns the day for turns with an unknown date. It is the day of SOURCE_DATE_EPOCH, if that is set, or
+// else today.
 func currentDay() string {
 	at := time.Now()
 	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
@@ -62,7 +63,7 @@ func currentDay() string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// dayOfFile returns the day a file was written. It is the date of prices that have none.
+// dayOfFile returns the day on which a file was written. It is the date of prices that have no date.
 func dayOfFile(path string) string {
 	at := time.Now()
 	if info, err := os.Stat(path); err == nil {
@@ -71,10 +72,10 @@ func dayOfFile(path string) string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// summaryTotals are the totals of the printed turns. Calls that the provider discarded count as calls, by
-// their state.
+// summaryTotals has the totals of the printed turns. Calls that the provider discarded count as calls, by their
+// state.
 type summaryTotals struct {
-	turns, calls, beside int // beside counts requests without a model
+	turns, calls, beside int // beside is the number of requests without a model
 	states               [stream.NumStatus]int
 	cost                 price.Sum
 }
@@ -93,7 +94,8 @@ func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price
 	n.cost.Add(present.CostOf(prices, x, t))
 }
 
-// inPieces returns the totals in a line: "2 turns, 3 calls: 2 complete, 1 cut short; ~$0.0123".
+// inPieces returns the pieces of a line with the totals, e.g. "2 turns, 3 calls: 2 complete, 1 cut short;
+// ~$0.0123".
 func (n *summaryTotals) inPieces() []any {
 	text := []any{inBold(count.Of(n.turns, "turn") + ", " + count.Of(n.calls, "call"))}
 	sep := ": "
@@ -109,7 +111,7 @@ func (n *summaryTotals) inPieces() []any {
 	return append(text, inMuted(textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" that no model answered")))
 }
 
-// costText returns the cost of the turns, as far as it is known.
+// costText returns the known cost of the turns.
 func (n *summaryTotals) costText() string {
 	if n.cost.Unknown == n.turns {
 		return "cost unknown"
@@ -141,12 +143,12 @@ func (n *summaryTotals) asObject() *jsonObject {
 	return &o
 }
 
-// summary prints only the totals.
+// summary is a printer that prints only the totals.
 type summary struct {
 	lineWriter
 	summaryTotals
 	prices *price.Table
-	script bool // print a JSON object
+	script bool // print the totals as a JSON object
 }
 
 func (p *summary) addTurn(v *providers.View, _ string, t *stream.Turn) {
@@ -163,7 +165,7 @@ func (p *summary) total() {
 	p.printPieces(p.summaryTotals.inPieces())
 }
 
-// endPrint writes the totals, if the printer has them. Standard output keeps the error of a failed write.
+// endPrint writes the totals if the printer has any. Standard output keeps the error of a failed write.
 func endPrint(p printer) {
 	if t, is := p.(interface{ total() }); is {
 		t.total()
@@ -193,14 +195,14 @@ func (n *turnCounter) addTurn(_ *providers.View, _ string, t *stream.Turn) {
 func (n *turnCounter) sentBack([]sentBackCall) {}
 func (n *turnCounter) flush() error            { return nil }
 
-// deferredOutput keeps output while a client owns the terminal.
+// deferredOutput holds back output while a client owns the terminal.
 type deferredOutput struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
-	to     io.Writer // target after release; nil while the output is kept
+	to     io.Writer // target after the release; nil while output is held back
 }
 
-// Write keeps p, or writes it once the output is released.
+// Write holds back p. After the release, it writes p.
 func (l *deferredOutput) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +212,7 @@ func (l *deferredOutput) Write(p []byte) (int, error) {
 	return l.buffer.Write(p)
 }
 
-// deferOutput keeps the program's notes and errors until release is called.
+// deferOutput holds back the program's notes and errors until release is called.
 func (a *app) deferOutput() (release func()) {
 	kept := new(deferredOutput)
 	a.later.Store(kept)

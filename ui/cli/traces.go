@@ -24,7 +24,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// traceFlags are the flags for sending turns to a collector.
+// traceFlags are the flags for sending turns to a collector as spans.
 type traceFlags struct {
 	to, key string
 	content bool
@@ -41,19 +41,19 @@ func (lv *liveSession) traceFlags(cmd *cobra.Command, f *traceFlags) {
 type traceSender struct {
 	report.Tracer
 	*otlp.Sender
-	machine  stream.Machine // machine of turns whose exchanges don't name one
+	machine  stream.Machine // machine of turns whose exchanges don't name a machine
 	to       string
 	redactor *redact.Redactor                 // removes secrets from contents
-	in       *screenInbox                     // records of the network; nil if another reader passes turns
-	boxes    []*capture.Queue[capture.Record] // queues whose losses are in no span
+	in       *screenInbox                     // records of the network; nil if another reader passes on turns
+	boxes    []*capture.Queue[capture.Record] // queues whose losses are not in any span
 	done     chan struct{}
-	patient  bool            // reading the source can wait for the collector
-	until    <-chan struct{} // ends the wait; nil for no limit
-	reported atomic.Bool     // printMissing was called
-	holds    atomic.Bool     // followSource has ended turns that were not sent yet
+	patient  bool            // reading the source may wait for the collector
+	until    <-chan struct{} // ends such a wait; nil for no limit
+	reported atomic.Bool     // printMissing has been called
+	holds    atomic.Bool     // followSource has ended turns that have not been sent yet
 }
 
-// startTracing starts to send to a collector. It returns nil without --otlp. say gets the failures; it may be
+// startTracing starts to send to a collector. It returns nil if --otlp is not set. say receives failures and may be
 // nil.
 func (lv *liveSession) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
 	if f == nil || f.to == "" {
@@ -78,7 +78,7 @@ func (lv *liveSession) startTracing(f *traceFlags, of stream.Machine, say func(s
 // minKeyBytes is the minimum length of a key.
 const minKeyBytes = 16
 
-// traceKey returns the key for the hashes of arguments: from a file, from a variable, or a random one.
+// traceKey returns the key for the hashes of arguments. The key comes from a file or a variable, or is random.
 func (lv *liveSession) traceKey(text string) (key []byte, err error) {
 	if text == "" {
 		key = make([]byte, 32)
@@ -99,8 +99,8 @@ func (lv *liveSession) traceKey(text string) (key []byte, err error) {
 	return key, nil
 }
 
-// traceNotices returns a function that reports failures of the collector, less and less often while they
-// repeat. While the screen is shown they only go to the journal, because the screen shows them itself.
+// traceNotices returns a function that reports failures of the collector. Repeated failures are reported less and
+// less often. While the screen is open, they only go to the journal, because the screen itself shows them.
 func (lv *liveSession) traceNotices(to string) func(string) {
 	often := capture.Backoff{First: firstPause, Max: maxPause}
 	return func(why string) {
@@ -116,7 +116,7 @@ func (lv *liveSession) traceNotices(to string) func(string) {
 	}
 }
 
-// tracesTo returns the URL of the collector, "" for none.
+// tracesTo returns the URL of the collector, or "" if there is none.
 func tracesTo(f *traceFlags) string {
 	if f == nil {
 		return ""
@@ -124,7 +124,7 @@ func tracesTo(f *traceFlags) string {
 	return f.to
 }
 
-// thisMachine returns this machine, under the names that it publishes with.
+// thisMachine returns this machine with the names under which it publishes.
 func thisMachine(f *publishFlags) (m stream.Machine) {
 	if f != nil {
 		m = stream.Machine{Host: f.host, Agent: f.agent}
@@ -135,7 +135,7 @@ func thisMachine(f *publishFlags) (m stream.Machine) {
 	return m
 }
 
-// tracedTurn returns a turn with everything that its trace needs.
+// tracedTurn returns a turn with the facts that its spans need.
 func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTurn {
 	of := &report.TracedTurn{Turn: t, File: file, RequestAt: stream.NoTime, LastBytesAt: stream.NoTime}
 	of.Clock = func(at time.Duration) time.Time {
@@ -152,7 +152,7 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	if n := x.Response.Records(); n > 0 {
 		_, of.LastBytesAt = x.Response.Record(n - 1)
 	}
-	if !of.AnsweredHere { // the status of toolscope's own response is not the provider's
+	if !of.AnsweredHere { // toolscope's own response does not have the provider's status
 		of.Status = x.Head.Status
 	}
 	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // e.g. converse-stream
@@ -166,8 +166,8 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	return of
 }
 
-// hasSpan reports whether a turn becomes a span: a model was asked, and toolscope didn't refuse the request.
-// For a request that asks nothing, only the response can show that a model was asked.
+// hasSpan reports whether a turn becomes a span. A model must have been asked, and toolscope must not have refused
+// the request. For a request that asks nothing, only the response can show that a model was asked.
 func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	if x != nil && (x.Refused() != "" || x.AsksNothing() && (x.Head.Status == 0 || x.Head.Status >= 400)) {
 		return false
@@ -175,7 +175,7 @@ func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	return isRecognised(x, of) && !present.IsPlain(of)
 }
 
-// addTurn sends a turn that has ended, or that is complete because its source has ended.
+// addTurn sends a turn that has ended. A turn also counts as ended when its source has ended.
 func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 	x := v.Exchange(of.Exchange)
 	if t == nil || !hasSpan(x, of) {
@@ -198,8 +198,8 @@ func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 func (t *traceSender) sentBack([]sentBackCall) {}
 func (t *traceSender) flush() error            { return nil }
 
-// watchNetwork sends the turns of the network's records. If it is too slow, their gaps are marked in the
-// turns.
+// watchNetwork sends the turns in the network's records. If it is too slow, records are dropped, and the turns have
+// marked gaps.
 func (t *traceSender) watchNetwork() {
 	t.in = liveInbox()
 	t.boxes = append(t.boxes, t.in.Queue)
@@ -229,11 +229,11 @@ func (t *traceSender) followSource(src capture.Source) {
 	})
 }
 
-// finishTime limits the time for sending the remaining spans when the program ends, and the time for the
-// conversion of turns to spans.
+// finishTime is the maximum time to send the remaining spans when the program ends. It is also the maximum time to
+// convert the remaining turns to spans.
 const finishTime = 4 * time.Second
 
-// finishAndReport sends the remaining spans, and reports the spans that the collector lacks.
+// finishAndReport sends the remaining spans and reports the spans that the collector lacks.
 func (t *traceSender) finishAndReport(a *app) {
 	if t == nil {
 		return
@@ -242,8 +242,8 @@ func (t *traceSender) finishAndReport(a *app) {
 	t.printMissing(a)
 }
 
-// finishSending sends the remaining spans. If the source can wait, it continues as long as the collector
-// accepts spans.
+// finishSending sends the remaining spans. If reading the source may wait, finishSending continues as long as the
+// collector accepts spans.
 func (t *traceSender) finishSending() {
 	if t == nil {
 		return
@@ -264,7 +264,7 @@ func (t *traceSender) finishSending() {
 	t.Close(ctx)
 }
 
-// printMissing reports, once, the spans that the collector lacks.
+// printMissing reports the spans that the collector lacks, but only once.
 func (t *traceSender) printMissing(a *app) {
 	if t == nil || !t.reported.CompareAndSwap(false, true) {
 		return
@@ -299,7 +299,7 @@ func (t *traceSender) printMissing(a *app) {
 	}
 }
 
-// missedText describes the data that is in no span, "" for none.
+// missedText describes the data that is not in any span. It returns "" if there is none.
 func (t *traceSender) missedText() string {
 	var s capture.QueueState
 	for _, box := range t.boxes {
@@ -308,7 +308,7 @@ func (t *traceSender) missedText() string {
 		s.Dropped += of.Dropped
 	}
 	if t.in != nil {
-		s.Dropped += int64(t.in.State().Waiting) // the program ended before they were read
+		s.Dropped += int64(t.in.State().Waiting) // the program ended before these records were read
 	}
 	switch {
 	case s.Lost > 0:
@@ -319,7 +319,7 @@ func (t *traceSender) missedText() string {
 	return ""
 }
 
-// statusNotes returns the state of sending.
+// statusNotes returns notes about the state of sending.
 func (t *traceSender) statusNotes() (words []ui.StatusNote) {
 	if t == nil {
 		return nil

@@ -11,28 +11,28 @@ import (
 	"toolscope/stream"
 )
 
-// turnPrinter prints turns in the order in which they end, and how later requests send their calls back. It
-// looks at each event once, and at a turn when an event ends it, so the cost of printing doesn't grow with
-// the printed or the open turns. It keeps the numbers of turns and calls, not pointers to them.
+// turnPrinter prints turns in the order in which they end. It also prints how later requests send their calls back.
+// It examines each event once, and a turn only when an event ends the turn. So the cost of printing does not grow
+// with the number of printed or open turns. It keeps the numbers of turns and calls, not pointers to them.
 type turnPrinter struct {
 	in      *providers.Inspector
 	path    string
 	to      printer
-	events  int                      // number of events looked at
-	turns   int32                    // turns below this number were looked at
-	unbegun []int32                  // turns below turns without an event
-	open    map[int32]bool           // other turns that are not printed; false once they have ended
-	ended   []endedTurn              // turns that wait to be printed, in the order of printing
-	weight  int64                    // size in memory of the ended turns
+	events  int                      // number of examined events
+	turns   int32                    // turns below this number have been examined
+	unbegun []int32                  // turns without an event, below turns with events
+	open    map[int32]bool           // other turns that have not been printed; false when they have ended
+	ended   []endedTurn              // turns that wait to be printed, in printing order
+	weight  int64                    // size of the ended turns in memory, in bytes
 	patient bool                     // a turn waits for the results of its calls
-	waiting map[int32][]sentBackCall // calls that were sent back, by turn that is not printed yet
-	run     bool                     // the source is several files
-	among   bool                     // the file is one of many: unrecognised turns are not printed
-	only    *turnFilter              // which turns are printed
+	waiting map[int32][]sentBackCall // calls that were sent back, by the turn that has not been printed yet
+	run     bool                     // the source has several files
+	among   bool                     // the file is one of many, so unrecognised turns are not printed
+	only    *turnFilter              // selects the turns to print
 	hidden  map[int32]bool           // turns that the filter doesn't select
-	known   bool                     // a recognised turn was printed
-	asked   requestPrinter           // requests to MCP servers
-	traces  *traceSender             // a collector that gets the turns too; may be nil
+	known   bool                     // a recognised turn has been printed
+	asked   requestPrinter           // prints the requests to MCP servers
+	traces  *traceSender             // collector that also receives the turns; may be nil
 }
 
 // sentBackCall is a call in the history of a later request.
@@ -41,12 +41,12 @@ type sentBackCall struct {
 	of       stream.Ref
 	name, id string // name and id of the call
 	stream.SentBackCall
-	findings []stream.Finding // findings of the request about the call
+	findings []stream.Finding // findings of the later request about the call
 	late     bool             // the turn of the call was printed without the result
 	same     bool             // the request is on the same WebSocket as the call
 }
 
-// newTurnPrinter returns a printer of the turns of in.
+// newTurnPrinter returns a turnPrinter for the turns of in.
 func newTurnPrinter(in *providers.Inspector, path string, to printer) *turnPrinter {
 	q := &turnPrinter{
 		in: in, path: path, to: to, open: map[int32]bool{}, waiting: map[int32][]sentBackCall{},
@@ -55,16 +55,16 @@ func newTurnPrinter(in *providers.Inspector, path string, to printer) *turnPrint
 	return q
 }
 
-// Limits of the printed turns that are kept, to report how later requests send their calls back. A program
-// that prints may run for days.
+// These constants limit the printed turns that are kept, to report how later requests send their calls back. A
+// program that prints may run for days.
 const (
 	maxPrintedBytes = 8 << 20
 	maxPrintedRows  = 1 << 10
 )
 
-// printEnded prints the turns that have ended, or all. Calls that were sent back are printed before the turn
-// of that request, and turns that end together in the order in which they began. Printed turns may be
-// evicted.
+// printEnded prints the turns that have ended, or all turns if all is true. Calls that a request sends back are
+// printed before the turn of that request. Turns that end together are printed in the order of their start. Printed
+// turns may be evicted.
 func (q *turnPrinter) printEnded(all bool) error {
 	now, back := q.findEnded()
 	q.printSentBack(back)
@@ -85,7 +85,7 @@ func (q *turnPrinter) printEnded(all bool) error {
 		q.ended = append(q.ended, e)
 	}
 	n := q.readyCount(all)
-	at := n // turns per batch
+	at := n // number of turns per batch
 	if q.patient {
 		at = 1
 	}
@@ -99,7 +99,7 @@ func (q *turnPrinter) printEnded(all bool) error {
 	return q.to.flush()
 }
 
-// printTurns prints turns, and then how their calls were already sent back.
+// printTurns prints turns. It then prints how their calls have already been sent back.
 func (q *turnPrinter) printTurns(turns []endedTurn) {
 	s := q.in.Session()
 	var back []sentBackCall
@@ -134,7 +134,7 @@ func (q *turnPrinter) printTurns(turns []endedTurn) {
 	}
 }
 
-// printSentBack prints calls of printed turns that were sent back.
+// printSentBack prints sent-back calls of printed turns.
 func (q *turnPrinter) printSentBack(back []sentBackCall) {
 	back = slices.DeleteFunc(back, func(r sentBackCall) bool { return q.hidden[r.of.Turn] })
 	if len(back) > 0 {
@@ -158,8 +158,8 @@ func (q *turnPrinter) fileOfAsked(exchange int) string {
 	return q.path
 }
 
-// findEnded looks through the new events. It returns the turns that ended, each once, and the calls of
-// printed turns that were sent back.
+// findEnded examines the new events. It returns the turns that ended, each once, and the calls of printed turns
+// that were sent back.
 func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	q.unbegun = slices.DeleteFunc(q.unbegun, q.trackTurn)
 	for ; q.events < q.in.Timeline.Len(); q.events++ {
@@ -190,8 +190,8 @@ func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	return ended, back
 }
 
-// trackTurn adds a turn to the open turns, if it has begun. Its exchange stays in memory until the turn is
-// printed.
+// trackTurn adds a turn to the open turns if it has begun. The exchange of the turn stays in memory until the turn
+// is printed.
 func (q *turnPrinter) trackTurn(number int32) (begun bool) {
 	t := q.in.Session().Turn(number)
 	if t != nil {
@@ -216,7 +216,7 @@ func (q *turnPrinter) sentBack(list []sentBackCall) []sentBackCall {
 	return append(list, sentBackCall{file: q.fileOfTurn(t), of: c.Ref(), name: c.Name, id: c.ID, SentBackCall: c.SentBack[i], findings: foundBy(c, n), same: t.Exchange == c.SentBack[i].Exchange})
 }
 
-// sentBackLate is like sentBack for an evicted call, for which only the event has the facts.
+// sentBackLate is like sentBack, but for an evicted call. For such a call, only the event has the facts.
 func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream.Event) []sentBackCall {
 	of := stream.Ref{Turn: e.Turn, Call: e.Slot}
 	name, id, ok := q.in.CallName(of)
@@ -235,7 +235,7 @@ func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream
 	return append(list, r)
 }
 
-// foundBy returns the findings of a call from one event.
+// foundBy returns the findings of a call that one event caused.
 func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	for _, f := range c.Findings {
 		if f.Event == event {
@@ -278,7 +278,7 @@ func (r sentBackCall) sentence() string {
 	return words + ", result " + r.resultWord()
 }
 
-// In this file, turns wait to be printed until the results of their calls are known.
+// The rest of this file makes turns wait until the results of their calls are known.
 
 // endedTurn is a turn that has ended, with its size in memory.
 type endedTurn struct {
@@ -286,13 +286,14 @@ type endedTurn struct {
 	bytes int64
 }
 
-// Limits of the turns that wait to be printed, with the turns after them.
+// These constants limit the number and the size of the turns that wait to be printed, including the turns after
+// them.
 const (
 	maxWaitingTurns = 1 << 7
 	maxWaitingBytes = 16 << 20
 )
 
-// readyCount returns how many of the waiting turns can be printed now.
+// readyCount returns the number of waiting turns that can be printed now.
 func (q *turnPrinter) readyCount(all bool) (n int) {
 	for n < len(q.ended) && (all || q.isFull(len(q.ended)-n) || !q.hasActiveFault(q.ended[n].turn) && !(q.patient && q.awaitsResult(q.ended[n].turn))) {
 		q.weight -= q.ended[n].bytes
@@ -306,8 +307,8 @@ func (q *turnPrinter) isFull(waiting int) bool {
 	return waiting > maxWaitingTurns || q.weight > maxWaitingBytes
 }
 
-// hasActiveFault reports whether toolscope still injects a fault into the exchange of the turn: the note
-// about what the client got arrives at the end of the exchange, shortly after that of the turn.
+// hasActiveFault reports whether toolscope is still injecting a fault into the turn's exchange. The note about the
+// bytes that the client received arrives at the end of the exchange, shortly after the end of the turn.
 func (q *turnPrinter) hasActiveFault(turn int32) bool {
 	t := q.in.Session().Turn(turn)
 	x := q.in.Exchange(t.Exchange)

@@ -7,12 +7,12 @@ import (
 	"toolscope/providers"
 )
 
-// waitingLines writes a line of jsonl when an open exchange begins to wait for something else. It looks once a second,
-// so it says nothing about quick responses.
+// waitingLines writes a line of jsonl when an open exchange begins to wait for something else. It checks once a
+// second, so it writes no lines about quick responses.
 type waitingLines struct {
 	to   *jsonPrinter
 	file string
-	last map[int]waitingLine // by exchange
+	last map[int]waitingLine // latest line, by exchange
 }
 
 // waitingLine is the latest line about an exchange.
@@ -23,8 +23,8 @@ type waitingLine struct {
 }
 
 const (
-	waitingTime = time.Second      // between two looks
-	stalledTime = 30 * time.Second // between two lines about a stall
+	waitingTime = time.Second      // interval between two checks
+	stalledTime = 30 * time.Second // interval between two lines about a stall
 )
 
 // writeDue writes the lines that are due.
@@ -54,7 +54,7 @@ func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
 	}
 }
 
-// beginLine begins a line about an exchange. on is the party that it waits for.
+// beginLine begins a line about an exchange. on is the party for which the exchange waits.
 func (w *waitingLines) beginLine(v *providers.View, x *providers.Exchange, on string) *jsonObject {
 	o := new(jsonObject)
 	o.text("type", "waiting")
@@ -74,7 +74,7 @@ func (w *waitingLines) beginLine(v *providers.View, x *providers.Exchange, on st
 	return o
 }
 
-// writeLine writes what an open exchange waits for.
+// writeLine writes the party for which an open exchange waits.
 func (w *waitingLines) writeLine(v *providers.View, x *providers.Exchange, wait *providers.Waiting) {
 	on := "provider"
 	if wait.State == providers.SendingRequest {
