@@ -20,7 +20,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// Reasons to cut an exchange that are not the upstream's. The first is net/http's own.
+// These are reasons to cut an exchange that don't come from the upstream. The first is net/http's own.
 var (
 	errClientGone = context.Canceled
 	errClosed     = errors.New("the proxy was closed")
@@ -33,8 +33,7 @@ var quiet = log.New(io.Discard, "", 0)
 // farewell is how long a client may still read after its exchange is cut.
 const farewell = 250 * time.Millisecond
 
-// clientGone returns the reason for the end of an exchange whose client left after n bytes of the
-// response.
+// clientGone returns the reason for the end of an exchange whose client left after n bytes of the response.
 func clientGone(n int64) string { return "the client went away after " + count.Of(n, "byte") }
 
 // exchange is one request that is being forwarded, and its response.
@@ -45,7 +44,7 @@ type exchange struct {
 	w      http.ResponseWriter
 	target *target
 
-	ctx      context.Context // cancelled with the reason why the exchange is cut
+	ctx      context.Context // cancelled when the exchange is cut; the cause is the reason
 	cancel   context.CancelCauseFunc
 	detach   func() bool // stops the cut when the proxy closes
 	relax    func() bool // stops the write deadline after a cut
@@ -54,9 +53,9 @@ type exchange struct {
 	resent   bool             // the request was sent again, on a new connection
 	received *bodyTap         // nil before the response
 	upgraded *upgraded        // after the protocol was switched
-	failure  error            // why there is no response
+	failure  error            // the reason why there is no response
 	answer   *Refusal         // the proxy's own answer instead of a response
-	cause    capture.Party    // the party that caused that answer
+	cause    capture.Party    // the party that caused the proxy's own answer
 	faults   []fault.Fault    // faults for this response
 	faulted  *faultedResponse // nil without faults
 	messages *messagesURL     // nil if the response names no URL that is replaced
@@ -108,8 +107,8 @@ func (x *exchange) noteActivity() time.Duration {
 }
 
 func (x *exchange) forwardRequest(r *http.Request) {
-	// An upstream may answer before it has read the request, and its response must not wait for the
-	// rest.
+	// An upstream may respond before it has read the request. Its response must not wait for the end of the
+	// request.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	to := newSender(x, r)
 	forwarder := httputil.ReverseProxy{
@@ -132,8 +131,8 @@ func (x *exchange) forwardRequest(r *http.Request) {
 	forwarder.ServeHTTP(w, r.WithContext(httptrace.WithClientTrace(x.ctx, &to.trace)))
 }
 
-// oneContinue drops the upstream's "100 Continue". net/http sends one of its own when the transport
-// begins to read the body.
+// oneContinue drops the upstream's "100 Continue". net/http sends its own when the transport begins to read the
+// body.
 type oneContinue struct{ http.ResponseWriter }
 
 func (w oneContinue) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -144,10 +143,10 @@ func (w oneContinue) WriteHeader(status int) {
 	}
 }
 
-// forwardedFields are headers that ReverseProxy removes. rewriteRequest puts the client's back.
+// forwardedFields are header fields that ReverseProxy removes. rewriteRequest restores the client's values.
 var forwardedFields = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
 
-// rewriteRequest turns the client's request into the one for the upstream.
+// rewriteRequest turns the client's request into the request for the upstream.
 func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 	out := pr.Out
 	out.URL, out.Host = x.target.url, ""
@@ -180,14 +179,14 @@ func (x *exchange) recordResponse(res *http.Response) error {
 	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), capture.WebSocketProtocol) {
 		return fmt.Errorf("the upstream switched to the protocol %q", res.Header.Get("Upgrade"))
 	}
-	// A name without values keeps net/http from adding what the upstream did not send.
+	// A name without values keeps net/http from adding a field that the upstream did not send.
 	for _, name := range []string{"Date", "Content-Type"} {
 		if _, ok := res.Header[name]; !ok {
 			x.w.Header()[name] = nil
 		}
 	}
 	if x.sent != nil {
-		x.sent.handOver() // the upstream answered this, so it was sent before
+		x.sent.handOver() // the upstream responded to this, so it was sent before
 		x.sent.releaseKept()
 	}
 	head := capture.Record{At: at, Head: &capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}}
@@ -208,7 +207,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 	return nil
 }
 
-// answerFailure answers in the upstream's place, if the client is still there.
+// answerFailure answers instead of the upstream, if the client is still there.
 func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err error) {
 	x.failure = err
 	cause := x.cutCause()
@@ -284,8 +283,8 @@ func (x *exchange) finish() {
 	x.p.live.Add(-1)
 }
 
-// endRecord returns how the exchange ended and which party ended it. If the proxy itself answered, that
-// is the party that caused the answer.
+// endRecord returns a record with the reason why the exchange ended and the party that ended it. If the proxy
+// itself answered, the party is the one that caused the answer.
 func (x *exchange) endRecord() capture.Record {
 	cause := x.cutCause()
 	err := x.failure
@@ -313,7 +312,7 @@ func (x *exchange) endRecord() capture.Record {
 	return capture.Record{End: capture.EndCut, Why: clientGone(x.responseBytes()), By: capture.Client}
 }
 
-// cutCause returns why the exchange is cut, nil if it is not.
+// cutCause returns the reason why the exchange is cut, or nil if it isn't cut.
 func (x *exchange) cutCause() error {
 	if x.client.Context().Err() != nil && !IsHalfClosed(x.client) { // x.ctx may be late
 		x.cancel(context.Cause(x.client.Context()))
@@ -326,7 +325,7 @@ func (x *exchange) isBroken() bool {
 	return x.faulted != nil && x.faulted.broke || x.upgraded != nil && x.upgraded.faulted != nil && x.upgraded.faulted.broke
 }
 
-// responseBytes returns how many bytes of the response arrived.
+// responseBytes returns the number of bytes of the response that arrived.
 func (x *exchange) responseBytes() int64 {
 	switch {
 	case x.upgraded != nil:
@@ -339,10 +338,10 @@ func (x *exchange) responseBytes() int64 {
 
 // sender sends one request to its upstream.
 //
-// An upstream may close a connection that the proxy keeps open for later requests, at the moment in which
-// the proxy sends a request on it. The client, with a connection of its own, would have got a response.
-// So the request is sent again, once, on a new connection: as net/http does for requests that are safe to
-// repeat, and browsers do for all. A request that can't be sent again gets a new connection at once.
+// An upstream may close a connection that the proxy keeps open for later requests, just when the proxy sends a
+// request on it. With its own connection, the client would have got a response. So the request is sent again,
+// once, on a new connection. net/http does the same for requests that are safe to repeat, and browsers do it
+// for all requests. A request that can't be sent again gets a new connection at once.
 type sender struct {
 	x        *exchange
 	single   bool // use a new connection, and don't keep it open
@@ -378,18 +377,17 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.single.RoundTrip(&again)
 }
 
-// errStale means that the upstream had closed a connection that was kept open, and that the request can't
-// be sent again.
+// errStale means that the upstream had closed a connection that was kept open, and that the request can't be
+// sent again.
 var errStale = errors.New("the connection that toolscope kept open was closed, and " + errUploadGone.Error())
 
-// wasStale reports whether a request got no response because its connection had been used before and then
-// ended.
+// wasStale reports whether a request got no response because its reused connection ended.
 func (s *sender) wasStale(req *http.Request, err error) bool {
 	return s.reused.Load() && !s.answered.Load() && req.Context().Err() == nil && s.x.sentError() == nil &&
 		!errors.As(err, new(streamError))
 }
 
-// resendNote returns a note about a request that was sent again.
+// resendNote returns a note about a request that was sent again, or "".
 func (x *exchange) resendNote() string {
 	if !x.resent {
 		return ""
@@ -402,9 +400,9 @@ func isOwnLimit(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// streamError matches net/http's error for one stream of an HTTP/2 connection. The connection is alive: the
-// upstream refused the request. net/http's type has no exported name, but can be converted to one with the
-// same fields.
+// streamError matches net/http's error for one stream of an HTTP/2 connection. With such an error the
+// connection is alive: the upstream refused only the request. net/http's type has no exported name, but can be
+// converted to a type with the same fields.
 type streamError struct {
 	StreamID uint32
 	Code     uint32

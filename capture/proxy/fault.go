@@ -19,7 +19,7 @@ import (
 // errBroken means that a fault broke the client's connection.
 var errBroken = errors.New("a fault broke the client's connection")
 
-// answerFault returns the fault that answers a request in the upstream's place, or nil.
+// answerFault returns the fault that answers a request instead of the upstream, or nil.
 func (p *Proxy) answerFault(r *http.Request) *fault.Fault {
 	if p.faults == nil || fault.IsAside(r) {
 		return nil
@@ -27,7 +27,7 @@ func (p *Proxy) answerFault(r *http.Request) *fault.Fault {
 	return p.faults.Refusal()
 }
 
-// answerFor answers a request in the upstream's place. The upstream doesn't get the request.
+// answerFor answers a request instead of the upstream. The upstream doesn't get the request.
 func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	body := &bodyTap{x: x, side: capture.Request, body: r.Body}
 	_, _ = io.Copy(io.Discard, body)
@@ -40,8 +40,8 @@ func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	x.putRecord(capture.Record{At: at, Data: text})
 }
 
-// adjustRequest asks for an uncompressed response if it gets faults or is watched: nothing can be found
-// in a compressed one.
+// adjustRequest asks for an uncompressed response if the response gets faults or is watched. A compressed
+// response can't be searched.
 func (x *exchange) adjustRequest(out *http.Request) {
 	if fault.IsAside(out) || capture.IsWebSocket(out) {
 		return
@@ -54,8 +54,8 @@ func (x *exchange) adjustRequest(out *http.Request) {
 	}
 }
 
-// injectIntoBody injects the faults into the body of a successful response, and returns a note about
-// them. Faults for other responses are given back.
+// injectIntoBody injects the faults into the body of a successful response, and returns a note about them. It
+// gives back faults for other responses.
 func (x *exchange) injectIntoBody(res *http.Response) (note string) {
 	if len(x.faults) == 0 {
 		return ""
@@ -83,7 +83,7 @@ func faultsNote(faults []fault.Fault) string {
 	return fmt.Sprintf("%s (%s): this is what the provider sent; the client gets a faulty response", capture.FaultedNote, strings.Join(words, " "))
 }
 
-// faultedResponse is a response that gets faults while it passes.
+// faultedResponse is a response into which faults are injected while it is forwarded.
 type faultedResponse struct {
 	x        *exchange
 	from     *bodyTap
@@ -93,7 +93,7 @@ type faultedResponse struct {
 	given    int64 // bytes that the client got
 	broke    bool  // a fault broke the connection
 	unused   []fault.Unused
-	err      error // how the provider's body ended
+	err      error // the error with which the provider's body ended
 }
 
 type faultedBody struct {
@@ -124,7 +124,7 @@ func (b *faultedResponse) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// injectFaults injects the faults into the n bytes in the buffer. An error ends the body.
+// injectFaults injects the faults into the n bytes in the buffer. If err is not nil, it ends the body.
 func (b *faultedResponse) injectFaults(n int, err error) {
 	b.ready = append(b.ready, b.injector.Write(bytes.Clone(b.buffer[:n]), 0)...)
 	if err == nil {
@@ -143,8 +143,7 @@ func (b *faultedResponse) noteUnused(unfit []fault.Unused) {
 	}
 }
 
-// breakOff breaks the client's connection, and reads the rest of the provider's response for the
-// capture.
+// breakOff breaks the client's connection. It reads the rest of the provider's response for the capture.
 func (b *faultedResponse) breakOff() error {
 	b.broke = true
 	b.x.gate.breakConnection()
@@ -157,14 +156,14 @@ func (b *faultedResponse) breakOff() error {
 	return errBroken
 }
 
-// faultNote describes what the client got.
+// faultNote describes the bytes that the client got.
 func (b *faultedResponse) faultNote() string {
 	var words []string
 	for _, u := range b.unused {
 		words = append(words, fmt.Sprintf("--fault %s changed nothing: %s", u.Fault, u.Why))
 	}
 	switch {
-	case b.broke && b.from.note != "": // no later record took it
+	case b.broke && b.from.note != "": // no later record has this note
 		words = append([]string{b.from.note}, words...)
 	case !b.broke && len(b.unused) < len(b.x.faults):
 		words = append([]string{fmt.Sprintf("%s: the client got %s instead of %d", capture.FaultedNote, count.Of(b.given, "byte"), b.from.bodyBytes())}, words...)
@@ -172,8 +171,8 @@ func (b *faultedResponse) faultNote() string {
 	return strings.Join(words, "; ")
 }
 
-// breakableWriter is a ResponseWriter that refuses writes after a fault broke the connection.
-// ReverseProxy flushes the head from a goroutine of its own, at any time.
+// breakableWriter is a ResponseWriter that refuses writes after a fault has broken the connection. It needs a
+// mutex because ReverseProxy flushes the head from its own goroutine, at any time.
 type breakableWriter struct {
 	http.ResponseWriter
 	mu     sync.Mutex
@@ -213,8 +212,8 @@ func (g *breakableWriter) breakConnection() {
 	_ = w.SetWriteDeadline(time.Now().Add(-time.Second)) // an HTTP/2 stream: this resets it
 }
 
-// faultedSocket injects faults into the responses on a WebSocket. A response is the upstream's messages
-// after a request message, up to the final one.
+// faultedSocket injects faults into the responses on a WebSocket. A response is the upstream's messages after a
+// request message, including the final one.
 type faultedSocket struct {
 	x      *exchange
 	from   func(p []byte) (int, error) // reads and records the upstream's bytes
@@ -292,7 +291,7 @@ func (s *faultedSocket) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// injectFaults turns a message of the upstream into frames, with the faults injected.
+// injectFaults turns a message of the upstream into frames and injects the faults.
 func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -334,7 +333,7 @@ func (s *faultedSocket) endResponse() {
 	}
 }
 
-// faultNote describes what the client got.
+// faultNote describes the messages that the client got.
 func (s *faultedSocket) faultNote() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// The guard decides which requests a server on this machine may answer.
+// The guard decides which requests may be answered by a server on this machine.
 //
-// A web page can make its visitor's browser send requests to the loopback. The Host check stops pages
-// whose name was made to resolve there (DNS rebinding). The Origin and Sec-Fetch-Site checks stop all
-// others.
+// A web page can make its visitor's browser send requests to the loopback. The Host check stops pages whose
+// name was made to resolve to the loopback (DNS rebinding). The Origin and Sec-Fetch-Site checks stop all other
+// pages.
 
 // GuardRules define which requests are allowed.
 type GuardRules struct {
-	Public  bool     // other machines are allowed, and use any name for the server
+	Public  bool     // other machines may send requests, and may use any name for the server
 	Origins []string // allowed origins of web pages, in addition to the loopback
-	Purpose string   // the server's purpose, for requests to another host: "this server goes nowhere"
+	Purpose string   // the server's purpose, for refusals of requests to another host: "this server goes nowhere"
 }
 
 // Refusal is the response to a request that is not allowed.
@@ -59,7 +59,7 @@ func (rules GuardRules) Check(r *http.Request) *Refusal {
 	return rules.checkOrigin(r)
 }
 
-// checkHost requires a name of the loopback, or the address that the request came to. A public server may
+// checkHost requires a name of the loopback, or the address at which the request arrived. A public server may
 // have any name.
 func (rules GuardRules) checkHost(r *http.Request) *Refusal {
 	host, port := splitHost(r.Host)
@@ -91,7 +91,7 @@ func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
 }
 
 // Handler passes allowed requests to next, with a [ClientContext] and without marks. It refuses all others in
-// the name of who, and reports them to refused.
+// the name of who, and passes the refusals to refused.
 func (rules GuardRules) Handler(next http.Handler, who string, refused func(*Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		no := rules.Check(r)
@@ -107,8 +107,8 @@ func (rules GuardRules) Handler(next http.Handler, who string, refused func(*Ref
 	})
 }
 
-// HTTPProtocols returns the protocols that toolscope's servers accept. They include HTTP/2 without TLS, for clients that
-// begin with it without negotiation, as the AWS SDK for JavaScript does (RFC 9113 §3.3).
+// HTTPProtocols returns the protocols that toolscope's servers accept. They include HTTP/2 without TLS. Some
+// clients begin with it without negotiation, for example the AWS SDK for JavaScript (RFC 9113 §3.3).
 func HTTPProtocols() *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
@@ -116,8 +116,7 @@ func HTTPProtocols() *http.Protocols {
 	return p
 }
 
-// LocalAddress returns the address at which the request's connection came in. Both results are empty if
-// it is unknown.
+// LocalAddress returns the local address of the request's connection. Both results are empty if it is unknown.
 func LocalAddress(r *http.Request) (host, port string) {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if addr == nil {
@@ -135,8 +134,8 @@ func splitHost(s string) (host, port string) {
 	return strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"), "80"
 }
 
-// IsLoopback reports whether a host name or address can only be this machine: RFC 6761 §6.3 reserves
-// localhost for it.
+// IsLoopback reports whether a host name or address can only be this machine. RFC 6761 §6.3 reserves localhost
+// for it.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -146,9 +145,9 @@ func IsLoopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// markField is a request header with the marks of the toolscope servers on this machine that the request
-// has passed. It shows a server that its upstream, perhaps through other servers, is the server itself.
-// The field is the connection's own (RFC 9110 §7.6.1), so other proxies don't forward it.
+// markField is a request header field. It holds the marks of the toolscope servers on this machine that the
+// request has passed. With it, a server notices that its upstream is the server itself, perhaps through other
+// servers. The field is the connection's own (RFC 9110 §7.6.1), so other proxies don't forward it.
 const markField = "Toolscope-Via"
 
 // NewMark returns the mark of a server. It is random, so it reveals nothing.
@@ -175,7 +174,8 @@ func TakeMarks(h http.Header) (marks []string) {
 	return marks
 }
 
-// SetMarks sets the marks of a request to an upstream, if that may be a toolscope server on this machine.
+// SetMarks sets the marks of a request to an upstream, if the upstream may be a toolscope server on this
+// machine.
 func SetMarks(h http.Header, to *url.URL, marks []string) {
 	if to.Scheme == "http" && isThisMachine(to.Hostname()) {
 		h[markField] = []string{strings.Join(marks, ", ")}
@@ -183,25 +183,25 @@ func SetMarks(h http.Header, to *url.URL, marks []string) {
 	}
 }
 
-// isThisMachine reports whether a connection to a host name or address can only stay on this machine. The
-// address 0.0.0.0 leads to the loopback.
+// isThisMachine reports whether a connection to a host name or address must stay on this machine. The address
+// 0.0.0.0 leads to the loopback.
 func isThisMachine(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return IsLoopback(host) || err == nil && addr.Unmap().IsUnspecified()
 }
 
-// Times between checks of a client that sends no more data.
+// These are times between checks of a client that sends no more data.
 const (
 	minLookTime = time.Millisecond
 	maxLookTime = time.Second
 )
 
-// ClientContext returns a context that ends when the client of a request goes away, and has the values of
-// the request's own context. Its cancel function must be called.
+// ClientContext returns a context that ends when the client of a request goes away. It has the values of the
+// request's own context. Its cancel function must be called.
 //
-// net/http reports a client that ends its side of the connection as gone. But a client may do so after its
-// last request, and still read (RFC 9112 §9.6 allows it). On the wire both are the same until the server
-// sends something. So the context continues while the client's socket on this machine is open.
+// net/http reports a client that ends its side of the connection as gone. But a client may do so after its last
+// request, and still read (RFC 9112 §9.6 allows it). On the wire the two cases are the same until the server
+// sends data. So the context continues while the client's socket on this machine is open.
 func ClientContext(r *http.Request) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	stop := context.AfterFunc(r.Context(), func() {
@@ -220,8 +220,8 @@ func ClientContext(r *http.Request) (context.Context, context.CancelCauseFunc) {
 	}
 }
 
-// IsHalfClosed reports whether net/http reported the client of a request as gone although the client may
-// still read: it has only closed its sending side.
+// IsHalfClosed reports whether the client of a request may still read although net/http reported it as gone.
+// Such a client has closed only its sending side.
 func IsHalfClosed(r *http.Request) bool {
 	if context.Cause(r.Context()) != context.Canceled || r.ProtoMajor != 1 {
 		return false

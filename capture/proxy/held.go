@@ -22,29 +22,29 @@ type heldBody struct {
 	limit    time.Duration
 	plea     clientKeepAlive
 	alive    time.Duration // time between keep-alives; 0 if the body allows none
-	spoke    time.Time     // when the last keep-alive was sent
+	spoke    time.Time     // time of the last keep-alive
 	shut     func()        // breaks the client's connection, if an error of Read doesn't
-	now      []byte        // bytes that pass next
+	now      []byte        // bytes to forward next
 	wake     chan struct{}
 
 	mu      sync.Mutex
-	events  []heldEvent // not sent to the client yet
-	past    int         // how many of the events pass while others are held
+	events  []heldEvent // events that were not sent to the client yet
+	past    int         // number of the events that may pass while others are held
 	looked  bool        // the watch has seen the first event
 	waiting int64       // bytes in events
 	given   int64
-	kept    int64 // bytes of keep-alives that the client got
-	err     error // how the body ended
+	kept    int64 // bytes of keep-alives that were sent to the client
+	err     error // the error with which the body ended
 	why     string
 	since   time.Time
 	steps   int
-	free    bool // it can't be held any more
+	free    bool // the response can't be held any more
 	broke   bool
-	room    chan struct{} // tells readUpstream that there is room
+	room    chan struct{} // signals readUpstream that there is room
 	notes   []string
 }
 
-// startReading begins to read. cut owns the bytes it gets, and adds the events in them.
+// startReading begins to read the body. cut owns the bytes that it gets, and adds the events in them.
 func (h *heldBody) startReading(cut func(p []byte, ended bool)) {
 	h.x.held = h
 	h.x.p.mu.Lock()
@@ -67,7 +67,7 @@ func (h *heldBody) readUpstream(cut func(p []byte, ended bool)) {
 	for {
 		n, err := h.from.Read(buffer)
 		if err != nil {
-			h.recorder.handOver() // the recorder is not read again, and its end may be far off
+			h.recorder.handOver() // nothing more is read through the recorder, and its end may be far off
 		}
 		h.mu.Lock()
 		cut(slices.Clone(buffer[:n]), err != nil)
@@ -102,7 +102,7 @@ func (h *heldBody) Close() error {
 	return h.from.Close()
 }
 
-// Read returns bytes that may pass, and waits until there are some.
+// Read returns bytes that may be forwarded. It waits until there are some.
 func (h *heldBody) Read(p []byte) (int, error) {
 	for len(h.now) == 0 {
 		var err error
@@ -122,7 +122,7 @@ func (h *heldBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// waitEvent waits for a change, at most for the given time; zero has no limit. It reports false if the
+// waitEvent waits for a change, for at most the given time. Zero means without a limit. It returns false if the
 // exchange ended first.
 func (h *heldBody) waitEvent(most time.Duration) bool {
 	var late <-chan time.Time
@@ -140,8 +140,8 @@ func (h *heldBody) waitEvent(most time.Duration) bool {
 	return true
 }
 
-// nextBytes returns the bytes that pass now. Without any, wait is the time until the next try, 0 for no
-// limit.
+// nextBytes returns the bytes to forward now. If there are none, wait is the time until the next try; 0 means
+// no limit.
 func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,7 +170,7 @@ func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	return h.takeEvent(), 0, nil
 }
 
-// keepWaiting returns the bytes that a client gets while its response is held: events that pass, and
+// keepWaiting returns the bytes that a client gets while its response is held: events that may pass, and
 // keep-alives.
 func (h *heldBody) keepWaiting(now time.Time) (words []byte, wait time.Duration, err error) {
 	if h.past > 0 {
@@ -192,8 +192,8 @@ func (h *heldBody) keepWaiting(now time.Time) (words []byte, wait time.Duration,
 	return nil, min(left, h.alive-now.Sub(h.spoke)), nil
 }
 
-// takeEvent removes the next event and returns its bytes. It shows the event to the watch first, unless
-// the watch has seen it.
+// takeEvent removes the next event and returns its bytes. Before, it shows the event to the watch, unless the
+// watch has seen it.
 func (h *heldBody) takeEvent() []byte {
 	h.askWatch() // already held: the result has no effect
 	e := h.events[0]
@@ -203,7 +203,7 @@ func (h *heldBody) takeEvent() []byte {
 	return e.data
 }
 
-// countPassed counts an event that passes.
+// countPassed counts an event that is forwarded.
 func (h *heldBody) countPassed(e heldEvent) {
 	if e.past {
 		h.past--
@@ -215,7 +215,7 @@ func (h *heldBody) countPassed(e heldEvent) {
 	}
 }
 
-// askWatch shows the next event to the watch, once. It returns why the response is to be held, or "".
+// askWatch shows the next event to the watch, once. It returns the reason to hold the response, or "".
 func (h *heldBody) askWatch() (why string) {
 	if says := h.events[0].says; says != nil && !h.looked && !h.free {
 		h.looked = true
@@ -224,13 +224,13 @@ func (h *heldBody) askWatch() (why string) {
 	return ""
 }
 
-// holdResponse holds the response and notes why.
+// holdResponse holds the response and adds a note with the reason.
 func (h *heldBody) holdResponse(why string) {
 	h.why, h.since, h.spoke = why, h.x.p.options.Now(), h.x.p.options.Now()
 	h.recorder.addNote(fmt.Sprintf("%s: %s; the client has %s of this response, and waits", capture.HeldNote, why, count.Of(h.given, "byte")))
 }
 
-// resumeResponse resumes the response and notes how.
+// resumeResponse resumes the response and adds a note about it.
 func (h *heldBody) resumeResponse(how string) {
 	took := h.x.p.options.Now().Sub(h.since).Round(time.Millisecond)
 	h.notes = append(h.notes, fmt.Sprintf("%s: the client waited %v after byte %d; then the response %s", capture.HeldNote, took, h.given, how))
@@ -271,7 +271,7 @@ func (h *heldBody) holdState() (hold Hold, ok bool) {
 	return hold, h.why != ""
 }
 
-// holdNote describes how the response was held, for the last record.
+// holdNote describes the holds of the response, for the last record.
 func (h *heldBody) holdNote() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -294,29 +294,28 @@ func (h *heldBody) wasAborted() bool {
 	return h.broke
 }
 
-// heldSocket is the upstream's end of a WebSocket whose messages may be held. Messages pass unchanged,
-// in the same frames. A Ping or a Pong passes while messages are held, so that both ends know that the
-// other is there; it may come between any two frames (RFC 6455 §5.4). A Close is the last frame of an
-// end, and waits for its turn.
+// heldSocket is the upstream's end of a WebSocket whose messages may be held. Messages are forwarded unchanged,
+// in the same frames. A Ping or a Pong passes while messages are held, so that each end knows that the other is
+// there. It may come between any two frames (RFC 6455 §5.4). A Close is the last frame of an end, and waits for
+// its turn.
 type heldSocket struct {
 	*heldBody
 	up     *upgraded
 	reader capture.WebSocketReader
-	came   []byte // bytes that were not split yet
+	came   []byte // bytes that are not split yet
 	from   int64  // offset of came in all bytes
 	open   []byte // frames of the open message, without control frames that passed
 	raw    bool   // the bytes can't be split into messages
 }
 
-// socketPlea keeps a WebSocket client waiting. Its library answers a Ping (§5.5.2); the program doesn't
-// see it.
+// socketPlea keeps a WebSocket client waiting. The client's WebSocket library answers a Ping (§5.5.2). The
+// client's own code doesn't see it.
 var socketPlea = clientKeepAlive{
 	string(capture.AppendWebSocketFrame(nil, capture.OpPing, []byte("toolscope"))),
 	"pings from toolscope; the provider got the pongs",
 }
 
-// newHeldSocket returns a heldSocket that holds messages of the upstream when the exchange's watch asks
-// for it.
+// newHeldSocket returns a heldSocket. It holds messages of the upstream if the exchange's watch requests it.
 func newHeldSocket(u *upgraded) *heldSocket {
 	s := &heldSocket{heldBody: u.x.newHeldBody(u, u), up: u}
 	s.plea, s.alive = socketPlea, cmp.Or(u.x.p.options.alive, aliveTime)
@@ -336,8 +335,8 @@ func (s *heldSocket) upTo(end int64) []byte {
 	return taken
 }
 
-// splitMessages splits bytes into messages. From the first bytes that can't be split, everything passes
-// and nothing is held.
+// splitMessages splits bytes into messages. From the first bytes that can't be split, everything passes and no
+// message is held.
 func (s *heldSocket) splitMessages(p []byte, ended bool) {
 	s.came = append(s.came, p...)
 	if !s.raw {
@@ -356,7 +355,7 @@ func (s *heldSocket) splitMessages(p []byte, ended bool) {
 	}
 }
 
-// giveUp resumes the response and holds nothing any more.
+// giveUp resumes the response and holds no more messages.
 func (s *heldSocket) giveUp(how string) {
 	s.free = true
 	if s.why != "" {
@@ -366,8 +365,8 @@ func (s *heldSocket) giveUp(how string) {
 
 func (s *heldSocket) Write(p []byte) (int, error) { return s.up.Write(p) }
 
-// CloseWrite passes on that the client has closed its side, and resumes: this client doesn't wait for
-// more.
+// CloseWrite tells the upstream that the client has closed its side. Then it resumes the response, because this
+// client doesn't wait for more.
 func (s *heldSocket) CloseWrite() error {
 	if err := s.up.CloseWrite(); err != nil {
 		return err

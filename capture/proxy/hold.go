@@ -13,16 +13,16 @@ import (
 	"toolscope/capture/fault"
 )
 
-// A Watch decides when one response is held. Its methods are called one after the other.
+// A Watch decides when one response is held. Its methods are called one at a time.
 type Watch interface {
-	// See gets the records before the response's body: the request, and both heads.
+	// See gets the records before the response's body: the request and both heads.
 	See(capture.Record)
-	// Look gets each complete event of the body before the client does. It returns why the response
-	// is held from this event on, or "" to let it pass.
+	// Look gets each complete event of the body before the client gets it. It returns the reason to hold the
+	// response from this event on, or "" to let the event pass.
 	Look(event []byte) (why string)
 }
 
-// Resume says what to do next with a held response.
+// Resume says how a held response continues.
 type Resume uint8
 
 // Values of Resume.
@@ -36,10 +36,10 @@ const (
 type Hold struct {
 	Exchange  int
 	Why       string    // the reason that the watch gave
-	Since     time.Time // when it was held
-	Until     time.Time // when it resumes automatically
+	Since     time.Time // time when the response was held
+	Until     time.Time // time when the response resumes automatically
 	Delivered int64     // bytes that the client has
-	Waiting   int64     // bytes that arrived and that the client doesn't have
+	Waiting   int64     // bytes that arrived but that the client doesn't have
 	Next      []byte    // the event that the client gets next, nil if none has arrived
 	Ended     bool      // the response is complete
 }
@@ -47,14 +47,14 @@ type Hold struct {
 // errLeft means that a held response was cut off with CutOff.
 var errLeft = errors.New("the response was held at a breakpoint, then cut off")
 
-// Limits of held responses.
+// These are limits of held responses.
 const (
 	holdTime     = 5 * time.Minute
 	aliveTime    = 5 * time.Second // between keep-alives
 	maxHeldBytes = 64 << 20        // bytes of one response; beyond them the provider waits
 )
 
-// aliveWords keeps a client of an event stream waiting: it is a comment, which all clients ignore
+// aliveWords keeps a client of an event stream waiting. It is a comment, which all clients ignore
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 const aliveWords = ": toolscope holds this response\n\n"
 
@@ -75,7 +75,7 @@ func (p *Proxy) Holds() (all []Hold) {
 	return all
 }
 
-// ResumeHeld resumes the held response of an exchange. It reports false if none is held.
+// ResumeHeld resumes the held response of an exchange. It returns false if that exchange has no held response.
 func (p *Proxy) ResumeHeld(exchange int, how Resume) bool {
 	p.mu.Lock()
 	h := p.watched[exchange]
@@ -83,21 +83,21 @@ func (p *Proxy) ResumeHeld(exchange int, how Resume) bool {
 	return h != nil && h.applyResume(how)
 }
 
-// heldEvent is an event of a response: its bytes on the wire, and its content for the watch, nil if
-// there is none.
+// heldEvent is an event of a response: its bytes on the wire, and its content for the watch. The content is nil
+// if there is none.
 type heldEvent struct {
 	data, says []byte
 	past       bool // it passes while others are held
 }
 
-// noteTaker records the response and takes notes about it.
+// noteTaker records the response and notes about it.
 type noteTaker interface {
 	handOver()
 	addNote(string)
 	pendingNotes() string
 }
 
-// clientKeepAlive is bytes that keep a client waiting, and what they are called in notes.
+// clientKeepAlive holds bytes that keep a client waiting, and words for them in notes.
 type clientKeepAlive struct{ bytes, words string }
 
 // beWatched makes a watch for the response to a request, if breakpoints are on.

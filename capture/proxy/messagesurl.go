@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// messagesURL is the body of an event stream whose first event may name the URL for the client's messages, as MCP
-// servers over HTTP+SSE do. Clients refuse a URL at another origin than the stream's, so an absolute URL of the
-// upstream gets the address of this proxy. The records have the original.
+// messagesURL is the body of an event stream whose first event may name the URL for the client's messages. MCP
+// servers over HTTP+SSE send such an event. Clients refuse a URL at another origin than the stream's. So in an
+// absolute URL of the upstream, the address is replaced with that of this proxy. The records contain the
+// original.
 type messagesURL struct {
 	io.ReadCloser
 	from, to string // "http://host:port" of the upstream and of the proxy
 	head     []byte // the beginning of the body, while it may be that event
-	passed   bool   // the event has been read, or the body begins otherwise
-	err      error  // how the body ended
+	passed   bool   // the event has been read, or the body has another beginning
+	err      error  // the error with which the body ended
 	note     string
 }
 
@@ -32,7 +33,7 @@ func (x *exchange) redirectMessages(res *http.Response) {
 	res.ContentLength = -1
 }
 
-// endpointEvent matches the event with an absolute URL.
+// endpointEvent matches the event if it has an absolute URL.
 var endpointEvent = regexp.MustCompile(`^(event: ?endpoint\r?\ndata: ?)(https?://[^/\s]+)/[^\n]*\n\r?\n`)
 
 const (
@@ -40,7 +41,7 @@ const (
 	maxEvent      = 4096             // bytes of the event
 )
 
-// Read holds back only the event with the URL, until it is complete.
+// Read holds back only the event with the URL, until the event is complete.
 func (m *messagesURL) Read(p []byte) (int, error) {
 	for !m.passed {
 		n, err := m.ReadCloser.Read(p)

@@ -6,10 +6,10 @@
 //	                                 ▼
 //	                          Options.Record
 //
-// Terms. A route sends the requests under a path prefix to one upstream; other requests are refused. A
-// tap reads a body that is being forwarded and records the bytes that were forwarded.
+// Terms: A route sends the requests under a path prefix to one upstream. Requests without a route are refused.
+// A tap reads a body that is being forwarded, and records the forwarded bytes.
 //
-// What always holds:
+// Invariants:
 //   - A request that is not allowed is refused before anything is dialled, with a status code and a
 //     line that gives the reason.
 //   - Bodies are forwarded unchanged, each byte when it arrives. So are header fields, except the
@@ -18,7 +18,7 @@
 //     this machine that may be a toolscope itself. Faults change the client's response, never the
 //     records. A held response is forwarded later than it arrived, and the records note this.
 //   - Recording never delays the traffic: Options.Record must return without waiting.
-//   - If one side breaks off, the other side is broken off too, never ended cleanly.
+//   - If one side breaks off, the proxy breaks off the other side too. It never ends that side cleanly.
 //   - Records contain secrets as they were sent. The caller redacts them before they reach a disk or
 //     a screen.
 package proxy
@@ -54,18 +54,17 @@ type Options struct {
 	// own goroutine. The request is also recorded as an exchange, without its body. It may be nil.
 	Refused func(status int, why string)
 
-	// Advise returns advice for a request without a route, e.g. "put /openai before it", or "". It may
-	// be nil.
+	// Advise returns advice for a request without a route, e.g. "put /openai before it", or "". It may be nil.
 	Advise func(*http.Request) string
 
 	Faults []fault.Fault // injected into the client's responses; the records hold the originals
 
-	// Watch makes the Watch of a response, which decides whether it is held; nil holds none. HoldTime
-	// is the longest hold; 0 is 5 minutes.
+	// Watch makes the Watch of a response, which decides whether the response is held. If it is nil, no
+	// response is held. HoldTime is the maximum time of a hold; 0 means 5 minutes.
 	Watch    func() Watch
 	HoldTime time.Duration
 
-	Began  time.Time        // start of the records' times; zero is when the proxy was made
+	Began  time.Time        // start of the records' times; if zero, the time when the proxy was made
 	Now    func() time.Time // nil is time.Now
 	Limits Limits
 
@@ -73,8 +72,8 @@ type Options struct {
 	Token   string   // if set, every request must have it: see [Proxy]
 	Origins []string // origins of web pages that may send requests, in addition to the loopback's
 
-	Roots *x509.CertPool // authorities for upstreams' certificates; nil is the system's
-	Log   *log.Logger    // net/http's log about clients and bugs; nil drops it
+	Roots *x509.CertPool // authorities for upstreams' certificates; nil means the system's
+	Log   *log.Logger    // net/http's log about clients and bugs; if nil, the log is dropped
 
 	dial  func(ctx context.Context, network, address string) (net.Conn, error) // nil is a net.Dialer
 	alive time.Duration                                                        // time between keep-alives; 0 is 5 s
@@ -85,10 +84,10 @@ type Options struct {
 type Route struct {
 	Prefix   string   // complete segments, e.g. "/anthropic"
 	Field    string   // a header field that the requests must have; "" for all requests
-	Upstream *url.URL // http or https, and a host; its path, if any, comes before the rest of the request's
+	Upstream *url.URL // http or https, and a host; its path, if any, comes before the path of the request
 }
 
-// Limits are the limits of requests and exchanges. Zero values are the defaults.
+// Limits are the limits of requests and exchanges. A zero value means the default.
 type Limits struct {
 	HeaderBytes int           // maximum size of a request's or response's head: 1 MiB
 	HeaderTime  time.Duration // maximum time for a request's head to arrive: 10 s
@@ -100,7 +99,7 @@ const (
 	headerTime  = 10 * time.Second
 	idleTime    = 10 * time.Minute
 
-	keepAlive = 2 * time.Minute // how long a client's connection may be without a request
+	keepAlive = 2 * time.Minute // maximum time that a client's connection may be without a request
 )
 
 func (l Limits) orDefaults() Limits {
@@ -109,23 +108,23 @@ func (l Limits) orDefaults() Limits {
 
 // Stats counts a proxy's requests.
 type Stats struct {
-	Requests int64  // forwarded, or answered for a fault
-	Live     int64  // how many of those are still open
+	Requests int64  // forwarded requests, and requests answered because of a fault
+	Live     int64  // number of these requests that are still open
 	Refused  int64  // requests that were refused
-	Refusal  string // why the last of them was refused
+	Refusal  string // the reason why the last of them was refused
 }
 
 // Proxy is an http.Handler that forwards and records. Use it with [Proxy.Serve] or in your own server,
 // which must then limit the size and the time of a request's head.
 //
-// With a token, a request must have it as the first segment of its path
-// ("/TOKEN/anthropic/v1/messages"), which works with any client that takes a base URL, or as
-// "Proxy-Authorization: Bearer TOKEN". The token is neither forwarded nor recorded.
+// If the proxy has a token, a request must contain it. It can be the first segment of the path
+// ("/TOKEN/anthropic/v1/messages"), which works with any client that takes a base URL. Or it can be in the
+// field "Proxy-Authorization: Bearer TOKEN". The token is neither forwarded nor recorded.
 type Proxy struct {
 	options   Options
 	limits    Limits
 	routes    []route
-	mark      string // of this proxy, among toolscope's servers
+	mark      string // identifies this proxy among toolscope's servers
 	transport *http.Transport
 	single    *http.Transport // for connections with one request
 	buffers   buffers
@@ -137,12 +136,12 @@ type Proxy struct {
 	closing context.Context // done when Close begins
 	close   context.CancelCauseFunc
 
-	mu        sync.Mutex // protects watched, and closed, so that no request enters while Close waits
+	mu        sync.Mutex // protects watched and closed, so that no request enters while Close waits
 	closed    bool
 	watched   map[int]*heldBody // by exchange
 	exchanges sync.WaitGroup
 
-	numbers, live, refused atomic.Int64 // numbers counts the exchanges so far, also refused ones
+	numbers, live, refused atomic.Int64 // numbers counts the exchanges so far, including refused ones
 	refusal                atomic.Value // string
 }
 
@@ -188,8 +187,8 @@ func (p *Proxy) Stats() Stats {
 	return s
 }
 
-// Close cuts the open exchanges, and returns when all have ended and every record was passed on. If
-// ctx ends first, it returns ctx's error.
+// Close cuts the open exchanges. It returns when all have ended and every record was passed on. If ctx ends
+// first, Close returns the error of ctx.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -249,14 +248,15 @@ func (p *Proxy) tryEnter() bool {
 
 func (p *Proxy) recordTime() time.Duration { return max(0, p.options.Now().Sub(p.options.Began)) }
 
-// Serve answers on l until ctx is done or the proxy is closed. Then it cuts the open exchanges, closes l
-// and returns nil. It refuses a listener that other machines can reach, unless the proxy is public.
+// Serve answers requests on l until ctx is done or the proxy is closed. Then it cuts the open exchanges, closes
+// l and returns nil. It refuses a listener that other machines can reach, unless the proxy is public.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	return p.serveRoutes(ctx, l, p.routes)
 }
 
-// ServeOnly is Serve for a listener whose requests all go to one upstream, with their paths. A server that names
-// paths of its own in its responses needs that: a client resolves them against the listener's address.
+// ServeOnly is like Serve, for a listener whose requests all go to one upstream with their paths. A server that
+// writes its own paths in its responses needs this: a client resolves such paths against the listener's
+// address.
 func (p *Proxy) ServeOnly(ctx context.Context, l net.Listener, upstream *url.URL) error {
 	routes, err := newRoutes([]Route{{Prefix: "/", Upstream: upstream}})
 	if err != nil {
@@ -322,12 +322,12 @@ func isLocal(a net.Addr) bool {
 	return false
 }
 
-// A headWatch looks in the bytes of each request's head for a Content-Length next to a
-// Transfer-Encoding. net/http removes it silently (RFC 9112 §6.3 allows that), and the forwarded request
-// gets its own framing, so nothing can be smuggled. But a client that sends both is wrong or malicious.
+// A headWatch searches the bytes of each request's head for a Content-Length next to a Transfer-Encoding.
+// net/http removes such a Content-Length silently (RFC 9112 §6.3 allows that). The forwarded request gets its
+// own framing, so it can't be used for request smuggling. But a client that sends both is wrong or malicious.
 //
-// It reads the first bytes of the connection, and the first after each idle time, up to an empty line.
-// It doesn't see a request that was sent before the previous response.
+// It reads the first bytes of the connection, and the first bytes after each idle time, up to an empty line. It
+// doesn't see a request that was sent before the previous response.
 type headWatch struct {
 	net.Conn
 	mu     sync.Mutex
@@ -375,8 +375,8 @@ func (c *headWatch) expectHead() {
 	c.inBody, c.length, c.line = false, false, c.line[:0]
 }
 
-// CloseWrite closes the write side. net/http ends a refusal with it; an upgraded connection uses it when
-// one side is done.
+// CloseWrite closes the write side. net/http ends a refusal with it. An upgraded connection uses it when one
+// side has ended.
 func (c *headWatch) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -395,10 +395,10 @@ func hadLength(r *http.Request) bool {
 	return c.length
 }
 
-// self names the proxy in its own answers.
+// self is the name of the proxy in its own responses.
 const self = "toolscope proxy"
 
-// writeRefusal answers the request in the upstream's place.
+// writeRefusal answers the request instead of the upstream.
 func writeRefusal(w http.ResponseWriter, no *Refusal) {
 	if no.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
@@ -406,8 +406,7 @@ func writeRefusal(w http.ResponseWriter, no *Refusal) {
 	no.Write(w, self)
 }
 
-// recordRefusal records a refused request as an exchange that this proxy answered. It doesn't read the
-// body.
+// recordRefusal records a refused request as an exchange that this proxy answered. It doesn't read the body.
 func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 	number, at := int(p.numbers.Add(1)), p.recordTime()
 	header := r.Header.Clone()
@@ -431,8 +430,8 @@ func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 	put(capture.Record{End: capture.EndEOF, Why: capture.Refused + no.Why, By: capture.Toolscope})
 }
 
-// routeRequest returns the target of a request, or why it is refused. passed are the marks of the servers that
-// the request has passed. A public proxy accepts any host name; the token keeps strangers out.
+// routeRequest returns the target of a request, or a refusal. passed holds the marks of the servers that the
+// request has passed. A public proxy accepts any host name, because the token keeps strangers out.
 func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
@@ -471,8 +470,8 @@ func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *Refusa
 	return to, nil
 }
 
-// isOwn reports whether u is this proxy, e.g. because a base URL was set twice. Such a request would
-// loop forever.
+// isOwn reports whether u leads to this proxy, e.g. because a base URL was set twice. Such a request would loop
+// forever.
 func isOwn(r *http.Request, u *url.URL) bool {
 	host, port := LocalAddress(r)
 	to := u.Port()

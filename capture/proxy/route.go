@@ -24,7 +24,7 @@ type route struct {
 	upstream *url.URL
 }
 
-// newRoutes checks the routes and sorts them: the longest prefix first, and routes that need a field
+// newRoutes checks and sorts the routes. The longest prefix comes first, and routes that need a field come
 // before those that don't.
 func newRoutes(given []Route) ([]route, error) {
 	if len(given) == 0 {
@@ -67,12 +67,12 @@ func checkUpstream(u *url.URL) error {
 // target is the place that a request is forwarded to.
 type target struct {
 	url   *url.URL
-	text  string   // the URL as it is sent
-	marks []string // of toolscope's servers on the way to it
+	text  string   // the URL in the form in which it is sent
+	marks []string // marks of toolscope's servers on the way to the target
 }
 
-// rawPath returns the path of a request as its client wrote it. A url.URL may not have it: if one
-// character should have been escaped, the complete path is escaped again, and %2F becomes a slash.
+// rawPath returns the path of a request as its client wrote it. A url.URL may not have that path. If one
+// character should have been escaped, it escapes the complete path again, and %2F becomes a slash.
 func rawPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	if r.URL.Host != "" || path == "" { // an absolute URL, or a request that no server read
@@ -81,8 +81,8 @@ func rawPath(r *http.Request) string {
 	return path
 }
 
-// findRoute returns the target of a request for in, or nil without a route. The path is matched and
-// forwarded as the client wrote it, with its escapes. So is the query.
+// findRoute returns the target of a request for in, or nil if no route matches. The path is matched and
+// forwarded as the client wrote it, with its escapes. The query is forwarded unchanged too.
 func findRoute(routes []route, in *url.URL, path string, header http.Header) *target {
 	for _, r := range routes {
 		if r.field != "" && header.Get(r.field) == "" {
@@ -117,7 +117,7 @@ func findRoute(routes []route, in *url.URL, path string, header http.Header) *ta
 	return nil
 }
 
-// routePrefixes lists the prefixes of the routes, except routes inside another one.
+// routePrefixes lists the prefixes of the routes, except prefixes below that of another route.
 func routePrefixes(routes []route) string {
 	var names []string
 	for _, r := range routes {
@@ -133,14 +133,14 @@ func routePrefixes(routes []route) string {
 const (
 	dialTime      = 30 * time.Second
 	handshakeTime = 10 * time.Second
-	continueTime  = time.Second // how long a client waits for "100 Continue", whatever the upstream does
+	continueTime  = time.Second // how long a client waits for "100 Continue", independent of the upstream
 	idleUpstream  = 30 * time.Second
-	pingAfter     = 15 * time.Second // after this silence on an HTTP/2 connection, to notice a dead one
+	pingAfter     = 15 * time.Second // a ping follows after this silence on an HTTP/2 connection, to detect a dead one
 	copyBytes     = 32 << 10
 )
 
-// newTransport returns the transport to the upstreams. It undoes no coding, adds no header field,
-// checks certificates, and uses the proxy that the environment names, if any.
+// newTransport returns the transport to the upstreams. It decodes no content, adds no header field, checks
+// certificates, and uses the proxy that the environment names, if any.
 func newTransport(o Options, l Limits) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -162,9 +162,9 @@ func newTransport(o Options, l Limits) *http.Transport {
 // dialFunc connects to an address.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// upstreamConns are the open connections to upstreams. A transport closes idle connections, but an HTTP/2
-// connection is not idle while it still ends a stream that was cancelled: without closeAll it would
-// outlive the proxy.
+// upstreamConns are the open connections to upstreams. A transport closes idle connections. But an HTTP/2
+// connection is not idle while it is still ending a cancelled stream: without closeAll, it would outlive the
+// proxy.
 type upstreamConns struct {
 	mu     sync.Mutex
 	open   map[*upstreamConn]bool
@@ -215,7 +215,7 @@ func (u *upstreamConns) trackDial(dial dialFunc) dialFunc {
 	}
 }
 
-// closeAll closes all connections, and those that are made later.
+// closeAll closes all connections, including connections that are made later.
 func (u *upstreamConns) closeAll() {
 	u.mu.Lock()
 	open := u.open
@@ -226,9 +226,9 @@ func (u *upstreamConns) closeAll() {
 	}
 }
 
-// dialGuard checks each resolved address when it is dialled, so a name that later resolves to another
-// address gains nothing. It allows any address that the upstream's URL names directly.
-type dialGuard struct{ resolver *net.Resolver } // nil is the system's
+// dialGuard checks each resolved address when it is dialled. So a name can't pass the check by resolving to
+// another address later. dialGuard allows any address that the upstream's URL names directly.
+type dialGuard struct{ resolver *net.Resolver } // nil means the system's resolver
 
 func (g dialGuard) dialChecked(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTime, Resolver: g.resolver}
@@ -240,8 +240,8 @@ func (g dialGuard) dialChecked(ctx context.Context, network, address string) (ne
 	return d.DialContext(ctx, network, address)
 }
 
-// metadata lists the addresses at which clouds give out their machines' credentials, except link-local
-// ones.
+// metadata lists the addresses at which clouds provide their machines' credentials, except link-local
+// addresses.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("fd00:ec2::254"),   // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
 	netip.MustParseAddr("fd20:ce::254"),    // https://cloud.google.com/compute/docs/metadata/querying-metadata

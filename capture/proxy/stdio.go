@@ -16,31 +16,31 @@ import (
 	"toolscope/capture"
 )
 
-// RunStdio runs a server process and records its standard streams. Most servers of the Model
-// Context Protocol are used that way:
+// RunStdio runs a server process and records its standard streams. Most servers of the Model Context Protocol
+// use these streams:
 //
 //	client ─▶ our standard input  ─▶ stamped, recorded ─▶ the process's
 //	client ◀─ our standard output ◀─ stamped, recorded ◀─ the process's
 //
 // Invariants:
-//   - Bytes are passed on exactly as they came, and nothing is added.
-//   - A chunk is stamped and recorded before it is passed on: a response never comes before its request.
-//     Record must not wait, so recording delays nothing.
+//   - Bytes are passed on exactly as they arrived, and none are added.
+//   - A chunk is stamped and recorded before it is passed on, so a response never comes before its request.
+//     Record must not wait, so recording delays no bytes.
 //   - The process sees the same as without toolscope, in our process group: the end of its input, the end
 //     of its output's reader, and signals. This program ends as the process does.
 //   - If the system allows it, the process does not outlive this program. It does not outlive the client
 //     for long.
 
-// StdioOptions are options for running a process.
+// StdioOptions holds options for running a process.
 type StdioOptions struct {
 	Name                  string    // of the server
 	CommandLine           []string  // the command line, redacted for the record
-	Began                 time.Time // the zero of the times
+	Began                 time.Time // the start of the records' times
 	Stdin, Stdout, Stderr *os.File
 	Record                func(capture.Record) // owns the record, and never waits
 }
 
-// Ending is how the process ended: by a signal, or with an exit code.
+// Ending says how the process ended: by a signal, or with an exit code.
 type Ending struct {
 	Signal syscall.Signal // 0 for none
 	Code   int
@@ -48,7 +48,7 @@ type Ending struct {
 
 const (
 	chunkBytes = 64 << 10        // maximum size of a chunk: the size of a pipe
-	graceTime  = 2 * time.Second // for a process to end on its own when its client is gone
+	graceTime  = 2 * time.Second // time in which a process may end on its own when its client is gone
 )
 
 // wrapper is a running process.
@@ -62,7 +62,7 @@ type wrapper struct {
 
 // RunStdio runs a command to its end. An error means that the command could not be started.
 func RunStdio(args []string, o StdioOptions) (Ending, error) {
-	// If a child ends with its parent, the parent is the thread that started it.
+	// A child can be tied to its parent. Then the parent is the thread that started the child.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w := &wrapper{o: o, cmd: exec.Command(args[0], args[1:]...), exited: make(chan struct{})}
@@ -105,7 +105,7 @@ func RunStdio(args []string, o StdioOptions) (Ending, error) {
 	return w.recordEnd(), nil
 }
 
-// processPipes are our ends of the process's pipes. theirs are the other ends.
+// processPipes holds our ends of the process's pipes. theirs are the other ends.
 type processPipes struct {
 	in, out, err *os.File
 	theirs       []*os.File
@@ -159,7 +159,8 @@ func (w *wrapper) noteCommand() {
 	})
 }
 
-// forwardInput passes on the process's input, until its end or until the process closes it.
+// forwardInput forwards the input to the process, until the end of the input or until the process closes its
+// end.
 func (w *wrapper) forwardInput(to *os.File, parent int) {
 	defer to.Close()
 	piece := make([]byte, chunkBytes)
@@ -197,7 +198,7 @@ func (w *wrapper) killOrphan(parent int) {
 	}
 }
 
-// waitDone waits for the process to end, for at most the given time.
+// waitDone waits for the process to end, for at most the given time. It reports whether the process has ended.
 func (w *wrapper) waitDone(wait time.Duration) bool {
 	select {
 	case <-w.exited:
@@ -210,10 +211,10 @@ func (w *wrapper) waitDone(wait time.Duration) bool {
 // recordOutput records the process's output.
 func (w *wrapper) recordOutput(p []byte) { w.putRecord(capture.Record{Data: p}) }
 
-// recordStderr records lines of its standard error.
+// recordStderr records lines of the process's standard error.
 func (w *wrapper) recordStderr(text []byte) { w.addNote(capture.Stderr + string(text)) }
 
-// forwardSignals passes signals on.
+// forwardSignals forwards signals to the process.
 func (w *wrapper) forwardSignals(signals <-chan os.Signal) {
 	for {
 		select {
@@ -227,7 +228,7 @@ func (w *wrapper) forwardSignals(signals <-chan os.Signal) {
 	}
 }
 
-// recordEnd records how the process ended.
+// recordEnd records how the process ended, and returns it.
 func (w *wrapper) recordEnd() Ending {
 	e := endingOf(w.cmd.ProcessState)
 	last := capture.Record{End: capture.EndEOF}
@@ -239,19 +240,19 @@ func (w *wrapper) recordEnd() Ending {
 }
 
 const (
-	drainTime = 250 * time.Millisecond // wait after the last output of an ended process, if other processes hold its output open
+	drainTime = 250 * time.Millisecond // wait after the last output of an ended process, if other processes keep its output open
 	tailTime  = time.Second            // maximum wait for a slow reader of an ended process that got a signal
 )
 
-// pump passes on the bytes of one pipe.
+// pump forwards the bytes of one pipe.
 type pump struct {
 	done    atomic.Bool
 	writing atomic.Bool
 	pieces  atomic.Int64
 }
 
-// copyPipe gives a copy of each chunk to take before it passes it on. If the reader has closed its end,
-// the pipe is closed, so that the process notices as it would without toolscope.
+// copyPipe passes a copy of each chunk to take before it forwards the chunk. If the reader has closed its end,
+// the pipe is closed. So the process notices it, as it would without toolscope.
 func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 	defer p.done.Store(true)
 	defer from.Close()
@@ -273,8 +274,8 @@ func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 	}
 }
 
-// waitDrained waits for the output of the ended process: to its end or, if another process holds it open,
-// until it is silent. It waits for a slow reader too, but not for long if the process got a signal.
+// waitDrained waits for the output of the ended process: until its end or, if another process keeps it open,
+// until it is silent. It also waits for a slow reader, but not for long if the process got a signal.
 func (p *pump) waitDrained(told *atomic.Bool) {
 	const step = time.Millisecond
 	quiet, stuck := time.Duration(0), time.Duration(0)
@@ -291,14 +292,14 @@ func (p *pump) waitDrained(told *atomic.Bool) {
 	}
 }
 
-// lineSplitter passes text on in complete lines, as many as came at once. A long line is split.
+// lineSplitter passes text on in complete lines, together if several arrived at once. It splits a long line.
 type lineSplitter struct {
 	to   func([]byte)
 	mu   sync.Mutex
 	part []byte
 }
 
-// maxLinePart is how many bytes of a line may wait for its end.
+// maxLinePart is the maximum number of bytes of a line that wait for the end of the line.
 const maxLinePart = 8 << 10
 
 func (l *lineSplitter) add(p []byte) {
@@ -325,8 +326,8 @@ func (l *lineSplitter) handLines(n int) {
 	l.part = append(l.part[:0], l.part[n:]...)
 }
 
-// WatchStdio runs a shell command, which keeps this program's standard streams. It records the command, its
-// start and how it ended. An error means that the command could not be started.
+// WatchStdio runs a shell command, which uses this program's standard streams. It records the command, its
+// start and its end. An error means that the command could not be started.
 func WatchStdio(args []string, command string, o StdioOptions) (Ending, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// catchSignals receives the signals meant for the process, except ignored ones, such as those ignored by
-// nohup. SIGPIPE is caught too: a failing write shows that the output is closed.
+// catchSignals receives the signals for the process, except ignored ones, such as those that nohup ignores. It
+// also catches SIGPIPE, because a failing write shows that the output is closed.
 func catchSignals() (signals chan os.Signal, stop func()) {
 	signals, broken := make(chan os.Signal, 16), make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
@@ -34,8 +34,8 @@ func endingOf(s *os.ProcessState) Ending {
 	return Ending{Code: s.ExitCode()}
 }
 
-// ExitLike ends this program as the process ended: by the same signal, if that leaves no trace of its
-// own. Otherwise it returns the exit code.
+// ExitLike ends this program as the process ended: by the same signal, if the signal doesn't leave a core dump.
+// Otherwise it returns the exit code.
 func (e Ending) ExitLike() (code int) {
 	switch e.Signal {
 	case 0:

@@ -18,8 +18,8 @@ import (
 
 const extensionsField = "Sec-Websocket-Extensions"
 
-// extensionNote returns a note about the WebSocket extensions that the proxy removes from a request.
-// Without them, messages are not compressed with a state that both ends share.
+// extensionNote returns a note about the WebSocket extensions that the proxy removes from a request. Without
+// these extensions, messages are not compressed with a state that both ends share.
 func extensionNote(r *http.Request) string {
 	offered := strings.Join(r.Header.Values(extensionsField), ", ")
 	if offered == "" || !capture.IsWebSocket(r) {
@@ -28,22 +28,22 @@ func extensionNote(r *http.Request) string {
 	return "removed from the request, so that the messages can be recorded: the WebSocket extension " + offered
 }
 
-// upgraded is the upstream's end of a WebSocket. ReverseProxy copies between it and the client, both
-// ways.
+// upgraded is the upstream's end of a WebSocket. ReverseProxy copies between this end and the client, in both
+// directions.
 type upgraded struct {
 	x       *exchange
 	conn    io.ReadWriteCloser
 	faulted *faultedSocket // nil without faults
 
-	mu       sync.Mutex // protects all below: copying may still be ending when finish is called
-	held     []byte     // read from the upstream, recorded once it was forwarded: see bodyTap
+	mu       sync.Mutex // protects all fields below: copying may still be ending when finish is called
+	held     []byte     // bytes read from the upstream; recorded once they are forwarded: see bodyTap
 	heldAt   time.Duration
 	upstream direction
 	client   direction
 	closer   *direction    // the direction with the first Close; the other direction's Close only confirms it
-	closedAt time.Duration // of that Close
+	closedAt time.Duration // the time of that Close
 	left     bool          // the client closed its side
-	readErr  error         // how reading from the upstream ended, unless the client left before
+	readErr  error         // the error with which reading from the upstream ended, unless the client left before
 }
 
 // direction is one direction of a WebSocket.
@@ -52,7 +52,7 @@ type direction struct {
 	side        capture.Side
 	who         string
 	party       capture.Party
-	at          time.Duration // when its latest bytes arrived
+	at          time.Duration // arrival of its latest bytes
 	passed      int64         // its bytes so far
 	brokenNoted bool          // a record reports that it is broken
 	note        string        // for the next record
@@ -90,14 +90,14 @@ func (u *upgraded) readUpstream(p []byte) (int, error) {
 	return n, err
 }
 
-// addNote adds a note to the bytes read last.
+// addNote adds a note to the bytes that were read last.
 func (u *upgraded) addNote(words string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.upstream.note = joinWords(u.upstream.note, words)
 }
 
-// pendingNotes returns notes that no record has taken.
+// pendingNotes returns the notes that are not in a record yet.
 func (u *upgraded) pendingNotes() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -125,8 +125,8 @@ func (u *upgraded) Write(p []byte) (int, error) {
 
 func (u *upgraded) Close() error { return u.conn.Close() }
 
-// CloseWrite passes on that the client has closed its side, if one end has sent a Close. Otherwise the
-// client has vanished: the error ends the copying, and with it the upstream's connection.
+// CloseWrite tells the upstream that the client has closed its side, if one end has sent a Close. Otherwise the
+// client has vanished. Then the error ends the copying, and with it the upstream's connection.
 func (u *upgraded) CloseWrite() error {
 	u.mu.Lock()
 	said := u.client.Closed || u.upstream.Closed
@@ -165,22 +165,22 @@ func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 	}
 }
 
-// takeUnread returns how many unreadable bytes arrived since the last call.
+// takeUnread returns the number of unreadable bytes that arrived since the last call.
 func (d *direction) takeUnread() int64 {
 	n := d.Unread
 	d.Unread = 0
 	return n
 }
 
-// upstreamBytes returns how many bytes of the upstream arrived.
+// upstreamBytes returns the number of bytes that arrived from the upstream.
 func (u *upgraded) upstreamBytes() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.upstream.passed
 }
 
-// finish records the remaining messages, and returns how the WebSocket ended. That is last, unless one
-// end of the WebSocket gives a better reason.
+// finish records the remaining messages, and returns a record about the end of the WebSocket. This is last,
+// unless one end of the WebSocket gives a better reason.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	note, left := "", u.x.held.wasAborted()
@@ -217,7 +217,7 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 	return last
 }
 
-// closeWords describes a Close, "" for an ordinary end: 1000, 1001 (going away) or no code (RFC 6455
+// closeWords describes a Close. It returns "" for an ordinary end: 1000, 1001 (going away) or no code (RFC 6455
 // §7.4.1).
 func (d *direction) closeWords() string {
 	if d.Code == 1000 || d.Code == 1001 || d.Code == 1005 {
@@ -226,8 +226,8 @@ func (d *direction) closeWords() string {
 	return strings.TrimRight(fmt.Sprintf("%s closed the WebSocket: %d %s", d.who, d.Code, d.Reason), " ")
 }
 
-// A bodyTap records a body that is being forwarded. Its reader forwards the bytes before it reads again.
-// So the bytes of a read are recorded at the next read or at the end, with the time of the read.
+// A bodyTap records a body that is being forwarded. Its reader forwards the bytes before it reads again. So the
+// bytes of a read are recorded at the next read or at the end, with the time of their read.
 type bodyTap struct {
 	x    *exchange
 	side capture.Side
@@ -237,8 +237,8 @@ type bodyTap struct {
 	held []byte
 	at   time.Duration
 	note string // for the next record
-	size int64  // bytes that arrived
-	err  error  // how the body ended
+	size int64  // number of bytes that arrived
+	err  error  // the error with which the body ended
 }
 
 func (t *bodyTap) Read(p []byte) (int, error) {
@@ -272,7 +272,7 @@ func (t *bodyTap) addNote(words string) {
 	t.note = joinWords(t.note, words)
 }
 
-// pendingNotes returns notes that no record has taken.
+// pendingNotes returns the notes that are not in a record yet.
 func (t *bodyTap) pendingNotes() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -286,15 +286,15 @@ func joinWords(words, more string) string {
 	return words + more
 }
 
-// bodyBytes returns how many bytes of the body arrived.
+// bodyBytes returns the number of bytes of the body that arrived.
 func (t *bodyTap) bodyBytes() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.size
 }
 
-// endError returns the error that ended the body, nil if it was not read to its end. A tap may be nil:
-// then there is no body.
+// endError returns the error that ended the body, or nil if the body was not read to its end. A nil tap means
+// that there is no body.
 func (t *bodyTap) endError() error {
 	if t == nil {
 		return nil
@@ -310,8 +310,8 @@ type responseBody struct {
 	io.Closer
 }
 
-// maxKeptBytes is how much of a request's body is kept to send it again, until the response begins. The
-// longest contexts of models fit.
+// maxKeptBytes is the maximum number of bytes of a request's body that are kept to send it again, until the
+// response begins. The longest contexts of models fit.
 const maxKeptBytes = 4 << 20
 
 var (
@@ -319,7 +319,7 @@ var (
 	errUploadGone = errors.New("the request is too long to be sent again")
 )
 
-// An upload is a request's body that is being forwarded. It streams, but keeps its beginning: net/http
+// An upload is a request's body that is being forwarded. It streams, but keeps its beginning, because net/http
 // sends a request again if the connection from its pool was dead.
 type upload struct {
 	*bodyTap
@@ -343,7 +343,8 @@ func (u *upload) newReader() (io.ReadCloser, error) {
 	return u.latest, nil
 }
 
-// releaseKept frees the kept bytes once the response has begun. A reader that is reading frees them itself.
+// releaseKept frees the kept bytes once the response has begun. A reader that is currently reading frees them
+// itself.
 func (u *upload) releaseKept() {
 	u.answered.Store(true)
 	if u.mu.TryLock() {
@@ -384,7 +385,7 @@ func (r *uploadReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close leaves the client's body open: the server closes it.
+// Close doesn't close the client's body, because the server closes it.
 func (r *uploadReader) Close() error {
 	r.closed.Store(true)
 	r.bodyTap.handOver()

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// patchOf is one patch in the form the tests write it: path, value, and … when more of the string
-// is to come.
+// patchOf is one patch in the form in which the tests write it: path, value, and … if more of the string follows.
 type patchOf struct {
 	path, value string
 	more        bool
@@ -27,8 +26,8 @@ func patches(lines string) (list []patchOf) {
 	return list
 }
 
-// build applies patches and checks on the way what a reader of the events sees: that the text is
-// what JSON can go on from, and only grows unless it is said to be another.
+// build applies patches. After each patch it checks the view of a reader of the events: the text is the beginning of
+// a JSON text, and only grows unless the patch reports Rewritten.
 func build(t *testing.T, list []patchOf) (b *Builder, seen string, rewrites int) {
 	t.Helper()
 	b = new(Builder)
