@@ -18,9 +18,10 @@ import (
 	"toolscope/capture/record"
 )
 
-// BenchmarkLatency measures what the proxy adds, against the same upstream without it, by turns in
-// one run: to the first byte, to each of 1,000 events that one stream brings a millisecond apart,
-// and to each of 100 events that 200 streams bring at the same time, 50 milliseconds apart.
+// BenchmarkLatency measures the latency that the proxy adds. It compares with the same upstream without the
+// proxy, alternately in one run. It measures the time to the first byte, the time to each of 1,000 events of
+// one stream, one millisecond apart, and the time to each of 100 events on 200 parallel streams, 50
+// milliseconds apart.
 func BenchmarkLatency(b *testing.B) {
 	epoch := time.Now()
 	up := serve(b, func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +31,7 @@ func BenchmarkLatency(b *testing.B) {
 		fmt.Sscanf(r.URL.Path, "/%d/%d", &events, &every)
 		for i := range events {
 			wait := time.Duration(every) * time.Millisecond
-			if i == 0 { // the streams do not keep step
+			if i == 0 { // the streams are not in step
 				wait = time.Duration(rand.Int64N(int64(4*wait + 1)))
 			}
 			time.Sleep(wait)
@@ -102,7 +103,7 @@ func timeToFirstByte(b *testing.B, client *http.Client, to string) time.Duration
 	return took
 }
 
-// eventLatencies reads events that tell when they were sent, from several streams at the same time.
+// eventLatencies reads events that contain their send time, from several streams at the same time.
 func eventLatencies(b *testing.B, client *http.Client, to string, streams int, epoch time.Time) (all []time.Duration) {
 	var mu sync.Mutex
 	var reading sync.WaitGroup
@@ -137,7 +138,7 @@ func eventLatencies(b *testing.B, client *http.Client, to string, streams int, e
 	return all
 }
 
-// BenchmarkCancel measures how long the upstream goes on for a client that has left.
+// BenchmarkCancel measures how long the upstream continues for a client that has left.
 func BenchmarkCancel(b *testing.B) {
 	cancelled := make(chan time.Time)
 	up := serve(b, func(w http.ResponseWriter, r *http.Request) {

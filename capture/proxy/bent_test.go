@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/fault"
 )
 
-// bending stands a proxy in front of an upstream that makes those faults happen.
+// bending starts a proxy in front of the upstream. The proxy injects the faults that words describe.
 func bending(t *testing.T, upstream string, words ...string) *desk {
 	t.Helper()
 	faults, err := fault.ParseFaults(words...)
@@ -22,7 +22,7 @@ func bending(t *testing.T, upstream string, words ...string) *desk {
 	return stand(t, upstream, func(o *Options) { o.Faults = faults })
 }
 
-// say posts to a path, and returns the answer, its body and how that ended.
+// say posts to a path. It returns the response, its body and the error that ended the body.
 func (d *desk) say(path, body string) (*http.Response, string, error) {
 	d.t.Helper()
 	resp, err := d.client.Post("http://"+d.addr+path, "application/json", strings.NewReader(body))
@@ -41,8 +41,8 @@ const (
 	more      = "data: {\"partial_json\":\":1}\"}\n\n"
 )
 
-// TestBentAtOnce: the client gets each event when it has come, bent; what is recorded is the
-// provider's, in the provider's pieces, and says that the client was given something else.
+// TestBentAtOnce checks that the client gets each event, with its fault, as soon as the event has arrived. The
+// records contain the provider's bytes in the provider's chunks, and a note that the client got other bytes.
 func TestBentAtOnce(t *testing.T) {
 	next := make(chan struct{})
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -83,8 +83,8 @@ func TestBentAtOnce(t *testing.T) {
 	}
 }
 
-// TestBentCut: the client's connection breaks while the provider still speaks; all that the
-// provider says is recorded.
+// TestBentCut checks that the client's connection breaks while the provider is still sending, and that
+// everything the provider sends is recorded.
 func TestBentCut(t *testing.T) {
 	broken := make(chan struct{})
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -114,8 +114,8 @@ func TestBentCut(t *testing.T) {
 	}
 }
 
-// TestBentWhole: an answer that is no stream stays valid HTTP, whatever its length becomes; nothing
-// compressed is asked for where it is to be bent.
+// TestBentWhole checks that a response that is not a stream stays valid HTTP, whatever its new length is. It
+// also checks that the proxy asks for an uncompressed response if it injects faults.
 func TestBentWhole(t *testing.T) {
 	const text = `{"choices":[{"message":{"tool_calls":[{"function":{"arguments":"{\"a\":1}"}}]}}]}`
 	var accepted []string
@@ -145,8 +145,8 @@ func TestBentWhole(t *testing.T) {
 	}
 }
 
-// TestBentUnfit: what cannot be bent passes, and the note says so; errors and what asks no model
-// are left alone, and use up nothing.
+// TestBentUnfit checks that a response that can't get the fault passes with a note. Errors, and requests that
+// don't go to a model, are not changed and use up no fault.
 func TestBentUnfit(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -177,7 +177,8 @@ func TestBentUnfit(t *testing.T) {
 	}
 }
 
-// TestFaultAnswers: the upstream is not asked, and nobody takes the answer for its own.
+// TestFaultAnswers checks that the upstream doesn't get the request, and that the response is attributed to
+// toolscope.
 func TestFaultAnswers(t *testing.T) {
 	asked := 0
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) { asked++; io.WriteString(w, started) })
@@ -194,8 +195,8 @@ func TestFaultAnswers(t *testing.T) {
 	}
 }
 
-// TestBentSocket: answers on a WebSocket are bent message by message; what warms up is not, nor are
-// control frames.
+// TestBentSocket checks that faults are injected into responses on a WebSocket message by message. Warm-up
+// requests and control frames are not changed.
 func TestBentSocket(t *testing.T) {
 	const delta, bad, done = `{"type":"response.function_call_arguments.delta","delta":"{"}`, `{"type":"response.function_call_arguments.delta","delta":""}`, `{"type":"response.completed"}`
 	up := socketServer(t, func(s *socket, _ *http.Request) {
@@ -236,7 +237,7 @@ func TestBentSocket(t *testing.T) {
 	}
 }
 
-// TestBentHTTP2: a stream of HTTP/2 is reset, and no other.
+// TestBentHTTP2 checks that a fault resets its own HTTP/2 stream, and no other.
 func TestBentHTTP2(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, opened+started) })
 	d := bending(t, up, "cut@1x1")
@@ -249,7 +250,7 @@ func TestBentHTTP2(t *testing.T) {
 	}
 }
 
-// h2c speaks HTTP/2 without TLS.
+// h2c returns a transport for HTTP/2 without TLS.
 func h2c(t *testing.T) *http.Transport {
 	var only http.Protocols
 	only.SetUnencryptedHTTP2(true)

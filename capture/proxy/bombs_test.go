@@ -20,7 +20,7 @@ import (
 func liveHeap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // frees what the first only finalised
+	runtime.GC() // frees objects that the first one only finalised
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }

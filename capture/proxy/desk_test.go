@@ -21,10 +21,10 @@ import (
 	"toolscope/capture"
 )
 
-// patience is how long a test waits for what must come. Nothing depends on how long it takes.
+// patience is the maximum time that a test waits for an expected event. No result depends on the exact time.
 const patience = 20 * time.Second
 
-// desk is a proxy that listens, with what it recorded and how often it dialled.
+// desk is a running proxy, with its records and the number of its dials.
 type desk struct {
 	t      testing.TB
 	proxy  *Proxy
@@ -34,10 +34,10 @@ type desk struct {
 
 	mu   sync.Mutex
 	recs []capture.Record
-	came chan struct{} // a doorbell
+	came chan struct{} // a signal that a record has arrived
 }
 
-// upstreamAt makes a route's URL.
+// upstreamAt parses the URL of a route.
 func upstreamAt(t testing.TB, raw string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(raw)
@@ -55,7 +55,7 @@ func serve(t testing.TB, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// stand starts a proxy in front of the upstream. change may say more about it.
+// stand starts a proxy in front of the upstream. change may change its options.
 func stand(t testing.TB, upstream string, change func(*Options)) *desk {
 	t.Helper()
 	d := &desk{t: t, came: make(chan struct{}, 1)}
@@ -124,7 +124,7 @@ func (d *desk) record(r capture.Record) {
 	}
 }
 
-// records are those of an exchange so far.
+// records returns the records of an exchange so far.
 func (d *desk) records(exchange int) []capture.Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -137,7 +137,7 @@ func (d *desk) records(exchange int) []capture.Record {
 	return recs
 }
 
-// await waits until the exchange's records are as they should be, and returns them.
+// await waits until the exchange's records satisfy enough, and returns them.
 func (d *desk) await(exchange int, enough func([]capture.Record) bool) []capture.Record {
 	d.t.Helper()
 	deadline := time.After(patience)
@@ -168,7 +168,7 @@ func (d *desk) ended(exchange int) []capture.Record {
 	return recs
 }
 
-// endsWith checks how an exchange ended, and by whom.
+// endsWith checks how an exchange ended, and which party ended it.
 func (d *desk) endsWith(exchange int, end capture.End, by capture.Party, why string) []capture.Record {
 	d.t.Helper()
 	recs := d.ended(exchange)
@@ -203,7 +203,7 @@ func (d *desk) raw(text string) (net.Conn, *bufio.Reader) {
 	return c, bufio.NewReader(c)
 }
 
-// ask sends a request as it stands, and reads the answer.
+// ask sends a request in its exact form, and reads the response.
 func (d *desk) ask(text string) (resp *http.Response, body string) {
 	d.t.Helper()
 	_, r := d.raw(text)
@@ -215,7 +215,7 @@ func (d *desk) ask(text string) (resp *http.Response, body string) {
 	return resp, string(whole)
 }
 
-// recorded is what was recorded of a side.
+// recorded returns the recorded bytes of a side.
 func recorded(recs []capture.Record, side capture.Side) string {
 	return strings.Join(pieces(recs, side), "")
 }
@@ -229,7 +229,7 @@ func pieces(recs []capture.Record, side capture.Side) (list []string) {
 	return list
 }
 
-// headOf is the record that brought the head of a side.
+// headOf returns the record with the head of a side.
 func headOf(recs []capture.Record, side capture.Side) capture.Record {
 	for _, r := range recs {
 		if r.Side == side && r.Head != nil {
@@ -261,7 +261,7 @@ func describe(recs []capture.Record) string {
 	return b.String()
 }
 
-// upstreamTCP starts an upstream that is spoken to byte by byte.
+// upstreamTCP starts an upstream that a test controls byte by byte.
 func upstreamTCP(t testing.TB, talk func(c *net.TCPConn, r *bufio.Reader)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -286,7 +286,7 @@ func upstreamTCP(t testing.TB, talk func(c *net.TCPConn, r *bufio.Reader)) strin
 	return "http://" + l.Addr().String()
 }
 
-// logged makes net/http's log the test's, in which nothing may stand.
+// logged is net/http's log in a test. Any log line fails the test.
 type logged struct{ testing.TB }
 
 func (l logged) Write(p []byte) (int, error) {

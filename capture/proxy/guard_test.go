@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// own is where the requests of these tests come in.
+// own is the address at which the requests of these tests arrive.
 var own = &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 8080}
 
 func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		what, target, host string
 		header             http.Header
-		status, public     int // 0: let in
+		status, public     int // 0: allowed
 		says               string
 	}{
 		{"its address", "/", "192.0.2.7:8080", nil, 0, 0, ""},
@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestHandler: what is refused never reaches what it guards.
+// TestHandler checks that a refused request never reaches the guarded handler.
 func TestHandler(t *testing.T) {
 	asked, told := 0, ""
 	h := GuardRules{}.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }), "it", func(no *Refusal) { told += no.Why })

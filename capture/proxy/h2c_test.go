@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestUnencryptedHTTP2: a client that begins with HTTP/2, without TLS and without asking, is served
-// as any other: the body passes as it was, the rules hold, and so does what is recorded.
+// TestUnencryptedHTTP2 has a client that begins with HTTP/2, without TLS and without negotiation. It is served
+// like any other client: the body is unchanged, the rules apply, and the exchange is recorded.
 func TestUnencryptedHTTP2(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

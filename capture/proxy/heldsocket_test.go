@@ -18,8 +18,8 @@ const (
 	nonsense   = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
 )
 
-// holdingSocket stands a proxy that holds messages at run_shell, in front of one that sends these frames
-// when it is asked, and then what it gets. The client has asked.
+// holdingSocket starts a proxy that holds messages at run_shell. Its upstream sends these frames after a
+// request, and then echoes what it gets. The client has sent the request.
 func holdingSocket(t *testing.T, change func(*Options), frames ...string) (*desk, *socket, *watchFor) {
 	up := socketServer(t, func(s *socket, _ *http.Request) {
 		if _, _, err := s.receive(); err != nil {
@@ -62,8 +62,8 @@ var heldMessage = []string{
 	fromServer(capture.OpText, heldSaid[:20]), fromServer(fin|capture.OpPing, "there?"), fromServer(fin|continuation, heldSaid[20:]),
 }
 
-// TestHeldSocket: a message that is waited for, and those behind it, do not reach the client before
-// somebody lets them; a Ping does. They pass as they came, and are recorded so.
+// TestHeldSocket checks that a held message, and the messages after it, don't reach the client before the hold
+// is resumed. A Ping does. The messages are forwarded and recorded unchanged.
 func TestHeldSocket(t *testing.T) {
 	first, last := fromServer(fin|capture.OpText, firstSaid), fromServer(fin|capture.OpText, lastSaid)
 	d, s, watch := holdingSocket(t, nil, append([]string{first}, append(heldMessage, last)...)...)
@@ -97,11 +97,11 @@ func TestHeldSocket(t *testing.T) {
 	}
 }
 
-// TestHeldSocketEnds: however a hold of a WebSocket ends, the client gets what it says, and the
-// recording tells of it.
+// TestHeldSocketEnds checks the different ends of a hold on a WebSocket: the bytes that the client gets, and
+// the notes in the records.
 func TestHeldSocketEnds(t *testing.T) {
 	for _, c := range []struct {
-		what, says string // the words of the recording
+		what, says string // the words in the records
 		change     func(*Options)
 		do         func(*desk, *socket, Hold)
 		by         capture.Party

@@ -11,7 +11,7 @@ import (
 	"toolscope/capture"
 )
 
-// watchFor has an answer held at each event that holds a word.
+// watchFor holds a response at each event that contains a word.
 type watchFor struct {
 	word string
 	seen []capture.Record
@@ -26,7 +26,7 @@ func (w *watchFor) Look(event []byte) string {
 	return ""
 }
 
-// holding stands a proxy that holds answers at a word, in front of one that sends those events.
+// holding starts a proxy that holds responses at a word. Its upstream sends these events.
 func holding(t *testing.T, word string, limit time.Duration, events ...string) (*desk, *watchFor) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -41,7 +41,7 @@ func holding(t *testing.T, word string, limit time.Duration, events ...string) (
 	}), watch
 }
 
-// ask posts, and returns the way to what is answered.
+// post sends a request and returns the body of the response.
 func (d *desk) post(t *testing.T) io.ReadCloser {
 	t.Helper()
 	resp, err := d.client.Post("http://"+d.addr+"/v1/messages", "application/json", strings.NewReader(`{"model":"m"}`))
@@ -52,7 +52,7 @@ func (d *desk) post(t *testing.T) io.ReadCloser {
 	return resp.Body
 }
 
-// gets reads exactly that from a body.
+// gets checks that the next bytes of a body are exactly want.
 func gets(t *testing.T, body io.Reader, want string) {
 	t.Helper()
 	got := make([]byte, len(want))
@@ -61,7 +61,7 @@ func gets(t *testing.T, body io.Reader, want string) {
 	}
 }
 
-// held waits until something is held and so much of it has come.
+// held waits until a response is held and has that many waiting bytes.
 func (d *desk) held(t *testing.T, waiting int64) Hold {
 	t.Helper()
 	for range 1000 {
@@ -74,7 +74,7 @@ func (d *desk) held(t *testing.T, waiting int64) Hold {
 	return Hold{}
 }
 
-// heldNotes are those of toolscope's holding.
+// heldNotes returns the notes about holds.
 func heldNotes(recs []capture.Record) (all []string) {
 	for _, r := range recs {
 		if strings.HasPrefix(r.Note, capture.HeldNote) {
@@ -84,8 +84,8 @@ func heldNotes(recs []capture.Record) (all []string) {
 	return all
 }
 
-// TestHeld: the client does not get the event that is waited for before somebody lets it go; all of
-// it is recorded as it came.
+// TestHeld checks that the client doesn't get the held event before the hold is resumed. Everything is recorded
+// as it arrived.
 func TestHeld(t *testing.T) {
 	d, watch := holding(t, `\"a\"`, 0, opened, started, more)
 	body := d.post(t)
@@ -119,7 +119,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestHeldLimit: what nobody lets go is let go by itself.
+// TestHeldLimit checks that a hold ends automatically after its time limit.
 func TestHeldLimit(t *testing.T) {
 	d, _ := holding(t, "partial", 20*time.Millisecond, opened, started, more)
 	if rest, err := io.ReadAll(d.post(t)); string(rest) != opened+started+more || err != nil {
@@ -131,7 +131,8 @@ func TestHeldLimit(t *testing.T) {
 	}
 }
 
-// TestHeldCut: an answer that is broken off is not ended cleanly, and toolscope did it.
+// TestHeldCut checks that a response that is cut off is not ended cleanly, and that toolscope is recorded as
+// the cause.
 func TestHeldCut(t *testing.T) {
 	d, _ := holding(t, `\"a\"`, 0, opened, started, more)
 	body := d.post(t)
@@ -148,7 +149,7 @@ func TestHeldCut(t *testing.T) {
 	}
 }
 
-// TestHeldClientLeaves: a client that does not wait is no reason to hang.
+// TestHeldClientLeaves checks that the proxy doesn't hang if the client leaves during a hold.
 func TestHeldClientLeaves(t *testing.T) {
 	d, _ := holding(t, "partial", 0, opened, started, more)
 	body := d.post(t)
@@ -160,7 +161,7 @@ func TestHeldClientLeaves(t *testing.T) {
 	}
 }
 
-// TestHeldAlive: a client that reads an event stream is told to wait, in a way that it drops.
+// TestHeldAlive checks that a client that reads an event stream gets keep-alives, in a form that it ignores.
 func TestHeldAlive(t *testing.T) {
 	d, _ := holding(t, `\"a\"`, 0, opened, started)
 	d.proxy.options.alive = 5 * time.Millisecond

@@ -18,7 +18,7 @@ import (
 func TestTrailers(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(w, r.Body)
-		w.(http.Flusher).Flush() // trailers want chunks
+		w.(http.Flusher).Flush() // trailers need chunks
 		w.Header().Set(http.TrailerPrefix+"X-Late", "unannounced")
 		w.Header().Set(http.TrailerPrefix+"X-Sent", r.Trailer.Get("X-Sum"))
 	})
@@ -60,7 +60,7 @@ func TestEarlyHints(t *testing.T) {
 	}
 }
 
-// The upstream decides whether the body is to be sent.
+// TestExpectContinue checks that the upstream decides whether the client sends the body.
 func TestExpectContinue(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/no" {
@@ -89,7 +89,7 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// serveHTTP2 stands a proxy in front of an upstream that speaks HTTP/2 over TLS.
+// serveHTTP2 starts a proxy in front of an upstream with HTTP/2 over TLS.
 func serveHTTP2(t *testing.T, h http.HandlerFunc) *desk {
 	s := httptest.NewUnstartedServer(h)
 	s.Config.ErrorLog = quiet
@@ -127,7 +127,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// sendNow sends a part of an answer on its way.
+// sendNow sends a part of a response at once.
 func sendNow(w http.ResponseWriter, text string) {
 	io.WriteString(w, text)
 	w.(http.Flusher).Flush()
@@ -154,7 +154,7 @@ func TestHTTP2BreaksOff(t *testing.T) {
 	d.endsWith(2, capture.EndCut, capture.Client, clientGone(9))
 }
 
-// Only a WebSocket may be switched to.
+// TestOtherUpgradesAreNotPassedOn checks that a client may switch only to WebSocket.
 func TestOtherUpgradesAreNotPassedOn(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		TakeMarks(r.Header)
@@ -167,7 +167,8 @@ func TestOtherUpgradesAreNotPassedOn(t *testing.T) {
 	}
 }
 
-// A request is sent once more on another connection only as far as it is still there.
+// TestUploadIsReadAgain checks that a request is sent again on another connection only if its beginning is
+// still kept.
 func TestUploadIsReadAgain(t *testing.T) {
 	d := stand(t, "http://127.0.0.1:1", nil)
 	x := &exchange{p: d.proxy, number: 1}

@@ -13,10 +13,10 @@ import (
 	"toolscope/capture"
 )
 
-// 200 streams at once: each gets its own bytes, and so do the records.
+// TestManyStreams runs 200 streams at once. Each must get its own bytes, and so must its records.
 func TestManyStreams(t *testing.T) {
 	const streams, events = 200, 50
-	var all sync.WaitGroup // they have all begun before any goes on
+	var all sync.WaitGroup // all have begun before any continues
 	all.Add(streams)
 	event := func(path string, i int) string { return fmt.Sprintf("data: %s %d\n\n", path, i) }
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +67,8 @@ func wanted(path string, events int, event func(string, int) string) string {
 	return b.String()
 }
 
-// A client that does not read holds up its own exchange and no other, and gets all in the end.
+// TestSlowReader checks that a client that doesn't read blocks only its own exchange, and gets everything in
+// the end.
 func TestSlowReader(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 16<<20)
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {

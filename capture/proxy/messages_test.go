@@ -14,7 +14,7 @@ import (
 
 const fin, continuation = 0x80, 0x0
 
-// frame is one frame of RFC 6455 §5.2, masked as a client's has to be.
+// frame returns one frame of RFC 6455 §5.2. A client's frames must be masked.
 func frame(first byte, payload string, masked bool) []byte {
 	b := []byte{first}
 	mask := byte(0)
@@ -40,7 +40,7 @@ func frame(first byte, payload string, masked bool) []byte {
 	return b
 }
 
-// What is too long to be recorded is missing, as bytes are for which there is no room.
+// TestMessageTooLongIsLost checks that a message that is too long to be recorded counts as lost bytes.
 func TestMessageTooLongIsLost(t *testing.T) {
 	var got []capture.Record
 	x := &exchange{p: &Proxy{options: Options{Record: func(r capture.Record) { got = append(got, r) }}}, number: 7}
@@ -56,7 +56,8 @@ func TestMessageTooLongIsLost(t *testing.T) {
 	}
 }
 
-// That a direction cannot be read is said once; the bytes after it are counted.
+// TestBrokenIsToldOnce checks that an unreadable direction is reported once, and that the bytes after it are
+// counted.
 func TestBrokenIsToldOnce(t *testing.T) {
 	x, recs := begun(t)
 	u := newUpgraded(x, nil)
@@ -76,7 +77,8 @@ func TestBrokenIsToldOnce(t *testing.T) {
 	}
 }
 
-// Who closed first tells the time of each Close, however late it is looked at.
+// TestCloserIsTheFirst checks that the time of each Close decides which party closed first, however late it is
+// read.
 func TestCloserIsTheFirst(t *testing.T) {
 	bye := frame(fin|capture.OpClose, closing(4000, "bye"), false)
 	for _, first := range []capture.Party{capture.Client, capture.Provider} {
@@ -92,7 +94,8 @@ func TestCloserIsTheFirst(t *testing.T) {
 	}
 }
 
-// Once the client has left, how the upstream's connection ends is no reason any more.
+// TestClientLeftFirst checks that once the client has left, the end of the upstream's connection is not
+// recorded as the reason.
 func TestClientLeftFirst(t *testing.T) {
 	for _, left := range []bool{true, false} {
 		x, _ := begun(t)
@@ -109,7 +112,7 @@ func TestClientLeftFirst(t *testing.T) {
 	}
 }
 
-// ends is an upstream's connection that has ended.
+// ends is a connection of an upstream that has ended.
 type ends struct{ io.WriteCloser }
 
 func (ends) Read([]byte) (int, error) { return 0, io.EOF }

@@ -15,8 +15,8 @@ import (
 	"toolscope/capture"
 )
 
-// onceUpstream answers one request on each connection. At the next one it reads all of it, sends ending, and
-// closes the connection.
+// onceUpstream starts an upstream that answers one request on each connection. It reads the next request
+// completely, sends ending, and closes the connection.
 func onceUpstream(t *testing.T, requests *atomic.Int64, ending string) string {
 	return upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
 		for first := true; ; first = false {
@@ -35,7 +35,8 @@ func onceUpstream(t *testing.T, requests *atomic.Int64, ending string) string {
 	})
 }
 
-// An upstream closes each connection when it gets a second request on it: every request has a response.
+// TestStaleConnection has an upstream that closes each connection at the second request on it. Every request
+// must get a response.
 func TestStaleConnection(t *testing.T) {
 	var requests atomic.Int64
 	d := stand(t, onceUpstream(t, &requests, ""), nil)
@@ -63,16 +64,16 @@ func TestStaleConnection(t *testing.T) {
 	}
 }
 
-// TestNotSentAgain: only a request that got nothing on a used connection is sent again.
+// TestNotSentAgain checks that a request is sent again only if it got no bytes on a reused connection.
 func TestNotSentAgain(t *testing.T) {
 	chunked := func(n int) io.Reader { return io.MultiReader(bytes.NewReader(make([]byte, n))) }
 	for _, test := range []struct {
 		name     string
 		ending   string
 		body     io.Reader
-		used     bool // the connection has had a request
+		used     bool // the connection has had a request before
 		status   int
-		requests int64 // that the upstream got
+		requests int64 // number of requests that the upstream got
 		by       capture.Party
 		why      string
 	}{
@@ -115,7 +116,7 @@ func TestNotSentAgain(t *testing.T) {
 	}
 }
 
-// An HTTP/2 upstream that refuses one request has not ended the connection.
+// TestStreamErrorIsNotSentAgain has an HTTP/2 upstream that refuses one request. It doesn't end the connection.
 func TestStreamErrorIsNotSentAgain(t *testing.T) {
 	var requests atomic.Int64
 	d := serveHTTP2(t, func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +136,8 @@ func TestStreamErrorIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// A client that wants its connection closed gets a connection of its own to the upstream.
+// TestClosedConnectionIsNotReused checks that a client that wants its connection closed gets its own connection
+// to the upstream.
 func TestClosedConnectionIsNotReused(t *testing.T) {
 	d := stand(t, serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Close) }), nil)
 	for n, test := range []struct {
@@ -155,7 +157,7 @@ func TestClosedConnectionIsNotReused(t *testing.T) {
 	}
 }
 
-// The lack of descriptors is toolscope's own.
+// TestOwnLimit checks that a lack of file descriptors is attributed to toolscope.
 func TestOwnLimit(t *testing.T) {
 	for err, ours := range map[error]bool{syscall.EMFILE: true, syscall.ENFILE: true, syscall.ECONNREFUSED: false} {
 		if isOwnLimit(&net.OpError{Op: "dial", Err: err}) != ours {

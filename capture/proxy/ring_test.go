@@ -11,8 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// A ring of proxies: each is the upstream of the next one. The request is refused where it comes to a proxy
-// again.
+// TestRing has a ring of proxies: each is the upstream of the previous one. A request is refused when it comes
+// to a proxy for the second time.
 func TestRing(t *testing.T) {
 	const size = 3
 	var listeners [size]net.Listener
@@ -64,8 +64,8 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// Proxies in a row are not a ring, and a provider elsewhere never gets a mark: neither the proxies' nor one
-// that the client made up.
+// TestRowOfProxies checks that proxies in a row are not a ring. A provider on another machine never gets a
+// mark, neither from the proxies nor from the client.
 func TestRowOfProxies(t *testing.T) {
 	var got http.Header
 	up := upstreamAt(t, serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))

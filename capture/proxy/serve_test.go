@@ -14,7 +14,8 @@ import (
 	"toolscope/capture"
 )
 
-// A Content-Length is seen wherever the head is cut, and only where it is a field of the head.
+// TestHeadIsWatchedInPieces checks that a Content-Length is found wherever the head is cut, but only as a field
+// of the head.
 func TestHeadIsWatchedInPieces(t *testing.T) {
 	for request, has := range map[string]bool{
 		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nX: y\r\n\r\nhi":   true,
@@ -42,7 +43,8 @@ type readFrom struct {
 
 func (c readFrom) Read(p []byte) (int, error) { return c.Reader.Read(p) }
 
-// An upstream is the proxy itself also where its URL leaves the port to its scheme.
+// TestOwnPorts checks that the proxy recognises itself as the upstream, even if the URL has only the scheme's
+// default port.
 func TestOwnPorts(t *testing.T) {
 	for _, test := range []struct {
 		port     int
@@ -69,7 +71,7 @@ func TestOwnPorts(t *testing.T) {
 	}
 }
 
-// A side that is done is closed alone, where a connection can do that.
+// TestCloseWrite checks that one side is closed alone, if the connection supports that.
 func TestCloseWrite(t *testing.T) {
 	one, other := net.Pipe()
 	defer other.Close()
@@ -90,7 +92,7 @@ type closesHalf struct {
 
 func (c closesHalf) CloseWrite() error { return c.says }
 
-// What is not said of the limits is as documented, and what is said stays.
+// TestLimits checks the documented defaults of the limits, and that limits that are set are kept.
 func TestLimits(t *testing.T) {
 	if l := (Limits{}).orDefaults(); l != (Limits{1 << 20, 10 * time.Second, 10 * time.Minute}) {
 		t.Errorf("%+v", l)
@@ -100,7 +102,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Times count from when the proxy was made, or from when it is told to.
+// TestTimesCountFrom checks that times count from the creation of the proxy, or from Options.Began.
 func TestTimesCountFrom(t *testing.T) {
 	now := time.Unix(100, 0)
 	o := Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, "http://127.0.0.1:1")}}, Record: func(capture.Record) {}, Now: func() time.Time { return now }}

@@ -14,7 +14,7 @@ import (
 	"toolscope/capture"
 )
 
-// begun is an exchange that nobody forwards, and what is recorded of it. Its clock stands still.
+// begun returns an exchange that is not forwarded, and its records. Its clock doesn't advance.
 func begun(t *testing.T) (*exchange, *[]capture.Record) {
 	t.Helper()
 	var recs []capture.Record
@@ -30,7 +30,8 @@ func begun(t *testing.T) (*exchange, *[]capture.Record) {
 	return x, &recs
 }
 
-// What was read is recorded when it was passed on, which is when more is read, or at the end.
+// TestRecordedWhenPassedOn checks that bytes are recorded once they are forwarded: at the next read or at the
+// end.
 func TestRecordedWhenPassedOn(t *testing.T) {
 	x, recs := begun(t)
 	x.received = &bodyTap{x: x, body: iotest.OneByteReader(strings.NewReader("abc"))}
@@ -48,7 +49,8 @@ func TestRecordedWhenPassedOn(t *testing.T) {
 	}
 }
 
-// What an upstream answers stands behind what it answers to.
+// TestAnswerIsRecordedBehindTheRequest checks that an upstream's response is recorded after the part of the
+// request that it answers.
 func TestAnswerIsRecordedBehindTheRequest(t *testing.T) {
 	x, recs := begun(t)
 	defer x.finish()
@@ -63,7 +65,8 @@ func TestAnswerIsRecordedBehindTheRequest(t *testing.T) {
 	}
 }
 
-// When the handler has returned, the server may use the request's body for the next request.
+// TestUploadIsNotReadAfterTheEnd checks that the request's body is not read after the handler has returned. The
+// server may use it for the next request then.
 func TestUploadIsNotReadAfterTheEnd(t *testing.T) {
 	x, _ := begun(t)
 	left := strings.NewReader("first second")
@@ -76,7 +79,8 @@ func TestUploadIsNotReadAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A request's body can be sent once more up to keptBytes, and no more of it is kept.
+// TestUploadKeepsSoMuch checks that a request's body can be sent again up to maxKeptBytes, and that no more of
+// it is kept.
 func TestUploadKeepsSoMuch(t *testing.T) {
 	x, _ := begun(t)
 	defer x.finish()

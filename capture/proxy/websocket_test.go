@@ -17,7 +17,7 @@ func closing(code int, reason string) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(code))) + reason
 }
 
-// socket is one end of a WebSocket, as the other end's test needs it.
+// socket is one end of a WebSocket, for tests of the other end.
 type socket struct {
 	t      testing.TB
 	conn   net.Conn
@@ -27,7 +27,7 @@ type socket struct {
 
 func (s *socket) send(first byte, payload string) { s.conn.Write(frame(first, payload, s.client)) }
 
-// receive reads one frame; masks are undone.
+// receive reads one frame and unmasks its payload.
 func (s *socket) receive() (first byte, payload string, err error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(s.r, head); err != nil {
@@ -68,7 +68,7 @@ func (s *socket) expect(first byte, payload string) {
 	}
 }
 
-// socketServer is an upstream with which talk has a WebSocket.
+// socketServer starts an upstream that opens a WebSocket and passes it to talk.
 func socketServer(t testing.TB, talk func(s *socket, r *http.Request)) string {
 	return upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
 		req, err := http.ReadRequest(r)
@@ -172,7 +172,7 @@ func TestWebSocketEndings(t *testing.T) {
 		end    capture.End
 		by     capture.Party
 		why    string
-		left   string // recorded of the upstream
+		left   string // recorded bytes of the upstream
 	}{
 		{"closed by the upstream", func(s *socket) { s.send(fin|capture.OpClose, closing(1011, "overloaded")) },
 			func(s *socket) { s.expect(fin|capture.OpClose, closing(1011, "overloaded")) },
@@ -232,8 +232,8 @@ func TestWebSocketEndings(t *testing.T) {
 	}
 }
 
-// Who has said Close may stop sending before the other one has confirmed it, which still gets
-// through.
+// TestWebSocketClosesByHalves checks that a side that has sent a Close may stop sending before the other side
+// confirms it. The confirmation still arrives.
 func TestWebSocketClosesByHalves(t *testing.T) {
 	bye := closing(4000, "bye")
 	half := func(s *socket) {
