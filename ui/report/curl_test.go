@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCurlSends checks that a shell passes the bytes of the request to curl, and the keys from its
-// environment.
+// TestCurlSends checks that a shell passes the bytes of the request to curl. It also checks that the keys come from
+// the shell's environment.
 func TestCurlSends(t *testing.T) {
 	shell, err := exec.LookPath("bash")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestHAR checks that an archive has all required values, and names the unknown ones.
+// TestHAR checks that an archive has all required values, and names the values that are unknown.
 func TestHAR(t *testing.T) {
 	text := HAR("1", []Exchange{
 		{Method: "POST", URL: "https://h/v1?key=a&b=c", Status: 200, ResponseHeader: map[string][]string{"Content-Type": {"text/event-stream"}},

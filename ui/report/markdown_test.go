@@ -31,7 +31,7 @@ func TestEscaped(t *testing.T) {
 	}
 }
 
-// TestFenceMarked checks that the mark is under its byte, in cells, and that a byte that is cut off has none.
+// TestFenceMarked checks that the mark is under its byte, measured in cells. A byte that is cut off has no mark.
 func TestFenceMarked(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -10,7 +10,7 @@ func events(data ...string) []byte {
 	return []byte("data: " + strings.Join(data, "\n\ndata: ") + "\n\n")
 }
 
-// TestRepro checks that the contents of a stream are replaced, and its form stays.
+// TestRepro checks that a repro replaces the contents of a stream and keeps its form.
 func TestRepro(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"words of the protocol stay", `{"type":"message","role":"assistant","finish_reason":"tool_calls","index":12}`,
@@ -35,7 +35,7 @@ func TestRepro(t *testing.T) {
 	}
 }
 
-// TestReproPieces checks that the stand-ins of deltas are the deltas of one stand-in.
+// TestReproPieces checks that the stand-ins of deltas together are the stand-in of the complete text.
 func TestReproPieces(t *testing.T) {
 	const args = `{"city":"Oslo","cit":"Os`
 	chunk := func(piece string) string {

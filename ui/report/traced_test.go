@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// said returns a turn with a response.
+// said returns a turn that has a response with this text and one call.
 func said(id, text, tool, args string) *TracedTurn {
 	s := new(stream.Session)
 	for _, e := range []stream.Event{
@@ -73,8 +73,8 @@ func TestTraceParent(t *testing.T) {
 	}
 }
 
-// TestTurnNames checks that the ids of a turn depend on its response. Two responses without an id at the same
-// time have different ids, which are the same in each run.
+// TestTurnNames checks that the ids of a turn depend on its response. Two responses at the same time that have no
+// id get different ids. Those ids are the same in each run.
 func TestTurnNames(t *testing.T) {
 	id := func(id, text, args string) [8]byte { return (&Tracer{}).Spans(said(id, text, "f", args))[0].ID }
 	for _, of := range []string{"", "r"} {
@@ -87,7 +87,7 @@ func TestTurnNames(t *testing.T) {
 	}
 }
 
-// TestToolNames checks names of tools, which a model wrote. An unusual name is left out of spans without
+// TestToolNames checks the names of tools, which are text of a model. An unusual name is missing in spans without
 // content, and cut in spans with content.
 func TestToolNames(t *testing.T) {
 	for _, name := range []string{"get_weather", "mcp:a/b.c-d", strings.Repeat("x", maxNameBytes)} {
@@ -108,7 +108,8 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
-// TestWho checks that conversation and agent are as the client sent them, never generated ones.
+// TestWho checks that the conversation and the agent have the names that the client sent. toolscope does not
+// generate names.
 func TestWho(t *testing.T) {
 	of := said("r", "", "f", "{}")
 	of.Turn.Request = &stream.RequestInfo{Session: "s-1", Agent: "agent-7", Title: "Explore"}
@@ -129,7 +130,8 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestOperation checks that operations have the names of the conventions, and that the provider's name is kept.
+// TestOperation checks that operations have the names of the conventions, and that the provider's name is
+// unchanged.
 func TestOperation(t *testing.T) {
 	for _, test := range []struct{ dialect, url, name, provider string }{
 		{"openai-chat", "https://api.openai.com/v1/chat/completions", "chat", "openai"},
@@ -150,8 +152,8 @@ func TestOperation(t *testing.T) {
 	}
 }
 
-// TestLargeTexts checks that texts that are too large for a collector are cut and marked as cut. Cut messages
-// stay valid JSON.
+// TestLargeTexts checks that texts that are too large for a collector are cut and marked as cut. Cut messages are
+// still valid JSON.
 func TestLargeTexts(t *testing.T) {
 	of := said("r", strings.Repeat("é", maxTextBytes/3), "f", `{"a":"`+strings.Repeat("b", maxTextBytes)+`"}`)
 	for i, s := range (&Tracer{Content: true}).Spans(of) {
@@ -189,7 +191,7 @@ func TestLargeTexts(t *testing.T) {
 	}
 }
 
-// TestUnanswered checks that the span of a request without a response ends at its start, not in 1970. Its
+// TestUnanswered checks that the span of a request without a response ends at its start, and not in 1970. Its
 // findings have the same time.
 func TestUnanswered(t *testing.T) {
 	s := new(stream.Session)
@@ -220,8 +222,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestFailed checks that a response failed if the provider or the network ended it, or if toolscope answered
-// instead. It did not fail if the client left, or if its end was not seen.
+// TestFailed checks that a turn failed if the provider or the network ended it, or if toolscope answered instead.
+// It did not fail if the client left, or if its end was not seen.
 func TestFailed(t *testing.T) {
 	for _, test := range []struct {
 		by     stream.Party
