@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestAgainst: each side has the words of its worst difference from the base, and the weight of it. A side that may
-// still come to agree has none.
+// TestAgainst checks the words and the weight of each side's most serious difference from the base. A side that may
+// still become equal has no difference.
 func TestAgainst(t *testing.T) {
 	lima, oslo := `{"city":"Lima","days":5}`, `{"city":"Oslo","days":5}`
 	for _, c := range []struct {
-		base, side string // calls with blanks between, "…" at the end for one that goes on
+		base, side string // calls, separated by blanks; "…" at the end of an unfinished call
 		want       string
 		weight     Weight
 	}{

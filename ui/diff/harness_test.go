@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// source is turns whose wire is the test.
+// source builds turns from the wire data that a test writes.
 type source struct {
 	in    providers.Inspector
 	open  map[int]bool
@@ -25,7 +25,7 @@ func (s *source) event(exchange int, format string, args ...any) {
 	s.in.Write(stream.Record{Exchange: exchange, At: s.now, Data: []byte("data: " + fmt.Sprintf(format, args...) + "\n\n")})
 }
 
-// call has a turn make a call; arguments that end in … go on.
+// call adds a call to a turn. If args ends in …, the arguments are unfinished.
 func (s *source) call(exchange int, name, args string) {
 	if !s.open[exchange] {
 		s.open[exchange] = true
@@ -48,12 +48,12 @@ func (s *source) end(exchanges ...int) {
 	}
 }
 
-// quoted is text as a JSON string.
+// quoted returns text as a JSON string.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// members are those of calls with these arguments.
+// members returns calls with these arguments, and their compared fields.
 func members(t *testing.T, args ...string) ([]*stream.Call, []Row) {
 	t.Helper()
 	s := newSource()
@@ -70,7 +70,7 @@ func members(t *testing.T, args ...string) ([]*stream.Call, []Row) {
 	return calls, rows
 }
 
-// picture is the turns of a source side by side; those of over have ended.
+// picture returns the comparison of a source's turns. A turn counts as ended if the source has ended it.
 func (s *source) picture(names ...string) *Comparison {
 	p := &Comparison{}
 	turns := make([]*stream.Turn, len(names))
@@ -104,7 +104,7 @@ func (s *source) picture(names ...string) *Comparison {
 	return p
 }
 
-// argsOf are the arguments of calls, read anew.
+// argsOf returns the arguments of calls, without their lexers.
 func argsOf(calls []*stream.Call) []*Args {
 	all := make([]*Args, len(calls))
 	for i, c := range calls {

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// outline is rows in one line each: the name, and of each call but the base's what it has.
+// outline describes each row on one line: the name, and the cells of all calls except the base.
 func outline(calls []*stream.Call, rows []Row) string {
 	var out []string
 	for _, r := range rows {
@@ -33,8 +33,8 @@ func outline(calls []*stream.Call, rows []Row) string {
 	return strings.Join(out, "\n")
 }
 
-// TestMembers: values are held against each other, not how they are written, and what grows differs
-// only once it can no longer agree.
+// TestMembers checks that values are compared, and not how they are written. A growing value differs only when it
+// can no longer become equal.
 func TestMembers(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{`{"a":1}`, `{ "a" : 1 }`, ".a same"},
@@ -61,7 +61,7 @@ func TestMembers(t *testing.T) {
 		{`{"a":1,"a":2}`, `{"a":1,"a":3}`, ".a same\n.a differs:3"},
 		{`{"a":1}`, `[1]`, " differs:[1]"},
 		{`{"a":1}`, `-`, ".a absent"},
-		// What grows.
+		// Growing values.
 		{`{"a":"Oslo","b":1}`, `{"a":"Os…`, ".a open\n.b not yet"},
 		{`{"a":"Oslo","b":1}`, `{"a":"Lo…`, ".a differs:\"Lo\n.b not yet"},
 		{`{"a":"Oslo"}`, `{"a":"Oslo, Norway…`, ".a differs:\"Oslo, Norway"},
@@ -79,7 +79,7 @@ func TestMembers(t *testing.T) {
 		{`{"a":"x…`, `{"a":"y"}`, ".a differs:\"y\""},
 		{`{"a":1}`, `{"a…`, ".a not yet"},
 		{`{"a":1}`, `{"a":…`, ".a not yet"},
-		// What is cut, or no JSON.
+		// Values that are cut off or not JSON.
 		{`{"a":"Oslo"}`, `{"a":"Os`, `.a differs:"Os`},
 		{`{"a":"Oslo","b":1}`, `{"a":"Oslo","b"`, ".a same\n.b absent"},
 		{`{"a":1,"b":2}`, `{"a":1,x`, ".a same\n.b absent"},
@@ -92,7 +92,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestThreeMembers: what the base has not, and another, is the same.
+// TestThreeMembers checks a field that the base and a third call both lack. The third call's cell is the same as
+// the base's.
 func TestThreeMembers(t *testing.T) {
 	calls, rows := members(t, `{"a":1}`, `{"a":2,"b":1}`, `{"a":1}`)
 	if got := outline(calls, rows); got != ".a differs:2 same\n.b - differs:1 same" {
@@ -100,8 +101,8 @@ func TestThreeMembers(t *testing.T) {
 	}
 }
 
-// TestGrowth: whatever differs in a prefix of a call differs in all of it, and nothing is said of a
-// member that the whole call takes back.
+// TestGrowth checks that a field that differs in a prefix of a call also differs in the complete call. No prefix
+// reports a difference that the complete call does not have.
 func TestGrowth(t *testing.T) {
 	base := `{"city":"Oslo","days":3,"at":{"lat":59.9,"lon":[10,7]},"why":"\u00e9\ud83d\ude00","list":["a","b"]}`
 	for _, other := range []string{base,
@@ -130,7 +131,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestAlign: sets follow the base's own order; equal arguments find each other first.
+// TestAlign checks that sets follow the base's order, and that calls with equal arguments match first.
 func TestAlign(t *testing.T) {
 	for _, c := range []struct{ first, second, want string }{
 		{"a b c", "a b c", "0/0 1/1 2/2"}, {"a c", "a b c", "0/0 -/1 1/2"}, {"a a", "a", "0/0 1/-"},

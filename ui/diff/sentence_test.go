@@ -9,11 +9,12 @@ import (
 	"toolscope/stream"
 )
 
-// TestSentence: who agrees, and then the gravest difference of each side.
+// TestSentence checks that a sentence names the sides that agree, and then the most serious difference of each
+// other side.
 func TestSentence(t *testing.T) {
 	lima, oslo := `{"city":"Lima","days":5}`, `{"city":"Oslo","days":5}`
 	for _, c := range []struct {
-		sides []string // calls of each with blanks between, "…" at the end for one that goes on
+		sides []string // calls of each side, separated by blanks; "…" at the end of an unfinished call
 		want  string
 	}{
 		{[]string{lima, lima}, "Both agree."},
@@ -54,7 +55,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestShortNames: what follows a hyphen without a digit goes, where names still tell turns apart.
+// TestShortNames checks that a part after a hyphen is removed if it has no digit, and if the names still differ.
 func TestShortNames(t *testing.T) {
 	for _, c := range []struct{ names, want string }{
 		{"sonnet-4-5 mistral-large", "sonnet-4-5 mistral"}, {"mistral-large mistral-small", "mistral-large mistral-small"}, {"gpt-5-mini gpt-5", "gpt-5-mini gpt-5"},
@@ -74,7 +75,7 @@ func TestShortNames(t *testing.T) {
 	}
 }
 
-// TestBars: whatever the scale, a bar is as long as it may be, and arguments are seen.
+// TestBars checks that bars fit in the given width at every scale, and that arguments are always visible.
 func TestBars(t *testing.T) {
 	ms := time.Millisecond
 	all := []Times{
@@ -103,7 +104,8 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// TestPasses: the same request over another way is known by what does not depend on the way.
+// TestPasses checks that a request to another host is recognised as the same request. Only the facts that do not
+// depend on the host count.
 func TestPasses(t *testing.T) {
 	ask := func(host, model, more string) (r Request) {
 		var in providers.Inspector
