@@ -16,15 +16,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// partial returns an ExportTraceServiceResponse that rejects so many spans.
+// partial returns an ExportTraceServiceResponse with this number of rejected spans.
 func partial(rejected int64, words string) string {
 	part := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(rejected))
 	part = protowire.AppendString(protowire.AppendTag(part, 2, protowire.BytesType), words)
 	return string(protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), part))
 }
 
-// TestAnswers checks that spans count as accepted only after a response in the format of the protocol. No
-// count is higher than the number of sent spans, and warnings are reported.
+// TestAnswers checks that spans count as accepted only after a response in the format of the protocol. No count
+// exceeds the number of sent spans, and warnings are reported.
 func TestAnswers(t *testing.T) {
 	for _, test := range []struct {
 		status            int
@@ -73,8 +73,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestBrokenOff checks that accepted spans are not sent again, even if the rest of the response does not
-// arrive.
+// TestBrokenOff checks that accepted spans are not resent, even if the rest of the response does not arrive.
 func TestBrokenOff(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,7 +100,7 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestPageOfHTML checks that an HTML page is not accepted as a response, whatever its length. A response that
+// TestPageOfHTML checks that an HTML page is not accepted as a response, regardless of its length. A response that
 // is too long is reported as too long.
 func TestPageOfHTML(t *testing.T) {
 	for kind, want := range map[string]State{
@@ -121,7 +120,7 @@ func TestPageOfHTML(t *testing.T) {
 	}
 }
 
-// TestSecretsSaidBack checks that the text of a collector is reported without the key that it received, also
+// TestSecretsSaidBack checks that a collector's text is reported without the key that the collector received, even
 // if the text is cut.
 func TestSecretsSaidBack(t *testing.T) {
 	getenv := func(name string) string {
@@ -169,7 +168,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestLastAttempt checks that Close starts a waiting retry at once.
+// TestLastAttempt checks that Close starts a delayed retry at once.
 func TestLastAttempt(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) {
 		if n == 1 {
@@ -188,7 +187,7 @@ func TestLastAttempt(t *testing.T) {
 	}
 }
 
-// TestFinish checks that Finish sends all spans, however long that takes, and gives up if the collector
+// TestFinish checks that Finish sends all spans, regardless of how long that takes. It gives up if the collector
 // stalls.
 func TestFinish(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 503, false: 200}[n < 3]) })
@@ -270,14 +269,14 @@ func TestEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := make([]byte, 1)
-	if _, err := io.ReadFull(c, first); err != nil || first[0] != 0x16 { // a handshake of TLS
+	if _, err := io.ReadFull(c, first); err != nil || first[0] != 0x16 { // a TLS handshake
 		t.Errorf("%q went out in the clear: %v", first, err)
 	}
 	c.Close()
 	closed(t, s, time.Millisecond)
 }
 
-// TestWrongHeaders checks that an error names the invalid header by its number, and quotes none of it.
+// TestWrongHeaders checks that an error gives the number of the invalid header and does not quote it.
 func TestWrongHeaders(t *testing.T) {
 	for text, n := range map[string]int{
 		"Authorization: Bearer geheim": 1, "X-A=1,Authorization=%zzgeheim": 2, "X-A=1,,geheim geheim=2": 3, "A=geheim%0d%0aX:1": 1, "=geheim": 1,

@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// spans returns n spans of so many bytes each.
+// spans returns n spans of the given size in bytes.
 func spans(n, size int) (all []report.Span) {
 	for i := range n {
 		s := report.Span{Name: fmt.Sprint("chat ", i), Began: time.Unix(1, 0), Ended: time.Unix(2, 0)}
@@ -32,7 +32,7 @@ func spans(n, size int) (all []report.Span) {
 	return all
 }
 
-// counted starts a collector with a given handler, and counts the spans of each request.
+// counted starts a collector with the given handler and counts the spans of each request.
 func counted(t *testing.T, answer func(n int, w http.ResponseWriter)) (url string, got *atomic.Int64) {
 	t.Helper()
 	got = new(atomic.Int64)
@@ -92,7 +92,7 @@ func sender(t *testing.T, o Options) *Sender {
 	return s
 }
 
-// closed closes a sender, and returns its state.
+// closed closes a sender and returns its state.
 func closed(t *testing.T, s *Sender, within time.Duration) State {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -104,7 +104,7 @@ func closed(t *testing.T, s *Sender, within time.Duration) State {
 	return s.State()
 }
 
-// TestTaken checks that all spans arrive, in as few requests as their sizes allow.
+// TestTaken checks that all spans arrive, in the smallest number of requests that their sizes allow.
 func TestTaken(t *testing.T) {
 	url, got := counted(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(200) })
 	s := sender(t, Options{Endpoint: url})
@@ -115,7 +115,7 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestAskedAgain checks that a busy collector gets a retry after the delay that it asks for.
+// TestAskedAgain checks that a request to a busy collector is retried after the delay that the collector requests.
 func TestAskedAgain(t *testing.T) {
 	var asked [3]time.Time
 	url, got := counted(t, func(n int, w http.ResponseWriter) {
@@ -141,7 +141,7 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// TestTooLarge checks that a request that is too large is split. A single span that is too large is refused.
+// TestTooLarge checks that a request that is too large is split. A single span that is too large counts as refused.
 func TestTooLarge(t *testing.T) {
 	url, got := counted(t, func(_ int, w http.ResponseWriter) {
 		if w.(*counting).n > 3 {
@@ -163,7 +163,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestNoRoom checks that spans without room are counted, and that each span is in one count.
+// TestNoRoom checks that spans without room are counted, and that each span is in exactly one count.
 func TestNoRoom(t *testing.T) {
 	release := make(chan struct{})
 	url, got := counted(t, func(_ int, w http.ResponseWriter) { <-release; w.WriteHeader(200) })
@@ -180,8 +180,8 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestAwait checks that a caller that waits loses no spans, even if the collector is busy at first. Await does
-// not block if the collector accepts nothing.
+// TestAwait checks that a waiting caller loses no spans, even if the collector is busy at first. Await does not
+// block if the collector accepts nothing.
 func TestAwait(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 429, false: 200}[n == 1]) })
 	s := sender(t, Options{Endpoint: url, MaxQueueBytes: 20_000})
@@ -218,8 +218,8 @@ func TestAwaitEnd(t *testing.T) {
 	closed(t, s, time.Minute)
 }
 
-// TestGone checks that neither Put nor Close blocks if no collector listens, or if it accepts a connection and
-// never responds.
+// TestGone checks that neither Put nor Close blocks if no collector listens. They also don't block if the collector
+// accepts a connection and never responds.
 func TestGone(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
