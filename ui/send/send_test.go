@@ -17,7 +17,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// desk is the program as these modes know it, with one mode at most.
+// desk is a host for the modes of this package. At most one mode is open.
 type desk struct {
 	in     providers.Inspector
 	chosen stream.Ref
@@ -34,10 +34,10 @@ func (d *desk) Close()                { d.top = nil }
 func (d *desk) Say(t display.Text)    { d.said = t.String() }
 func (d *desk) Do(work func() func()) { d.jobs = append(d.jobs, work) }
 
-// extend is what the program does once a batch and key.
+// extend calls Extend as the program does, once per batch and once per key.
 func (d *desk) extend() { d.top.Extend(d.View(), 100, 28) }
 
-// press gives keys to the mode on top.
+// press passes keys to the open mode.
 func (d *desk) press(t *testing.T, keys ...string) {
 	t.Helper()
 	for _, key := range keys {
@@ -51,7 +51,7 @@ func (d *desk) press(t *testing.T, keys ...string) {
 	}
 }
 
-// text is what the mode draws.
+// text returns the text that the mode draws.
 func (d *desk) text() string {
 	p := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
 	for y := range 28 {
@@ -62,7 +62,7 @@ func (d *desk) text() string {
 	return p.Frame()
 }
 
-// newDesk has a turn of some calls, which was asked for with a prompt.
+// newDesk returns a desk with one turn. The turn has a prompt and the given number of calls.
 func newDesk(prompt string, calls int) (*desk, Dependencies) {
 	d := &desk{}
 	body := fmt.Sprintf(`{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":%q}],"tools":[]}`, prompt)
@@ -80,7 +80,7 @@ func newDesk(prompt string, calls int) (*desk, Dependencies) {
 	return d, m
 }
 
-// open opens an entry.
+// open opens the mode of an entry.
 func (d *desk) open(t *testing.T, e modes.Entry) {
 	t.Helper()
 	mode, why := e.New(d)
@@ -91,7 +91,7 @@ func (d *desk) open(t *testing.T, e modes.Entry) {
 	d.extend()
 }
 
-// TestDraftIsMadeOnce: it is made anew when what it is made from has changed, and only then.
+// TestDraftIsMadeOnce checks that a draft is made again only when its input has changed.
 func TestDraftIsMadeOnce(t *testing.T) {
 	d, m := newDesk("Hi.", 1)
 	d.open(t, ResendEntry(m))
@@ -110,7 +110,7 @@ func TestDraftIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestBigDraft: a big one is made beside the screen, one at a time.
+// TestBigDraft checks that large drafts are made in another goroutine, one at a time.
 func TestBigDraft(t *testing.T) {
 	d, m := newDesk(strings.Repeat("Hi. ", 10_000), 1)
 	d.open(t, ResendEntry(m))
@@ -130,7 +130,7 @@ func TestBigDraft(t *testing.T) {
 	}
 }
 
-// TestResultIsLaidOutOnce: what others bring does not lay out anew what is typed.
+// TestResultIsLaidOutOnce checks that new records do not cause another layout of the typed text.
 func TestResultIsLaidOutOnce(t *testing.T) {
 	d, m := newDesk("Hi.", 2)
 	d.open(t, TypeResult(m))
@@ -143,7 +143,7 @@ func TestResultIsLaidOutOnce(t *testing.T) {
 	}
 }
 
-// TestLastResult: the calls that wait come one after the other; then the request is there.
+// TestLastResult checks that the calls without a result are selected one after another. Then the request is shown.
 func TestLastResult(t *testing.T) {
 	d, m := newDesk("Hi.", 2)
 	d.open(t, TypeResult(m))
@@ -168,7 +168,7 @@ func TestLastResult(t *testing.T) {
 	}
 }
 
-// TestKeys: no key means two things.
+// TestKeys checks that no key has two meanings.
 func TestKeys(t *testing.T) {
 	d, m := newDesk("Hi.", 1)
 	d.open(t, TypeResult(m))
