@@ -18,10 +18,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// rig is a program with this mode alone: what is to be done beside the screen waits until the test
-// does it.
+// rig is a host for this mode. Jobs for other goroutines wait until the test runs them.
 type rig struct {
-	*replayMode // nil while it is not open
+	*replayMode // nil while the mode is not open
 	t           testing.TB
 	in          providers.Inspector
 	entry       modes.Entry
@@ -29,10 +28,10 @@ type rig struct {
 	w, h        int
 	ref         stream.Ref
 	said        display.Text
-	jobs        []func() func() // of the mode that is open
+	jobs        []func() func() // waiting jobs of the open mode
 
-	records int // that came
-	blocks  int // of the response that were begun
+	records int // number of records so far
+	blocks  int // number of blocks that have begun in the response
 }
 
 func newRig(t testing.TB, w, h int) *rig {
@@ -55,7 +54,7 @@ func (s *rig) extend() *rig {
 	return s
 }
 
-// press types keys one by one: "jj<tab>". While the mode is not open they open it.
+// press types keys one by one, e.g. "jj<tab>". If the mode is not open, the keys open it.
 func (s *rig) press(keys string) *rig {
 	s.t.Helper()
 	for keys != "" {
@@ -80,7 +79,7 @@ func (s *rig) press(keys string) *rig {
 	return s
 }
 
-// job does what was asked for first.
+// job runs the first waiting job.
 func (s *rig) job() *rig {
 	s.t.Helper()
 	if len(s.jobs) == 0 {
@@ -92,7 +91,7 @@ func (s *rig) job() *rig {
 	return s.extend()
 }
 
-// finish does all that is asked for, and says how many jobs that were.
+// finish runs all waiting jobs and returns their number.
 func (s *rig) finish() (jobs int) {
 	for ; len(s.jobs) > 0; jobs++ {
 		s.job()
@@ -100,7 +99,7 @@ func (s *rig) finish() (jobs int) {
 	return jobs
 }
 
-// frame is what is drawn. Each row must be as wide as the body.
+// frame returns the drawn text. It fails the test if a row is not as wide as the body.
 func (s *rig) frame() string {
 	s.t.Helper()
 	s.pen.Reset()
@@ -118,7 +117,7 @@ func (s *rig) frame() string {
 	return frame
 }
 
-// shows fails the test unless each text is on the frame.
+// shows fails the test unless each text is in the frame.
 func (s *rig) shows(texts ...string) *rig {
 	s.t.Helper()
 	frame := s.frame()
@@ -130,7 +129,7 @@ func (s *rig) shows(texts ...string) *rig {
 	return s
 }
 
-// say has an event of an Anthropic stream arrive.
+// say writes an event of an Anthropic stream.
 func (s *rig) say(format string, args ...any) *rig {
 	body := fmt.Sprintf(format, args...)
 	var kind struct{ Type string }
@@ -145,7 +144,7 @@ func (s *rig) say(format string, args ...any) *rig {
 
 func (s *rig) ping() *rig { return s.say(`{"type":"ping"}`) }
 
-// open begins the response.
+// open begins a response.
 func (s *rig) open() *rig {
 	s.ref = stream.Ref{}
 	return s.say(`{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"claude-x","content":[]}}`)
@@ -157,10 +156,10 @@ func (s *rig) begin(block string) *rig {
 	return s.say(`{"type":"content_block_start","index":%d,"content_block":%s}`, s.blocks-1, block)
 }
 
-// end ends the block that was begun last.
+// end ends the block that began last.
 func (s *rig) end() *rig { return s.say(`{"type":"content_block_stop","index":%d}`, s.blocks-1) }
 
-// call begins a call; while the mode is not open it is the chosen one.
+// call begins a call. If the mode is not open, it selects the call.
 func (s *rig) call(name, args string) *rig {
 	s.begin(fmt.Sprintf(`{"type":"tool_use","id":"toolu_%s","name":%q,"input":{}}`, name, name))
 	if t := s.in.Session().Turns[0]; s.replayMode == nil {
@@ -169,7 +168,7 @@ func (s *rig) call(name, args string) *rig {
 	return s.args(s.blocks-1, args)
 }
 
-// args brings more arguments of a block.
+// args adds arguments to a block.
 func (s *rig) args(block int, text string) *rig {
 	quoted, _ := json.Marshal(text)
 	return s.say(`{"type":"content_block_delta","index":%d,"delta":{"type":"input_json_delta","partial_json":%s}}`, block, quoted)

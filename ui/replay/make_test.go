@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestMadeOnce: what is shown is made again only when something that it was made from has changed.
+// TestMadeOnce checks that a page or a table is made again only when its input has changed.
 func TestMadeOnce(t *testing.T) {
 	s := newRig(t, 80, 22).open().call("first", `{"a":1`).press("p")
 	seen := 0
@@ -27,7 +27,7 @@ func TestMadeOnce(t *testing.T) {
 		{"the last row", func() { s.press("G") }, true},
 		{"the last row again", func() { s.press("G") }, false},
 		{"all policies", func() { s.press("<tab>") }, true},
-		{"the other face", func() { s.press("<enter>l") }, true}, // it is wider
+		{"the other face", func() { s.press("<enter>l") }, true}, // the other section is wider
 		{"scrolling", func() { s.press("jkG") }, false},
 		{"back", func() { s.press("<esc>") }, true},
 		{"higher", func() { s.h = 24; s.extend() }, false},
@@ -47,19 +47,19 @@ func TestMadeOnce(t *testing.T) {
 	}
 }
 
-// bigCall is a call whose previews take a while.
+// bigCall returns a rig with a call whose previews are made in another goroutine.
 func bigCall(t testing.TB) *rig {
 	return newRig(t, 120, 38).open().call("write_file", `{"path":"a.go","content":"`+strings.Repeat("if err != nil { return err }\n", 2500))
 }
 
-// size is how many bytes the model wrote of the call.
+// size returns the number of bytes that the model wrote for the call.
 func (s *rig) size() int {
 	_, c := s.View().Find(s.ref)
 	return len(c.Args())
 }
 
-// TestJobs: what takes a while is made beside the screen, one job at a time; the page comes first,
-// and then they take turns.
+// TestJobs checks that large previews are made in another goroutine, one job at a time. The page comes first, and
+// then the table and the page alternate.
 func TestJobs(t *testing.T) {
 	s := bigCall(t).press("p")
 	if len(s.jobs) != 1 || s.page != nil || s.table != nil {
@@ -92,8 +92,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestStale: what a job brings is dropped when something else is asked for by then, and kept when
-// only more bytes have come.
+// TestStale checks that the result of a job is dropped if the selection has changed. It is kept if only more bytes
+// have arrived.
 func TestStale(t *testing.T) {
 	s := bigCall(t).press("pl")
 	if len(s.jobs) != 1 {
@@ -112,7 +112,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestBeside: a job reads nothing that the stream still changes.
+// TestBeside checks that a job does not read data that the stream may still change.
 func TestBeside(t *testing.T) {
 	for _, scope := range []string{"", "s", "ss"} {
 		s := newRig(t, 120, 38)

@@ -7,14 +7,14 @@ import (
 	"toolscope/providers/replay"
 )
 
-// broken is a call that is no JSON from some byte on.
+// broken has arguments that are not JSON from one byte on.
 const broken = `{"path": "a.go", "n": 1x, "more": [1, 2]}`
 
 func brokenCall(t testing.TB) *rig {
 	return newRig(t, 80, 22).open().call("write_file", broken).end()
 }
 
-// asked is what is shown, in words.
+// asked describes the scope, the policy and the target that are shown.
 func (s *rig) asked() string {
 	rows := "targets"
 	if s.policies {
@@ -23,8 +23,8 @@ func (s *rig) asked() string {
 	return fmt.Sprintf("%s, %s, %s, of %s", s.scope, s.targets[s.to].Name, s.policyName(), rows)
 }
 
-// TestWrittenIsThere: whether it is known or not what a client would send, the model wrote what it
-// wrote, and what is not compared counts as nothing lost.
+// TestWrittenIsThere checks that the model's arguments are always shown, even if it is unknown what a client would
+// send. Arguments that are not compared do not count as lost.
 func TestWrittenIsThere(t *testing.T) {
 	s := brokenCall(t).press("p")
 	for range replay.Policies {
@@ -81,7 +81,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestTargets: every target can be reached.
+// TestTargets checks that every target can be selected.
 func TestTargets(t *testing.T) {
 	s := brokenCall(t).press("pg")
 	seen := map[string]bool{}

@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestPlan: whatever the size, the parts fill it.
+// TestPlan checks that the parts of the screen fill it at every size.
 func TestPlan(t *testing.T) {
 	for w := 20; w < 300; w++ {
 		for h := 3; h < 100; h++ {
@@ -39,7 +39,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestRows: what a row of the table says at each width.
+// TestRows checks the text of a table row at each width.
 func TestRows(t *testing.T) {
 	s := brokenCall(t).press("pg")
 	r := s.replayMode
@@ -106,7 +106,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestOutcomes: each side has a sign of its own of two cells, and none is good: what goes proves nothing.
+// TestOutcomes checks that each side has a different sign with a width of two cells. No sign has the role Good,
+// because a preview proves nothing.
 func TestOutcomes(t *testing.T) {
 	for _, g := range []*screen.Glyphs{screen.UnicodeGlyphs, screen.ASCIIGlyphs} {
 		seen := map[display.Text]bool{}
@@ -124,7 +125,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestVerdict: losses of one code are one, and the worst is first.
+// TestVerdict checks that losses with one code are combined, and that the worst loss comes first.
 func TestVerdict(t *testing.T) {
 	v := verdictOf(&replay.Preview{Outcome: replay.Verbatim, Refused: "no", Losses: []replay.Loss{
 		{Kind: lossKind("A", replay.Low)}, {Kind: lossKind("B", replay.High)}, {Kind: lossKind("A", replay.Low)}, {Kind: lossKind("C", replay.Low)},
@@ -139,8 +140,8 @@ func lossKind(code string, s replay.Severity) *replay.Kind {
 	return &replay.Kind{Diagnosis: &stream.Diagnosis{Code: code}, Severity: s}
 }
 
-// TestSentence: the sentence counts the worst outcome, its effect is dropped if there is no room, and an
-// unknown outcome is not the worst of several.
+// TestSentence checks that the sentence counts the rows with the worst outcome. Its effect is left out if there is
+// no room. An unknown outcome is not the worst of several.
 func TestSentence(t *testing.T) {
 	s := brokenCall(t).press("pg")
 	r, p := s.replayMode, s.pen
