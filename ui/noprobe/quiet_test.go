@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// report names the environment variable that makes the test binary report what CI is before and
-// after Restore, to itself and to a program it starts.
+// report is the environment variable that makes the test binary report the value of CI before and after Restore. It
+// reports the value in its own process and in a program that it starts.
 const report = "TOOLSCOPE_TEST_REPORT"
 
 func TestMain(m *testing.M) {
