@@ -57,7 +57,7 @@ func (x *Exchange) isFromGateway() bool {
 
 var upstreamError = regexp.MustCompile(`(?i)^\s*upstream connect error`)
 
-// refusalReasons say why a request was refused, by the status or by a word of the error.
+// refusalReasons lists reasons for the refusal of a request. The status or a word of the error shows the reason.
 var refusalReasons = []struct {
 	words  string
 	status []int
@@ -68,7 +68,7 @@ var refusalReasons = []struct {
 	{"no such model or path", []int{404}, []string{"model_not_found"}},
 }
 
-// reasonOf returns why a request was refused, "" if only the error says it.
+// reasonOf returns the reason for a refusal, or "" if only the error states it.
 func reasonOf(status int, code, words string) string {
 	for _, r := range refusalReasons {
 		if slices.ContainsFunc(r.codes, func(s string) bool { return code == s || strings.Contains(words, s) }) {
@@ -83,12 +83,12 @@ func reasonOf(status int, code, words string) string {
 	return ""
 }
 
-// lostConnection matches the sentences of agents about a connection that broke. No provider wrote them.
+// lostConnection matches agents' sentences about a broken connection. They never come from a provider.
 var lostConnection = regexp.MustCompile(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:closed|error|reset|lost|refused|timed out)\b|` +
 	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
-// causeOfFailure adds the party at fault to an error. A status of 400 to 499 says that the request is at fault, except if
-// the provider only refuses it for now. No provider sends HTML.
+// causeOfFailure adds the party at fault to an error. With a status of 400 to 499 the request is at fault, unless the
+// provider only refuses it for now. HTML never comes from a provider.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string) *stream.FailureInfo {
 	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection.MatchString(words) {
 		said.By, said.Code = stream.Network, ""

@@ -12,11 +12,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// maxGuessed is how many bytes of an input Guess reads.
+// maxGuessed is the maximum number of bytes of an input that Guess reads.
 const maxGuessed = 8 << 10
 
-// Guess describes in words what an input looks like that contains no model traffic, from its first
-// bytes; "" if it finds nothing useful.
+// Guess describes an input without model traffic in words, from its first bytes. It returns "" if it finds nothing
+// useful.
 func Guess(first []byte) string {
 	first = first[:min(len(first), maxGuessed)]
 	for _, m := range magics {
@@ -44,7 +44,7 @@ func Guess(first []byte) string {
 	return cmp.Or(guessTable(text), "text")
 }
 
-// magics are the first bytes of files of other kinds.
+// magics lists the first bytes of other kinds of files.
 var magics = []struct {
 	at    int
 	bytes string
@@ -65,7 +65,7 @@ var magics = []struct {
 	{0, "\x00asm", "a WebAssembly module"},
 }
 
-// guesses are kinds of text, recognised by its beginning.
+// guesses lists kinds of text, each recognised by its beginning.
 var guesses = []struct {
 	is   string
 	like *regexp.Regexp
@@ -152,7 +152,7 @@ func guessTable(text []byte) string {
 	return ""
 }
 
-// isText reports whether bytes are UTF-8 with hardly a control character. The last rune may be cut.
+// isText reports whether bytes are UTF-8 with few control characters. The last rune may be cut off.
 func isText(p []byte) bool {
 	odd := 0
 	for i := 0; i < len(p); {

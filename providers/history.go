@@ -16,7 +16,7 @@ import (
 // history is the state of an exchange's request as a history.
 type history struct {
 	x        *Exchange
-	read     int64 // how many bytes of the request were read for messages
+	read     int64 // number of request bytes that were read for messages
 	messages []protocol.Message
 	target   *protocol.Target
 	broken   bool        // the request is cut off
@@ -24,10 +24,10 @@ type history struct {
 	on       historyLink // the link of the request that was observed last
 	before   int         // the exchange that a request adds to, 0 while unknown
 	check    requestCheck
-	heard    int64 // of a WebSocket: how many bytes of the client's messages were observed
+	heard    int64 // of a WebSocket: number of observed bytes of the client's messages
 
 	names     []replay.UnsentCall // of its calls, once needed
-	namesRead int64               // how many bytes of the request were read for them
+	namesRead int64               // number of request bytes that were read for names
 }
 
 // History returns the history that the request carries, or that of Inspector.Request if none was captured,
@@ -103,10 +103,10 @@ func (in *Inspector) authorOf(p *protocol.Part) (author protocol.ArgsAuthor) {
 	return author
 }
 
-// maxAuthors is how many turns with one id are checked.
+// maxAuthors is the maximum number of turns that are checked for one id.
 const maxAuthors = 64
 
-// guessHistory reads a request without a known protocol. It uses the protocol that finds most in it.
+// guessHistory reads a request without a known protocol. It uses the protocol that finds the most content.
 func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target, why error) {
 	most := 0
 	for i := range All {
@@ -128,7 +128,7 @@ func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target
 	return best, target, why
 }
 
-// protocolPoints returns how many points a part gives its protocol. A call or a result gives more than all
+// protocolPoints returns the points that a part gives its protocol. A call or a result gives more points than all
 // texts together.
 func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
@@ -191,8 +191,8 @@ func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Ta
 	return past, observed
 }
 
-// notePosition notes the position of the request in its conversation. Turns that ended before are indexed
-// again, with it.
+// notePosition notes the position of the request in its conversation. Turns that have already ended are indexed again
+// with the position.
 func (h *history) notePosition(asked replay.Position) {
 	h.x.position = asked
 	for _, number := range h.x.turns {
@@ -214,7 +214,7 @@ func (h *history) reportSentBack(o *replay.Observation, past *replay.History, wo
 	if resent.Reasoning, resent.Signature = past.WordsFor(ref.Turn, o.ID); resent.Reasoning+resent.Signature != "" && !h.needsReasoning(h.x.RequestBody(), ref.Turn) {
 		resent.Reasoning, resent.Signature = notNeeded(resent.Reasoning), notNeeded(resent.Signature)
 	}
-	known := true // both the model's arguments and the sent ones
+	known := true // both the model's and the sent arguments are known
 	from := h.x.in.Exchange(turn.Exchange)
 	if h.x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Treatment != replay.WasOrphaned {
 		told.Treatment, resent.Policies, known = replay.AsClientHasIt, "", false
@@ -256,7 +256,8 @@ func (h *history) latestConversation() *agentConversation {
 	return nil
 }
 
-// afterEvent reports a tool result from the same log lines as its call. They don't show how the model got it.
+// afterEvent reports a tool result from the same log lines as its call. The lines don't show in which form the model
+// got the result.
 func (h *history) afterEvent(e stream.Event) {
 	if e.Kind != stream.CallResult {
 		return
@@ -304,8 +305,8 @@ func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result prot
 	return result, false
 }
 
-// CarriedCalls returns the calls of the history that the request carries. A call that is previewed alone must
-// not have the id of one of them. The messages are freed again.
+// CarriedCalls returns the calls of the history that the request carries. A call that is previewed alone must not
+// have one of their ids. The messages are freed afterwards.
 func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 	if x == nil {
 		return nil
@@ -394,7 +395,7 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 	}
 }
 
-// locateArgs finds the arguments in the body, which has the parts in order.
+// locateArgs finds the arguments in the body. The body contains the parts in order.
 func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 	b.Args, b.At = b.Part.Args, -1
 	from := 0
@@ -450,11 +451,11 @@ func findArgs(text json.Value, p *protocol.Part) (value json.Value) {
 	return value
 }
 
-// notArgs are fields of calls that never hold the arguments.
+// notArgs lists fields of calls that never hold the arguments.
 var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
 
-// VerdictOn returns whether the provider accepted a request that sent a call back, and how that is known,
-// in our words or the provider's. An error about load or authentication proves nothing.
+// VerdictOn returns whether the provider accepted a request that sent a call back. how is the evidence, in
+// toolscope's words or the provider's. An error about load or authentication proves nothing.
 func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how string) {
 	x, t := v.Exchange(r.Exchange), v.TurnAfter(&r)
 	if x == nil {

@@ -84,7 +84,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 	if r.Head != nil {
 		x.receiveHead(&r)
 	}
-	isBent := !r.Request && strings.HasPrefix(r.Note, faultPrefix) // then the note belongs to the response of these bytes
+	isBent := !r.Request && strings.HasPrefix(r.Note, faultPrefix) // such a note belongs to the response of these bytes
 	if !isBent {
 		x.holdNote(r)
 	}
@@ -131,7 +131,7 @@ func (x *Exchange) receiveHead(r *stream.Record) {
 	in.noteRunStart(x)
 }
 
-// receiveRequest reads bytes of the request. They are known since the event with that number.
+// receiveRequest reads bytes of the request. since is the event count at which they became known.
 func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
 	x.requests.noteStart(r.At)
 	x.gap.requestBytes += r.Lost
@@ -147,10 +147,10 @@ func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
 	x.past.observeMessage(r.At)
 }
 
-// maxRuns is how many start times of runs are kept: a hub adds new runs as long as it is up.
+// maxRuns is the maximum number of kept start times of runs: a hub adds new runs as long as it is up.
 const maxRuns = 1 << 14
 
-// noteRunStart keeps when the run of an exchange began, for its exchanges whose own start was not seen.
+// noteRunStart keeps the start time of an exchange's run, for exchanges of the run whose own start was not seen.
 func (in *Inspector) noteRunStart(x *Exchange) {
 	if _, known := in.began[x.Head.Run]; known || !x.timed {
 		return
@@ -171,7 +171,7 @@ func partyOf(name string) stream.Party {
 	return 0
 }
 
-// Close ends the input: open exchanges were cut off.
+// Close ends the input. Exchanges that are still open were cut off.
 func (in *Inspector) Close() {
 	in.closed = true
 	in.toolTraffic().trimHeads()
@@ -183,7 +183,7 @@ func (in *Inspector) Close() {
 	}
 }
 
-// End ends one exchange: its open turns were cut off.
+// End ends one exchange. Its turns that are still open were cut off.
 func (in *Inspector) End(number int) {
 	if x := in.byNumber[number]; x != nil && !x.Ended {
 		in.Write(stream.Record{Exchange: number, At: x.at, End: true, Location: x.from})
@@ -196,8 +196,8 @@ const faultPrefix = "bent by toolscope"
 // heldPrefix begins the note of a response that was held at a breakpoint.
 const heldPrefix = "held by toolscope"
 
-// holdNote keeps the Note of a record until there is a turn for it. It keeps no note of toolscope's own
-// responses, because a finding says the same.
+// holdNote keeps the Note of a record until there is a turn for it. It skips notes on toolscope's own responses,
+// because a finding says the same.
 func (x *Exchange) holdNote(r stream.Record) {
 	if r.Note != "" && !(x.own && r.Head != nil) {
 		x.notes = append(x.notes, r.Note)
@@ -232,7 +232,7 @@ func (x *Exchange) reportNotes() {
 	}
 }
 
-// noteSource reports something that happened to the source.
+// noteSource reports a note about the source.
 func (in *Inspector) noteSource(text string) {
 	in.Timeline.Append(withoutTime(findingEvent(stream.NoTurn, sourceNote, "%s", text)))
 }
@@ -260,10 +260,10 @@ func (in *Inspector) ensureExchange(number int) *Exchange {
 	return x
 }
 
-// recentHeads are the latest heads. Exchanges of one log mostly have equal heads, which are kept once.
+// recentHeads holds the latest heads. Exchanges of one log mostly have equal heads, which are kept once.
 type recentHeads struct{ last []*stream.Head }
 
-// maxHeads is how many heads are kept.
+// maxHeads is the maximum number of kept heads.
 const maxHeads = 4
 
 // intern returns a head equal to h, which must not be modified.
@@ -274,7 +274,7 @@ func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
 		}
 	}
 	own := *h
-	if h.Header == nil { // the header of a response is its own
+	if h.Header == nil { // heads with a header are not shared
 		hs.last = append(hs.last[max(0, len(hs.last)+1-maxHeads):], &own)
 	}
 	return &own
@@ -286,13 +286,13 @@ func isSameHead(a, b *stream.Head) bool {
 		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.NoDeltas == b.NoDeltas && a.UsageBefore == b.UsageBefore && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental && a.Rewound == b.Rewound
 }
 
-// OtherLines are the lines of a log outside of exchanges: their number, and the last of them.
+// OtherLines holds the number of lines of a log outside of exchanges, and the last of these lines.
 type OtherLines struct {
 	Count int64
 	Last  [][]byte
 }
 
-// maxOtherLines is how many of them are kept.
+// maxOtherLines is the maximum number of kept lines.
 const maxOtherLines = 100
 
 func (o *OtherLines) add(r stream.Record) {
@@ -322,7 +322,7 @@ func (o OtherLines) LastLines() []byte {
 	return o.Last[len(o.Last)-1]
 }
 
-// maxDetails is how many events of a kind that takes much memory are kept of an exchange: findings and
+// maxDetails is the maximum number of kept events of an exchange, for each kind that takes much memory: findings and
 // failures, unknown events with their names, and usage.
 const maxDetails = 1 << 16
 
@@ -330,11 +330,11 @@ const maxDetails = 1 << 16
 type details struct {
 	x                          *Exchange
 	findings, unknowns, usages int
-	usage                      *stream.Event // stands for all usage events since the limit; nil if there were none
+	usage                      *stream.Event // all usage events since the limit, merged; nil if there were none
 }
 
-// isBeyondLimit counts an event, and reports whether the timeline does not get it. An unknown event beyond
-// the limit loses its name. Usage beyond the limit is merged into one event.
+// isBeyondLimit counts an event, and reports whether the event is kept from the timeline. An unknown event beyond the
+// limit loses its name. Usage beyond the limit is merged into one event.
 func (d *details) isBeyondLimit(e *stream.Event) bool {
 	switch e.Kind {
 	case stream.Found, stream.Fault, stream.Failure:
@@ -365,7 +365,7 @@ func (d *details) isBeyondLimit(e *stream.Event) bool {
 	return false
 }
 
-// emitLateUsage emits the usage since the limit.
+// emitLateUsage emits the merged usage since the limit.
 func (d *details) emitLateUsage() {
 	if e := d.usage; e != nil {
 		d.usage, d.usages = nil, 0
@@ -374,7 +374,7 @@ func (d *details) emitLateUsage() {
 	}
 }
 
-// reportExcess reports how many findings were not kept.
+// reportExcess reports the number of findings that were not kept.
 func (d *details) reportExcess() {
 	if n := d.findings - maxDetails; n > 0 {
 		d.x.emit(findingEvent(d.x.lastTurn(), protocol.CountedOnly,

@@ -11,24 +11,24 @@ import (
 // Latency holds the times of the stages of a call, since From, in their usual order. A stage that was not
 // reached, or has no time in the source, is NoTime.
 type Latency struct {
-	From        time.Duration // of the source: when the request began, or NoTime
-	RequestSeen bool          // otherwise From is the turn's first event: the request was not seen
+	From        time.Duration // start of the request in the source's time, or NoTime
+	RequestSeen bool          // if false, the request was not seen, and From is the turn's first event
 
 	Headers    time.Duration // the head of the response
 	FirstToken time.Duration // the first text, reasoning or call of the turn
 	Named      time.Duration // the name of the call's tool
-	FirstByte  time.Duration // of its arguments
+	FirstByte  time.Duration // the first byte of the arguments
 	Actionable time.Duration // the value of the last required key is complete
 	Parses     time.Duration // the arguments are an object for the first time
-	LastByte   time.Duration // of its arguments, so far
+	LastByte   time.Duration // the last byte of the arguments so far
 	Sealed     time.Duration // the arguments are final
-	End        time.Duration // of the response
+	End        time.Duration // the end of the response
 
-	Deltas  int           // with argument bytes
-	Gap     time.Duration // the longest silence between two of them, or after the last one
-	GapAt   int           // the delta that ended it, as stream.Call counts them; their number after the last one
-	Stalls  int           // silences of StallAfter and more
-	Stalled time.Duration // all of these together
+	Deltas  int           // number of deltas with argument bytes
+	Gap     time.Duration // the longest silence between two deltas, or after the last one
+	GapAt   int           // number of the delta that ended the gap, as in stream.Call; the number of deltas if none did
+	Stalls  int           // number of silences of StallAfter and more
+	Stalled time.Duration // total length of the stalls
 	Arrival Arrival       // how the argument bytes arrived
 }
 
@@ -88,10 +88,10 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 	return l
 }
 
-// eventTime returns when event n arrived.
+// eventTime returns the arrival time of event n.
 func (v *View) eventTime(n int) time.Duration { return v.EventPrefix(n, 0).At }
 
-// RequestStart returns when the request of a turn began, or NoTime if it was not seen or has no time.
+// RequestStart returns the start time of a turn's request, or NoTime if it was not seen or has no time.
 func (v *View) RequestStart(t *stream.Turn) time.Duration {
 	if x := v.Exchange(t.Exchange); x != nil {
 		if at := x.RequestStart(t); at <= t.OpenedAt {
@@ -101,7 +101,7 @@ func (v *View) RequestStart(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
-// firstToken returns when the model's first output of any kind arrived.
+// firstToken returns the arrival time of the model's first output of any kind.
 func (v *View) firstToken(t *stream.Turn) time.Duration {
 	for n := range v.EventsOf(t, int(t.OpenedBy)) {
 		if n >= v.Events() {
@@ -157,8 +157,8 @@ func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	return int(c.DeltaEvent(c.DeltaAt(end - 1))), true
 }
 
-// completeAt returns how many bytes of an object it takes until the last of the missing keys has its value;
-// -1 if a key has none. Only the byte after a number shows that the number is complete.
+// completeAt returns the offset in an object at which the last of the missing keys has its complete value, or -1 if a
+// key has no value. Only the byte after a number shows that the number is complete.
 func completeAt(args []byte, lex *json.Lexer, missing map[string]bool) (end int) {
 	toks, depth, key := lex.Tokens(), 0, ""
 	for i, t := range toks.All() {
@@ -193,11 +193,12 @@ func completeAt(args []byte, lex *json.Lexer, missing map[string]bool) (end int)
 	return -1
 }
 
-// Arrival is how the arguments of a call arrive. It shows whether the provider streams them as the model
-// writes them, or holds them back: some providers have a setting for it, others always do one of them.
+// Arrival is the way in which the arguments of a call arrive. It shows whether the provider streams the arguments as
+// the model writes them, or holds them back. Some providers have a setting for this; others always do the one or the
+// other.
 type Arrival uint8
 
-// The arrivals.
+// The ways in which arguments arrive.
 const (
 	ArrivalUnknown Arrival = iota // no evidence arrived, or the source has no times
 	AtOnce                        // all of them in one delta
@@ -211,15 +212,15 @@ var arrivalWords = [NumArrivals]string{ArrivalUnknown: "", AtOnce: "at once", By
 
 func (m Arrival) String() string { return arrivalWords[m] }
 
-// A burst is deltas within burstGap of one another, after a silence of burstPause. A value of valueBytes is
-// longer than one token of a model.
+// A burst is a group of deltas within burstGap of one another, after a silence of burstPause. A value of valueBytes
+// is longer than one token of a model.
 const (
 	burstGap   = 10 * time.Millisecond
 	burstPause = 250 * time.Millisecond
 	valueBytes = 16
 )
 
-// findPauses finds the silences between the deltas of a call, and how the deltas arrived.
+// findPauses finds the silences between the deltas of a call, and determines how the deltas arrived.
 func (l *Latency) findPauses(v *View, c *stream.Call) {
 	last, held := l.Named, false // held: the current deltas were held back
 	if last >= 0 {
@@ -253,8 +254,8 @@ func (l *Latency) findPauses(v *View, c *stream.Call) {
 	}
 }
 
-// endOfSilence returns when the silence after the last delta of a call ended: the arguments are final, the response
-// ended, or nothing else has come so far. Pings don't end it.
+// endOfSilence returns the time at which the silence after the last delta of a call ended: the arguments became final,
+// or the response ended. For an open response, it is the time of the latest record. Pings don't end the silence.
 func (v *View) endOfSilence(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {
 		return c.SealedAt
@@ -280,7 +281,7 @@ func (l *Latency) addPause(silent time.Duration, n int) {
 	}
 }
 
-// arrival returns how the bytes arrived, many of all of them in bursts.
+// arrival determines how the bytes arrived. many is the number of bytes in bursts, all the number of all bytes.
 func (l *Latency) arrival(c *stream.Call, many, all int) Arrival {
 	switch {
 	case l.Deltas == 0:

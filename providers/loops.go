@@ -20,7 +20,7 @@ var callLoop = &stream.Diagnosis{
 	Advice:       "Stop the run, or tell the model in a message that the calls don't help. Check the result: it may report an error without the information that the model needs to avoid the error.",
 }
 
-// How many rounds make a loop.
+// Numbers of rounds that make a loop, and other limits.
 const (
 	minRounds       = 3
 	minUsefulRounds = 5  // of calls without an error, for a warning
@@ -33,11 +33,11 @@ const (
 // callLoops finds rounds of the same calls with the same results in a conversation.
 type callLoops struct {
 	steps    [maxPeriod]loopStep // the latest ones, the last at index 0
-	same     [maxPeriod]int      // by period less 1: how many calls in a row equal the call a period before
-	bytes    [maxPeriod]int      // by period less 1: of these calls and their results
-	turns    [maxPeriod]int32    // by period less 1: the turn of the first of them
+	same     [maxPeriod]int      // by period less 1: number of successive calls that equal the call one period before
+	bytes    [maxPeriod]int      // by period less 1: bytes of these calls and their results
+	turns    [maxPeriod]int32    // by period less 1: turn of the first of these calls
 	reported [maxPeriod]uint8    // by period less 1: the grade that was reported
-	said     uint64              // of requests with only new messages: changes with each message of the user
+	said     uint64              // number of the user's messages in requests that have only new messages
 }
 
 // loopStep is a call with its result.
@@ -138,7 +138,7 @@ func (h *history) reportLoop(l *agentConversation, ref stream.Ref, call *loopCal
 	h.x.in.Timeline.Append(stream.Event{Kind: stream.Found, At: h.x.at, Turn: ref.Turn, Slot: c.Slot, Frame: t.LastFrame, What: &f})
 }
 
-// maxLoopQuote is how many bytes of arguments and of a result a message quotes.
+// maxLoopQuote is the maximum number of bytes that a message quotes of arguments or of a result.
 const maxLoopQuote = 60
 
 // loopCall is a call with its result, as a history has it.
@@ -185,11 +185,11 @@ func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
 	return s
 }
 
-// maxErrorStart is how many bytes of a text are searched for words.
+// maxErrorStart is the number of bytes at the start of a text that are searched for words.
 const maxErrorStart = 200
 
 var (
-	// errorStart matches results that begin as errors do.
+	// errorStart matches results that begin like errors.
 	errorStart = regexp.MustCompile(`(?i)^\s*(?:<tool_use_error>|(?:fatal )?error\b|traceback\b|exit(?:ed with)?(?: code)? [1-9]|[^\n]{0,120}: (?:command )?not found\b|command failed\b)`)
 	// varyingWords matches words in errors that differ each time.
 	varyingWords = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.,]*Z?|\b\d+(?:\.\d+)? ?(?:ms|s|µs)\b|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|0x[0-9a-fA-F]+|/tmp/[\w./-]+`)
@@ -198,7 +198,7 @@ var (
 	waitsByArgs = regexp.MustCompile(`\b(?:sleep|timeout|watch)\b`)
 )
 
-// userWords are the messages of the user in a history, as a hash before each call.
+// userWords hashes the user's messages in a history, up to each call.
 type userWords struct {
 	messages []protocol.Message
 	at, part int
@@ -206,8 +206,8 @@ type userWords struct {
 	seed     maphash.Seed
 }
 
-// hashBefore returns a hash of the user's messages before the call with an id, and whether the history has the call. Calls
-// are looked up in their order.
+// hashBefore returns a hash of the user's messages before the call with an id. found is false if the history doesn't
+// have the call. Calls are looked up in their order.
 func (w *userWords) hashBefore(id string) (hash uint64, found bool) {
 	for restarted := false; ; restarted = true {
 		for ; w.at < len(w.messages); w.at, w.part = w.at+1, 0 {
@@ -228,7 +228,7 @@ func (w *userWords) hashBefore(id string) (hash uint64, found bool) {
 	}
 }
 
-// wordsOfUser returns the text of a message of the user that has no results.
+// wordsOfUser returns the text of a user message without results.
 func wordsOfUser(m *protocol.Message) (text []byte, ok bool) {
 	if m.Role != protocol.User {
 		return nil, false

@@ -80,8 +80,8 @@ func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
 	return true
 }
 
-// isWithServer reports whether an exchange is with an MCP server: by the beginning of the body that it sent, or of
-// the event stream that it got.
+// isWithServer reports whether an exchange is with an MCP server. It checks the beginning of the sent body, or of the
+// received event stream.
 func isWithServer(held []stream.Record) (is, undecided bool) {
 	asked, last := held[0].Head, held[len(held)-1]
 	if asked.Method == "POST" {
@@ -106,7 +106,7 @@ func isWithServer(held []stream.Record) (is, undecided bool) {
 	return strings.HasPrefix(text, mcp.EventStreamStart), undecided && strings.HasPrefix(mcp.EventStreamStart, text)
 }
 
-// open begins to read an exchange as one with an MCP server.
+// open starts to read an exchange as traffic with an MCP server.
 func (m *mcpTraffic) open(r stream.Record) {
 	first := len(m.log.Servers) == 0
 	m.log.Begin(r.Exchange, r.Head)
@@ -146,7 +146,8 @@ func (m *mcpTraffic) feed(r stream.Record) {
 	}
 }
 
-// trimHeads returns the records of exchanges that ended too early to know.
+// trimHeads handles the records of exchanges that ended before their kind was known. It passes them on as traffic
+// with a model.
 func (m *mcpTraffic) trimHeads() {
 	for _, number := range slices.Sorted(maps.Keys(m.may)) {
 		for _, r := range m.may[number] {
@@ -268,7 +269,7 @@ func (in *Inspector) matchEvent(e stream.Event) {
 	in.executed.matcher.AddEvent(t, e)
 }
 
-// maxEarlierTurns is how many turns before the first server are matched.
+// maxEarlierTurns is the maximum number of turns before the first server that are matched.
 const maxEarlierTurns = 64
 
 // matchEarlier adds the calls of the latest turns when the first server appears.
@@ -330,7 +331,7 @@ func (m *mcpTraffic) RunOf(model int) string {
 	return ""
 }
 
-// ClocksApart implements toolrun.Source: two files were recorded by two programs.
+// ClocksApart implements toolrun.Source. Two files were recorded by two programs.
 func (m *mcpTraffic) ClocksApart(model, server int) bool {
 	x := m.in.Exchange(model)
 	return x == nil || x.Head.File != m.log.FileOf(server)
@@ -373,15 +374,15 @@ type ToolRun struct {
 	Args         []byte // or their beginning
 	ArgsSize     int
 	Altered      bool
-	IsPrefix     bool   // they are the beginning of the model's arguments, as a JSON string
-	PrefixBytes  int    // and how many bytes of them
+	IsPrefix     bool   // Args are the beginning of the model's arguments, as a JSON string
+	PrefixBytes  int    // number of bytes of that beginning
 	Path         string // of the first value that differs
 	At           time.Duration
 	Took         time.Duration // negative if it has no response
 	State        string        // of the request, in words
 	Failed       bool
 	Text         string // of the response, or its beginning
-	Size         int    // of all its text
+	Size         int    // of all text of the response
 	Shape        int    // size of its structured content
 	ResultSent   bool   // the model got a result
 	SentSize     int
@@ -421,7 +422,7 @@ func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 	return all
 }
 
-// SinceMoment returns how long after a moment of its call the tool ran, in words; "" if unknown.
+// SinceMoment returns the time from a moment of its call to the tool run, in words, or "" if unknown.
 func (g *ToolRun) SinceMoment(at time.Duration, of string) string {
 	if at < 0 || g.At < 0 {
 		return ""

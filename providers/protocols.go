@@ -166,9 +166,9 @@ func startsWith(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
-// allUndecoded are tried in this order if no protocol claims a frame. Sources: the event lists of OpenAI's
-// and Anthropic's SDKs, the references of the Realtime and the Live API, the AI SDK's guide to version 4,
-// OpenAI's description of gpt-oss's own format, and JSON-RPC 2.0.
+// allUndecoded lists the protocols that are recognised but not decoded. They are tried in this order if no protocol
+// claims a frame. Sources: the event lists of OpenAI's and Anthropic's SDKs, the references of the Realtime and the
+// Live API, the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own format, and JSON-RPC 2.0.
 var allUndecoded = []undecoded{
 	{"openai-assistants", "OpenAI Assistants events", func(s protocolMarks) bool {
 		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")
@@ -236,7 +236,7 @@ var emptyProtocol = protocol.Protocol{
 type unknownDecoder struct {
 	turn   *protocol.Turn
 	title  string // title of the protocol that a frame shows but toolscope doesn't decode; "" if unknown
-	guess  string // what the stream looks like, "" while unknown
+	guess  string // guessed kind of the stream, "" while unknown
 	frames int
 }
 

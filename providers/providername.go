@@ -2,8 +2,8 @@ package providers
 
 import "strings"
 
-// NameProvider returns the name of a provider in the conventions of OpenTelemetry, by its host or else by its protocol;
-// "" if they have no name for it.
+// NameProvider returns the name of a provider in OpenTelemetry's conventions, from its host or else from its
+// protocol. It returns "" if the conventions have no name for the provider.
 func NameProvider(url, protocol string) string {
 	if name := ProviderAt(url); name != "" {
 		return name
@@ -11,7 +11,7 @@ func NameProvider(url, protocol string) string {
 	return protocolProviders[protocol]
 }
 
-// ProviderAt returns that name by the host alone, "" for an unknown host.
+// ProviderAt returns the name of the provider at a host, or "" for an unknown host.
 func ProviderAt(url string) string {
 	host := hostOf(url)
 	for _, s := range hostProviders {
@@ -28,7 +28,8 @@ var protocolProviders = map[string]string{
 	"aistudio": "gcp.gemini", "bedrock": "aws.bedrock", "cohere": "cohere", "ollama": "ollama",
 }
 
-// hostProviders are the names in the conventions for providers at a host. host is the end of the provider's host name, and begins is its start, if that matters.
+// hostProviders lists the names in the conventions for providers at a host. host is the end of the provider's host
+// name. begins is the start of the host name, if that matters.
 var hostProviders = []struct{ host, name, begins string }{
 	{host: "api.openai.com", name: "openai"}, {host: "api.anthropic.com", name: "anthropic"}, {host: "generativelanguage.googleapis.com", name: "gcp.gemini"},
 	{host: "api.cohere.com", name: "cohere"},

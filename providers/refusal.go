@@ -12,7 +12,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// refusalCodes are the codes by which providers refuse a request inside a response of HTTP status 200.
+// refusalCodes lists the codes with which providers refuse a request inside a response of HTTP status 200.
 var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large"}
 
 // refusalOf returns the reason and the place of a refusal, nil if the error doesn't refuse the request.
@@ -35,10 +35,10 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Ref
 	return r
 }
 
-// maxErrorBody is how many bytes of an error are searched for another error.
+// maxErrorBody is the maximum number of bytes of an error that are searched for another error.
 const maxErrorBody = 64 << 10
 
-// hasContent reports whether the response has anything of the model.
+// hasContent reports whether the response has output of the model.
 func (x *Exchange) hasContent() bool {
 	return slices.ContainsFunc(x.turns, func(n int32) bool {
 		t := x.in.Session().Turn(n)
@@ -60,7 +60,7 @@ func hasRuleWords(b *requestBreach, words string) bool {
 // hasBody reports whether the complete request is known.
 func (h *history) hasBody() bool { return h.x.gap.requestBytes == 0 && !isWebSocket(h.x.Head) }
 
-// maxErrorDepth is how many errors inside errors are opened.
+// maxErrorDepth is the maximum number of errors inside errors that are unwrapped.
 const maxErrorDepth = 3
 
 // unwrapError returns the innermost error of an error that contains others as JSON texts, and the programs that
@@ -138,7 +138,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words string) {
 		}
 	}
 	start, end := 0, 0
-	if h.x.Head.Incremental && value != nil { // places in a part of the request mean nothing
+	if h.x.Head.Incremental && value != nil { // paths in a part of the request mean nothing
 		r.Place = placeMessage("", value)
 	} else if value != nil {
 		start = cap(body) - cap(value)
@@ -178,10 +178,10 @@ func placeMessage(path string, v json.Value) stream.Message {
 	return m
 }
 
-// maxPlaceText is how many bytes of an id or a name are quoted.
+// maxPlaceText is the maximum number of quoted bytes of an id or a name.
 const maxPlaceText = 80
 
-// blockKinds are kinds of blocks that an error may name.
+// blockKinds lists kinds of blocks that an error may name.
 var blockKinds = []string{"thinking", "tool_use", "tool_result", "toolUse", "toolResult"}
 
 // resolvePlace returns the value at a place that an error names: in the request as it was sent, or after consecutive
@@ -204,7 +204,7 @@ func resolvePlace(body json.Value, said, words string) (value json.Value, found 
 	return nil, stream.FoundNowhere
 }
 
-// declarationAt returns the function declaration with a number, which counts those of all tools.
+// declarationAt returns the function declaration with a number. The number counts the declarations of all tools.
 func declarationAt(body json.Value, steps []string) (value json.Value, found string) {
 	n, err := strconv.Atoi(steps[1])
 	for tool := range body.Get("tools").Elements() {
@@ -219,7 +219,7 @@ func declarationAt(body json.Value, steps []string) (value json.Value, found str
 	return nil, stream.FoundNowhere
 }
 
-// otherCase are keys that a request may spell differently from the error.
+// otherCase maps keys to the other spelling that a request may have.
 var otherCase = map[string]string{"function_declarations": "functionDeclarations", "functionDeclarations": "function_declarations"}
 
 // followSteps follows steps from a value. Names that the value doesn't have are skipped, because providers add the names
@@ -250,7 +250,8 @@ func followSteps(v json.Value, steps []string) json.Value {
 	return v
 }
 
-// isBlock reports whether an object is a block of a message or a declared tool, inside which an error doesn't matter.
+// isBlock reports whether an object is a block of a message or a declared tool. Errors are not located inside such an
+// object.
 func isBlock(v json.Value) bool {
 	return v.Get("type").IsString() || v.Get("name").IsString()
 }
@@ -264,7 +265,7 @@ func elementAt(list json.Value, n int) (value json.Value) {
 	return nil
 }
 
-// joinedAt follows steps as a provider counts that joins consecutive messages of one role.
+// joinedAt follows steps with the counts of a provider that joins consecutive messages of one role.
 func joinedAt(messages json.Value, steps []string) json.Value {
 	n, err := strconv.Atoi(steps[0])
 	block := -1
@@ -323,8 +324,8 @@ func hasNamedKind(v json.Value, words string) bool {
 	return !named
 }
 
-// resolvePosition returns the content with a call of a tool. Positions count from 1 or from 0, so it is nil unless
-// exactly one of the two contents has such a call.
+// resolvePosition returns the content with a call of a tool. Positions count from 1 or from 0, so the result is nil
+// unless exactly one of the two contents has such a call.
 func resolvePosition(body json.Value, name, position string) (value json.Value, found string) {
 	n, _ := strconv.Atoi(position)
 	contents := body.Get("contents")
@@ -385,7 +386,7 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 	return points
 }
 
-// ruleWords are words of the errors that refuse a breach of each rule, in lower case.
+// ruleWords lists, for each rule, words of the errors that refuse a breach of the rule, in lower case.
 var ruleWords = map[string][]string{
 	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "tool use concurrency issues"},
 	"result-has-call":   {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},

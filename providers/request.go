@@ -12,24 +12,24 @@ import (
 	"toolscope/stream/json"
 )
 
-// requestState is the state of an exchange's requests: the one of an HTTP exchange, or the messages of a
+// requestState is the state of an exchange's requests: the only request of an HTTP exchange, or the messages of a
 // WebSocket, each of which has its own turn.
 type requestState struct {
 	x             *Exchange
 	header        conversation.ClientFacts
-	path          string               // the purpose by the path, "" if the path doesn't show it
+	path          string               // purpose that the path shows, "" if it shows none
 	latest        *stream.RequestInfo  // the latest request that was read
 	queue         []requestMessage     // messages of a WebSocket that are still waiting for a turn
-	responseSize  int64                // size of the response when the last of them was sent
+	responseSize  int64                // size of the response when the last queued message was sent
 	conversations []*agentConversation // of the requests
 	agentCalls    map[string]agentCall // calls of the exchange that start agents, by id
 
-	upgrades bool // a WebSocket was asked for
+	upgrades bool // the client requested a WebSocket
 
-	sentAt time.Duration // when the latest request that was read began, or NoTime
+	sentAt time.Duration // start of the latest request that was read, or NoTime
 }
 
-// requestMessage is a message that asks for a turn.
+// requestMessage is a message that requests a turn.
 type requestMessage struct {
 	message []byte
 	at      time.Duration
@@ -79,8 +79,8 @@ func (r *requestState) nextRequest() *stream.RequestInfo {
 	return r.latest
 }
 
-// agentInLog returns the agent of a turn in the lines of Claude Code, which mix several agents: the turn
-// names the call that started its agent.
+// agentInLog returns the agent of a turn in the lines of Claude Code. The lines mix several agents; a turn names the
+// call that started its agent.
 func (r *requestState) agentInLog(call string) *stream.RequestInfo {
 	if call == "" {
 		return &stream.RequestInfo{Client: "claude-code", Agent: conversation.Main}
@@ -148,7 +148,7 @@ func (r *requestState) purposeOf(f *conversation.ClientFacts, b *conversation.Re
 // Client returns the client's name in providers/client, "" if its header doesn't name it.
 func (x *Exchange) Client() string { return x.client }
 
-// Refused returns why toolscope refused the request in place of the provider, "" if it didn't.
+// Refused returns toolscope's reason for refusing the request in place of the provider, "" if it didn't refuse it.
 func (x *Exchange) Refused() string {
 	why, refused := strings.CutPrefix(x.why, "refused: ")
 	if !x.own || !refused {
@@ -157,8 +157,8 @@ func (x *Exchange) Refused() string {
 	return why
 }
 
-// noteStart notes when the head or the first bytes of an HTTP request arrived. A WebSocket has a request
-// for each turn.
+// noteStart notes the arrival time of the head or the first bytes of an HTTP request. A WebSocket has a request for
+// each turn.
 func (r *requestState) noteStart(at time.Duration) {
 	if r.sentAt == stream.NoTime && !isWebSocket(r.x.Head) {
 		r.sentAt = at
@@ -172,7 +172,7 @@ func (r *requestState) stampTurn(turn int32) {
 	}
 }
 
-// RequestStart returns when the request of a turn began, or NoTime if that was not seen.
+// RequestStart returns the start time of a turn's request, or NoTime if the start was not seen.
 func (x *Exchange) RequestStart(t *stream.Turn) time.Duration {
 	if i := x.indexOf(t.Number); i >= 0 && i < len(x.times) {
 		return x.times[i]
@@ -201,31 +201,31 @@ func (x *Exchange) RequestOf(t *stream.Turn) []byte {
 	return nil
 }
 
-// HeadAt returns when the head of the response arrived, or NoTime.
+// HeadAt returns the arrival time of the response's head, or NoTime.
 func (x *Exchange) HeadAt() time.Duration { return x.headAt }
 
-// LastRecordAt returns when the latest record of the exchange arrived.
+// LastRecordAt returns the arrival time of the exchange's latest record.
 func (x *Exchange) LastRecordAt() time.Duration { return x.at }
 
 // historyLink is a request's reference to its earlier history.
 type historyLink struct {
 	keptByProvider   bool   // the provider keeps earlier history
-	thread           bool   // it keeps all of it: the request has only new messages
-	previousResponse string // id of the response that it continues, "" if none
+	thread           bool   // the provider keeps all earlier history: the request has only new messages
+	previousResponse string // id of the response that the request continues, "" if none
 	conversation     string // id of its conversation, "" if none
 
 	choice toolChoice
 }
 
-// readHistoryLink reads a request's reference to its earlier history. Requests of OpenAI's Responses
-// continue a response or a conversation, those of Gemini's Interactions an interaction. Other requests of
-// Gemini may begin with cached content.
+// readHistoryLink reads a request's reference to its earlier history. Requests of OpenAI's Responses continue a
+// response or a conversation. Requests of Gemini's Interactions continue an interaction. Other requests of Gemini may
+// begin with cached content.
 func readHistoryLink(request []byte) (on historyLink) {
 	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
 		on.choice.readField(string(s.Key()), &s)
 		switch string(s.Key()) {
-		case "response": // some clients put the request into it
+		case "response": // some clients put the request into this field
 			if s.Kind() == '{' {
 				on = readHistoryLink(s.Value())
 			}
@@ -255,8 +255,8 @@ func (h *history) observeMessage(at time.Duration) {
 	h.x.at = answered
 }
 
-// observeMessages observes the messages that the client of a WebSocket has sent since the last call. Each is a
-// request. They wait while the protocol is unknown.
+// observeMessages observes the messages that the client of a WebSocket has sent since the last call. Each message is
+// a request. The messages wait while the protocol is unknown.
 func (h *history) observeMessages() {
 	to := h.x.historyTarget()
 	if to == nil {
@@ -269,7 +269,7 @@ func (h *history) observeMessages() {
 		if f.Kind != stream.FrameData {
 			return
 		}
-		message := bytes.Clone(f.Data) // parts and schemas keep what they were read from
+		message := bytes.Clone(f.Data) // parts and schemas refer to these bytes
 		on := readHistoryLink(message)
 		h.on = on
 		h.x.check.addTools(message, on)
@@ -306,8 +306,8 @@ func (c *schemaCheck) hasResponse(id string) bool {
 	})
 }
 
-// toolsAfter returns the tools of the request that another continues, and whether there may be others: the
-// request may be dropped, or older than the source.
+// toolsAfter returns the tools of the request that another request continues. more is true if there may be other
+// tools: the request may be dropped, or older than the source.
 func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more bool) {
 	f := in.entryAfter(on.previousResponse)
 	if f == nil {

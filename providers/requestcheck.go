@@ -15,8 +15,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// requestCheck holds the rules that an exchange's request breaks. They are reported when the outcome of the request
-// is known.
+// requestCheck holds the rules that an exchange's request breaks. The breaches are reported when the outcome of the
+// request is known.
 type requestCheck struct {
 	breaches []requestBreach
 	to       *protocol.Target
@@ -29,7 +29,7 @@ type requestBreach struct {
 	requestrules.Breach
 	path       string // of its first place, "" if it was not found
 	start, end int    // of that place in the body
-	known      bool   // a finding about the call says it already
+	known      bool   // a finding about the call already reports it
 	call       stream.Ref
 	fits       int // how well the provider's refusal fits it, 0 if it doesn't
 }
@@ -39,11 +39,11 @@ type requestOutcome uint8
 
 const (
 	outcomeUnknown  requestOutcome = iota // no response was seen, or an error that is not about the request
-	requestAccepted                       // the model answered
+	requestAccepted                       // the model responded
 	requestRefused
 )
 
-// checkRequest checks the request of an HTTP exchange. observed are the earlier calls in it.
+// checkRequest checks the request of an HTTP exchange. observed lists the earlier calls in the request.
 func (h *history) checkRequest(body []byte, messages []protocol.Message, to *protocol.Target, past *replay.History, observed []replay.Observation) {
 	x := h.x
 	if sessionOf(x.Head) != nil && h.checkSession(body, messages, to) {
@@ -85,8 +85,8 @@ func (h *history) addBreach(b requestrules.Breach, body []byte, messages []proto
 	return &h.check.breaches[len(h.check.breaches)-1]
 }
 
-// reasoningBreaches returns the changes of reasoning and signatures as breaches. The request may need none of them: it
-// asks another model, or turns thinking off.
+// reasoningBreaches returns the changes of reasoning and signatures as breaches. It skips reasoning that the request
+// doesn't need, because the request is for another model or turns thinking off.
 func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all []requestrules.Breach) {
 	for _, r := range past.Reasoning {
 		if !h.needsReasoning(body, r.Turn) {
@@ -102,7 +102,8 @@ func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all 
 	return all
 }
 
-// needsReasoning reports whether a request must have the reasoning of a turn: it asks the same model, and lets it think.
+// needsReasoning reports whether a request must have the reasoning of a turn: it is for the same model, with thinking
+// on.
 func (h *history) needsReasoning(body json.Value, turn int32) bool {
 	t, model := h.x.in.Session().Turn(turn), ""
 	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
@@ -120,7 +121,8 @@ func isSameModel(a, b string) bool {
 	return a == "" || b == "" || strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// findingOf returns the earlier call with an id, and whether a finding of it has the same meaning as a diagnosis.
+// findingOf returns the earlier call with an id. found reports whether the call has a finding with the same meaning
+// as a diagnosis.
 func (h *history) findingOf(observed []replay.Observation, id string, d *stream.Diagnosis) (call stream.Ref, found bool) {
 	for i := range observed {
 		o := &observed[i]
@@ -140,8 +142,8 @@ func (h *history) findingOf(observed []replay.Observation, id string, d *stream.
 	return call, found
 }
 
-// ruleTarget returns the target whose rules hold at a host: one with the same protocol that the host's name shows, or
-// that of the protocol.
+// ruleTarget returns the target whose rules apply at a host: the target of the same protocol that describes the host,
+// or else the target of the protocol.
 func ruleTarget(to *protocol.Target, host string) *protocol.Target {
 	for _, of := range Targets() {
 		if of.Protocol == to.Protocol && isHostOf(of, host) {
@@ -192,8 +194,8 @@ func (x *Exchange) requestOutcome() requestOutcome {
 	return requestAccepted
 }
 
-// reportRequest reports, once, the rules that the request breaks. A rule that the target's own host contradicts, by
-// answering, is not reported.
+// reportRequest reports, once, the rules that the request breaks. It doesn't report a rule if the target's own host
+// accepts the request.
 func (h *history) reportRequest() {
 	if h.check.reported || len(h.check.breaches) == 0 || h.check.session != nil && len(h.x.turns) == 0 {
 		return
@@ -247,8 +249,8 @@ func (h *history) gradeBreach(b *requestBreach, outcome requestOutcome, own bool
 	return severity, ok
 }
 
-// reportBreach reports a breach about the turn of the request. If it has none, the finding is about the call, or about
-// the source.
+// reportBreach reports a breach about the turn of the request. If the request has no turn, the finding is about the
+// call, or about the source.
 func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outcome requestOutcome) {
 	x, m := h.x, b.Message(b.path)
 	if outcome == requestAccepted {
@@ -287,11 +289,11 @@ type breachKey struct {
 	rule, at     string
 }
 
-// maxBreaches is how many reported breaches are remembered.
+// maxBreaches is the maximum number of reported breaches that are kept.
 const maxBreaches = 1 << 14
 
 // isNewBreach reports whether no earlier request of the conversation had the breach. Rules about the host are
-// reported once a conversation.
+// reported once per conversation.
 func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 	key := breachKey{rule: b.Rule}
 	if n := len(x.requests.conversations); n > 0 && x.requests.conversations[n-1] != nil {

@@ -14,11 +14,11 @@ func FindProtocol(name string) (*protocol.Protocol, error) {
 	return protocol.FindNamed("protocol", name, All, func(d *protocol.Protocol) string { return d.Name })
 }
 
-// ForceProtocol makes every following response be read as protocol d. With nil the bytes decide.
+// ForceProtocol makes every following response be read as protocol d. With nil, the bytes determine the protocol.
 func (in *Inspector) ForceProtocol(d *protocol.Protocol) { in.forced = d }
 
-// Reread reads an exchange again, as protocol d; with nil the bytes decide. The timeline is new: turns and
-// calls of the old one must not be used any more. It fails once exchanges were evicted or dropped,
+// Reread reads an exchange again as protocol d. With nil, the bytes determine the protocol. The timeline is new:
+// turns and calls of the old one must not be used any more. Reread fails once exchanges were evicted or dropped,
 // because then the order of the records is no longer kept.
 func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	if in.log.closed {
@@ -65,16 +65,16 @@ func (in *Inspector) forcedFor(number int) *protocol.Protocol {
 // recordOrder keeps the order of the records, so that they can be read again from the wires, which keep
 // their bytes.
 type recordOrder struct {
-	runs        []byte // as varints: of each run but the last its exchange less that of the run before, and its count
+	runs        []byte // varints of each run but the last: exchange minus the previous one, count
 	before      int    // the exchange of the run before the last
 	last        recordRun
-	n           int                   // runs, with the last
+	n           int                   // number of runs, including the last
 	rest        map[int]stream.Record // by number of the run, from 1: records with more than bytes, without their bytes
 	recordBytes int64                 // bytes of records that are kept here, since no wire has them
 	closed      bool                  // no order is kept any more
 }
 
-// maxRecordBytes is how many bytes of records without a wire are kept.
+// maxRecordBytes is the maximum number of kept bytes of records without a wire.
 const maxRecordBytes = 64 << 20
 
 // addWithBytes adds a record with its bytes.
@@ -106,7 +106,7 @@ func (l *recordOrder) push(next recordRun) {
 // recordRun is a run of records of one side of an exchange.
 type recordRun struct {
 	exchange int
-	count    int64 // twice that of the records with bytes, and one more for those of a request
+	count    int64 // twice the number of records with bytes, plus one for records of a request
 }
 
 func (l *recordOrder) endRun() { *l = recordOrder{closed: true} }

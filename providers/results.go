@@ -23,10 +23,10 @@ var (
 	}
 )
 
-// madeUpResults are sentences that clients send in place of a result, and the clients.
+// madeUpResults lists sentences that clients send in place of a result, with the clients.
 var madeUpResults = []struct {
 	words, client string
-	more          bool // the sentence goes on
+	more          bool // the result may continue after the words
 }{
 	{"[Tool result missing due to internal error]", "claude-code", false},
 	{"[openclaw] missing tool result in session history; inserted", "openclaw", true},
@@ -40,10 +40,10 @@ var madeUpResults = []struct {
 // sentence is a tool's.
 func IsMadeUp(result string) bool { return madeUpBy(result) != "" }
 
-// maxMadeUp is how long a sentence of a client may be. A longer result begins with it by chance.
+// maxMadeUp is the maximum length of a client's sentence. A longer result begins with the sentence by chance.
 const maxMadeUp = 200
 
-// madeUpBy returns the client whose sentence a result is, "" for a result of a tool.
+// madeUpBy returns the client that made up a result, or "" for a result of a tool.
 func madeUpBy(result string) string {
 	if len(result) > maxMadeUp {
 		return ""
@@ -56,7 +56,7 @@ func madeUpBy(result string) string {
 	return ""
 }
 
-// reportResult reports what is wrong with the result of a call: the client made it up, or it has a picture as text.
+// reportResult reports a call's result that the client made up, or that contains a picture as text.
 func (h *history) reportResult(ref stream.Ref, result []byte) {
 	t, c := h.x.in.Session().Find(ref)
 	if t == nil || c == nil {
@@ -78,15 +78,15 @@ func (h *history) reportResult(ref stream.Ref, result []byte) {
 	h.x.in.Timeline.Append(stream.Event{Kind: stream.Found, At: h.x.at, Turn: ref.Turn, Slot: c.Slot, Frame: t.LastFrame, What: &f})
 }
 
-// mediaStarts are the first bytes of media as base64.
+// mediaStarts lists the first bytes of media as base64.
 var mediaStarts = []struct{ start, kind string }{
 	{"iVBORw0KGgo", "a PNG picture"}, {"/9j/", "a JPEG picture"}, {"R0lGOD", "a GIF picture"}, {"UklGR", "a WebP picture"}, {"JVBERi0", "a PDF document"},
 }
 
-// minMediaText is how long base64 text must be. Shorter media cost little.
+// minMediaText is the minimum length of base64 text that is reported. Shorter media cost little.
 const minMediaText = 1024
 
-// findMedia returns the first media of a result as base64 text, if they are most of it.
+// findMedia returns the first media in a result that are base64 text, if they are most of the result.
 func findMedia(result []byte) (kind string, at, size int) {
 	if len(result) < minMediaText {
 		return "", 0, 0

@@ -14,10 +14,10 @@ type failedTurn struct {
 	way    uint64 // hash of the messages of its request
 }
 
-// repeatable are the status codes below 500 after which the same request may succeed.
+// repeatable lists the status codes below 500 after which the same request may succeed.
 var repeatable = []int{408, 409, 425, 429}
 
-// noteFailure notes whether a turn failed. If its client went away, no request repeats it.
+// noteFailure notes whether a turn failed. If the client disconnected, no request repeats the turn.
 func (l *agentConversation) noteFailure(x *Exchange, t *stream.Turn) {
 	l.failed.number = 0
 	status := x.Head.Status
@@ -39,8 +39,8 @@ func (x *Exchange) noteOpenFailures() {
 	}
 }
 
-// retryOf returns the number, from 1, of the turn whose request the next request of the conversation repeats, 0 if it
-// repeats none. Only the first request after a failure can repeat it.
+// retryOf returns the number, from 1, of the turn whose request the next request of the conversation repeats. It
+// returns 0 if there is none. Only the first request after a failure can repeat it.
 func (l *agentConversation) retryOf(way uint64) (turn int32) {
 	if l.failed.number > 0 && l.failed.way == way {
 		turn = l.failed.number
@@ -49,11 +49,11 @@ func (l *agentConversation) retryOf(way uint64) (turn int32) {
 	return turn
 }
 
-// Retry is how a client repeated the request of a failed turn.
+// Retry describes how a client repeated the request of a failed turn.
 type Retry struct {
 	By     *stream.Turn  // the turn that repeats it
 	After  time.Duration // since the failure, or NoTime
-	Wanted time.Duration // how long the server told the client to wait, or NoTime
+	Wanted time.Duration // time that the server told the client to wait, or NoTime
 }
 
 // Retry returns the turn that repeats the request of a turn. ok is false if there is none so far.
@@ -79,10 +79,10 @@ func (v *View) Retry(t *stream.Turn) (r Retry, ok bool) {
 	return r, true
 }
 
-// maxRetries is how many retries are remembered.
+// maxRetries is the maximum number of retries that are kept.
 const maxRetries = 1 << 14
 
-// retryAfter returns how long a server told the client to wait, or NoTime.
+// retryAfter returns the time that a server told the client to wait, or NoTime.
 func retryAfter(header map[string][]string) time.Duration {
 	for _, h := range []struct {
 		name string

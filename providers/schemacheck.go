@@ -48,7 +48,7 @@ func (x *Exchange) RequestBody() []byte {
 	return body
 }
 
-// requestSize returns the size of that body, without gaps.
+// requestSize returns the size of RequestBody, without gaps.
 func (x *Exchange) requestSize() int64 {
 	if size := x.Request.Size(); size > 0 {
 		return size
@@ -59,8 +59,8 @@ func (x *Exchange) requestSize() int64 {
 // Path returns the path of the request's URL.
 func (x *Exchange) Path() string { return pathOf(x.Head.URL) }
 
-// declaredTools returns the tools that the request declares, or nil. They are read when a call opens: so a
-// response of text costs nothing, and the request is complete by then.
+// declaredTools returns the tools that the request declares, or nil. The tools are read when a call opens. So a
+// response with only text costs nothing, and the request is complete by then.
 func (c *schemaCheck) declaredTools() *schema.Set {
 	if c.x.gap.requestBytes > 0 {
 		return nil
@@ -99,12 +99,12 @@ func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 	return x.check.set.Required(c.Namespace, c.Name)
 }
 
-// maxRecentSets is how many lists of tools are kept: an agent sends the same list with every request, and
-// its sub-agents send theirs.
+// maxRecentSets is the maximum number of kept lists of tools. An agent sends the same list with every request, and
+// its sub-agents send their own lists.
 const maxRecentSets = 8
 
-// toolSet returns the Set of these tools; more means that there may be others. It reuses a kept Set if
-// possible, whose schemas are already compiled.
+// toolSet returns the Set of these tools. more says that there may be other tools. If possible, toolSet reuses a kept
+// Set, whose schemas are already compiled.
 func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	for _, s := range in.sets {
 		if s.Is(tools, more) {
@@ -125,7 +125,7 @@ func (c *schemaCheck) afterEvent(e stream.Event) {
 	}
 	key := callKey{e.Turn, e.Slot}
 	if e.Turn != stream.NoTurn && c.x.in.Session().Turn(e.Turn).HasGap() {
-		return // arguments with missing bytes are not those that the tool got
+		return // with missing bytes, these are not the arguments that the tool got
 	}
 	switch e.Kind {
 	case stream.CallOpen:

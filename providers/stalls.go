@@ -17,22 +17,23 @@ var stalled = &stream.Diagnosis{
 	Advice:       "Set a limit in your client for the time without a delta. Pings must not reset this time. Retry the request.",
 }
 
-// Silences that are too long while nothing is known about the usual ones, and the shortest that ever is.
+// The limits of silences. maxCallSilence and maxOtherSilence apply while the usual gaps are unknown. A silence
+// shorter than minStall is never a stall.
 const (
 	maxCallSilence  = 30 * time.Second  // inside the arguments of a call: a model doesn't pause there to think
 	maxOtherSilence = 120 * time.Second // after a call
 	minStall        = 20 * time.Second
-	minKnownGaps    = 30 // from so many gaps on, the usual ones are known
+	minKnownGaps    = 30 // number of gaps from which on the usual gaps are known
 )
 
 // silence finds the longest silence between the deltas of a turn.
 type silence struct {
 	x       *Exchange
 	usual   *[numGapKinds]gapCounts // of the turn's model and host; nil before the first delta
-	last    time.Duration           // when the latest delta arrived
-	kind    gapKind                 // what it was
+	last    time.Duration           // arrival time of the latest delta
+	kind    gapKind                 // kind of the latest delta
 	named   bool                    // a call has begun
-	pings   int                     // since then
+	pings   int                     // number of pings since the latest delta
 	deltas  int
 	longest stall
 	over    bool // the turn has a finish reason
@@ -48,7 +49,7 @@ type stall struct {
 	usual  string // the usual gaps, in words
 }
 
-// gapKind is what a delta is part of.
+// gapKind is the kind of content that a delta belongs to.
 type gapKind uint8
 
 const (
@@ -137,10 +138,10 @@ func formatSeconds(d time.Duration) stream.Own {
 	return stream.Own(d.Round(100 * time.Millisecond).String())
 }
 
-// gapsKey is what the usual gaps depend on.
+// gapsKey identifies the model and the host, on which the usual gaps depend.
 type gapsKey struct{ model, host string }
 
-// maxGapKeys is for how many models and hosts the gaps are counted.
+// maxGapKeys is the maximum number of pairs of model and host for which gaps are counted.
 const maxGapKeys = 256
 
 // gapsOf returns the gaps that were seen so far with the model and host of a turn.
@@ -157,8 +158,8 @@ func (in *Inspector) gapsOf(x *Exchange, turn int32) *[numGapKinds]gapCounts {
 	return u
 }
 
-// UsualGap returns the gap inside arguments that 95 of 100 don't exceed, of the model and host of a turn. It is not
-// known until enough gaps were seen.
+// UsualGap returns the 95th percentile of the gaps inside arguments, for the model and host of a turn. known is false
+// until enough gaps were seen.
 func (v *View) UsualGap(t *stream.Turn) (usual time.Duration, known bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {
@@ -204,7 +205,7 @@ func (u *gapCounts) add(gap time.Duration) {
 	u.longest = max(u.longest, gap)
 }
 
-// usualGap returns the gap that 95 of 100 don't exceed.
+// usualGap returns the 95th percentile of the gaps.
 func (u *gapCounts) usualGap() time.Duration {
 	above := u.total / 20
 	for b := len(u.buckets) - 1; b >= 0; b-- {
@@ -223,7 +224,7 @@ func (u *gapCounts) isUnusual(gap time.Duration, kind gapKind, named bool) bool 
 	return kind == gapInArgs && gap > maxCallSilence || named && gap > maxOtherSilence
 }
 
-// usualWords describes the gaps before.
+// usualWords describes the earlier gaps.
 func (u *gapCounts) usualWords() string {
 	if u.total < minKnownGaps {
 		return "the usual gaps are unknown"

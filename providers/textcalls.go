@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// textCalls finds calls in the text or the reasoning of a turn: the provider's parser missed them.
+// textCalls finds calls in the text or the reasoning of a turn. The provider's parser missed these calls.
 type textCalls struct {
 	x        *Exchange
 	reported []int32 // the decoder's numbers of open turns whose call was reported
@@ -83,7 +83,7 @@ func (c *textCalls) declaredTools() textcall.Tools {
 	}}
 }
 
-// isClaude reports whether one of Claude's own hosts answered: they need no parser for text.
+// isClaude reports whether the response comes from one of Claude's own hosts, which need no parser for text.
 func (c *textCalls) isClaude(t *stream.Turn) bool {
 	if !strings.Contains(t.Model, "claude") {
 		return false

@@ -12,8 +12,8 @@ var budgetToThinking = &stream.Diagnosis{
 }
 
 const (
-	maxRestBytes   = 64  // text and arguments of a response that has nothing else than reasoning
-	minReasonShare = 0.9 // of the output
+	maxRestBytes   = 64  // maximum size of text and arguments in a response with only reasoning
+	minReasonShare = 0.9 // minimum share of reasoning in the output
 )
 
 // checkBudget reports a turn that a limit cut while it had only reasoning.

@@ -20,10 +20,10 @@ var toolChoiceIgnored = &stream.Diagnosis{
 // toolChoice is the part of a request that says which tools the model must or may call.
 type toolChoice struct {
 	required bool     // the response must have a call
-	none     bool     // it must not have one
-	single   bool     // it must not have several
+	none     bool     // the response must not have a call
+	single   bool     // the response must not have several calls
 	names    []string // the only tools that it may call; nil for all
-	field    string   // the field that says so
+	field    string   // the field that contains the choice
 }
 
 // readField reads one field of a request.
@@ -113,8 +113,8 @@ func (c *toolChoice) readConfig(v json.Value) {
 	}
 }
 
-// checkToolChoice compares a response that ended as it should with the request. A WebSocket, a log and a session
-// have no request that belongs to exactly one response.
+// checkToolChoice compares a response that ended normally with the request. A WebSocket, a log and a session have no
+// request that belongs to exactly one response.
 func (x *Exchange) checkToolChoice(e stream.Event, number int32) {
 	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn || len(x.turns) != 1 || x.HasManyRequests() ||
 		x.Head.Reconstructed || sessionOf(x.Head) != nil || x.gap.requestBytes > 0 || x.out.Refused || !isDecoded(x.Protocol) {
@@ -134,8 +134,8 @@ func (x *Exchange) checkToolChoice(e stream.Event, number int32) {
 	}
 }
 
-// describeConflict describes how a turn differs from the choice, or returns false. Calls that the provider ran count as calls,
-// but only calls of the client are restricted.
+// describeConflict describes how a turn differs from the choice, or returns false. Calls that the provider ran count
+// as calls, but only calls of the client are restricted.
 func (c *toolChoice) describeConflict(t *stream.Turn) (stream.Message, bool) {
 	byChoice := map[int32]int{}
 	var excluded *stream.Call

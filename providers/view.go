@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// View is the data at a moment: the fold of the events so far, or with At of the first ones, and the exchanges
-// as they were then. Results of its methods are valid until the next record is written.
+// View is the data at a moment: the fold of the events so far, and the exchanges as they were then. A view that At
+// returns has only the first events. Results of its methods are valid until the next record is written.
 type View struct {
 	in   *Inspector
 	past *pastView // nil for the present
@@ -50,7 +50,7 @@ func (v *View) Events() int {
 	return v.in.Timeline.Len()
 }
 
-// ArrivedEvents returns the number of events that really arrived: EndHere adds more.
+// ArrivedEvents returns the number of events that really arrived, without the events that EndHere added.
 func (v *View) ArrivedEvents() int {
 	if v.past != nil {
 		return v.past.events
@@ -119,8 +119,8 @@ func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	return v.in.Timeline.EventsBefore(live, min(before, v.ArrivedEvents()))
 }
 
-// Others returns the lines of the source outside of exchanges. Their times are not kept, so the past has
-// none.
+// Others returns the lines of the source outside of exchanges. Their times are not kept, so a view of the past has no
+// lines.
 func (v *View) Others() OtherLines {
 	if v.past != nil {
 		return OtherLines{}
@@ -183,9 +183,9 @@ func (v *View) Result(c *stream.Call) (result protocol.Part, ok bool) {
 	return result, false
 }
 
-// WallClock returns the wall-clock time of a time of an exchange. ok is false if it is unknown. Exchanges of
-// several captures count their times from different starts, by the clocks of different machines. An exchange
-// whose start was not seen uses that of its run, never another.
+// WallClock converts a time of an exchange to wall-clock time. ok is false if the start is unknown. Exchanges of
+// several captures count their times from different starts, by the clocks of different machines. An exchange whose
+// start was not seen uses the start of its run, never another start.
 func (v *View) WallClock(exchange int, at time.Duration) (clock time.Time, ok bool) {
 	if v.in.epoch.IsZero() || at < 0 {
 		return clock, false
@@ -224,15 +224,15 @@ func (v *View) Exchange(number int) *Exchange {
 // Within a record, it contains what the events so far report. A View of the past shows a moment.
 // Invariant: a moment contains no later facts, except for these:
 //
-//   - How an exchange is read, which is decided once, before its first turn.
+//  - The way an exchange is read, which is decided once, before its first turn.
 //   - The head of its request and the tools that it declares.
 //   - The remains of turns that are not fully kept: see stream.Timeline.At.
 
 // knownSince holds the event counts at which facts of an exchange became known.
 type knownSince struct {
-	since        int32 // it began
-	status       int32 // of its response
-	end          int32 // it ended, and everything was reported
+	since        int32 // the exchange began
+	status       int32 // the status of its response arrived
+	end          int32 // the exchange ended, and everything was reported
 	requestSizes []sizeAt
 }
 
@@ -251,7 +251,7 @@ func (k *knownSince) noteSize(events int32, size int64) {
 	k.requestSizes = append(k.requestSizes, sizeAt{events, size})
 }
 
-// requestSizeAt returns how many bytes of the request had arrived at event n.
+// requestSizeAt returns the number of request bytes that had arrived at event n.
 func (k *knownSince) requestSizeAt(n int32) int64 {
 	i := len(k.requestSizes)
 	for i > 0 && k.requestSizes[i-1].events > n {
@@ -284,16 +284,16 @@ func (k *knownSince) retract(told int32) {
 // eventCount returns the number of events.
 func (in *Inspector) eventCount() int32 { return int32(in.Timeline.Len()) }
 
-// At returns a view of the moment at which there were n events, 0 ≤ n ≤ Events of the present. It stays
-// there while more records are written. Results of its methods are valid until MoveTo or the next Write.
+// At returns a view of the moment at which there were n events, 0 ≤ n ≤ Events of the present. The view stays at that
+// moment while more records are written. Results of its methods are valid until MoveTo or the next Write.
 func (v *View) At(n int) *View {
 	then := &View{in: v.in, past: &pastView{events: v.clampEvent(n)}}
 	then.past.session = v.in.Timeline.At(then.past.events)
 	return then
 }
 
-// MoveTo moves a view of the past to another moment, and undoes EndHere. A few events ahead, the session
-// stays the same and gets these events; otherwise it is a new one.
+// MoveTo moves a view of the past to another moment, and undoes EndHere. If the moment is only a few events ahead,
+// the session stays the same and gets these events. Otherwise the session is a new one.
 func (v *View) MoveTo(n int) {
 	p, n := v.past, v.clampEvent(n)
 	if p.ends == nil && n == p.events && v.in.Timeline.IsCurrent(p.session) {
@@ -331,7 +331,7 @@ func (v *View) EndHere() {
 	}
 }
 
-// EndedHere is the reason of a response that EndHere ended.
+// EndedHere is the reason for the end of a response that EndHere ended.
 const EndedHere = "toolscope ended the response here on request: the rest is left out"
 
 // Ended reports whether EndHere is in effect.
@@ -497,7 +497,7 @@ func (v *View) EventsAt(t *stream.Turn, at time.Duration) int {
 	return n
 }
 
-// AfterEvent returns how many events there were after event n and its findings, which follow it.
+// AfterEvent returns the number of events up to event n and its findings, which follow it.
 func (v *View) AfterEvent(n int) int {
 	e := v.EventPrefix(n, 0)
 	for n++; n < v.ArrivedEvents(); n++ {

@@ -8,13 +8,13 @@ import (
 	"toolscope/stream"
 )
 
-// TurnState is what happens in a turn at a moment, as the bytes show it.
+// TurnState is the activity in a turn at a moment, as the bytes show it.
 type TurnState uint8
 
-// The states of a turn. The last two are silences: nothing of the model arrives any more.
+// The states of a turn. The last two are silences: no output of the model arrives any more.
 const (
 	SendingRequest   TurnState = iota // the request is not complete
-	Thinking                          // the provider has the request, and sends nothing of the model, or reasoning
+	Thinking                          // the provider has the request, and sends reasoning or no output of the model
 	WritingText                       // text arrives
 	WritingArguments                  // a call arrives
 	KeptAlive                         // only pings arrive
@@ -27,21 +27,21 @@ var turnStateWords = [NumTurnStates]string{"sending", "thinking", "text", "argum
 func (s TurnState) String() string { return turnStateWords[s] }
 
 const (
-	silentAfter = 3 * time.Second  // without a delta
-	pingLasts   = 30 * time.Second // after a ping, the turn is kept alive for so long
+	silentAfter = 3 * time.Second  // time without a delta
+	pingLasts   = 30 * time.Second // time for which a ping keeps the turn alive
 )
 
-// turnProgress follows a turn, and knows its state.
+// turnProgress follows the events of a turn to determine its state.
 type turnProgress struct {
-	sent  time.Duration // when the request was complete, or NoTime
+	sent  time.Duration // time at which the request was complete, or NoTime
 	kind  TurnState     // of the latest delta
-	since time.Duration // when the first delta of this kind in a row arrived
-	delta time.Duration // when the latest delta arrived, or NoTime
-	ping  time.Duration // when the latest ping since then arrived, or NoTime
+	since time.Duration // arrival time of the first delta of this kind in a row
+	delta time.Duration // arrival time of the latest delta, or NoTime
+	ping  time.Duration // arrival time of the latest ping since that delta, or NoTime
 }
 
-// stateAt returns the state at a time after the latest event, and until when it lasts if nothing else arrives; NoTime is
-// for ever.
+// stateAt returns the state at a time after the latest event. until is the time at which the state ends if nothing
+// else arrives; NoTime means never.
 func (p *turnProgress) stateAt(at time.Duration) (s TurnState, until time.Duration) {
 	switch {
 	case p.delta < 0 && at < p.sent:
@@ -77,18 +77,18 @@ func (p *turnProgress) followEvent(event stream.EventKind, at time.Duration) {
 	p.delta, p.ping = at, stream.NoTime
 }
 
-// Waiting is what an open exchange waits for, at a moment.
+// Waiting is the state of an open exchange that waits for the provider, at a moment.
 type Waiting struct {
 	State   TurnState
 	For     time.Duration // since the state began; in a silence, since the latest delta
 	Stalled bool          // the silence is much longer than usual
-	Usual   time.Duration // the gap that 95 of 100 don't exceed
+	Usual   time.Duration // 95th percentile of the gaps
 	Longest time.Duration // the longest gap
-	Gaps    int           // how many gaps were seen; 0 if they are too few to know
+	Gaps    int           // number of gaps so far; 0 if they are too few
 }
 
-// WaitingAt returns what an open exchange waits for at a time of its own. ok is false if it has ended, is answered by
-// toolscope, or has no times.
+// WaitingAt describes the wait of an open exchange at a time of its own. ok is false if the exchange has ended, if
+// toolscope responded to it, or if it has no times.
 func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	switch {
 	case v.past != nil, x.Ended, x.own, x.evicted, x.Head.NoDeltas, x.Head.EndUnknown, now < x.at, x.at < 0:
@@ -137,8 +137,8 @@ func (x *Exchange) LastProgressAt() time.Duration {
 	return x.at
 }
 
-// TimeSpent returns how long a turn was in each state, from its request to its end or the latest bytes. It is not known
-// if the source has no times, or the events were evicted.
+// TimeSpent returns the time that a turn spent in each state, from its request to its end or the latest bytes. known
+// is false if the source has no times, or the events were evicted.
 func (v *View) TimeSpent(t *stream.Turn) (spent [NumTurnStates]time.Duration, known bool) {
 	x := v.Exchange(t.Exchange)
 	at, end := v.RequestStart(t), t.ClosedAt
@@ -175,7 +175,7 @@ func (v *View) TimeSpent(t *stream.Turn) (spent [NumTurnStates]time.Duration, kn
 	return spent, true
 }
 
-// requestEnd returns when the last bytes of the request of an HTTP exchange were sent, or NoTime.
+// requestEnd returns the time at which the last bytes of an HTTP exchange's request were sent, or NoTime.
 func (x *Exchange) requestEnd() time.Duration {
 	n := x.Request.Records()
 	if n == 0 || isWebSocket(x.Head) {
