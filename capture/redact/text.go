@@ -601,6 +601,10 @@ func (s *textRedactor) dropText(channel uint64) {
 	m := t.all[channel]
 	s.endText(m)
 	delete(t.all, channel)
-	t.order = slices.DeleteFunc(t.order, func(c uint64) bool { return c == channel })
-	t.waiting = slices.DeleteFunc(t.waiting, func(w *matcher) bool { return w == m })
+	if i := slices.Index(t.order, channel); i >= 0 { // usually the first
+		t.order = slices.Delete(t.order, i, i+1)
+	}
+	if i := slices.Index(t.waiting, m); i >= 0 {
+		t.waiting = slices.Delete(t.waiting, i, i+1)
+	}
 }
