@@ -3,23 +3,23 @@ package redact
 import "bytes"
 
 const (
-	maxArmorGap   = 1024     // characters between two lines of a private key
-	maxArmorChars = 64 << 10 // characters of a private key
-	sureArmorGap  = 64       // characters between two lines of a private key whose next line need not look random
+	maxArmorGap   = 1024     // maximum number of characters between two lines of a private key
+	maxArmorChars = 64 << 10 // maximum number of characters of a private key
+	sureArmorGap  = 64       // a line after at most that many characters need not look random
 )
 
-// keyArmor is the text form of a private key that is being read. Every run of 20 characters of base64
-// belongs to it, whatever is between the runs: numbers of lines, quotes, tags. The first run is replaced,
-// and the other runs are removed. Everything between the runs stays.
+// keyArmor is the text form of a private key that is being read. Every run of 20 characters of base64 belongs
+// to it. Other text may be between the runs: numbers of lines, quotes, tags. The first run is replaced, and the
+// other runs are removed. All text between the runs stays.
 type keyArmor struct {
 	open bool
 	body bool // the first run was replaced
-	gap  int  // characters since the latest run
-	size int  // characters since its beginning
+	gap  int  // number of characters since the latest run
+	size int  // number of characters since the beginning of the key
 }
 
-// Rules for the runs of a private key: the first run, which must look random; later runs; and a last run
-// that is too short for these rules, if the key ends in the next line.
+// These are rules for the runs of a private key. The first run must look random. Later runs need not. The last
+// run may be too short for these rules, if the key ends in the next line.
 var (
 	armorFirst = armorRule(rule{shape: `[A-Za-z0-9+/=]{20,}`, is: looksArmored})
 	armorNext  = armorRule(rule{shape: `[A-Za-z0-9+/=]{20,}`})
@@ -54,7 +54,7 @@ func startsArmor(text []byte) bool {
 // armorEnds are the beginnings of the last line of a private key.
 var armorEnds = [][]byte{[]byte("--END"), []byte("-- END"), []byte("Private-MAC")}
 
-// passChar follows a character that stays.
+// passChar updates k after a character that is not removed.
 func (k *keyArmor) passChar(before []byte) {
 	if k.gap++; k.gap > maxArmorGap || k.size > maxArmorChars {
 		*k = keyArmor{}
@@ -83,7 +83,7 @@ func (k *keyArmor) nextRules(last, c byte) []*rule {
 	return []*rule{armorFirst}
 }
 
-// looksArmored reports whether a run of base64 is not the name of a variable or a function, nor a path.
+// looksArmored reports whether a run of base64 is neither the name of a variable or a function nor a path.
 func looksArmored(text []byte) bool {
 	return containsRange(text, 'A', 'Z') && looksEncoded(text)
 }
@@ -93,8 +93,8 @@ func looksEncoded(text []byte) bool {
 		countClassChanges(text)*4 >= len(text)
 }
 
-// armorTailLen returns the length of a short run that ends a private key: no other run follows in its
-// line, and the key ends in the next line. It returns 0 for any other run.
+// armorTailLen returns the length of a short run that ends a private key. No other run may follow in its line,
+// and the key must end in the next line. It returns 0 for any other run.
 func armorTailLen(text []byte) int {
 	n := 0
 	for n < len(text) && inArmor[text[n]] {
@@ -117,16 +117,16 @@ func armorTailLen(text []byte) int {
 	return 0
 }
 
-// streamPrefix is the beginning of an event stream's line, without a secret in it: up to the quote of the
-// first text that continues from event to event. Most events of a stream begin alike. After the same
-// text, and with the same known values, the search of an equal beginning has the same outcome. So it need
-// not be searched again.
+// streamPrefix is the beginning of an event stream's line that contains no secret. It ends at the quote of the
+// first text that continues from event to event. Most events of a stream begin alike. After the same text, and
+// with the same known values, the search of an equal beginning has the same result. So it need not be searched
+// again.
 type streamPrefix struct {
-	line   []byte      // as it is written, with the quote
-	before []byte      // the last characters outside of strings before it
-	known  int         // how many spellings of values are known
-	after  []byte      // the last characters outside of strings before the quote
-	stack  []container // open containers at its end
+	line   []byte      // the prefix in its escaped form, with the quote
+	before []byte      // the last characters outside strings before the prefix
+	known  int         // number of known spellings of values
+	after  []byte      // the last characters outside strings before the quote
+	stack  []container // open containers at the end of the prefix
 }
 
 // streamPrefixes holds the latest prefixes of a stream.
@@ -135,13 +135,13 @@ type streamPrefixes struct {
 	next int // index to replace
 
 	line   []byte // the read bytes, from the beginning of a line that may have a new prefix, or nil
-	at     int64  // its place
-	before []byte // the characters before it
-	edits  int    // number of edits before it
+	at     int64  // place of the line
+	before []byte // the characters before the line
+	edits  int    // number of edits before the line
 }
 
-// atLine reports whether c begins a line of an event stream, and no state before it matters except that
-// in streamPrefix.
+// atLine reports whether c begins a line of an event stream, and only the state in streamPrefix matters from
+// before it.
 func (l *lexer) atLine(c byte) bool {
 	return l.bol && l.prefix == 0 && !l.keyed && bytes.IndexByte(eventLines, c) >= 0 && l.s.outside.isIdle()
 }
@@ -149,7 +149,7 @@ func (l *lexer) atLine(c byte) bool {
 // eventLines are the first characters of the lines of an event stream.
 var eventLines = []byte("deir:")
 
-// skipPrefix skips a known prefix and returns its length. If there is none, it records where the line
+// skipPrefix skips a known prefix and returns its length. If there is none, it records the place where the line
 // begins.
 func (l *lexer) skipPrefix(p []byte, at int64) int {
 	o, out := &l.openings, l.s.outside
@@ -168,7 +168,7 @@ func (l *lexer) skipPrefix(p []byte, at int64) int {
 	return 0
 }
 
-// openStringAt begins the string after a quote that ends at a place, and stores the prefix of its line.
+// openStringAt begins the string after a quote that ends at the place end, and stores the prefix of the line.
 func (l *lexer) openStringAt(end int64) {
 	o := &l.openings
 	plain := l.s.outside.isIdle() && len(l.s.edits) == o.edits

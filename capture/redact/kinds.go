@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// shapes are the secrets that are recognised by their shape. The lengths are the shortest that vendors
-// issue, or shorter. More specific rules come first.
+// shapes are the secrets that are recognised by their shape. The minimum lengths are those of the shortest keys
+// that vendors issue, or shorter. More specific rules come first.
 var shapes = []*rule{
 	// Model providers.
 	{name: "anthropic-key", shape: `sk-ant-[\w-]{20,}`, hit: "sk-ant-api03-{93}AA", miss: "sk-ant-colony-size", from: "platform.claude.com: Admin API"},
@@ -181,7 +181,7 @@ var shapes = []*rule{
 	{name: "dnkey", alone: true, shape: `dnkey-[\w=-]{26}-[\w=-]{52}`, hit: "dnkey-{26}-{52}", miss: "dnkey-{6}", from: "shape seen in gitleaks"},
 	{name: "grafana-token", shape: `eyJrIjoi[A-Za-z0-9]{60,}={0,3}`, hit: "eyJrIjoi{90}", miss: "eyJrIjoi{9}", from: "shape seen in gitleaks"},
 
-	// Forms of many programs.
+	// Forms that many programs use.
 	{name: "jwt", shape: `eyJ[\w-]{8,}\.eyJ[\w.-]{2,}`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIi{30}.{43}", miss: "eyJhbGciOiJIUzI1NiJ9.and.more", from: "RFC 7519"},
 	{name: "jwe", shape: `eyJ[\w-]{12,}\.\.[\w-]{10,}\.[\w.-]{20,}`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJkaXIi{20}..{16}.{80}.{22}", miss: "eyJhbGciOiJkaXIi..and.more", from: "RFC 7516"},
 	{name: "jwe", shape: `eyJ[\w-]{12,}\.[\w-]{40,}\.[\w-]{10,}\.[\w.-]{20,}`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJSU0Et{20}.{120}.{16}.{80}.{22}", miss: "eyJhbGciOiJkaXIi.and.more.than", from: "RFC 7516"},
@@ -198,28 +198,28 @@ var shapes = []*rule{
 	{name: "private-key", shape: `LS0tLS1CRUdJTi(?:BSU0EgUFJJVkFURSB|BQUklWQVRFIE|BFQyBQUklWQVRFIE|BPUEVOU1NIIFBSSVZBVEUg|BFTkNSWVBURUQgUFJJVkFURSB)[A-Za-z0-9+/=]{40,}`, hit: "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t{200}", miss: "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t{200}", from: "RFC 7468, in base64"},
 }
 
-// rule describes one kind of secret: a shape, and the text required before it.
+// rule describes one kind of secret: its shape, and the text required before it.
 type rule struct {
-	name  string                   // in the replacement
-	after string                   // the text required before the secret, which stays; "" if the shape suffices
+	name  string                   // name of the kind in the replacement
+	after string                   // the text required before the secret; it is kept; "" if the shape suffices
 	shape string                   // a regular expression, see parseShape
-	fit   func(text []byte) int    // length of the part to check, 0 for none; nil: all of it
-	is    secretCheck              // whether that part is a secret; nil: it is
-	alone bool                     // only at the beginning of a word, since words end like its beginning
-	keep  bool                     // quotes, and the character after a backslash, stay
-	where func(before []byte) bool // whether the text before, which ends with after, is right; nil: it is
+	fit   func(text []byte) int    // returns the length of the part to check, 0 for none; nil: the complete text
+	is    secretCheck              // reports whether that part is a secret; nil: it is always one
+	alone bool                     // only at the beginning of a word, because words end like the secret begins
+	keep  bool                     // quotes, and the character after a backslash, are not replaced
+	where func(before []byte) bool // reports whether the text before, which ends with after, is right; nil: always
 
-	// A text that the rule finds, a similar one that it doesn't, and the source of the facts. {n} stands
-	// for n random letters and digits, {xn} for hexadecimal ones, {un} for upper case ones, {dn} for
-	// digits. So this file contains no real key, and nothing that a scanner takes for one. The source is a
-	// standard or a page of the vendor that shows the shape, or says where else the shape was seen.
+	// hit is a text that the rule finds, miss a similar text that it doesn't find, and from the source of the
+	// facts. {n} means n random letters and digits, {xn} hexadecimal digits, {un} upper case letters and
+	// digits, {dn} digits. So this file contains no real key, and no text that a scanner mistakes for one. The
+	// source is a standard or a vendor's page that shows the shape, or a note where else the shape was seen.
 	hit, miss, from string
 
 	expects expectationKind // how a value after that text begins
 
 	parts []shapePart     // of the shape
-	heads []string        // its possible beginnings, up to four characters; none for a digest
-	ends  func(byte) bool // what may follow; nil: anything
+	heads []string        // its possible beginnings, up to four characters; empty for a digest
+	ends  func(byte) bool // reports whether a character may follow; nil: any may
 }
 
 // secretCheck reports whether a text with a rule's shape is a secret.
@@ -240,8 +240,8 @@ func compileRules(rules []*rule) (list []*rule) {
 	return list
 }
 
-// canGlue reports whether the rule also finds secrets directly after a letter or a digit: its beginning
-// is too specific to be the end of another word.
+// canGlue reports whether the rule also finds secrets directly after a letter or a digit. It does if the
+// secret's beginning is too specific to be the end of another word.
 func (r *rule) canGlue() bool {
 	sign := strings.IndexAny(r.shape, "-_")
 	return len(r.heads[0]) == 4 && !r.alone && sign > 0 && sign < strings.IndexByte(r.shape+"[", '[')
@@ -250,8 +250,8 @@ func (r *rule) canGlue() bool {
 // endsBefore reports whether c may follow the secret.
 func (r *rule) endsBefore(c byte) bool { return r.ends == nil || r.ends(c) }
 
-// noName excludes characters that continue an identifier, noCall also those that make it a call or a
-// field of a program.
+// noName excludes characters that continue an identifier. noCall also excludes characters that make it a call
+// or a field of a program.
 func noName(c byte) bool { return !alnum[c] && c != '_' }
 func noCall(c byte) bool { return noName(c) && c != '(' && c != '.' && c != '[' }
 
@@ -278,15 +278,15 @@ const (
 	visible = "[^\\x00-\\x20\"'`\\\\<>[\\](){}&;,|$^\\x7f-\\xff]" // a value in a line of text
 )
 
-// word and sqlText are values of a command line and of SQL.
+// word and sqlText are shapes of values on a command line and in SQL.
 const (
 	word        = "[^\\x00-\\x20\"'`\\\\<>\\x7f-\\xff]"
 	pgpassField = "[^:\\x00-\\x20\"'`\\\\]{0,62}"
 	sqlText     = "[^\\x00-\\x1f\"'\\\\\\x7f]{8,}"
 )
 
-// contexts are the secrets that are recognised by the text before them. That text is public: it stays,
-// and is not held back.
+// contexts are the secrets that are recognised by the text before them. That text is public: it is not replaced
+// or held back.
 var contexts = []*rule{
 	{name: "bearer", after: "Bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Bearer  {40}", miss: "Bearer token-based-authentication", from: "RFC 6750"},
 	{name: "bearer", after: "bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "RFC 6750"},
@@ -357,7 +357,7 @@ func isNetrcLine(tail []byte) bool {
 	return bytes.Contains(tail, []byte("login ")) || bytes.Contains(tail, []byte("machine "))
 }
 
-// countTrailing returns how many characters of a class a text ends with.
+// countTrailing returns the number of characters of a class at the end of a text.
 func countTrailing(text []byte, class *[256]bool) (n int) {
 	for n < len(text) && class[text[len(text)-1-n]] {
 		n++
@@ -365,7 +365,7 @@ func countTrailing(text []byte, class *[256]bool) (n int) {
 	return n
 }
 
-// commandOf requires a program in the line.
+// commandOf requires one of the programs in the line.
 func commandOf(programs ...string) func(tail []byte) bool {
 	return func(tail []byte) bool {
 		line := tail[bytes.LastIndexByte(tail, '\n')+1:]

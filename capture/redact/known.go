@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	maxRequestSecrets = 16 << 10 // secrets of requests that are searched for by value
-	maxServerSecrets  = 4 << 10  // secrets set by servers: they can't crowd out those of requests
-	maxKnownChars     = window   // characters of a secret that are compared
+	maxRequestSecrets = 16 << 10 // maximum number of secrets of requests that are searched for by value
+	maxServerSecrets  = 4 << 10  // maximum number of secrets set by servers: they can't displace secrets of requests
+	maxKnownChars     = window   // maximum number of characters of a secret that are compared
 )
 
-// knownValues holds the secrets that are searched for by value, in the form in which texts are compared:
-// each secret as it is, and in every spelling in base64, hexadecimal digits and HTML. They are never
-// forgotten. The time to find a secret hardly depends on their number: four characters decide whether a
+// knownValues holds the secrets that are searched for by value. They are in the form in which texts are
+// compared: each secret as it is, and in every spelling in base64, hexadecimal digits and HTML. They are never
+// forgotten. The time to find a secret hardly depends on their number, because four characters decide whether a
 // sorted list is searched.
 type knownValues struct {
 	sorted []*knownValue
 	first  [256]bool
-	grams  *fourGrams // of their beginnings
-	held   [2]int     // secrets of requests and of responses
+	grams  *fourGrams // of the values' beginnings
+	held   [2]int     // number of secrets of requests and of responses
 }
 
 // knownValue is one spelling of one secret.
 type knownValue struct {
 	text   string // the characters that are compared
 	rest   string // the remaining characters of a long one
-	secret string // the secret that it spells
+	secret string // the secret, of which this is a spelling
 	where  string // where the secret was first seen
 }
 
@@ -39,7 +39,8 @@ func (k *knownValues) find(text string) (at int, found bool) {
 	return slices.BinarySearchFunc(k.sorted, text, func(v *knownValue, text string) int { return strings.Compare(v.text, text) })
 }
 
-// match reports whether a text is a known value, and whether it is the beginning of a longer one.
+// match returns the known value that is equal to a text, or nil. longer reports whether the text is the
+// beginning of a longer one.
 func (k *knownValues) match(text []byte) (exact *knownValue, longer bool) {
 	at, found := k.find(string(text))
 	if found {
@@ -49,7 +50,7 @@ func (k *knownValues) match(text []byte) (exact *knownValue, longer bool) {
 	return exact, at < len(k.sorted) && strings.HasPrefix(k.sorted[at].text, string(text))
 }
 
-// findSecret returns the known value of a secret's literal spelling.
+// findSecret returns the known value for the literal spelling of a secret, or nil.
 func (k *knownValues) findSecret(secret string) *knownValue {
 	at, found := k.find(truncateValue(secret))
 	if !found || k.sorted[at].secret != secret {
@@ -58,7 +59,7 @@ func (k *knownValues) findSecret(secret string) *knownValue {
 	return k.sorted[at]
 }
 
-// add adds a secret. It reports whether there was room.
+// add adds a secret. It returns false if there is no room.
 func (k *knownValues) add(secret, where string, answered bool) bool {
 	if k.findSecret(secret) != nil {
 		return true
@@ -82,7 +83,7 @@ func (k *knownValues) insertValue(v *knownValue) {
 	switch {
 	case !found:
 		k.sorted = slices.Insert(k.sorted, at, v)
-	case v.text == truncateValue(v.secret): // its literal spelling wins over an encoding of another
+	case v.text == truncateValue(v.secret): // the literal spelling of a secret wins over an encoding of another one
 		k.sorted[at] = v
 	}
 	k.first[v.text[0]] = true
@@ -107,8 +108,8 @@ var htmlForms = []*strings.Replacer{
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "/", "&#x2F;", "`", "&#x60;", "=", "&#x3D;"),
 }
 
-// spellings returns the texts that are compared to find a secret: the secret itself, and its spellings in
-// form encoding, hexadecimal digits, HTML and base64.
+// spellings returns the texts that are compared to find a secret. They are the secret itself, and its spellings
+// in form encoding, hexadecimal digits, HTML and base64.
 func spellings(secret string) []string {
 	digits := hex.EncodeToString([]byte(secret))
 	list := append(base64Forms(secret), secret, digits, strings.ToUpper(digits))
@@ -123,8 +124,8 @@ func spellings(secret string) []string {
 	return list
 }
 
-// base64Forms returns the characters that base64, in either alphabet, always has for a secret, whatever
-// bytes are before and after the secret. Three bytes become four characters, so there are three ways.
+// base64Forms returns the base64 characters, in either alphabet, that a secret has independent of the bytes
+// before and after it. Three bytes become four characters, so there are three forms.
 func base64Forms(secret string) (list []string) {
 	for before := range 3 {
 		padded := make([]byte, before, before+len(secret))
@@ -140,25 +141,25 @@ func base64Forms(secret string) (list []string) {
 	return list
 }
 
-// character is one decoded character of a text, and where its spelling is in the input. An escape that is
-// cut by the end of a delta is in several places. A character beyond ASCII becomes several bytes: the
-// first has all places, the others none.
+// character is one decoded character of a text, with the place of its spelling in the input. An escape that the
+// end of a delta cuts has several places. A character beyond ASCII becomes several bytes: the first has all
+// places, and the others have none.
 type character struct {
 	c    byte
 	at   span
 	more []span
 }
 
-// unescaper decodes the escapes of a text: JSON in JSON in JSON, percent-encoding. It need not know the
-// depth. JSON doubles the backslashes of the text that it quotes and puts one before each quote. So a run
-// of backslashes and the character after it are one character at every depth: `\n`, `\\n` and `\\\\n` all
-// decode to the same line break for a search for secrets.
+// unescaper decodes the escapes of a text: JSON in JSON in JSON, and percent-encoding. It doesn't need to know
+// the depth. JSON doubles the backslashes of the text that it quotes and puts one before each quote. So a run
+// of backslashes and the character after it are one character at every depth. For a search for secrets, `\n`,
+// `\\n` and `\\\\n` all decode to the same line break.
 //
-// It is tolerant: if the text meant a backslash and an n, it finds a line break too. That does no harm,
-// since a text is only searched in this form and never written in it.
+// It is tolerant: it also finds a line break in a text that contains a backslash and an n. That does no harm,
+// because a text is only searched in this form and never written in it.
 type unescaper struct {
 	state  unescapeState
-	pieces []character // of an unfinished escape
+	pieces []character // characters of an unfinished escape
 	digits int         // digits of the code so far
 	code   rune        // value of those digits
 }
@@ -172,13 +173,13 @@ const (
 	spellPercent               // a percent sign, and maybe a digit
 )
 
-const maxBackslashes = 64 // longest run of backslashes
+const maxBackslashes = 64 // maximum length of a run of backslashes
 
 var escapeMeans = [256]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': ' ', 'f': ' ', '"': '"', '\'': '\'', '/': '/', '`': '`'}
 
 func (p *unescaper) isIdle() bool { return p.state == spellNone }
 
-// read takes the next character as it is written and passes the decoded ones to out.
+// read reads the next character in its escaped form, and passes the decoded characters to out.
 func (p *unescaper) read(u character, out func(character)) {
 	switch p.state {
 	case spellSlashes:
@@ -227,8 +228,8 @@ func (p *unescaper) afterSlash(u character, out func(character)) {
 	}
 }
 
-// ownSlashes passes on the backslashes of a run that are not part of the escape. JSON doubles all of them
-// each time, so an escape has 1, 2, 4 or 8.
+// ownSlashes passes on the backslashes of a run that are not part of the escape. JSON doubles all backslashes
+// at each depth, so an escape has 1, 2, 4 or 8.
 func (p *unescaper) ownSlashes(out func(character)) {
 	n := len(p.pieces)
 	if own := n - n&-n; own > 0 {
@@ -296,7 +297,7 @@ func (p *unescaper) emitRune(c rune, out func(character)) {
 	}
 }
 
-// emitLiteral passes the characters of an invalid escape on as they are, and then u.
+// emitLiteral passes on the characters of an invalid escape unchanged, and then u.
 func (p *unescaper) emitLiteral(u character, out func(character)) {
 	pieces := append([]character(nil), p.pieces...)
 	slashes := 0
@@ -325,7 +326,7 @@ func (p *unescaper) finish(out func(character)) {
 	}
 }
 
-// pendingFrom returns where the unfinished escape begins, or limit.
+// pendingFrom returns the place where the unfinished escape begins, or limit.
 func (p *unescaper) pendingFrom(limit int64) int64 {
 	if p.state == spellNone {
 		return limit
@@ -333,7 +334,7 @@ func (p *unescaper) pendingFrom(limit int64) int64 {
 	return firstPending(p.pieces, limit)
 }
 
-// mergeCharacters returns one character with the places of several.
+// mergeCharacters returns one character with the places of several characters.
 func mergeCharacters(pieces []character, c byte) character {
 	whole := pieces[0]
 	whole.c, whole.more = c, append([]span(nil), whole.more...)
@@ -358,7 +359,7 @@ func (u *character) addSpan(at span) {
 	u.more = append(u.more, at)
 }
 
-// places iterates over the places of a character that are not passed on.
+// places iterates over the places of a character that have not been passed on.
 func (u *character) places(yield func(span) bool) {
 	if u.at.from >= 0 && !yield(u.at) {
 		return
@@ -370,7 +371,7 @@ func (u *character) places(yield func(span) bool) {
 	}
 }
 
-// spelledWidth returns how many bytes a character is written with.
+// spelledWidth returns the number of bytes in the spelling of a character.
 func (u *character) spelledWidth() int {
 	n := int(u.at.to - u.at.from)
 	for _, at := range u.more {
@@ -379,7 +380,7 @@ func (u *character) spelledWidth() int {
 	return n
 }
 
-// firstPending returns the first place of the characters that is not passed on, or limit.
+// firstPending returns the first place of the characters that has not been passed on, or limit.
 func firstPending(units []character, limit int64) int64 {
 	for i := range units {
 		for at := range units[i].places {
@@ -396,7 +397,7 @@ func markPassed(units []character) {
 	}
 }
 
-// normaliseText returns a text in the decoded form, in which texts are compared.
+// normaliseText returns a text in the decoded form in which texts are compared.
 func normaliseText(text string) string {
 	var p unescaper
 	out := make([]byte, 0, len(text))

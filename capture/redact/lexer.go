@@ -6,16 +6,16 @@ import (
 	"toolscope/stream/json"
 )
 
-const maxDepth = 128 // nested containers that are tracked
+const maxDepth = 128 // maximum depth of nested containers that are tracked
 
-// lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or not
-// JSON at all. It passes their characters on as they are written, each string to the text of its place.
-// Characters outside strings form a text of their own. It holds back only one thing: the "data: " of an
+// lexer finds the JSON strings in a text. The text may be JSON, an event stream of JSON, lines of JSON, or not
+// JSON. The lexer passes on the characters of strings in their escaped form, each string to the text of its
+// place. Characters outside strings form a text of their own. It holds back only one thing: the "data: " of an
 // event stream after a line break inside a secret.
 type lexer struct {
 	s      *textRedactor
 	stack  []container
-	beyond int // how many containers are open beyond maxDepth
+	beyond int // number of open containers beyond maxDepth
 
 	inString bool
 	isKey    bool
@@ -25,9 +25,9 @@ type lexer struct {
 	before   byte // the latest byte outside strings
 	keyed    bool // a key has just ended
 	bol      bool // at the beginning of a line
-	prefix   int  // inside a secret: how many characters of an event stream's "data: " were read
+	prefix   int  // inside a secret: number of characters of an event stream's "data: " that were read
 
-	hash    uint64 // of the string, if noted
+	hash    uint64 // hash of the string, if noted
 	skipped []byte // the string, if it was not searched
 
 	openings streamPrefixes
@@ -38,12 +38,12 @@ type container struct {
 	array   bool
 	wantKey bool
 	fixed   bool       // its strings are not deltas: arguments that are an object, and results
-	n       uint64     // element of an array
+	n       uint64     // number of the array's element
 	key     uint64     // hash of the current key
 	place   uint64     // hash of the keys and numbers that lead here
 	index   uint64     // hash of the indexes so far: identifies one of several parallel texts
-	field   keyMeaning // the current value
-	named   secretName // set if a name for the value is in the field or the element before it
+	field   keyMeaning // meaning of the key of the current value
+	named   secretName // set if the field or the element before it has a name for the value
 	hasName bool
 }
 
@@ -92,7 +92,7 @@ func (l *lexer) read(p []byte, at int64) {
 
 func (l *lexer) finish() { l.retractPrefix(l.s.pos) }
 
-// readOutside reads up to the next string, or the next line.
+// readOutside reads up to the next string or the next line.
 func (l *lexer) readOutside(p []byte, at int64) int {
 	out := l.s.outside
 	if l.bol {
@@ -100,7 +100,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 			return l.lineStart(p[0], at)
 		}
 		l.bol = false
-		if bytes.IndexByte([]byte("deir:"), p[0]) >= 0 { // a line of an event stream: everything before has ended
+		if bytes.IndexByte([]byte("deir:"), p[0]) >= 0 { // a line of an event stream: all before it has ended
 			l.stack, l.beyond = l.stack[:0], 0
 		}
 	}
@@ -110,7 +110,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 	if n == len(p) || p[n] == '\n' {
 		text = p[:n]
 	}
-	if keyed && out.isIdle() && len(text) > 0 && text[0] == ':' { // it is not an assignment here: the value has its own text
+	if keyed && out.isIdle() && len(text) > 0 && text[0] == ':' { // not an assignment here: the value has its own text
 		out.passOver(text[:1])
 		from = 1
 	}
@@ -127,8 +127,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 	return n + 1
 }
 
-// scanStructure follows the structure up to the next quote or line break, and hashes numbers that are an
-// index.
+// scanStructure follows the structure up to the next quote or line break. It hashes numbers that are an index.
 func (l *lexer) scanStructure(p []byte) int {
 	for n, c := range p {
 		if l.keyed && c != ' ' && c != '\t' && c != '\r' && c != '\n' {
@@ -153,8 +152,8 @@ func (l *lexer) scanStructure(p []byte) int {
 	return len(p)
 }
 
-// retractKey takes the character after a key. If it is not a colon, the key was an ordinary string, in a
-// text that is not JSON.
+// retractKey checks the character after a key. If it is not a colon, the key was an ordinary string in a text
+// that is not JSON.
 func (l *lexer) retractKey(c byte) {
 	l.keyed = false
 	if top := l.top(); top != nil && c != ':' {
@@ -162,8 +161,8 @@ func (l *lexer) retractKey(c byte) {
 	}
 }
 
-// lineStart skips the field name of an event stream's line, so that a secret may contain line breaks
-// there.
+// lineStart skips the field name at the beginning of an event stream's line, so that a secret may contain line
+// breaks there.
 func (l *lexer) lineStart(c byte, at int64) int {
 	const prefix = "data: "
 	if l.prefix < len(prefix) && c == prefix[l.prefix] {
@@ -180,7 +179,7 @@ func (l *lexer) lineStart(c byte, at int64) int {
 	return 0
 }
 
-// retractPrefix reads a partial field name, which ends before at, as text.
+// retractPrefix reads a partial field name as text. The field name ends before the place at.
 func (l *lexer) retractPrefix(at int64) {
 	n := l.prefix
 	l.prefix = 0
@@ -275,8 +274,8 @@ func (l *lexer) openString() {
 	l.expectValue(top)
 }
 
-// expectValue sets the expectation of a string that is a credential by its key, or by the text before the
-// quote.
+// expectValue sets the expectation for a string that is a credential because of its key, or because of the text
+// before the quote.
 func (l *lexer) expectValue(top *container) {
 	m, out := l.s.inside, l.s.outside
 	switch {
@@ -295,7 +294,7 @@ func (l *lexer) expectValue(top *container) {
 	}
 }
 
-// readString reads the next bytes of a string. It returns how many.
+// readString reads the next bytes of a string and returns their number.
 func (l *lexer) readString(p []byte, at int64) int {
 	n := l.stringRun(p)
 	switch {
@@ -315,8 +314,8 @@ func (l *lexer) readString(p []byte, at int64) int {
 	return 1
 }
 
-// stringRun returns how far a string continues: to its end, to a line break, or to the end of p, possibly
-// in the middle of an escape.
+// stringRun returns the number of bytes up to the end of the string, a line break, or the end of p. The end of
+// p may be in the middle of an escape.
 func (l *lexer) stringRun(p []byte) (n int) {
 	if l.escaped {
 		l.escaped, n = false, 1
@@ -334,8 +333,8 @@ func (l *lexer) stringRun(p []byte) (n int) {
 	return min(n, len(p))
 }
 
-// isSelfContained reports whether the string ends after its first n bytes, is in a JSON container, and
-// is neither a key nor part of a longer text.
+// isSelfContained reports whether the string ends after its first n bytes, is in a JSON container, and is
+// neither a key nor part of a longer text.
 func (l *lexer) isSelfContained(p []byte, n int) bool {
 	return n < len(p) && p[n] == '"' && !l.joined && !l.isKey && l.top() != nil
 }
@@ -371,8 +370,8 @@ func (l *lexer) closeString() {
 	l.s.pauseText(l.joined)
 }
 
-// nameOfNext returns the secretName that a string gives to the next value: the next element of a list, or the
-// field "value".
+// nameOfNext returns the secretName that a string gives to the next value. That value is the next element of a
+// list, or the field "value".
 func (l *lexer) nameOfNext(top *container) (secretName, bool) {
 	name := l.s.inside.allRead()
 	if l.skipped != nil {

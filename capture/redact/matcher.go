@@ -7,69 +7,69 @@ import (
 	"strings"
 )
 
-// span is the place of a character in the input. A negative from means that the character was passed on,
-// or must be.
+// span is the place of a character in the input. A negative from means that the character was passed on, or
+// must be passed on.
 type span struct{ from, to int64 }
 
 var passed = span{-1, -1}
 
-// matcher searches for secrets in one text, one decoded character after the other. Its behaviour depends
-// on these characters only, not on how they arrive.
+// matcher searches for secrets in one text, character by character. The characters are decoded. Its behaviour
+// depends only on these characters, not on the chunks in which they arrive.
 //
-// A candidate begins at the start of a word and is held back until it is decided. Secrets that are not at
-// the start of a word are found without holding text back: after a context, which is public; and glued to
-// a letter or a digit, where the first three characters are passed on before the decision.
+// A candidate begins at the start of a word and is held back until it is decided. Two kinds of secrets inside
+// words are found without holding text back. One kind follows a context, which is public. The other is glued to
+// a letter or a digit: its first three characters are passed on before the decision.
 type matcher struct {
 	channel uint64 // of the text
 	spell   unescaper
 	tail    []byte // the last characters that were passed on
-	gram    uint32 // the last four of them
+	gram    uint32 // the last four characters of the tail
 
-	trial trial       // held back, before text: it may begin a shape
-	text  []byte      // held back: it may begin a secret
+	trial trial       // the beginning of a word before text: held back because it may begin a shape
+	text  []byte      // held back because it may begin a secret
 	units []character // the same characters, with their places
-	grew  int64       // place in the input when the latest character came
+	grew  int64       // place in the input when the latest character arrived
 
 	candidates []ruleMatch // of the text, the most specific first
 	known      knownMatch
-	led        bool // the secret is glued: the first characters of text were already passed on
-	young      bool // text is the first character of a word that may be a shape: the second decides which
-	unglued    bool // nothing glued begins with the next character: that was checked
+	led        bool // the secret is glued: its first characters were passed on before text
+	young      bool // text is the first character of a word that may be a shape: the second one decides which
+	unglued    bool // no glued secret begins with the next character: that was checked
 
 	armor  *keyArmor   // the private key that is being read; texts outside JSON share one
-	own    keyArmor    // that of a text of its own
+	own    keyArmor    // the private key in a text inside JSON
 	want   expectation // the secret that is expected next
-	called string      // its name in the replacement
+	called string      // the name of that secret in the replacement
 	drop   removal     // the rest of a secret whose beginning is replaced
 }
 
 // knownMatch says which known value the text may be.
 type knownMatch struct {
 	alive  bool        // a known value begins with the text, and is longer
-	value  *knownValue // the longest that the text begins with, or the one that is cut here
-	size   int         // characters of the text that are the value
+	value  *knownValue // the longest value that the text begins with, or the value that is cut here
+	size   int         // number of characters of the text that belong to the value
 	plain  []byte      // the text without the line breaks of a terminal
-	broken bool        // there are such line breaks
+	broken bool        // the text has such line breaks
 	cut    bool        // the value is not complete
 }
 
 // removal is the rest of a secret whose beginning is replaced. The rest is removed as it arrives.
 type removal struct {
-	rule *rule  // characters of the class of its last part belong to the rest
+	rule *rule  // characters of the class of its last part are removed
 	rest string // the rest of a known value
-	kept bool   // the next character stays
+	kept bool   // the next character is not removed
 }
 
 const (
-	tailSize = 96 // characters before a secret that identify it
-	lead     = 3  // characters of a glued secret that are passed on
+	tailSize = 96 // maximum number of characters before a secret that identify it
+	lead     = 3  // number of characters of a glued secret that are passed on
 )
 
 func (m *matcher) isIdle() bool {
 	return !m.hasText() && m.want.rule == nil && (m.armor == nil || !m.armor.open) && !m.isDropping() && m.spell.isIdle()
 }
 
-// hasText reports whether characters are held back that may begin a secret.
+// hasText reports whether characters are held back because they may begin a secret.
 func (m *matcher) hasText() bool { return len(m.text)+len(m.trial.text) > 0 }
 
 func (m *matcher) isDropping() bool { return m.drop.rule != nil || m.drop.rest != "" }
@@ -86,7 +86,7 @@ func (m *matcher) clearPending() {
 	m.trial.dropAll()
 }
 
-// passOver passes on characters that belong to no secret.
+// passOver passes on characters that don't belong to a secret.
 func (m *matcher) passOver(p []byte) {
 	m.unglued = false
 	if len(p) > tailSize {
@@ -104,10 +104,10 @@ func (m *matcher) passOver(p []byte) {
 	}
 }
 
-// recentTail returns the last characters that were passed on, as many as any rule needs.
+// recentTail returns the last characters that were passed on: as many as any rule needs.
 func (m *matcher) recentTail() []byte { return m.tail[max(0, len(m.tail)-tailSize):] }
 
-// allRead returns the last characters, with those that are held back.
+// allRead returns the last characters, including held characters.
 func (m *matcher) allRead() []byte {
 	if !m.hasText() {
 		return m.recentTail()
@@ -117,7 +117,7 @@ func (m *matcher) allRead() []byte {
 
 func (m *matcher) lastPassed() byte { return byte(m.gram) }
 
-// pendingFrom returns the place of the first character that is not passed on, or limit.
+// pendingFrom returns the place of the first character that has not been passed on, or limit.
 func (m *matcher) pendingFrom(limit int64) int64 {
 	if len(m.trial.text) > 0 {
 		limit = min(limit, m.trial.runs[0].from)
@@ -148,7 +148,7 @@ func (m *matcher) markReplaced(d removal) {
 	}
 }
 
-// isWordStart reports whether a word may begin here. A terminal's colour codes are not part of a word.
+// isWordStart reports whether a word may begin here. Colour codes of a terminal are not part of a word.
 func (m *matcher) isWordStart() bool {
 	last := m.lastPassed()
 	if !alnum[last] {
@@ -165,23 +165,23 @@ func (m *matcher) isWordStart() bool {
 var colours = classOf(";", "09")
 
 // trial is the beginning of a word that is compared with the shapes of secrets. Nearly all words fail soon, so
-// that their characters need not be held back one by one.
+// their characters need not be held back one by one.
 type trial struct {
-	text []byte // characters that came in earlier chunks
-	runs []span // their places: each is a run of characters that are written as they are
+	text []byte // characters that arrived in earlier chunks
+	runs []span // their places: each is a run of characters without escapes
 }
 
-const maxTrial = 64 // characters of a word that are compared in a trial
+const maxTrial = 64 // maximum number of characters of a word that are compared in a trial
 
 func (t *trial) dropAll() { t.text, t.runs = t.text[:0], t.runs[:0] }
 
-// holdRun holds back more characters, at a place.
+// holdRun holds back more characters, which are at place at.
 func (t *trial) holdRun(p []byte, at int64) {
 	t.text, t.runs = append(t.text, p...), append(t.runs, span{at, at + int64(len(p))})
 }
 
-// tryWord compares the beginning of a word with the shapes: it is clean, open until more of it has come, or
-// may be a secret.
+// tryWord compares the beginning of a word with the shapes. The word is clean, or it is open until more of it
+// arrives, or it may be a secret.
 func (r *Redactor) tryWord(p []byte) decision {
 	v := clean
 	if r.known.first[p[0]] && (len(p) < 4 || r.known.mayBegin(gramOf(p))) {
@@ -195,7 +195,7 @@ func (r *Redactor) tryWord(p []byte) decision {
 			v = open
 		}
 		return v
-	case !r.scan.mayBeginWith(p): // only a digest may
+	case !r.scan.mayBeginWith(p): // only a digest may begin in this way
 		if lowerHex[p[0]] && mayBeginDigest(p) {
 			if v = open; len(p) > digestSize {
 				return secret
@@ -218,7 +218,7 @@ func (r *Redactor) tryWord(p []byte) decision {
 	return v
 }
 
-// tryStart checks whether a character may begin a secret, and then holds it back.
+// tryStart checks whether a character may begin a secret. If so, it holds the character back.
 func (m *matcher) tryStart(r *Redactor, u character) bool {
 	glued := r.scan.pairs[uint16(m.gram)<<8|uint16(u.c)]&mayGlue != 0
 	if glued && m.want.rule == nil && !m.unglued && alnum[byte(m.gram>>24)] && m.beginGlued(r, u) {
@@ -282,8 +282,8 @@ func (m *matcher) beginGlued(r *Redactor, u character) bool {
 	return true
 }
 
-// matchKnown compares the next character of the text, which has size characters with it. A terminal may have
-// broken a value into lines, which may be indented.
+// matchKnown compares the next character of the text. size is the length of the text with that character. A
+// terminal may have broken a value into lines, and the lines may be indented.
 func (k *knownMatch) matchKnown(r *Redactor, c byte, size int) {
 	n := len(k.plain)
 	if n >= minPlausibleChars && (c == '\n' || c == '\r') || k.broken && c == ' ' && size-n <= maxBreakChars {
@@ -298,9 +298,9 @@ func (k *knownMatch) matchKnown(r *Redactor, c byte, size int) {
 	}
 }
 
-const maxBreakChars = 64 // line breaks and indents in a value
+const maxBreakChars = 64 // maximum number of characters in line breaks and indents of a value
 
-// compareText compares the text, which has size characters.
+// compareText compares the text with the known values. size is its length.
 func (k *knownMatch) compareText(r *Redactor, size int) {
 	exact, longer := r.known.match(k.plain)
 	if exact != nil {
@@ -309,8 +309,8 @@ func (k *knownMatch) compareText(r *Redactor, size int) {
 	k.alive = longer
 }
 
-// isCutValue reports whether the beginning of a known value is long enough to count as the value: errors often
-// repeat no more of a key.
+// isCutValue reports whether the beginning of a known value is long enough to count as the value. Errors often
+// repeat only the beginning of a key.
 func (r *Redactor) isCutValue(text []byte) bool {
 	if len(text) < minCutChars || len(text)-r.publicPrefixLen(text) < minCutChars {
 		return false
@@ -319,7 +319,7 @@ func (r *Redactor) isCutValue(text []byte) bool {
 	return at < len(r.known.sorted) && strings.HasPrefix(r.known.sorted[at].text, string(text)) && 2*len(text) >= len(r.known.sorted[at].text)
 }
 
-const minCutChars = 16 // characters of a value that is cut
+const minCutChars = 16 // minimum number of characters of a value that is cut
 
 // extendText adds a character to the held text.
 func (m *matcher) extendText(r *Redactor, u character) {
@@ -359,8 +359,8 @@ func (m *matcher) addShapes(r *Redactor, first character, second byte) {
 	m.candidates = append(m.candidates, expected...)
 }
 
-// consumeChar reports whether c belongs to the secret whose beginning is replaced (more), and whether it
-// is removed (gone): a quote in a password belongs to it, and stays.
+// consumeChar reports whether c belongs to the secret whose beginning is replaced (more), and whether it is
+// removed (gone). A quote in a password belongs to the password, but is not removed.
 func (d *removal) consumeChar(u character) (gone, more bool) {
 	c := u.c
 	if d.rule == nil {
@@ -379,24 +379,25 @@ func (d *removal) consumeChar(u character) (gone, more bool) {
 	return gone, class[c]
 }
 
-// staysInValue reports whether a character stays where a value is replaced: it may end a string of JSON.
+// staysInValue reports whether a character is kept when a value is replaced, because it may end a string of
+// JSON.
 func staysInValue(c byte) bool { return c == '"' || c == '\\' }
 
-// keepsNext reports whether the next character stays too: after a single backslash, it decides whether a
-// string is valid.
+// keepsNext reports whether the next character is kept too. After a single backslash, that character decides
+// whether a string is valid.
 func (u *character) keepsNext() bool { return u.c == '\\' && u.spelledWidth()%2 == 1 }
 
 type decision int
 
 const (
-	clean  decision = iota // the first character begins no secret
+	clean  decision = iota // no secret begins with the first character
 	open                   // undecided
 	secret                 // the first n characters are a secret
 	begun                  // all held characters are a secret, which continues
 )
 
-// decideText decides whether the held text begins with a secret. A known value comes first, then the candidates in
-// their order.
+// decideText decides whether the held text begins with a secret. A known value comes first, then the candidates
+// in their order.
 func (m *matcher) decideText() (v decision, n int, by *rule) {
 	switch {
 	case m.known.alive || m.young:

@@ -8,17 +8,18 @@ import (
 )
 
 // awsRedactor redacts an event stream of AWS: binary messages that contain JSON, or base64 of the JSON of
-// another protocol (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the
-// framing). A message is passed on when it is complete, because a client can read it only then.
-// Replacements keep the length. The checksum of a message is corrected if it was right before.
+// another protocol. The framing is described at
+// https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html. A message is passed on when it
+// is complete, because a client can read it only then. Replacements have the length of the replaced text. The
+// checksum of a message is corrected if it was right before.
 type awsRedactor struct {
-	inner *textRedactor // the JSON of all messages, one a line
-	buf   []byte        // bytes that are not passed on
-	base  int64         // place of buf
+	inner *textRedactor // the JSON of all messages, one in each line
+	buf   []byte        // bytes that have not been passed on
+	base  int64         // place of the beginning of buf
 	read  int64         // place after the last complete message
-	ready int64         // place after the last decided one
+	ready int64         // place after the last decided message
 	list  []decidedPart
-	plain bool // it is not an event stream: everything is text
+	plain bool // the body is not an event stream: everything is text
 }
 
 // decidedPart is a part of the input that is decided at once.
@@ -148,15 +149,15 @@ func (m *awsRedactor) takeOutput(to int64) []byte {
 	return out
 }
 
-// utf16Redactor redacts a body in UTF-16 with a byte order mark. The low bytes of its characters are searched;
-// replacements keep the length.
+// utf16Redactor redacts a body in UTF-16 with a byte order mark. It searches the low bytes of the characters.
+// Replacements have the length of the replaced text.
 type utf16Redactor struct {
-	inner *textRedactor // the characters in one byte each: 0x80 for all beyond ASCII
-	low   int64         // of each two bytes the one with the low bits
-	buf   []byte        // bytes that are not passed on
-	base  int64         // place of buf
+	inner *textRedactor // the characters in one byte each: 0x80 for every character beyond ASCII
+	low   int64         // index of the byte with the low bits in each two bytes
+	buf   []byte        // bytes that have not been passed on
+	base  int64         // place of the beginning of buf
 
-	decided int64 // characters that are decided
+	decided int64 // number of characters that are decided
 	ended   bool
 }
 

@@ -9,8 +9,8 @@ import (
 // secretName is a name, or the end of a name, whose value is a credential. It may name a header, a parameter of a
 // URL, a field of a body, an environment variable or a flag.
 type secretName struct {
-	end    string // without signs, in lower case
-	called string // in the replacement
+	end    string // without separators, in lower case
+	called string // the name in the replacement
 	value  valueTest
 	at     nameBorder
 	in     nameScope
@@ -25,13 +25,13 @@ const (
 	fullName                   // all of it
 )
 
-// nameScope says where a name counts.
+// nameScope says where a name may occur.
 type nameScope uint8
 
 const (
 	inText    nameScope = 1 << iota // assignments in a text, environments, command lines
 	inKey                           // keys of JSON
-	inRequest                       // headers and parameters of a URL: the name alone suffices
+	inRequest                       // headers and parameters of a URL, where the name alone suffices
 
 	everywhere        = inText | inKey | inRequest
 	ofRequestsAndKeys = inRequest | inKey
@@ -70,20 +70,20 @@ var secretNames = []secretName{
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
 
-// plainBefore are the words directly before key, token or auth that make a name ordinary: cursors,
-// vocabularies, caches.
+// plainBefore are words that make a name ordinary if they are directly before key, token or auth. They name
+// cursors, vocabularies and caches, for example.
 var plainBefore = wordSet(`page next continue continuation cursor sync csrf xsrf csrfmiddleware cancel cancellation public publishable cache
 	idempotency idempotence primary foreign sort partition eos bos pad stop unk mask sep max min thought resume design websocket surrogate call`)
 
-// plainAnywhere are words that make a name ordinary wherever they are in it, unless it says password or
-// secret. Names that end like those in plainNames have another meaning.
+// plainAnywhere are words that make a name ordinary wherever they are in it, unless it contains password or
+// secret. Names with the endings in plainNames have another meaning.
 var (
 	plainAnywhere = wordSet("public publishable csrf xsrf")
 	plainNames    = strings.Fields("bypass compass trespass surpass encompass")
 )
 
-// addedWords are words after the name of a credential that don't change its meaning, as in
-// secret_key_base. Numbers and versions don't change it either.
+// addedWords are words after the name of a credential that don't change its meaning, as in secret_key_base.
+// Numbers and versions don't change the meaning either.
 var addedWords = wordSet("value base text raw new old prev previous current prod production dev development staging test live default v b")
 
 // vendors are the words before _key that make it the key of a service.
@@ -108,11 +108,11 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-const maxNameChars = 64 // characters of a name that are compared
+const maxNameChars = 64 // maximum number of characters of a name that are compared
 
 var inName = classOf("_-.", "az", "AZ", "09")
 
-// namesBy are the secretNames by their last letter.
+// namesBy holds the secretNames by their last letter.
 var namesBy = func() (list [256][]secretName) {
 	for _, name := range secretNames {
 		last := name.end[len(name.end)-1]
@@ -121,7 +121,7 @@ var namesBy = func() (list [256][]secretName) {
 	return list
 }()
 
-// namePairs are the last two letters of secretNames, of addedWords, and of the names of other fields.
+// namePairs marks the last two letters of secretNames, of addedWords, and of the names of other fields.
 var namePairs = func() (is [1 << 16]bool) {
 	add := func(end string) {
 		if n := len(end); n > 1 {
@@ -175,7 +175,7 @@ func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
 	return known, !isPlainName(name, said, known, scope)
 }
 
-// hasBorder reports whether the end of a name begins where the secretName requires it.
+// hasBorder reports whether the end of a name begins at a place that the secretName allows.
 func (s *secretName) hasBorder(name []byte, said string) bool {
 	switch s.at {
 	case fullName:
@@ -186,8 +186,8 @@ func (s *secretName) hasBorder(name []byte, said string) bool {
 	return true
 }
 
-// isServiceKey reports whether a name that ends in key belongs to an environment, a service, or a header that
-// begins with x-.
+// isServiceKey reports whether a name that ends in key belongs to an environment, to a service, or to a header
+// that begins with x-.
 func isServiceKey(name []byte) bool {
 	if bytes.HasSuffix(name, []byte("_KEY")) && !containsRange(name, 'a', 'z') {
 		return true
@@ -197,7 +197,7 @@ func isServiceKey(name []byte) bool {
 	return vendors[service] || len(name) > 2 && name[0]|0x20 == 'x' && name[1] == '-'
 }
 
-// isPlainName reports whether words of a name say that its value is not a credential.
+// isPlainName reports whether words of a name show that its value is not a credential.
 func isPlainName(name []byte, said string, known secretName, scope nameScope) bool {
 	if slices.ContainsFunc(plainNames, func(end string) bool { return strings.HasSuffix(said, end) }) {
 		return true
@@ -220,7 +220,7 @@ func isPlainName(name []byte, said string, known secretName, scope nameScope) bo
 	}
 }
 
-// endsPlain reports whether words that are written as one end in one of plainBefore.
+// endsPlain reports whether words that are written together end in one of plainBefore.
 func endsPlain(word string) bool {
 	for plain := range plainBefore {
 		if strings.HasSuffix(word, plain) {
@@ -230,8 +230,8 @@ func endsPlain(word string) bool {
 	return false
 }
 
-// trimAddedWords removes numbers and addedWords from the end of a name. It also removes a plural s from
-// the name of a JSON field.
+// trimAddedWords removes numbers and addedWords from the end of a name. For a JSON field, it also removes a
+// plural s.
 func trimAddedWords(name []byte, scope nameScope) []byte {
 	for len(name) > 0 && addedEnds[name[len(name)-1]] {
 		rest, word := splitWord(name)
@@ -250,7 +250,7 @@ func trimAddedWords(name []byte, scope nameScope) []byte {
 	return name
 }
 
-// splitWord cuts the last word, in lower case, from a name, which may separate words by signs, digits or
+// splitWord cuts the last word, in lower case, from a name. The name may separate words by signs, digits or
 // capitals.
 func splitWord(name []byte) (before []byte, word string) {
 	name = name[:len(name)-countTrailing(name, signs)]
@@ -291,7 +291,7 @@ func isWordStart(name []byte, i int) bool {
 // startsWord reports whether the last n letters of a name start a word.
 func startsWord(name []byte, n int) bool { return isWordStart(name, endIndex(name, n)) }
 
-// endIndex returns where the last n letters and digits of a name start.
+// endIndex returns the index where the last n letters and digits of a name start.
 func endIndex(name []byte, n int) int {
 	i := len(name)
 	for n > 0 && i > 0 {
@@ -302,7 +302,7 @@ func endIndex(name []byte, n int) int {
 	return i
 }
 
-// plainForm returns a name without signs, in lower case.
+// plainForm returns a name without separators, in lower case.
 func plainForm(name []byte) string {
 	var plain [maxNameChars]byte
 	n := 0
@@ -320,20 +320,20 @@ func plainForm(name []byte) string {
 
 // keyMeaning says what a JSON key implies for its value.
 type keyMeaning struct {
-	secret bool // it is a credential
+	secret bool // the value is a credential
 	name   secretName
-	list   bool // it is a list of credentials
-	index  bool // it numbers one of several parallel texts
-	text   bool // it is a delta of a text that continues in the same place of the next document
-	whole  bool // if it is an object, its strings are not deltas
-	names  bool // it is the name of another field's value
-	value  bool // it is the value of what another field names
+	list   bool // the value is a list of credentials
+	index  bool // the value numbers one of several parallel texts
+	text   bool // the value is a delta of a text that continues in the same place of the next document
+	whole  bool // if the value is an object, its strings are not deltas
+	names  bool // the value is the name for another field's value
+	value  bool // the value belongs to the name in another field
 }
 
 // keyMeanings caches the known keys by their hash. Most documents of a stream have the same keys.
 type keyMeanings map[uint64]keyMeaning
 
-const maxFields = 4096 // cached keys
+const maxFields = 4096 // maximum number of cached keys
 
 func (f *keyMeanings) meaningOf(hash uint64, name []byte) keyMeaning {
 	known, ok := (*f)[hash]

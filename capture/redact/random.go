@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	minPlausibleChars = 8  // characters of a possible credential
-	minRandomBits     = 32 // of a random text, by Shannon's measure
-	minRandomChars    = 8  // characters of a random text that are in no word
-	maxWordLetters    = 23 // letters of the longest word
-	maxSpacedChars    = 96 // characters of a secret with spaces
-	maxNumberDigits   = 8  // digits of the longest number: a date
+	minPlausibleChars = 8  // minimum length of a possible credential
+	minRandomBits     = 32 // minimum information of a random text, by Shannon's measure
+	minRandomChars    = 8  // minimum number of characters of a random text that are not in a word
+	maxWordLetters    = 23 // length of the longest word
+	maxSpacedChars    = 96 // maximum length of a secret with spaces
+	maxNumberDigits   = 8  // length of the longest number: a date
 )
 
-// maybeCredential reports whether a text may be a credential where one is expected: it is not short, not
-// a placeholder, not a number, and not made of words and numbers only.
+// maybeCredential reports whether a text may be a credential where one is expected. It must not be short, a
+// placeholder, a number, or made of words and numbers only.
 func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
 }
@@ -28,12 +28,12 @@ func isHexNumber(text []byte) bool {
 	return ok && len(digits) <= 16
 }
 
-// looksSecret reports whether a text in a credential's place is a credential: it is not short and not a
+// looksSecret reports whether a text in a credential's place is a credential. It must not be short or a
 // placeholder.
 func looksSecret(text []byte) bool { return len(text) >= minPlausibleChars && !isPlaceholder(text) }
 
 // looksRandom reports whether a text is unlikely to occur by chance. Only such a text is searched for
-// elsewhere, or taken for a secret because of a name before it.
+// elsewhere, or counts as a secret because of a name before it.
 func looksRandom(text []byte) bool {
 	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && !isCallID(text) && entropy(text)*float64(len(text)) >= minRandomBits
 }
@@ -41,7 +41,7 @@ func looksRandom(text []byte) bool {
 // isVaried reports whether a text has a digit, or letters of both cases.
 func isVaried(text []byte) bool { return containsRange(text, '0', '9') || hasBothCases(text) }
 
-// mixedCheck requires letters and digits that form no words, and a number of bits per character.
+// mixedCheck requires letters and digits that don't form words, and a minimum number of bits per character.
 func mixedCheck(bits float64) secretCheck {
 	return func(text []byte) bool {
 		return nonWordChars(text) >= minRandomChars && containsRange(text, '0', '9') && hasLetter(text) && entropy(text) >= bits && !isPlaceholder(text)
@@ -57,7 +57,8 @@ func isShuffled(text []byte) bool {
 	return countClassChanges(text)*10 >= len(text)*3 && hasBothCases(text) && nonWordChars(text) >= minRandomChars && entropy(text) >= 3 && !isPlaceholder(text)
 }
 
-// isShuffledAfter is isShuffled without the zeros of binary data in base64 after the first characters.
+// isShuffledAfter is like isShuffled, but rejects a text with the zeros of binary data in base64 after the
+// first characters.
 func isShuffledAfter(first int) secretCheck {
 	return func(text []byte) bool { return isShuffled(text) && !bytes.Contains(text[first:], []byte("AAAA")) }
 }
@@ -75,9 +76,9 @@ func containsRange(text []byte, from, to byte) bool {
 	return bytes.ContainsFunc(text, func(c rune) bool { return rune(from) <= c && c <= rune(to) })
 }
 
-// nonWordChars returns how many characters of a text are neither in a word nor in a number. A segment between
-// signs counts as words or a number if it consists of letters with capitals only at the beginning of words, of
-// capitals, or of digits.
+// nonWordChars returns the number of characters of a text that are neither in a word nor in a number. A segment
+// between signs counts as words or a number in three cases: it consists of letters with capitals only at the
+// beginning of words, of capitals, or of digits.
 func nonWordChars(text []byte) (n int) {
 	for len(text) > 0 {
 		size := countTrailing(text, alnum)
@@ -113,15 +114,15 @@ func isWord(segment []byte) bool {
 	return turns*4 <= len(segment) && upper <= turns+3
 }
 
-// isIdentifier reports whether a text looks like an identifier in code, e.g. testRSA2048Key: one word in both
-// cases that seldom changes between classes of characters.
+// isIdentifier reports whether a text looks like an identifier in code, e.g. testRSA2048Key. An identifier is
+// one word in both cases that seldom changes between classes of characters.
 func isIdentifier(text []byte) bool {
 	return countTrailing(text, inWord) == len(text) && hasBothCases(text) && countClassChanges(text)*3 <= len(text)
 }
 
 var inWord = classOf("_", "az", "AZ", "09")
 
-// countClassChanges returns how often a text changes between capitals, other letters and digits.
+// countClassChanges returns the number of changes between capitals, other letters and digits in a text.
 func countClassChanges(text []byte) (n int) {
 	for i := 1; i < len(text); i++ {
 		if sortOf(text[i]) != sortOf(text[i-1]) {
@@ -141,7 +142,7 @@ func sortOf(c byte) int {
 	return 2
 }
 
-// entropy returns the bits per character of a text, by the frequencies of its own characters.
+// entropy returns the bits per character of a text, calculated from the frequencies of its own characters.
 func entropy(text []byte) (bits float64) {
 	var count [256]int
 	for _, c := range text {
@@ -162,7 +163,7 @@ var placeholders = []string{
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
 }
 
-// isPlaceholder reports whether a text only stands for a credential.
+// isPlaceholder reports whether a text is written only in place of a credential.
 func isPlaceholder(text []byte) bool {
 	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || isJoined(text) || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true
@@ -186,7 +187,7 @@ func noExample(text []byte) bool {
 	return !bytes.HasSuffix(text, []byte("EXAMPLE")) && !isZeros
 }
 
-// lenWithoutFullStop excludes the full stop after a secret, which belongs to the sentence.
+// lenWithoutFullStop excludes the full stop after a secret, because it belongs to the sentence.
 func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
 // inLine checks a text in quotes with is. A long text with spaces is not a secret.
@@ -227,8 +228,8 @@ var commonPasswords = map[string]bool{
 // signsAsLetters replaces the signs and digits that people write in common passwords.
 var signsAsLetters = strings.NewReplacer("@", "a", "0", "o", "3", "e", "$", "s", "1", "i", "^", "")
 
-// isCommonPassword reports whether a password in lower case is one of commonPasswords, also with signs for
-// letters.
+// isCommonPassword reports whether a password in lower case is one of commonPasswords, even with signs instead
+// of letters.
 func isCommonPassword(lower string) bool {
 	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)]
 }
@@ -240,8 +241,8 @@ func afterColon(text []byte) bool {
 }
 
 // letterPairs are the 300 most frequent pairs of letters in the words of Go's and npm's documentation: each
-// letter, and those that follow it. 83 % of the words of eight letters or more have no other pair, and 1 % of
-// random texts of eight letters.
+// letter, and the letters that follow it. Of the words of eight letters or more, 83 % have only these pairs. Of
+// random texts of eight letters, 1 % do.
 var letterPairs = func() (is [26][26]bool) {
 	for _, one := range strings.Fields(`abcdfgiklmnprstuvwxy baeilorsuy cacehiklorstuy dadefilorsuy eabcdefghilmnopqrstuvwxy fadefilorstuy gaceghilnorsu
 		haeimortu iabcdefglmnoprstvxz je kaeis ladeilostuvy mabeikmopsu nabcdefgiklmnoprstuv oabcdfgiklmnoprstuvw pacehiloprstu qu rabcdefgiklmnoprstuvy
@@ -265,8 +266,8 @@ func looksLikeWord(letters []byte) bool {
 	return len(letters) >= minWordLetters
 }
 
-// isWords reports whether a text is one word, or words and short numbers with signs between them, or with a
-// capital each, as names, paths and sentences are.
+// isWords reports whether a text is one word, or words and short numbers. These have signs between them, or
+// each begins with a capital, as in names, paths and sentences.
 func isWords(text []byte) bool {
 	letters, short := 0, 0 // in words, and in those too short to judge
 	joined := false        // a letter or digit follows
@@ -298,9 +299,9 @@ func isWords(text []byte) bool {
 	return letters > short
 }
 
-// looksPassword reports whether the complete value after a password's name looks like a password. It must not be
-// short, a placeholder, a reference to another place, or one word. Passwords of several words have hyphens; other
-// words are names in a program, or a sentence.
+// looksPassword reports whether the complete value after a password's name looks like a password. It must not
+// be short, a placeholder, a reference to another place, or one word. Passwords of several words have hyphens.
+// Other combinations of words are names in a program, or a sentence.
 func looksPassword(text []byte) bool {
 	lower := bytes.ToLower(text)
 	switch {
@@ -317,15 +318,15 @@ func looksPassword(text []byte) bool {
 
 func isPasswordOrRandom(text []byte) bool { return looksPassword(text) || isRandomPassword(text) }
 
-// isRandomPassword reports whether a password in code is random, and not a common one with a number.
+// isRandomPassword reports whether a password in code is random, and not a common password with a number.
 func isRandomPassword(text []byte) bool {
 	plain := strings.TrimRight(string(bytes.ToLower(text)), "0123456789!")
 	isExample := strings.Contains(plain, "password") && countTrailing([]byte(plain), small) == len(plain)
 	return looksRandom(text) && !isCommonPassword(plain) && !isExample
 }
 
-// isAppPassword reports whether a text is four groups of four lower-case letters, as mail providers write app
-// passwords.
+// isAppPassword reports whether a text is four groups of four lower-case letters. Mail providers write app
+// passwords in this form.
 func isAppPassword(text []byte) bool {
 	groups := bytes.Fields(text)
 	words := 0
@@ -342,8 +343,7 @@ func isAppPassword(text []byte) bool {
 
 var small = classOf("", "az")
 
-// isTemplate reports whether a text stands for a value that is elsewhere: $NAME, ${…}, {{…}}, %NAME%,
-// <…>.
+// isTemplate reports whether a text refers to a value that is elsewhere: $NAME, ${…}, {{…}}, %NAME%, <…>.
 func isTemplate(text []byte) bool {
 	first, last := text[0], text[len(text)-1]
 	if isJoined(text) {
@@ -396,14 +396,14 @@ func isCallID(text []byte) bool {
 	return false
 }
 
-// looksSession reports whether the id of a session is a credential: it is random, and not an id that
+// looksSession reports whether the id of a session is a credential. It must be random, and not an id that
 // programs show, such as a UUID.
 func looksSession(text []byte) bool {
 	return looksRandom(text) && bytes.Count(text, []byte("-")) != 4
 }
 
-// looksCode reports whether the value of a field "code" is an authorization code, and not a program or an
-// error code.
+// looksCode reports whether the value of a field "code" is an authorization code. Otherwise it is a program or
+// an error code.
 func looksCode(text []byte) bool {
 	return len(text) >= 16 && countTrailing(text, bearingClass) == len(text) && looksRandom(text) && !isExpression(text)
 }

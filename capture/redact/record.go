@@ -20,24 +20,24 @@ type exchangeSide struct {
 	text     bodyRedactor
 	decoder  Decoder
 	coding   string        // content coding of the body, "" without one
-	broken   error         // why it can't be decoded
-	withheld int           // bytes that are not passed on for that reason
-	begun    bool          // bytes of the body have come
-	opening  []byte        // the first byte, if the next one decides how the body is read
-	whole    bool          // a record is a message, and is passed on complete
+	broken   error         // the reason why the body can't be decoded
+	withheld int           // number of bytes that are withheld for that reason
+	begun    bool          // bytes of the body have arrived
+	opening  []byte        // the first byte, if the next byte decides how the body is read
+	whole    bool          // a record is a complete message, and is passed on completely
 	duplex   bool          // both sides continue at the same time, in lines that are complete texts
-	at       time.Duration // of the latest record
+	at       time.Duration // time of the latest record
 	marks    []recordEnd   // records with held bytes
 	yielded  int64         // place up to which all bytes were decided without waiting
 }
 
-// bodyRedactor redacts a body as it arrives. Places are counted from the body's beginning.
+// bodyRedactor redacts a body as it arrives. Places are counted from the beginning of the body.
 type bodyRedactor interface {
 	write(p []byte)   // takes ownership of p
-	decideAll()       // decide without waiting for more
-	finishBody()      // the body ends
+	decideAll()       // decides without waiting for more
+	finishBody()      // handles the end of the body
 	writtenTo() int64 // place after the bytes written
-	decidedTo() int64 // place up to which it can be taken
+	decidedTo() int64 // place up to which the output can be taken
 	takeOutput(to int64) []byte
 }
 
@@ -47,8 +47,8 @@ type recordEnd struct {
 	to     int64
 }
 
-// Take returns the records that can be passed on after rec: usually rec without its secrets. Held bytes
-// follow later in their own record, with the time at which they came, and before anything else of their
+// Take returns the records that can be passed on after rec: usually rec without its secrets. Held bytes follow
+// later in their own record, with the time at which they arrived. They come before any other record of their
 // side. Take owns rec and its data.
 func (r *Redactor) Take(rec capture.Record) []Clean {
 	if r.keep {
@@ -59,7 +59,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	var out []Clean
 	key, request := rec.Stream(), capture.Stream{Exchange: rec.Exchange, Side: capture.Request}
 	asked := r.sides[request]
-	if asked != nil && rec.Side == capture.Response && !asked.duplex { // the server does not wait for more
+	if asked != nil && rec.Side == capture.Response && !asked.duplex { // the server does not wait for more bytes
 		out = asked.passDecided(out)
 	}
 	s := r.sides[key]
@@ -79,7 +79,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if rec.Lost > 0 {
 		s.addGap()
 	}
-	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // no text continues in the next one
+	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // no text continues in the next line
 	from := s.text.writtenTo()
 	s.receiveBody(r, data)
 	for s.decoder != nil && s.text.writtenTo()-from > maxDecodedBytes {
@@ -103,7 +103,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	return s.emit(out)
 }
 
-// Flush passes on everything that is held back, because no more records come.
+// Flush passes on everything that is held back. No more records may follow.
 func (r *Redactor) Flush() []Clean {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +137,7 @@ func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	}
 	coding := strings.Join(original.Values("Content-Encoding"), ", ")
 	if coding == "" || strings.EqualFold(coding, "identity") {
-		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // of a dump; Go's own client removes it
+		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // in a dump; Go's own client removes it
 		if r.options.Decode == nil || !strings.Contains(strings.ToLower(coding), "chunked") {
 			return
 		}
@@ -168,7 +168,7 @@ func (r *Redactor) startDecoding(s *exchangeSide, header http.Header, coding str
 	}
 }
 
-// receiveBody takes the next bytes of the body.
+// receiveBody reads the next bytes of the body.
 func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 	if len(p) == 0 {
 		return
@@ -201,7 +201,7 @@ func (s *exchangeSide) openBody() {
 	}
 }
 
-// addBody takes bytes of a body once it is known how to read the body.
+// addBody reads bytes of a body once it is known how to read the body.
 func (s *exchangeSide) addBody(p []byte) {
 	s.begun = true
 	switch {
@@ -218,8 +218,8 @@ func (s *exchangeSide) addBody(p []byte) {
 	}
 }
 
-// addGap records that bytes of the body are missing here. The rest of an encoded or framed body can't be
-// read any more, and so can't be searched.
+// addGap records that bytes of the body are missing at this place. After a gap, an encoded or framed body can't
+// be read any more, so it can't be searched.
 func (s *exchangeSide) addGap() {
 	s.openBody()
 	_, framed := s.text.(*awsRedactor)
@@ -232,8 +232,8 @@ func (s *exchangeSide) addGap() {
 	}
 }
 
-// sniffCompression reports whether bytes begin as gzip or zstd does, or whether more bytes may show that, or
-// a byte order mark.
+// sniffCompression reports whether bytes have the beginning of gzip or zstd. maybe reports whether more bytes
+// may show that, or may show a byte order mark.
 func sniffCompression(p []byte) (is, maybe bool) {
 	for _, begins := range []string{"\x1f\x8b", "\x28\xb5"} {
 		is = is || bytes.HasPrefix(p, []byte(begins))
@@ -247,7 +247,7 @@ func hasMark(p []byte) bool {
 	return bytes.HasPrefix(p, []byte("\xff\xfe")) || bytes.HasPrefix(p, []byte("\xfe\xff"))
 }
 
-// finishDecoding takes the rest from the decoder. It returns a note about withheld bytes.
+// finishDecoding reads the remaining bytes from the decoder. It returns a note about withheld bytes.
 func (s *exchangeSide) finishDecoding() string {
 	s.openBody()
 	if s.decoder != nil && s.broken == nil && s.begun {
@@ -278,8 +278,8 @@ func (s *exchangeSide) close(out []Clean, last capture.Record) []Clean {
 	return s.emit(out)
 }
 
-// passDecided passes on everything that can be decided without waiting. It does nothing if no more bytes
-// have come since the last time.
+// passDecided passes on all bytes that can be decided without waiting. It does nothing if no more bytes have
+// arrived since the last time.
 func (s *exchangeSide) passDecided(out []Clean) []Clean {
 	if end := s.text.writtenTo(); end > s.yielded {
 		s.yielded = end
@@ -289,7 +289,7 @@ func (s *exchangeSide) passDecided(out []Clean) []Clean {
 	return out
 }
 
-// emit passes on the decided bytes, each in a record like its original one.
+// emit passes on the decided bytes. Each record is like the original one.
 func (s *exchangeSide) emit(out []Clean) []Clean {
 	limit := s.text.decidedTo()
 	for len(s.marks) > 0 {
@@ -312,7 +312,7 @@ func (s *exchangeSide) emit(out []Clean) []Clean {
 		if to < m.to {
 			break
 		}
-		if *m = (recordEnd{}); len(s.marks) == 1 { // reuses the memory
+		if *m = (recordEnd{}); len(s.marks) == 1 { // reuse the memory
 			s.marks = s.marks[:0]
 			break
 		}
@@ -321,12 +321,12 @@ func (s *exchangeSide) emit(out []Clean) []Clean {
 	return out
 }
 
-// maxDecodedBytes is the maximum size of a decoded record: a few bytes can become many.
+// maxDecodedBytes is the maximum size of a decoded record, because a few bytes can become many.
 const maxDecodedBytes = 256 << 10
 
-// splitRecord splits a record with held bytes: first has the bytes that can go, rest gets the others. The
-// end, its reason and its party wait with the held bytes. Lost bytes were lost before those that go
-// first. By may also be the party that answered, so it stays with a head.
+// splitRecord splits a record with held bytes. first gets the bytes that can be passed on, and rest the others.
+// The end, its reason and its party stay with the held bytes. Lost bytes stay with first, because they were
+// lost before its bytes. By may also be the party that answered, so it stays with a head.
 func splitRecord(rec capture.Record) (first, rest capture.Record) {
 	rest = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: rec.End, Why: rec.Why}
 	if rec.End != "" {
@@ -340,20 +340,20 @@ func splitRecord(rec capture.Record) (first, rest capture.Record) {
 	return first, rest
 }
 
-// Clean is a record that may reach a disk or a screen. Only a Redactor makes one, so code that takes a
-// Clean never gets an unredacted record.
+// Clean is a record that may reach a disk or a screen. Only a Redactor makes one. So code that takes a Clean
+// never gets an unredacted record.
 type Clean struct{ r capture.Record }
 
 // Unwrap returns the record without its secrets.
 func (c Clean) Unwrap() capture.Record { return c.r }
 
-// KeepAll returns a redactor that replaces nothing, for users who want the secrets.
+// KeepAll returns a redactor that replaces no secrets, for users who want the secrets.
 func KeepAll() *Redactor { return &Redactor{keep: true} }
 
 // KeepsSecrets reports whether secrets are passed on unchanged.
 func (r *Redactor) KeepsSecrets() bool { return r.keep }
 
-// Header returns a copy of a header without its secrets. Values of credential headers are secrets from
+// Header returns a copy of a header without its secrets. Values of credential headers count as secrets from
 // then on.
 func (r *Redactor) Header(h http.Header) http.Header {
 	if r.keep {
@@ -368,7 +368,7 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 	if h == nil {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(h)) { // first of all: another header may repeat it
+	for _, name := range slices.Sorted(maps.Keys(h)) { // the credentials first: another field may repeat one
 		if _, sought := secretHeader(strings.ToLower(name)); sought || strings.EqualFold(name, "Sec-Websocket-Protocol") {
 			for _, v := range h[name] {
 				r.mapCredential(strings.ToLower(name), v, func(secret string) string {
@@ -400,8 +400,8 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 	return clean
 }
 
-// mapCredential passes each secret in the value of a credential header through change: the part after the
-// scheme of an authorization, the values of cookies, and otherwise all of it.
+// mapCredential passes each secret in the value of a credential header through change. Secrets are the part
+// after the scheme of an authorization, the values of cookies, and otherwise the complete value.
 func (r *Redactor) mapCredential(name, v string, change func(string) string) string {
 	switch {
 	case strings.TrimSpace(v) == "":
@@ -427,7 +427,7 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 		return strings.Join(protocols, ",")
 	case strings.HasSuffix(name, "authorization") || strings.HasSuffix(name, "auth") && strings.Contains(v, " "):
 		scheme, secret, ok := strings.Cut(v, " ")
-		secret = strings.TrimSpace(secret) // repetitions of it have no spaces
+		secret = strings.TrimSpace(secret) // repetitions of the secret have no spaces
 		if !ok {
 			return change(v)
 		}
@@ -442,7 +442,7 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 	return change(v)
 }
 
-// cutToken cuts a WebSocket protocol after the part that names a credential, as in
+// cutToken cuts a WebSocket protocol after the part that names a credential. Examples are
 // openai-insecure-api-key.KEY and base64url.bearer.authorization.k8s.io.TOKEN.
 func cutToken(protocol string) (before, secret string, ok bool) {
 	for from := 0; ; {
@@ -457,11 +457,11 @@ func cutToken(protocol string) (before, secret string, ok bool) {
 	}
 }
 
-// secretHeader reports whether the value of a header (lower case name) is replaced, and whether it is
-// searched for later.
+// secretHeader reports whether the value of a header is replaced, and whether the value is searched for later.
+// name is in lower case.
 func secretHeader(name string) (replaced, sought bool) {
 	known, ok := credentialName([]byte(name), inRequest)
-	ok = ok && known.value != isSession // an agent's own name of its work
+	ok = ok && known.value != isSession // an agent's own name for its work
 	return ok, ok && known.value != isPrivate
 }
 

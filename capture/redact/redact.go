@@ -2,14 +2,14 @@
 //
 //	record ─▶ decode (gzip …) ─▶ lexer ─▶ unescaper ─▶ matcher of each text ─▶ hold back, replace ─▶ Clean
 //
-// Terms. A secret is recognised by its shape, by the text before it (a context, or the name that it is
-// assigned to), by its JSON key, or by value: a value seen in the credential's place of a request, and
-// too random to occur by chance, is searched for in all later bytes, because servers repeat it in their
-// errors. The rules are data: kinds.go and names.go, one line for each rule. A text is a value that a
-// stream sends in deltas: one JSON string of one document, continued by the string in the same place of
-// the next document, if its key is one of textKeys. Arguments arrive that way, so a secret that is spread
-// over many deltas is in one text here. A secret becomes [redacted:x-api-key:8f3a]: its name and a salted
-// 16 bit tag. Equal secrets look equal within a run, and the tag reveals nothing outside of it.
+// Terms: A secret is recognised in one of four ways: by its shape, by the text before it (a context, or the
+// name that it is assigned to), by its JSON key, or by value. A value is searched for in all later bytes if it
+// was seen in the credential's place of a request and is too random to occur by chance. Servers repeat such
+// values in their errors. The rules are data: kinds.go and names.go have one line for each rule. A text is a
+// value that a stream sends in deltas. It is one JSON string of one document, continued by the string in the
+// same place of the next document, if its key is one of textKeys. Arguments arrive in this way, so a secret
+// that is spread over many deltas is in one text here. A secret becomes [redacted:x-api-key:8f3a]: its name and
+// a salted 16-bit tag. Equal secrets look the same within a run. The tag reveals nothing outside of the run.
 //
 // Invariants:
 //   - The output does not depend on how the input is cut, neither into records nor into deltas: the
@@ -19,7 +19,7 @@
 //     replacement is letters, digits and :_[]- only. Everything between the runs of base64 of a private
 //     key stays, and so do the lines around it.
 //   - Text without secrets is passed on byte for byte.
-//   - The spelling of a secret does not matter: it may be escaped by JSON, once or often, or
+//   - The spelling of a secret does not matter. It may be escaped by JSON, once or several times, or
 //     percent-encoded.
 //   - Only characters that may begin a secret are held back: at most 512 characters of the text in
 //     question, with the bytes between them. They are released when they can't be a secret any more, when
@@ -57,9 +57,9 @@ import (
 )
 
 const (
-	window       = 512     // characters of one secret that are held back
-	tagged       = 240     // characters of it that go into its tag
-	maxIdleBytes = 4 << 10 // bytes that may follow held characters before they must be decided
+	window       = 512     // maximum number of characters of one secret that are held back
+	tagged       = 240     // maximum number of its characters that go into its tag
+	maxIdleBytes = 4 << 10 // maximum number of bytes after held characters before these must be decided
 )
 
 // Decoder decodes one body. A result is valid until the next call.
@@ -68,7 +68,7 @@ type Decoder interface {
 	Close() ([]byte, error)
 }
 
-// Options extend a Redactor.
+// Options configures a Redactor.
 type Options struct {
 	// Decode returns a decoder for a body with that header (canonical names). Without Decode, and if it
 	// fails, compressed bodies are withheld.
@@ -77,7 +77,7 @@ type Options struct {
 
 // Redactor replaces secrets. It learns the secrets in credential headers. It is safe for concurrent use.
 type Redactor struct {
-	keep    bool // nothing is replaced
+	keep    bool // no secret is replaced
 	salt    []byte
 	options Options
 	book    *ruleSet
@@ -91,13 +91,12 @@ type Redactor struct {
 	sides  map[capture.Stream]*exchangeSide
 }
 
-// New returns a redactor. The salt makes its tags useless to others: it should be random and made for one
-// run.
+// New returns a redactor. The salt makes its tags useless to others. It should be random and made for one run.
 func New(salt []byte, o Options) *Redactor {
 	return &Redactor{salt: salt, options: o, sides: map[capture.Stream]*exchangeSide{}}
 }
 
-// lockAndPrepare locks the redactor and loads the rules at the first use: many runs have nothing to
+// lockAndPrepare locks the redactor. It loads the rules at the first use, because many runs have no text to
 // search.
 func (r *Redactor) lockAndPrepare() {
 	if r.mu.Lock(); r.book == nil {
@@ -106,8 +105,7 @@ func (r *Redactor) lockAndPrepare() {
 	}
 }
 
-// Limit returns the first limit that was reached, so that a secret may have been passed on. It is "" if
-// none was.
+// Limit returns the first limit that was reached, or "". After a limit, a secret may have been passed on.
 func (r *Redactor) Limit() string {
 	if limit := r.limit.Load(); limit != nil {
 		return *limit
@@ -117,8 +115,8 @@ func (r *Redactor) Limit() string {
 
 func (r *Redactor) noteLimit(limit string) { r.limit.CompareAndSwap(nil, &limit) }
 
-// Learn makes value a secret wherever it occurs from now on; where names it, e.g. "x-api-key". A value
-// that could occur by chance, such as a word or something short, is not learned.
+// Learn makes value a secret wherever it occurs from now on. where names the value, e.g. "x-api-key". Learn
+// ignores a value that could occur by chance, such as a word or a short text.
 func (r *Redactor) Learn(value, where string) {
 	if r.keep {
 		return
@@ -153,7 +151,7 @@ func (r *Redactor) scanFor(secret string) {
 	}
 }
 
-// plainName returns a name in characters that any text may contain.
+// plainName returns a name that contains only characters that any text may contain.
 func plainName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 256 && (alnum[c] || c == '_' || c == '-') {
@@ -163,7 +161,7 @@ func plainName(name string) string {
 	}, name)
 }
 
-// replacementOf returns the replacement of a secret as it is written.
+// replacementOf returns the replacement of a secret. The secret may be escaped.
 func (r *Redactor) replacementOf(secret, where string) string {
 	secret = normaliseText(secret)
 	if v := r.known.findSecret(secret); v != nil {
@@ -178,7 +176,7 @@ func (r *Redactor) formatTag(secret, where string) string {
 	return "[redacted:" + where + ":" + hex.EncodeToString(mac.Sum(nil)[:2]) + "]"
 }
 
-// Text returns a text without its secrets: an error, a note, a command line.
+// Text returns a text without its secrets. It is for errors, notes and command lines.
 func (r *Redactor) Text(s string) string { return r.redactWith(s, r.redactText) }
 
 func (r *Redactor) redactWith(s string, change func(string) string) string {
@@ -200,21 +198,22 @@ func (r *Redactor) redactText(s string) string {
 	return string(t.takeOutput(t.pos))
 }
 
-// credentialFlags are flags whose value has a credential in its own form: a name and a password, a header, or
-// cookies.
+// credentialFlags are flags whose value contains a credential in a special form: a name and a password, a
+// header, or cookies.
 var credentialFlags = map[string]string{
 	"-u": "userinfo", "--user": "userinfo", "-U": "userinfo", "--proxy-user": "userinfo", "-H": "header", "--header": "header", "-b": "cookie", "--cookie": "cookie",
 }
 
-// passwordFlags are short flags for a password, by their program. A password may follow -p directly.
+// passwordFlags are short flags for a password, by program. A password may follow -p directly.
 var passwordFlags = map[string]string{
 	"mysql": "-p", "mysqldump": "-p", "mysqladmin": "-p", "mariadb": "-p", "sshpass": "-p", "docker": "-p", "mongosh": "-p", "mongo": "-p", "redis-cli": "-a",
 	"ldapsearch": "-w", "sqlcmd": "-P",
 }
 
-// Argv returns a command line without its secrets: values after the name of a credential, as in --api-key
-// VALUE, --api-key=VALUE and API_KEY=VALUE, values of credentialFlags and passwordFlags, and anything that
-// looks like a secret. A short password is recognised only by its name, so here the name is enough.
+// Argv returns a command line without its secrets. These are values after the name of a credential, as in
+// --api-key VALUE, --api-key=VALUE and API_KEY=VALUE, values of credentialFlags and passwordFlags, and anything
+// that looks like a secret. A short password is recognised only by its name, so on a command line the name is
+// enough.
 func (r *Redactor) Argv(args []string) []string {
 	if r.keep {
 		return args
@@ -270,15 +269,15 @@ func (r *Redactor) redactFlag(form, value string) string {
 	return r.redactText(value)
 }
 
-// replaceAndLearn returns the replacement of a value, which counts as a secret from then on.
+// replaceAndLearn returns the replacement of a value. The value counts as a secret from then on.
 func (r *Redactor) replaceAndLearn(value, where string) string {
 	r.learnParts(value, where, false)
 	return r.replacementOf(value, where)
 }
 
 // URL returns a URL, or the known part of one, without its secrets: the userinfo, query parameters with
-// credentials, and anything else that looks like a secret. The rest stays byte for byte, and a URL that
-// can be parsed still can be.
+// credentials, and anything else that looks like a secret. All other bytes stay unchanged. A URL that can be
+// parsed can still be parsed afterwards.
 func (r *Redactor) URL(s string) string { return r.redactWith(s, r.redactURL) }
 
 func (r *Redactor) redactURL(s string) string {
@@ -305,8 +304,8 @@ func (r *Redactor) redactURL(s string) string {
 	return place
 }
 
-// redactUserinfo redacts the userinfo of a URL. It escapes the brackets of the replacement, which a URL must
-// not contain there.
+// redactUserinfo redacts the userinfo of a URL. It escapes the brackets of the replacement, because a URL must
+// not contain them there.
 func (r *Redactor) redactUserinfo(s string) string {
 	if _, password, ok := strings.Cut(s, ":"); ok {
 		if plain, err := url.PathUnescape(password); err == nil {
@@ -357,8 +356,7 @@ func (r *Redactor) redactQuery(s string) string {
 	return strings.Join(pairs, "&")
 }
 
-// redactEscaped redacts a part of a URL in its unescaped form. A part without secrets stays as it was
-// written.
+// redactEscaped redacts a part of a URL in its unescaped form. A part without secrets keeps its original form.
 func (r *Redactor) redactEscaped(s string, unescape func(string) (string, error), escape func(string) string) string {
 	plain, err := unescape(s)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// Flags of two consecutive characters: what may be there.
+// These are flags of two consecutive characters. They say what may be at that place.
 const (
 	mayBegin      = 1 << iota // the second begins a word that may be a shape
 	mayFollow                 // both end a context
 	mayFollowMore             // both end a context together with the two before them, if grams agrees
 	mayHead                   // both begin a word that may be a shape
 	mayAssign                 // both end an assignment together with the letter before them, if grams agrees
-	mayGlue                   // both are the third and fourth of a secret in the middle of a word, if grams agrees
+	mayGlue                   // both are characters 3 and 4 of a secret inside a word, if grams agrees
 )
 
 // ruleSet holds all rules, indexed. It is created at the first use and then constant.
@@ -53,10 +53,10 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 	return b
 })
 
-// scanner finds quickly where a secret may begin.
+// scanner quickly finds places where a secret may begin.
 type scanner struct {
 	pairs [1 << 16]uint8
-	grams fourGrams // of the first three or four characters of word beginnings, and the last four of contexts
+	grams fourGrams // hashes of the first three or four characters of words, and of the last four of contexts
 }
 
 func newScanner(shapes []*rule) *scanner {
@@ -87,7 +87,7 @@ func newScanner(shapes []*rule) *scanner {
 			s.addContext(rule.after[n-4:])
 		}
 	}
-	for _, end := range []string{"nes:", "----"} { // of the lines before a private key
+	for _, end := range []string{"nes:", "----"} { // the ends of the lines before a private key
 		s.addContext(end)
 	}
 	for _, sign := range []byte("=:|") {
@@ -106,7 +106,7 @@ func newScanner(shapes []*rule) *scanner {
 	for _, signs := range []string{"\",", "',", ">"} {
 		s.addNameEnds(signs)
 	}
-	for _, end := range []string{"\n\r\n", "\"\n\n"} { // of the headers of a form's part
+	for _, end := range []string{"\n\r\n", "\"\n\n"} { // the ends of the headers of a form's part
 		s.addAssignment(end)
 	}
 	return s
@@ -139,8 +139,8 @@ func endHash(end string) uint32 {
 	return gramHash(gramOf([]byte(end)))
 }
 
-// addDigitsBefore adds the end of a context after three digits, or after three hexadecimal digits if the end is a
-// full stop.
+// addDigitsBefore adds the end of a context after three digits. If the end is a full stop, it adds the end
+// after three hexadecimal digits.
 func (s *scanner) addDigitsBefore(end string) {
 	before, class := []string{end}, digits
 	if end == "." {
@@ -175,8 +175,8 @@ func (s *scanner) addWordStart(c byte) {
 	}
 }
 
-// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen. Numbers
-// and many words begin in the same way.
+// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen. Numbers and
+// many words have the same beginning.
 const (
 	digestHead = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}-"
 	digestSize = 32
@@ -230,16 +230,15 @@ func (s *fourGrams) has(h uint32) bool { return s[h/64]>>(h%64)&1 == 1 }
 func gramOf(p []byte) uint32      { return binary.BigEndian.Uint32(p) }
 func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
 
-// headHash returns an even hash of three characters. The next odd one means that any character may
-// follow.
+// headHash returns an even hash of three characters. The next odd hash means that any character may follow.
 func headHash(p []byte) uint32 {
 	return gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8) &^ 1
 }
 
 func pairOf(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
-// mayBeginAt reports whether a secret may begin with p, the beginning of a word whose first pair is one of
-// mayHead.
+// mayBeginAt reports whether a secret may begin with p. p is the beginning of a word whose first two characters
+// have the flag mayHead.
 func (s *scanner) mayBeginAt(p []byte) bool {
 	return s.mayBeginWith(p) || lowerHex[p[0]] && mayBeginDigest(p)
 }
@@ -253,8 +252,8 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// nextCandidate returns where in p, from i on, a secret or a context may be, or len(p). context reports
-// that it can only be the end of a context.
+// nextCandidate returns the place in p, at or after i, where a secret or a context may be, or len(p). context
+// reports that only the end of a context may be there.
 func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context bool) {
 	s, gram := r.scan, m.gram
 	for ; i < len(p); i++ {
@@ -273,7 +272,8 @@ func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context b
 	return i, false
 }
 
-// tryCandidate compares the word at a candidate with the shapes. Another candidate may be a secret.
+// tryCandidate compares the word at a candidate with the shapes. For a candidate of another kind, it returns
+// secret: the place may be a secret.
 func (r *Redactor) tryCandidate(m *matcher, p []byte) decision {
 	switch flags := r.scan.pairs[uint16(m.gram)<<8|uint16(p[0])]; {
 	case flags&mayGlue != 0 || flags&mayBegin == 0:
@@ -284,15 +284,15 @@ func (r *Redactor) tryCandidate(m *matcher, p []byte) decision {
 	return r.tryWord(p[:min(len(p), maxTrial+1)])
 }
 
-// canPass reports whether no secret may begin at a character, and none is expected after it.
+// canPass reports whether no secret may begin with a character, and none is expected after it.
 func (r *Redactor) canPass(m *matcher, c byte) bool {
 	gram := m.gram<<8 | uint32(c)
 	flags := r.scan.pairs[uint16(gram)]
 	return flags&(mayBegin|mayGlue) == 0 && !r.scan.endsContext(flags, gram)
 }
 
-// canPassAll reports whether no secret may begin in a text or is expected after it. It doesn't check the
-// first character, which begins no secret.
+// canPassAll reports whether no secret may begin in a text, and none is expected after it. It doesn't check the
+// first character: the caller knows that it doesn't begin a secret.
 func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
 	before := m.gram
 	m.gram = before<<8 | uint32(text[0])
@@ -304,7 +304,8 @@ func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
 	return at == len(text)
 }
 
-// endsContext reports whether a secret may be expected after four characters, the last two with flags f.
+// endsContext reports whether a secret may be expected after four characters. f holds the flags of the last
+// two.
 func (s *scanner) endsContext(f uint8, gram uint32) bool {
 	return f&mayFollow != 0 || f&mayAssign != 0 && s.grams.has(gramHash(gram<<8)&^1) ||
 		f&(mayAssign|mayFollowMore) != 0 && s.grams.has(gramHash(gram))
@@ -316,18 +317,17 @@ func (r *Redactor) canSkip(m *matcher, p []byte) bool {
 		return false
 	}
 	at, _ := r.nextCandidate(m, p, 0)
-	return at+3 > len(p) // two characters are not a secret
+	return at+3 > len(p) // two characters can't be a secret
 }
 
 // shapePart is a repeated character class.
 type shapePart struct {
 	class    *[256]bool
-	min, max int // max -1: no limit
+	min, max int // max -1 means no limit
 }
 
-// parseShape parses a regular expression into parts. It knows literals, classes and repeats, and each
-// part is greedy: a repeated class must not contain the beginning of the next part. A test checks the
-// tables for that.
+// parseShape parses a regular expression into parts. It accepts literals, classes and repeats. Each part is
+// greedy: a repeated class must not contain the beginning of the next part. A test checks this for the tables.
 func parseShape(shape string) []shapePart {
 	re, err := syntax.Parse(shape, syntax.Perl)
 	if err != nil {
@@ -380,9 +380,9 @@ func repeatBounds(re *syntax.Regexp) (least, most int) {
 	return re.Min, re.Max
 }
 
-const maxHeads = 4096 // beginnings of a shape
+const maxHeads = 4096 // maximum number of beginnings of a shape
 
-// firstCharacters returns all possible first characters of a shape: up to n, and fewer if the next part
+// firstCharacters returns all possible beginnings of a shape. They have n characters, or fewer if the next part
 // has too many possibilities.
 func firstCharacters(shape []shapePart, n int) []string {
 	list := []string{""}
@@ -411,9 +411,9 @@ func firstCharacters(shape []shapePart, n int) []string {
 type ruleMatch struct {
 	rule  *rule
 	part  int
-	count int // characters of the part
-	quote int // bytes of the quote before it: longer ones are part of the value
-	size  int // characters of all parts
+	count int // number of characters that matched this part
+	quote int // length of the quote before it: longer quotes are part of the value
+	size  int // number of characters that matched all parts
 	state candidateState
 }
 
@@ -425,7 +425,7 @@ const (
 	dead                        // it does not match
 )
 
-// next takes the next character.
+// next matches the next character.
 func (c *ruleMatch) next(b byte) {
 	for {
 		p := &c.rule.parts[c.part]
@@ -450,7 +450,7 @@ func (c *ruleMatch) next(b byte) {
 	}
 }
 
-// nextOf takes the next character, which may be a quote in a quote.
+// nextOf matches the next character, which may be a quote inside a quote.
 func (c *ruleMatch) nextOf(u *character) {
 	if b := u.c; b == '"' && c.quote > 0 && u.spelledWidth() > c.quote {
 		c.next(deeperQuote)
@@ -472,7 +472,7 @@ func (c *ruleMatch) isComplete() bool {
 	return true
 }
 
-// secretLen returns how much of the matched text is a secret.
+// secretLen returns the number of characters of the matched text that are a secret.
 func (c *ruleMatch) secretLen(text []byte) int {
 	text = text[:c.size]
 	if c.rule.fit != nil {

@@ -15,24 +15,24 @@ type replacement struct {
 	with     string
 }
 
-// textRedactor redacts one text that comes in chunks. Places are counted from its beginning.
+// textRedactor redacts one text that arrives in chunks. Places are counted from the beginning of the text.
 type textRedactor struct {
 	r     *Redactor
 	lex   lexer
-	fixed bool // replacements keep the length
+	fixed bool // replacements have the length of the replaced text
 
-	buf   []byte // input that is not taken
-	base  int64  // place of buf
+	buf   []byte // input that has not been taken
+	base  int64  // place of the beginning of buf
 	pos   int64  // place after the input
 	edits []replacement
 
 	outside *matcher // text outside JSON strings
-	inside  *matcher // of the current JSON string
-	single  *matcher // of a self-contained string
+	inside  *matcher // the current JSON string
+	single  *matcher // a self-contained string
 	texts   pendingTexts
-	armor   keyArmor        // private key outside of JSON
+	armor   keyArmor        // private key outside JSON
 	todo    []character     // characters to examine, the next one last
-	now     *matcher        // the text whose characters are being decoded
+	now     *matcher        // the matcher of the text whose characters are being decoded
 	decode  func(character) // examines a character of now
 }
 
@@ -45,7 +45,7 @@ func newTextRedactor(r *Redactor) *textRedactor {
 	return s
 }
 
-// write takes the next bytes of the input, and owns them.
+// write redacts the next bytes of the input. It owns the bytes.
 func (s *textRedactor) write(p []byte) {
 	if len(s.buf) == 0 {
 		s.buf = p[:len(p):len(p)]
@@ -55,8 +55,8 @@ func (s *textRedactor) write(p []byte) {
 	s.read(p)
 }
 
-// read reads bytes in steps that end at multiples of a fixed size, so that decisions there do not depend
-// on how the input is cut.
+// read reads bytes in steps that end at multiples of a fixed size. So decisions there don't depend on how the
+// input is cut.
 func (s *textRedactor) read(p []byte) {
 	for len(p) > 0 {
 		n := min(len(p), int(s.nextSettling()-s.pos))
@@ -69,9 +69,9 @@ func (s *textRedactor) read(p []byte) {
 	}
 }
 
-const settleStep = 1 << 10 // bytes between two places where idle texts are decided
+const settleStep = 1 << 10 // number of bytes between two places where idle texts are decided
 
-// nextSettling returns the next place where a text may have been idle for so long that it must be decided.
+// nextSettling returns the next place where a text may have been idle for long enough to be decided.
 func (s *textRedactor) nextSettling() int64 {
 	grew := s.pos
 	for _, m := range s.texts.waiting {
@@ -102,8 +102,8 @@ func (s *textRedactor) settleText(m *matcher, limit int64) {
 	}
 }
 
-// decideNow decides without more input: a secret that has begun is replaced as far as it has come, and
-// its continuation is dropped later.
+// decideNow decides without more input. A secret that has begun is replaced as far as it has arrived. Its
+// continuation is dropped later.
 func (s *textRedactor) decideNow(m *matcher) {
 	s.endTrial(m)
 	markPassed(m.spell.pieces)
@@ -126,8 +126,8 @@ func (s *textRedactor) decideNow(m *matcher) {
 	markPassed(m.units)
 }
 
-// restOfKnown returns the rest of a known secret, if the text is a long enough beginning of it: longer
-// than the prefix that all keys of its kind share.
+// restOfKnown returns the rest of a known secret, if the text is a long enough beginning of the secret. It must
+// be longer than the prefix that all keys of its kind share.
 func (r *Redactor) restOfKnown(m *matcher) (rest string, v *knownValue) {
 	if !m.known.alive || len(m.known.plain) < r.publicPrefixLen(m.text)+minPlausibleChars {
 		return "", nil
@@ -149,7 +149,7 @@ func (r *Redactor) publicPrefixLen(text []byte) (n int) {
 	return n
 }
 
-// finishBody ends the input.
+// finishBody handles the end of the input.
 func (s *textRedactor) finishBody() {
 	s.lex.finish()
 	for _, m := range append(s.texts.waiting, s.inside, s.outside) {
@@ -187,7 +187,7 @@ func (s *textRedactor) endText(m *matcher) {
 	m.reset()
 }
 
-// readText takes the next characters of a text as they are written: with escapes and percent signs.
+// readText reads the next characters of a text in their escaped form, with backslashes and percent signs.
 func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 	for len(p) > 0 {
 		n := literalRun(p)
@@ -200,7 +200,7 @@ func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 	}
 }
 
-// literalRun returns how many characters are before the next escape.
+// literalRun returns the number of characters before the next escape.
 func literalRun(p []byte) (n int) {
 	for n < len(p) && p[n] != '\\' && (p[n] != '%' || isPlainPercent(p[n+1:])) {
 		n++
@@ -213,8 +213,8 @@ func isPlainPercent(after []byte) bool {
 	return len(after) > 0 && json.HexValue(after[0]) < 0 || len(after) > 1 && json.HexValue(after[1]) < 0
 }
 
-// readEscape takes an escape that begins with a backslash or a percent sign. It takes all of a common
-// escape at once, and one character of any other.
+// readEscape reads an escape that begins with a backslash or a percent sign. It reads a common escape
+// completely, and one character of any other escape.
 func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 	for m.spell.isIdle() && n < min(len(p), maxBackslashes) && p[n] == '\\' {
 		n++
@@ -230,7 +230,7 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 	return n + 1
 }
 
-// scan takes literal characters of a text, from place at on.
+// scan examines literal characters of a text. Their first place is at.
 func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 	for i := 0; i < len(p); {
 		if len(m.trial.text) > 0 && s.continueTrial(m, p[i:], at+int64(i)) {
@@ -266,8 +266,8 @@ func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 	}
 }
 
-// continueTrial compares the word that is on trial together with more literal characters, and reports whether
-// these belong to it. If the word is clean, its characters are passed on.
+// continueTrial compares the word that is on trial, together with more literal characters. It reports whether
+// these characters belong to the word. If the word is clean, its characters are passed on.
 func (s *textRedactor) continueTrial(m *matcher, p []byte, at int64) bool {
 	word := append(m.trial.text, p[:min(len(p), maxTrial+1)]...)
 	v := s.r.tryWord(word)
@@ -288,7 +288,7 @@ func (s *textRedactor) continueTrial(m *matcher, p []byte, at int64) bool {
 	return false
 }
 
-// endTrial holds back the characters of a word that is on trial one by one.
+// endTrial ends the trial of a word. It holds the word's characters back one by one.
 func (s *textRedactor) endTrial(m *matcher) {
 	if len(m.trial.text) == 0 {
 		return
@@ -304,7 +304,7 @@ func (s *textRedactor) endTrial(m *matcher) {
 	}
 }
 
-// readChar takes one character of a text as it is written.
+// readChar reads one character of a text in its escaped form.
 func (s *textRedactor) readChar(m *matcher, c byte, at span) {
 	if m.isIdle() && c != '\\' && c != '%' && s.r.canPass(m, c) {
 		m.passOver([]byte{c})
@@ -321,7 +321,7 @@ func (s *textRedactor) takeDecoded(u character) {
 	s.examineTodo(s.now)
 }
 
-// examineTodo examines the characters in todo, from its end.
+// examineTodo examines the characters in todo, beginning at its end.
 func (s *textRedactor) examineTodo(m *matcher) {
 	for n := len(s.todo); n > 0; n = len(s.todo) {
 		next := s.todo[n-1]
@@ -364,12 +364,12 @@ func (s *textRedactor) examineChar(m *matcher, u character) {
 	}
 }
 
-// rescan drops the first n held characters, which are replaced, and examines the others again. If n is 0,
-// the first character begins no secret, and is passed on.
+// rescan drops the first n held characters, which are replaced, and examines the others again. If n is 0, the
+// first character doesn't begin a secret, and is passed on.
 func (s *textRedactor) rescan(m *matcher, n int) {
 	from, first := n, m.text[0]
 	switch {
-	case n == 0 && m.led: // they were passed on before
+	case n == 0 && m.led: // the first characters were passed on before
 		from = lead
 	case n == 0:
 		from = 1
@@ -409,7 +409,7 @@ func (s *textRedactor) writtenTo() int64 { return s.pos }
 // decideAll decides everything that is held back.
 func (s *textRedactor) decideAll() { s.settleIdle(0) }
 
-// redactFirst replaces the first n characters, which are a secret by a rule, or by value if by is nil.
+// redactFirst replaces the first n characters. They are a secret by the rule by, or by value if by is nil.
 func (s *textRedactor) redactFirst(m *matcher, n int, by *rule) {
 	secret, where := string(m.text[:n]), ""
 	switch v := s.r.known.findSecret(secret); {
@@ -447,8 +447,8 @@ func (s *textRedactor) replaceKnown(m *matcher, v *knownValue) {
 	s.replaceSecret(units, v.secret, v.where)
 }
 
-// removableUnits returns the characters that are replaced. The quotes of a password stay, and so does the
-// character after a single backslash; the line breaks and indents of a value in several lines stay.
+// removableUnits returns the characters that are replaced. It keeps the quotes of a password, the character
+// after a single backslash, and the line breaks and indents of a value in several lines.
 func removableUnits(units []character, password bool) (list []character) {
 	kept := false
 	for _, u := range units {
@@ -464,7 +464,7 @@ func removableUnits(units []character, password bool) (list []character) {
 	return list
 }
 
-// replaceSecret puts the replacement of a secret at its first character that is not passed on.
+// replaceSecret inserts the replacement of a secret at its first character that has not been passed on.
 func (s *textRedactor) replaceSecret(units []character, secret, where string) {
 	with := s.r.formatTag(secret, where)
 	var places []span
@@ -490,7 +490,7 @@ func (s *textRedactor) replaceSecret(units []character, secret, where string) {
 	}
 }
 
-// addReplacement replaces a place with a text. Adjacent removed places are merged.
+// addReplacement replaces a place with a text. It merges adjacent removed places.
 func (s *textRedactor) addReplacement(at span, with string) {
 	if n := len(s.edits); n > 0 && with == "" && s.edits[n-1].to == at.from {
 		s.edits[n-1].to = at.to
@@ -547,15 +547,15 @@ func (s *textRedactor) skipTo(to int64) {
 }
 
 const (
-	maxWaitingTexts = 128  // texts that pause with the possible beginning of a secret
-	maxTexts        = 1024 // texts that are kept
+	maxWaitingTexts = 128  // maximum number of texts that wait with the possible beginning of a secret
+	maxTexts        = 1024 // maximum number of texts that are kept
 )
 
 // pendingTexts are the texts of a stream that continue from one document to the next.
 type pendingTexts struct {
 	all     map[uint64]*matcher // by channel
 	order   []uint64            // oldest first
-	waiting []*matcher          // those between two strings that hold characters back
+	waiting []*matcher          // texts between two strings that hold characters back
 }
 
 // resumeText makes the text of a channel the current one.

@@ -11,23 +11,23 @@ type valueTest int
 const (
 	isRandom    valueTest = iota // it is unlikely to occur by chance
 	isPlausible                  // it may be a credential
-	isMeant                      // anything, as the complete value of a JSON key: a request may contain credentials of other servers
+	isMeant                      // any complete value of a JSON key: a request may have credentials of other servers
 	isBasic                      // a name and a password, in base64
-	isPassword                   // anything but a word or a placeholder, as a complete value; random in code
-	isSession                    // random, and not a UUID
-	isCode                       // random, and not a program
+	isPassword                   // a complete value except a word or a placeholder; in code only a random one
+	isSession                    // random, but not a UUID
+	isCode                       // random, but not part of a program
 	isKeyPart                    // a secret number of a JSON Web Key
 	isCookies                    // names and values, each of them a credential
 	isPrivate                    // not a credential, but replaced in headers
 )
 
-// valueForm is how a value is written.
+// valueForm is the form in which a value is written.
 type valueForm int
 
 const (
 	bareForm   valueForm = iota // without quotes, in any text
 	lineForm                    // without quotes, up to the end of a line: YAML, a form
-	envForm                     // the same in an environment, which contains no code
+	envForm                     // the same in an environment, which doesn't contain code
 	cellForm                    // between tags, or in a column of a table
 	quotedForm                  // in double quotes
 	singleForm                  // in other quotes
@@ -37,7 +37,7 @@ const (
 	valueForms
 )
 
-// deeperQuote stands for a quote that is written with more backslashes than the one that began the value. Such a
+// deeperQuote replaces a quote that has more backslashes than the quote at the beginning of the value. Such a
 // quote is part of the value.
 const deeperQuote = '\x7f'
 
@@ -46,7 +46,7 @@ const (
 	inSingle = "[^\\x00-\\x1f\"'`\\\\\\x7f]{8,}"
 )
 
-// values are the rules of a value by its test and its form.
+// values holds the rules of a value by its test and its form.
 var values = func() (all [isPrivate + 1][valueForms]*rule) {
 	for test, is := range map[valueTest]struct{ bare, whole, field secretCheck }{
 		isRandom: {looksRandom, looksRandom, looksRandom}, isPlausible: {maybeCredential, maybeCredential, maybeCredential},
@@ -81,7 +81,8 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 
 func isNothing([]byte) bool { return false }
 
-// isLine makes a check for the value of a line: it rejects what looks like code, and calls is for the rest.
+// isLine makes a check for the value of a line. It rejects text that looks like code, and applies is to other
+// text.
 func isLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		last := text[len(text)-1]
@@ -106,8 +107,8 @@ func valueRule(r rule, ends string, must bool) *rule {
 	return compileRules([]*rule{&r})[0]
 }
 
-// assignedName returns the secretName that a value is assigned to, and how, if the text ends like an
-// assignment: NAME=, name: , "name":, &name=.
+// assignedName returns the secretName to which a value is assigned, and the form of the assignment. The text
+// must end like an assignment: NAME=, name: , "name":, &name=.
 func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	sign := text[len(text)-1]
 	rest := bytes.TrimRight(text[:len(text)-1], " \t*")
@@ -151,7 +152,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	return known, form, ok
 }
 
-// isLineStart reports whether a name begins a line of an environment or of YAML: the value is the rest of
+// isLineStart reports whether a name begins a line of an environment or of YAML. Then the value is the rest of
 // the line.
 func isLineStart(before, name []byte, sign byte, tight bool) bool {
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
@@ -168,10 +169,10 @@ func isLineStart(before, name []byte, sign byte, tight bool) bool {
 	return len(line) == countTrailing(line, linePrefix)
 }
 
-// linePrefix are the characters that programs write before each line of a file.
+// linePrefix holds the characters that programs write before each line of a file.
 var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 
-// isValueName reports whether a field contains the value that another field names.
+// isValueName reports whether a field contains the value for the name in another field.
 func isValueName(name []byte) bool { return len(name) == 5 && bytes.EqualFold(name, []byte("value")) }
 
 // isNameName reports whether a field contains the name for the value of another field.
@@ -179,8 +180,8 @@ func isNameName(name []byte) bool {
 	return bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
 }
 
-// pairedName returns the secretName that the field before a value has, as in "name":"x-api-key","value": and
-// in name: DB_PASSWORD and a line with value: below it.
+// pairedName returns the secretName in the field before a value. Examples are "name":"x-api-key","value": and
+// name: DB_PASSWORD above a line with value: in it.
 func pairedName(text []byte) (known secretName, ok bool) {
 	text = bytes.TrimRight(text, " \t\r\n\"',")
 	n := countTrailing(text, inName)
@@ -192,7 +193,7 @@ func pairedName(text []byte) (known secretName, ok bool) {
 	return headerName(name)
 }
 
-// headerName returns the secretName of a name that may be one of a header.
+// headerName returns the secretName of a name that may be the name of a header.
 func headerName(name []byte) (known secretName, ok bool) {
 	if known, ok = credentialName(name, inKey); !ok && bytes.IndexByte(name, '-') > 0 {
 		known, ok = credentialName(name, inRequest)
@@ -200,7 +201,8 @@ func headerName(name []byte) (known secretName, ok bool) {
 	return known, ok
 }
 
-// listedName returns the secretName of a name in quotes before a comma: ["x-api-key", or set("x-api-key",.
+// listedName returns the secretName of a quoted name before a comma. Examples are ["x-api-key", and
+// set("x-api-key",.
 func listedName(text []byte) (known secretName, ok bool) {
 	text = bytes.TrimRight(text[:len(text)-1], " ")
 	if n := len(text); n == 0 || text[n-1] != '"' && text[n-1] != '\'' {
@@ -224,7 +226,7 @@ func elementName(text []byte) (known secretName, ok bool) {
 	return credentialName(text[len(text)-n:], inText)
 }
 
-// columnName returns the secretName of a column of a table that ends a text: | password |.
+// columnName returns the secretName of a table's column that ends a text: | password |.
 func columnName(text []byte) (known secretName, ok bool) {
 	start := bytes.LastIndexByte(text, '\n') + 1
 	line := bytes.TrimLeft(text[start:], " \t0123456789-+>→:")
@@ -258,12 +260,12 @@ type expectation struct {
 	kind   expectationKind
 	name   secretName // the name that the value is assigned to
 	form   valueForm
-	sign   byte // of an assignment whose value has not begun
-	quoted bool // the name is in quotes, as in JSON, where a value without quotes is not text
+	sign   byte // the sign of an assignment whose value has not begun
+	quoted bool // the name is in quotes, as in JSON; then a value without quotes is not text
 	folded bool // the value is in the next line, as in YAML after >-
-	gap    int  // characters since the context
-	words  int  // words of an authorization that were tried
-	quote  int  // bytes of the quote before the value
+	gap    int  // number of characters since the context
+	words  int  // number of words of an authorization that were tried
+	quote  int  // length of the quote before the value
 }
 
 type expectationKind uint8
@@ -277,11 +279,11 @@ const (
 )
 
 const (
-	maxSpaces = 16 // spaces before a value
-	maxIndent = 64 // characters before a value in the next line
+	maxSpaces = 16 // maximum number of spaces before a value
+	maxIndent = 64 // maximum number of characters before a value in the next line
 )
 
-// expectSecret checks whether the passed text ends with a context or an assignment to a credential.
+// expectSecret checks whether the passed text ends with a context or with an assignment to a credential.
 func (m *matcher) expectSecret(r *Redactor) {
 	before := m.recentTail()
 	if len(before) == 0 {
@@ -338,7 +340,7 @@ func (m *matcher) expectValue(name secretName, form valueForm, sign byte, quoted
 	}
 }
 
-// expectField expects that a JSON string is the value of a name.
+// expectField expects the value of a name in a JSON string.
 func (m *matcher) expectField(name secretName) {
 	m.want = expectation{rule: values[name.value][fieldForm], name: name, form: fieldForm}
 	if name.value == isCookies {
@@ -397,7 +399,7 @@ func (m *matcher) nextRule(u character) *rule {
 	return rule
 }
 
-// quotedForm returns the form of a value in quotes, after a name in quotes or another one.
+// quotedForm returns the form of a value in quotes: named after a name in quotes, and otherwise other.
 func (w *expectation) quotedForm(named, other valueForm) valueForm {
 	if w.quoted && w.sign == ':' {
 		return named
@@ -405,7 +407,7 @@ func (w *expectation) quotedForm(named, other valueForm) valueForm {
 	return other
 }
 
-// nextAuthority returns the rule of an authorization where one of its words begins.
+// nextAuthority returns the rule of an authorization at the beginning of one of its words.
 func (m *matcher) nextAuthority(u character, last byte) *rule {
 	w, c := &m.want, u.c
 	rule := w.rule
@@ -429,16 +431,17 @@ func (m *matcher) nextAuthority(u character, last byte) *rule {
 	return nil
 }
 
-// cookieValue is the value of a cookie in a text.
+// cookieValue is the rule for the value of a cookie in a text.
 var cookieValue = valueRule(rule{shape: `[^\x00-\x20;,"'\\<>` + "`" + `]{8,}`, is: looksRandom}, "", false)
 
-// isAnalytics reports whether a text ends with the name of a cookie that only counts visits, and its sign.
+// isAnalytics reports whether a text ends with the name of a cookie that only counts visits, and with the sign
+// after the name.
 func isAnalytics(text []byte) bool {
 	name := text[:len(text)-1]
 	return bytes.HasPrefix(name[len(name)-countTrailing(name, inName):], []byte("__utm"))
 }
 
-// quotedName reports whether a text ends with a name in quotes, and the sign of an assignment.
+// quotedName reports whether a text ends with a name in quotes and the sign of an assignment.
 func quotedName(text []byte) bool {
 	text = bytes.TrimRight(text[:len(text)-1], " \t")
 	return bytes.HasSuffix(text, []byte(`"`)) || bytes.HasSuffix(text, []byte("'"))
