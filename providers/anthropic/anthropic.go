@@ -1,10 +1,10 @@
-// Package anthropic decodes the Anthropic Messages protocol: its event stream and its complete bodies,
-// from Anthropic, from Vertex, and from many gateways.
+// Package anthropic decodes the Anthropic Messages protocol: its event stream and its complete bodies.
+// Anthropic, Vertex and many gateways use this protocol.
 //
-// Wire facts are from Anthropic's public SDKs and documentation (event flow in message.go and
-// messageutil.go of anthropic-sdk-go; "Streaming Messages" and "Fine-grained tool streaming" at
-// platform.claude.com/docs). The slot of a call is the index of its content block. content_block_stop
-// makes the arguments final.
+// Wire facts are from Anthropic's public SDKs and documentation: the event flow in message.go and
+// messageutil.go of anthropic-sdk-go, and the pages "Streaming Messages" and "Fine-grained tool
+// streaming" at platform.claude.com/docs. The slot of a call is the index of its content block. The
+// arguments become final at content_block_stop.
 package anthropic
 
 import (
@@ -41,12 +41,12 @@ var eventTypes = map[string]bool{
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	kind := json.Value(e.Data).Get("type")
 	switch {
-	case kind.Is("message_start") && json.Value(e.Data).Get("message").Get("stopReason") != nil: // pi's
+	case kind.Is("message_start") && json.Value(e.Data).Get("message").Get("stopReason") != nil: // message_start of pi
 		return protocol.SniffScore{}
 	case eventTypes[kind.Text()]:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind.Text()}
 	case kind.Is("message") && json.Value(e.Data).Get("role").Is("assistant") && !json.Value(e.Data).Get("content").IsString() &&
-		!json.Value(e.Data).Get("text").IsString(): // droid's
+		!json.Value(e.Data).Get("text").IsString(): // a message of droid
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a message body"}
 	case kind.Is("error") && json.Value(e.Data).Get("error").Kind() == '{':
 		return protocol.SniffScore{Points: protocol.Likely, Why: "an error envelope"}
@@ -66,7 +66,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// endings are the stop reasons. "sensitive" is known only from clients.
+// endings are the stop reasons. "sensitive" is known only from the source of clients.
 var endings = protocol.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{
@@ -77,20 +77,20 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// toolBlocks are the block types that contain a call, with the kind of the call.
+// toolBlocks maps the block types that contain a call to the kind of the call.
 var toolBlocks = map[string]stream.CallInfo{
 	"tool_use":        {Kind: "function"},
 	"server_tool_use": {Kind: "server", RunByProvider: true},
 	"mcp_tool_use":    {Kind: "mcp", RunByProvider: true},
 }
 
-// event is one event of the stream on the wire.
+// event is one event of the stream, as sent.
 type event struct {
 	shape *json.Shape
 
 	kind, index, block, message, usage, err json.Value
 
-	metrics json.Value // Bedrock's own, in message_stop
+	metrics json.Value // Bedrock's own counts, in message_stop
 
 	delta struct{ kind, text, json, thinking, signature, stopReason, stopDetails json.Value }
 }
@@ -138,8 +138,8 @@ var (
 	}
 )
 
-// maxOutput is the maximum number of output tokens of a model, by the beginning of its name. The
-// longest match counts. From models.dev, as of 2026-07-02.
+// maxOutput maps the beginning of a model's name to its maximum number of output tokens. The longest
+// match comes first and counts. The numbers are from models.dev, as of 2026-07-02.
 var maxOutput = []struct {
 	model string
 	most  int
@@ -151,13 +151,13 @@ var maxOutput = []struct {
 }
 
 const (
-	modestTokens  = 8192  // every model of the last generations can write so many
-	defaultTokens = 32000 // for more, a request names its own limit
+	modestTokens  = 8192  // every recent model can write this many tokens
+	defaultTokens = 32000 // a request that needs more sets its own limit
 )
 
-// maxTokens returns the limit of a request that names none, because the protocol requires one. It is a
-// third of the model's maximum, as in badlogic/pi-mono, so that thinking and a long conversation have
-// room.
+// maxTokens returns the limit for a request that sets none, because the protocol requires a limit. The
+// limit is a third of the model's maximum, as in badlogic/pi-mono. This leaves room for thinking and for
+// a long conversation.
 func maxTokens(model string) int {
 	model = strings.ToLower(model[strings.LastIndexAny(model, "/.")+1:])
 	for _, m := range maxOutput {
@@ -172,8 +172,8 @@ func maxTokens(model string) int {
 	return modestTokens
 }
 
-// writeRequest writes a request of the Messages API. It asks to cache the prompt only if the
-// conversation will have more requests, because writing to the cache costs.
+// writeRequest writes a request of the Messages API. It asks to cache the prompt only if the conversation
+// will have more requests, because cache writes cost extra.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	limit := r.MaxTokens
 	if limit <= 0 {
@@ -197,7 +197,8 @@ func writeTool(w *json.Writer, t *protocol.Tool) {
 	protocol.Describe(w.Open('{'), t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
 }
 
-// objectSchema returns a schema with a type, which this protocol requires; a missing type is object.
+// objectSchema returns a schema that has a type, because this protocol requires one. A schema without a
+// type gets the type object.
 func objectSchema(schema json.Value) json.Value {
 	if schema.Get("type").IsPresent() {
 		return schema
@@ -234,7 +235,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 			tool.Kind = "mcp"
 		}
 		if tool.Name == "" && (tool.Kind == "function" || tool.Kind == "") {
-			continue // of another protocol
+			continue // a tool of another protocol
 		}
 		all = append(all, tool)
 	}
@@ -250,7 +251,8 @@ func hasAnyPrefix(word string, with []string) bool {
 	return false
 }
 
-// wireMarks are the marks of Anthropic Messages. Its errors: https://docs.claude.com/en/api/errors
+// wireMarks are the marks of Anthropic Messages. The errors are listed at
+// https://docs.claude.com/en/api/errors.
 var wireMarks = marks.Protocol{
 	Events: []marks.Event{
 		{Type: "message_start", Begins: true},
@@ -273,7 +275,7 @@ var wireMarks = marks.Protocol{
 	MessageKeys: []string{"content"},
 	RequestKeys: []string{"model", "max_tokens", "tools", "system", "temperature", "stream", "tool_choice"},
 	HistoryKeys: []string{"messages"}, ToolKeys: []string{"tools"},
-	Sent: []marks.Sent{{ // unlike a message of a response, one of the history has no type
+	Sent: []marks.Sent{{ // a message in a response has a type, one in the history has none
 		List: "messages", When: "role=assistant content.*.type$=tool_use", Take: "content",
 		Body: `{"type":"message",MODEL"role":"assistant","content":MESSAGE}`,
 	}},

@@ -10,38 +10,38 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange. Between messages, turn is the last one that ended.
+// decoder reads one exchange. Between two messages, turn is the turn that ended last.
 type decoder struct {
 	*protocol.Out
 	ev            event
 	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
-	done          bool  // a stop reason came that is not a limit
-	started       int32 // number of blocks that began at an index of their own
+	done          bool  // the stop reason came, and it is not a limit
+	started       int32 // number of blocks that began at a new index
 	usage         tokenCounts
-	servingModels []string // models of usage.iterations, if there are several
+	servingModels []string // models in usage.iterations, if there are several
 }
 
-// contentBlock is a content block that began.
+// contentBlock is a content block that has begun.
 type contentBlock struct {
 	kind   string
 	open   bool
 	signed bool  // reasoning with a signature
-	text   bool  // it has text
-	call   int32 // slot of its call, which may have begun in an earlier block
+	text   bool  // the block has text
+	call   int32 // slot of the block's call, which may have begun in an earlier block
 }
 
-// deltaKinds are the kinds of blocks to which a delta belongs.
+// deltaKinds maps each kind of delta to the kinds of blocks that may contain it.
 var deltaKinds = map[string][]string{
 	"text_delta": {"text"}, "citations_delta": {"text"}, "thinking_delta": {"thinking"}, "signature_delta": {"thinking"},
 	"input_json_delta": {"tool_use", "server_tool_use", "mcp_tool_use"},
 }
 
-// deltaBlocks are the kinds of blocks whose deltas are known.
+// deltaBlocks are the kinds of blocks with known deltas.
 var deltaBlocks = map[string]bool{"text": true, "thinking": true, "tool_use": true, "server_tool_use": true, "mcp_tool_use": true}
 
-// startSlot is the slot of the first complete call in message_start. The blocks of the stream still
-// count from 0.
+// startSlot is the slot of the first complete call in message_start. It is high because the blocks of the
+// stream still count from 0.
 const startSlot = 1 << 20
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -50,9 +50,10 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event. Its type is in the body, or else it is the name of the server-sent event.
+// Frame reads one event. The event type is in the body. If the body has none, it is the name of the
+// server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // not of this protocol, but gateways add it
+	if protocol.IsDone(f.Data) { // not part of this protocol, but gateways add it
 		d.endTurn()
 		return nil
 	}
@@ -78,7 +79,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.endTurn()
 	case "ping":
 		d.Heartbeat()
-	case "error": // inside a stream, the HTTP status was already 200
+	case "error": // the error is inside a stream whose HTTP status was 200
 		if !d.turn.IsOpen() {
 			d.openTurn(nil)
 		}
@@ -95,10 +96,10 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the stream. Without message_stop the turn is cut off.
+// Close ends the stream. If message_stop is missing, the turn is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
-// endTurn ends the turn if it is open. Blocks that have not ended are reported.
+// endTurn ends the turn if it is open. It reports blocks that have not ended.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && d.done {
 		for _, c := range d.turn.OpenCalls() {
@@ -137,7 +138,7 @@ func (d *decoder) readResponse(message json.Value) {
 	d.turn.End()
 }
 
-// readMessageObject reads the content of a message at its start, or a complete message.
+// readMessageObject reads a message object: a complete message, or the content in message_start.
 func (d *decoder) readMessageObject(t *protocol.Turn, message json.Value, slot int32) {
 	blocks := message.Get("content").Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
@@ -148,8 +149,8 @@ func (d *decoder) readMessageObject(t *protocol.Turn, message json.Value, slot i
 	d.reportFinish(t, message.Get("stop_reason"), message.Get("stop_details"))
 }
 
-// readCompleteBlock reads a complete block: in message_start, as programmatic tool calling sends it, or
-// in a body that was not streamed.
+// readCompleteBlock reads a complete block. Such a block is in a body that was not streamed, or in
+// message_start with programmatic tool calling.
 func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Value) {
 	kind := block.Get("type").Text()
 	if c := openCall(t, slot, kind, block); c != nil {
@@ -176,7 +177,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 		return
 	}
 	if c := openCall(t, slot, kind, start); c != nil {
-		// {} is a placeholder that the first delta replaces. Any other input is complete,
+		// An empty object is a placeholder that the first delta replaces. Any other input is complete,
 		// and no deltas follow.
 		switch input := start.Get("input"); {
 		case !input.IsPresent():
@@ -189,7 +190,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 	readOtherBlock(d.Out, t, slot, kind, start)
 }
 
-// checkIndex reports a new block whose index leaves a gap after the blocks before it.
+// checkIndex reports a new block if its index isn't the next one after the earlier blocks.
 func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
 	if _, known := d.blocks[slot]; known {
 		return
@@ -200,8 +201,8 @@ func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
 	d.started++
 }
 
-// continueCall reports whether a block continues the call of an earlier block: it has the same id, and
-// the arguments of that call are not complete.
+// continueCall reports whether a block continues the call of an earlier block. The block then has the id
+// of that call, and the arguments of that call are not complete.
 func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start json.Value) bool {
 	before, isOpen := t.Latest(), toolBlocks[kind].Kind != ""
 	name := start.Get("name").Text()
@@ -217,7 +218,7 @@ func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start 
 	return true
 }
 
-// reportNoInput reports a call whose block has no input.
+// reportNoInput reports that a call's block has no input field.
 func reportNoInput(c *protocol.Call) {
 	if !c.RunByProvider {
 		c.Once(protocol.ArgsMissing.WithSeverity(stream.Warn), "the block has no input field, which the protocol requires: Claude Code fails without the field")
@@ -307,7 +308,7 @@ func (d *decoder) stopBlock(t *protocol.Turn, slot int32) {
 	}
 }
 
-// reportFinish reports a stop reason, unless it is null or missing. Several may come.
+// reportFinish reports a stop reason, unless it is null or missing. A turn can have several stop reasons.
 func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value) {
 	reason := stopReason.Text()
 	if reason == "" {
@@ -324,7 +325,8 @@ func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value)
 	t.Find(stream.ProviderError, "refused: %s", why)
 }
 
-// tokenCounts are the wire's own counts. They exclude each other: cached tokens are not in input.
+// tokenCounts are the token counts as the protocol sends them. They don't overlap: input excludes cached
+// tokens.
 type tokenCounts struct {
 	input, read, write, hour, output, thinking, searches stream.Count
 
@@ -332,8 +334,8 @@ type tokenCounts struct {
 	doubts []string // reasons why the price is only approximate
 }
 
-// reportUsage reports the usage after u. A missing or null field keeps its last value, because gateways
-// omit fields in message_delta.
+// reportUsage adds the counts in u to the usage and reports it. If a field is missing or null, the last
+// value stays, because gateways omit fields in message_delta.
 func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	if u.Kind() != '{' {
 		return
@@ -360,7 +362,7 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	}
 }
 
-// fillUsage takes Bedrock's own counts where the message reported none.
+// fillUsage fills in Bedrock's own counts where the message reported none.
 func (d *decoder) fillUsage(metrics json.Value) {
 	if !d.turn.IsOpen() || metrics.Kind() != '{' {
 		return
@@ -393,14 +395,14 @@ func (t *tokenCounts) totalInput() stream.Count {
 	return stream.Count{N: t.input.N + t.read.N + t.write.N, Reported: t.input.Reported}
 }
 
-// addDoubt adds a reason once.
+// addDoubt adds a reason, unless it is already listed.
 func (t *tokenCounts) addDoubt(why string) {
 	if !slices.Contains(t.doubts, why) {
 		t.doubts = append(t.doubts, why)
 	}
 }
 
-// readPricing reads the fields that change the price of tokens or add to it.
+// readPricing reads the fields that change the price of tokens or add to the price.
 func (d *decoder) readPricing(u json.Value) {
 	t := &d.usage
 	if tier := u.Get("service_tier").Text(); tier != "" && t.tier != "fast" {
@@ -423,8 +425,8 @@ func (d *decoder) readPricing(u json.Value) {
 	}
 }
 
-// reportModels reports that several models served the turn: an advisor, or a model that took over. The
-// totals then count only one of them, or some.
+// reportModels reports that several models served the turn, e.g. an advisor or a model that took over.
+// The totals then cover only one or some of the models.
 func (d *decoder) reportModels(turn *protocol.Turn, list json.Value) {
 	models := []string{}
 	add := func(m string) {
