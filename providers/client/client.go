@@ -1,7 +1,7 @@
-// Package client describes the programs that call providers: agents, and the libraries they use.
+// Package client describes the programs that call providers: agents, and the libraries that agents use.
 //
-// A client has one name on the command line, on the screen and in JSON. Each kind of fact about clients
-// has its own file. Every fact has a provenance: Ran, Read or Documented.
+// A client has the same name on the command line, on the screen and in JSON. Each kind of fact about
+// clients has its own file. Every fact has a [Provenance].
 package client
 
 import (
@@ -10,20 +10,20 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A Client is a program, or a library, that sends requests to providers.
+// A Client is a program or library that sends requests to providers.
 type Client struct {
-	Name    string // on the command line and in JSON: lower case, with hyphens
+	Name    string // the name on the command line and in JSON: lower case, with hyphens
 	Title   string // the usual spelling
-	Version string // the version that the facts describe; "" if they describe no single version
+	Version string // the version that the facts describe; "" if they are not for one version
 }
 
-// Provenance is the source of a fact about a client, from best to worst.
+// Provenance is the source of a fact about a client. The best source comes first.
 type Provenance uint8
 
 const (
 	Ran        Provenance = iota // observed in a run of the client
-	Read                         // read in its source
-	Documented                   // stated by its authors or users
+	Read                         // read in the client's source
+	Documented                   // stated by the client's authors or users
 	Assumed                      // concluded from runs with other protocols
 )
 
@@ -34,7 +34,7 @@ func (k Provenance) String() string {
 // Word returns the provenance as one word.
 func (k Provenance) Word() string { return [...]string{"ran", "read", "documented", "assumed"}[k] }
 
-// All lists the clients, agents first.
+// All lists the clients, with the agents first.
 var All = []Client{
 	{"claude-code", "Claude Code", "2.1.330"},
 	{"codex", "Codex", "0.169.0"},
@@ -91,12 +91,13 @@ var All = []Client{
 	{"aws-sdk", "AWS SDKs", ""},
 }
 
-// Find returns the client with that name. The error lists the known names.
+// Find returns the client with the given name. If there is none, the error lists the known names.
 func Find(name string) (*Client, error) {
 	return protocol.FindNamed("client", name, All, func(c *Client) string { return c.Name })
 }
 
-// MustFind returns the client with that name. It panics if All has none; the tables of facts use it.
+// MustFind returns the client with the given name, and panics if All doesn't contain it. The tables of
+// facts use it.
 func MustFind(name string) *Client {
 	c, err := Find(name)
 	if err != nil {
@@ -105,28 +106,28 @@ func MustFind(name string) *Client {
 	return c
 }
 
-// MCPSetup describes how to record the MCP servers that a client starts, without changes to the user's
-// files.
+// MCPSetup describes how to record the traffic of the MCP servers that a client starts, without a change
+// to the user's files.
 type MCPSetup struct {
 	Method       WrapMethod
-	ListArgs     []string // arguments that make the client list them as JSON, for [ByFlags] and [BySettings]
-	UserFiles    []string // the user's settings with servers, relative to the home folder
-	ProjectFiles []string // the same, relative to the folder that the client runs in
+	ListArgs     []string // arguments that make the client list its servers as JSON, for [ByFlags] and [BySettings]
+	UserFiles    []string // the user's settings files that list servers, relative to the home folder
+	ProjectFiles []string // the project's settings files that list servers, relative to the working folder
 	Remark       string
 }
 
-// WrapMethod is the way in which the servers are recorded.
+// WrapMethod is the method by which toolscope records the traffic of MCP servers.
 type WrapMethod uint8
 
 // The values of WrapMethod.
 const (
 	ByUser     WrapMethod = iota // the user adds a prefix to the server's command
-	ByPrefix                     // a variable names a program that starts with the line of each server and each shell command
+	ByPrefix                     // a variable names a program that runs the command line of each server and shell command
 	ByFlags                      // flags that override the user's settings
-	BySettings                   // its settings, which belong to this run anyway
+	BySettings                   // the client's settings, which apply only to this run anyway
 )
 
-// mcpSetups holds the setups by the client's name. Users of other clients change their settings by hand.
+// mcpSetups maps clients to their setups. Users of other clients change the settings by hand.
 var mcpSetups = map[string]MCPSetup{
 	"claude-code": {
 		Method: ByPrefix, UserFiles: []string{".claude.json"}, ProjectFiles: []string{".mcp.json"},
@@ -172,7 +173,7 @@ type RunMoment uint8
 const (
 	AtBlock RunMoment = iota // when the call is complete, while the response is still streaming
 	AtStop                   // when the response has ended
-	ByHand                   // never: the program that uses the client runs it
+	ByHand                   // never: the program that uses the library runs it
 )
 
 // RunCount is how often a client runs a call.
@@ -183,13 +184,13 @@ const (
 	Unknown RunCount = iota
 	Never
 	Once
-	Twice // it retries the request, and runs the call again
+	Twice // the client retries the request and runs the call again
 )
 
-// runHabits are the known habits. In the tests, each client got a complete call followed by a pause, the
-// same with the finish reason of the token limit, and the same with the connection cut off after the call
-// (versions as in All). Clients without Ran were not tested. Libraries in JavaScript also got a response
-// that ends after the call.
+// runHabits are the known habits. Clients with the provenance Ran were tested with the version in All.
+// Each of them got three responses: a complete call followed by a pause, the same with the finish reason
+// of the token limit, and the same with the connection cut off after the call. Libraries in JavaScript
+// also got a response that ends after the call.
 var runHabits = []RunHabit{
 	{"claude-code", []string{"anthropic"}, AtBlock, Once, Once, Ran, Unknown},
 	{"codex", []string{"openai-responses"}, AtBlock, Once, Once, Ran, Unknown},
@@ -203,7 +204,7 @@ var runHabits = []RunHabit{
 	{"cline", []string{"openai-chat", "openai-responses"}, AtStop, Unknown, Unknown, Ran, Unknown},
 	{"openai-agents-js", []string{"openai-chat"}, AtStop, Once, Never, Ran, Once},
 	{"openai-agents-js", []string{"openai-responses"}, AtStop, Never, Never, Ran, Never},
-	{"openai-js", []string{"openai-chat"}, AtStop, Never, Never, Ran, Never}, // version 6 runs it if the token limit cut off the response
+	{"openai-js", []string{"openai-chat"}, AtStop, Never, Never, Ran, Never}, // version 6 also runs it if the token limit cut off the response
 	{"anthropic-js", []string{"anthropic"}, AtStop, Never, Never, Ran, Never},
 	{"ai-sdk", []string{"anthropic", "openai-chat", "openai-responses", "gemini"}, AtStop, Never, Never, Ran, Never},
 	{"langchain-js", common, ByHand, Unknown, Unknown, Ran, Unknown},
@@ -225,7 +226,7 @@ var runHabits = []RunHabit{
 var common = []string{"anthropic", "openai-chat", "openai-responses", "gemini"}
 
 // agents are programs that people use directly: a request that names one of them comes from it. A request
-// that names a library may come from any program that uses the library, and such programs run calls at
+// that names a library may come from any program that uses the library. Such programs run calls at
 // different moments.
 var agents = []string{"claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "continue", "cline"}
 

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A ProxySetup holds the settings that send a client to a proxy instead of to its provider. In them, the
-// name of a provider in braces is a placeholder for its address at the proxy: {anthropic} is
-// http://127.0.0.1:8080/anthropic. Settings for a provider that the proxy doesn't have are left out.
+// A ProxySetup holds the settings that send a client's requests to a proxy instead of to its provider. A
+// provider's name in braces is a placeholder for the provider's address at the proxy: {anthropic} becomes
+// http://127.0.0.1:8080/anthropic. Settings for providers that the proxy doesn't have are omitted.
 type ProxySetup struct {
 	*Client
-	Commands []string // its program and its package; none for a library
+	Commands []string // the names of the program and of its package; none for a library
 	Vars     []Var    // environment variables
-	Args     []string // flags directly after its command
+	Args     []string // flags that come directly after the command
 	Settings Settings // further settings
 	Remarks  []string // further notes, in sentences
 	Known    Provenance
@@ -21,27 +21,27 @@ type ProxySetup struct {
 // A Var is an environment variable.
 type Var struct {
 	Name, Value string
-	Why         string // the reason, if it isn't obvious; then a value that the user has set stays
+	Why         string // the reason, if it isn't obvious; a variable with a reason doesn't replace the user's value
 
-	Needs func(env func(string) string) bool // reports whether the client reads it with the user's variables; nil if always
+	Needs func(env func(string) string) bool // reports whether the client reads it, given the user's variables; nil if always
 }
 
 // Settings are a client's configuration in JSON.
 type Settings struct {
-	File string   // where its users keep it
-	JSON []string // objects that have to be in it, all of them merged
+	File string   // the file in which users keep the settings
+	JSON []string // objects that the settings must contain, all merged
 
-	// Variable makes the client read other settings, so that the user's own stay unchanged: JSON that
-	// overrides them if Inline, else a folder in place of the home folder.
+	// Variable makes the client read other settings, so that the user's own stay unchanged. Its value is
+	// JSON that overrides them if Inline is set, or else a folder that replaces the home folder.
 	Variable string
 	Inline   bool
-	Needs    string // a variable without which the settings are not used; "" for none
+	Needs    string // a variable that the settings depend on: without it they are not used; "" for none
 
-	Flag, Extension string // a flag for an extension file of the run, and its text, with %s for the JSON
+	Flag, Extension string // a flag that names an extension file, and the text of that file, with %s for the JSON
 }
 
-// ReplaceAddresses replaces the placeholders of addresses. at returns "" for a provider that the proxy
-// doesn't have; then ok is false.
+// ReplaceAddresses replaces the placeholders of addresses in a text. at returns "" for a provider that
+// the proxy doesn't have; then ok is false.
 func ReplaceAddresses(text string, at func(host string) string) (filled string, ok bool) {
 	var b strings.Builder
 	for {
@@ -50,7 +50,7 @@ func ReplaceAddresses(text string, at func(host string) string) (filled string, 
 			return b.String() + text, true
 		}
 		name, rest, closed := strings.Cut(text[from+1:], "}")
-		if !closed || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" { // JSON
+		if !closed || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" { // a brace of JSON
 			b.WriteString(text[:from+1])
 			text = text[from+1:]
 			continue
@@ -65,8 +65,8 @@ func ReplaceAddresses(text string, at func(host string) string) (filled string, 
 	}
 }
 
-// WithAddresses returns the setup for a proxy, without the settings for providers that it doesn't have.
-// ok reports whether any remaining setting leads to the proxy.
+// WithAddresses returns the setup for a proxy, without the settings for providers that the proxy doesn't
+// have. ok reports whether any remaining setting leads to the proxy.
 func (p ProxySetup) WithAddresses(at func(host string) string) (f ProxySetup, ok bool) {
 	f = p
 	f.Vars, f.Args, f.Settings.JSON = nil, nil, nil
@@ -102,7 +102,7 @@ func (p ProxySetup) WithAddresses(at func(host string) string) (f ProxySetup, ok
 	return f, ok
 }
 
-// ProxySetupOf returns the setup for a program, nil if it is unknown.
+// ProxySetupOf returns the setup for a program, or nil if the program is unknown.
 func ProxySetupOf(command string) *ProxySetup {
 	for i := range ProxySetups {
 		for _, c := range ProxySetups[i].Commands {
@@ -117,15 +117,16 @@ func ProxySetupOf(command string) *ProxySetup {
 // toolSearch makes Claude Code declare the same tools as without a proxy.
 var toolSearch = Var{Name: "ENABLE_TOOL_SEARCH", Value: "true", Why: "Claude Code turns tool search off if it doesn't call Anthropic directly; this variable keeps tool search on"}
 
-// copilotUses reports whether Copilot CLI uses a provider of the user's own, and of that type.
+// copilotUses returns a function that reports whether Copilot CLI uses the user's own provider, of the
+// given type.
 func copilotUses(kind string) func(func(string) string) bool {
 	return func(env func(string) string) bool {
 		return env("COPILOT_PROVIDER_BASE_URL") != "" && cmp.Or(env("COPILOT_PROVIDER_TYPE"), "openai") == kind
 	}
 }
 
-// ProxySetups are the setups of clients, the most common clients first. Some clients append a version to
-// the address and some don't: the proxy accepts both.
+// ProxySetups are the setups of clients, with the most common clients first. Some clients append a
+// version to the address and some don't. The proxy accepts both.
 var ProxySetups = []ProxySetup{
 	{
 		Client: MustFind("claude-code"), Known: Ran, Commands: []string{"claude", "@anthropic-ai/claude-code"},

@@ -2,7 +2,8 @@ package client
 
 import "testing"
 
-// TestRuns: each fact is of a client that there is and some protocol, told once.
+// TestRuns checks that each habit belongs to a known client and names a protocol, and that no client has
+// two habits for one protocol.
 func TestRuns(t *testing.T) {
 	seen := map[[2]string]bool{}
 	for _, r := range runHabits {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestNewer: a newer version is later than the version that was run.
+// TestNewer checks that each newer version is later than the version that was run.
 func TestNewer(t *testing.T) {
 	for name, r := range newer {
 		c := MustFind(name)
