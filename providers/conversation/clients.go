@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// programs maps user agents to clients. A user agent matches if it begins with the text, or contains it
-// after a blank. The first match counts: a client that is built on a library names both.
+// programs maps user agents to clients. A user agent matches if it begins with the text, or contains the
+// text after a space. The first match counts: a client that is built on a library names both.
 var programs = []struct{ agent, client string }{
 	{"claude-cli/", "claude-code"},
 	{"codex_", "codex"},
@@ -42,7 +42,7 @@ var programs = []struct{ agent, client string }{
 	{"aws-sdk-", "aws-sdk"},
 }
 
-// clientHeaders holds the headers in which a client names its session and agent. Other clients send none.
+// clientHeaders lists the headers in which a client names its session and agent. Other clients send none.
 var clientHeaders = map[string]struct{ session, agent, parent, of, sub string }{
 	"claude-code": {session: "X-Claude-Code-Session-Id", agent: "X-Claude-Code-Agent-Id", parent: "X-Claude-Code-Parent-Agent-Id"},
 	"codex":       {session: "Session-Id", parent: "X-Codex-Parent-Thread-Id", sub: "X-Openai-Subagent"},
@@ -62,7 +62,7 @@ func (h header) get(name string) string {
 	return ""
 }
 
-// ReadHeader reads the facts in the headers of a request. Names are canonical.
+// ReadHeader reads the facts in the headers of a request. Header names must be canonical.
 func ReadHeader(fields map[string][]string) (f ClientFacts) {
 	h := header(fields)
 	f.Client = clientOf(h)
@@ -82,7 +82,7 @@ func ReadHeader(fields map[string][]string) (f ClientFacts) {
 	return f
 }
 
-// clientOf returns the client that sent the request, by the names in its headers, or "".
+// clientOf returns the client that sent the request, by the names in its headers, or "" if it is unknown.
 func clientOf(h header) string {
 	agent := h.get("User-Agent")
 	for _, p := range programs {
@@ -106,8 +106,8 @@ func clientOf(h header) string {
 	return ""
 }
 
-// ofCodex reads Codex's facts in the body. Over a WebSocket, the body has new facts in each request,
-// while the headers are those of the first request.
+// ofCodex reads Codex's facts from the body. Over a WebSocket, each request has new facts in its body,
+// but the headers are those of the first request.
 func ofCodex(f *ClientFacts, b *RequestBody) {
 	g := ClientFacts{Client: f.Client, Session: b.Meta.Get("session_id").Text(), Parent: b.Meta.Get("x-codex-parent-thread-id").Text()}
 	g.codexTurn(json.Value(b.Meta.Get("x-codex-turn-metadata").Unquoted()))
@@ -128,13 +128,14 @@ func (f *ClientFacts) codexTurn(meta json.Value) {
 	f.clearMainID()
 }
 
-// addThread adds the id of Codex's thread, which is the agent.
+// addThread adds the id of Codex's thread. A thread is an agent.
 func (f *ClientFacts) addThread(id string) {
 	f.add(ClientFacts{Agent: id})
 	f.clearMainID()
 }
 
-// clearMainID clears the id of an agent or parent that equals the session's id: that is the main agent.
+// clearMainID clears the id of an agent or parent if it equals the session's id, because that id means
+// the main agent.
 func (f *ClientFacts) clearMainID() {
 	if f.Agent == f.Session {
 		f.Agent = ""
@@ -144,21 +145,21 @@ func (f *ClientFacts) clearMainID() {
 	}
 }
 
-// addSubagent reads Codex's word for the purpose of a sub-agent: a spawned sub-agent works on a task, the
-// others have a single purpose.
+// addSubagent reads Codex's word for the purpose of a sub-agent. A spawned sub-agent works on a task;
+// every other sub-agent has a single purpose.
 func (f *ClientFacts) addSubagent(word string) {
 	if f.IsSubagent = f.IsSubagent || word != ""; word != "" && word != "collab_spawn" {
 		f.Kind = word
 	}
 }
 
-// textAfter returns the text after sep in s, "" if s does not contain it.
+// textAfter returns the text after sep in s, or "" if s does not contain sep.
 func textAfter(s, sep string) string {
 	_, rest, _ := strings.Cut(s, sep)
 	return rest
 }
 
-// Purposes of requests, as written in JSON and on the screen.
+// These are the purposes of requests, as JSON and the screen show them.
 const (
 	Turn       = "turn" // the user or an agent waits for it
 	Compact    = "compact"
@@ -185,8 +186,8 @@ var backgroundPurposes = map[string]bool{
 // IsBackground reports whether a request with that purpose is a background request.
 func IsBackground(purpose string) bool { return backgroundPurposes[purpose] }
 
-// paths maps ends of paths to purposes. An entry that ends in a slash matches anywhere in the path. No
-// model answers requests to these paths.
+// paths maps ends of paths to purposes. An entry that ends in a slash matches anywhere in the path.
+// Requests to these paths are not for a model.
 var paths = []struct{ end, purpose string }{
 	{"/count_tokens", Count}, {":countTokens", Count}, {"/input_tokens", Count}, {"/tokenize", Count}, {"/count-tokens", Count},
 	{"/embeddings", Embeddings}, {"/embed", Embeddings}, {":embedContent", Embeddings}, {":batchEmbedContents", Embeddings},
@@ -197,12 +198,12 @@ var paths = []struct{ end, purpose string }{
 	{"/api/hello", Health}, {"/health", Health}, {"/healthz", Health}, {"/ready", Health}, {"/api/version", Health},
 }
 
-// listPaths are paths that are only read. Requests to them are background requests only with GET, or with
-// the POST that Ollama requires.
+// listPaths are paths that are only read. A request to such a path is a background request only with GET,
+// or with the POST that Ollama requires.
 var listPaths = []string{"/models", "/inference-profiles", "/foundation-models", "/api/tags", "/api/ps", "/api/show", "/model/info"}
 
-// PurposeOfPath returns the purpose of a request from its method and path alone, "" if they don't show
-// it.
+// PurposeOfPath returns the purpose of a request from its method and path alone, or "" if they don't show
+// the purpose.
 func PurposeOfPath(method, path string) string {
 	if method == "HEAD" || method == "OPTIONS" {
 		return Health
@@ -224,8 +225,8 @@ func PurposeOfPath(method, path string) string {
 	return ""
 }
 
-// PurposeOf returns the purpose of a request to a model. A client's own prompts are recognised only for
-// programs that are known to send them; said is the first text of the user in the request.
+// PurposeOf returns the purpose of a request to a model. It recognises a client's own prompts only for
+// programs that are known to send them. said is the first text of the user in the request.
 func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	switch {
 	case f.Warms:
@@ -251,8 +252,8 @@ func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	return Turn
 }
 
-// agentsWithKnownPrompts are the agents whose own prompts are known. We ran Claude Code, opencode and gemini-cli; the
-// prompts of the others are documented.
+// agentsWithKnownPrompts are the agents whose own prompts are known. Claude Code, opencode and gemini-cli
+// were run; the prompts of the others are documented.
 var agentsWithKnownPrompts = map[string]bool{"claude-code": true, "opencode": true, "gemini-cli": true, "qwen-code": true, "crush": true}
 
 // prompts are texts in the prompts of these agents.
@@ -264,23 +265,23 @@ var prompts = []struct{ text, purpose string }{
 	{"summarizing conversations", Compact},
 }
 
-// clipPrompt returns the beginning of a text. If the text has one of prompts, it is there.
+// clipPrompt returns the beginning of a text, which is long enough to contain one of prompts.
 func clipPrompt(text []byte) []byte { return text[:min(len(text), 4096)] }
 
-// starters are the tools that start an agent. Claude Code, Codex, opencode and qwen-code were run;
-// gemini-cli and Roo Code declare theirs this way.
+// starters are the tools that start an agent. Claude Code, Codex, opencode and qwen-code were run.
+// gemini-cli and Roo Code declare such tools in their source.
 var starters = map[string]bool{
 	"Agent": true, "Task": true, "task": true, "agent": true, "spawn_agent": true, "invoke_agent": true, "delegate_to_agent": true, "new_task": true,
 }
 
-// IsAgentTool reports whether a tool of that name starts an agent.
+// IsAgentTool reports whether the tool with the given name starts an agent.
 func IsAgentTool(tool string) bool { return starters[tool] }
 
 // AgentTask holds the arguments of a call that starts an agent.
 type AgentTask struct {
-	Prompt []byte // the text of its first request
-	Task   string // the name that it gets
-	Title  string // the name that people use for it
+	Prompt []byte // the text of the agent's first request
+	Task   string // the agent's name
+	Title  string // the name that the user sees
 }
 
 // ReadAgentTask reads the arguments of a call that starts an agent.
@@ -301,7 +302,7 @@ func ReadAgentTask(args []byte) (o AgentTask) {
 }
 
 // OpeningTexts returns the user's texts at the beginning of a conversation, before the first call. Any of
-// them may be the prompt that an agent was started with.
+// these texts may be the prompt that started an agent.
 func OpeningTexts(messages []protocol.Message) (texts [][]byte) {
 	for i := range messages {
 		for j := range messages[i].Parts {
@@ -324,7 +325,8 @@ func OpeningTexts(messages []protocol.Message) (texts [][]byte) {
 
 const maxOpening = 16
 
-// afterNote returns the text after a note in a tag at its beginning, nil if there is none: <date>today</date>.
+// afterNote returns the text after a tagged note at the beginning, such as <date>today</date>, or nil if
+// there is no note.
 func afterNote(text []byte) []byte {
 	end := bytes.IndexByte(text, '>')
 	if end < 2 || text[0] != '<' {

@@ -1,12 +1,13 @@
-// Package conversation finds the client, session and agent of a request, and its purpose.
+// Package conversation finds the client, session, agent and purpose of a request.
 //
 // A session is the client's own id for a piece of work. An agent is a client that runs tools in a loop; a
-// call may start a sub-agent. A conversation is the requests of one agent of one session, in order.
-// Clients put these facts in headers and bodies, each in its own way: the tables here know where. Nothing
-// is guessed: a fact that a client doesn't send stays empty.
+// call may start a sub-agent. A conversation is the requests of one agent in one session, in order.
+// Clients put these facts in headers and bodies, each in its own way. The tables of this package list the
+// places. The package never guesses: a fact that a client doesn't send stays empty.
 //
-// The functions are pure: from headers and bytes to facts. Values may be placeholders from redaction.
-// Equal values have equal placeholders, and nothing here looks inside an id.
+// The functions are pure: they derive facts from headers and bytes. Values may be placeholders that
+// redaction left. Equal values have equal placeholders, and the package doesn't interpret the text of
+// ids.
 package conversation
 
 import (
@@ -24,18 +25,18 @@ import (
 // ClientFacts are the facts that a request contains about its sender.
 type ClientFacts struct {
 	Client           string // the client's name in providers/client
-	Session          string // as the client names it
-	Agent            string // the id of the agent; "" for the main agent, or if agents have no ids
-	Name             string // the client's name for the agent: "/root/sub_job"
-	Parent           string // the id of the agent that started it
+	Session          string // the client's id for the session
+	Agent            string // the id of the agent; "" for the main agent, or if the client's agents have no ids
+	Name             string // the client's name for the agent, such as "/root/sub_job"
+	Parent           string // the id of the agent that started this one
 	StartedBy        string // the session that started this one, if each agent has a session of its own
-	IsSubagent       bool   // the client says that a sub-agent sent the request
+	IsSubagent       bool   // the client states that a sub-agent sent the request
 	Kind             string // the client's own word for the purpose of the request
 	PreviousResponse string // the response that the request continues
-	Warms            bool   // nothing is to be generated
+	Warms            bool   // the request only warms a cache: nothing is generated
 }
 
-// Empty reports whether session and agent are unknown.
+// Empty reports whether the session and the agent are unknown.
 func (f *ClientFacts) Empty() bool {
 	return f.Session == "" && f.Agent == "" && f.Name == "" && f.StartedBy == ""
 }
@@ -43,7 +44,7 @@ func (f *ClientFacts) Empty() bool {
 // Main is the name of the agent that works for the user.
 const Main = "main"
 
-// add fills empty fields from other facts.
+// add fills empty fields with the facts of g.
 func (f *ClientFacts) add(g ClientFacts) {
 	for _, s := range [...]struct{ to, from *string }{
 		{&f.Client, &g.Client}, {&f.Session, &g.Session}, {&f.Agent, &g.Agent}, {&f.Name, &g.Name},
@@ -56,7 +57,7 @@ func (f *ClientFacts) add(g ClientFacts) {
 	f.IsSubagent, f.Warms = f.IsSubagent || g.IsSubagent, f.Warms || g.Warms
 }
 
-// ReadFacts combines the facts in the headers and the body of a request. The body may be cut off.
+// ReadFacts combines the facts from the headers and the body of a request. The body may be cut off.
 func ReadFacts(header ClientFacts, body *RequestBody) ClientFacts {
 	f := header
 	switch f.Client {
@@ -80,12 +81,12 @@ func sessionOfUser(user json.Value) string {
 	return textAfter(string(text), "_session_")
 }
 
-// A RequestShape is a request as hashes of the parts that must stay the same in the next request that
-// continues it. It ignores what clients change without meaning: cache marks, and whether a text is a
-// string or a list.
+// A RequestShape holds hashes of the parts of a request that must stay the same in the next request of
+// its conversation. It ignores differences without meaning: cache marks, and whether a text is a string
+// or a list.
 type RequestShape struct {
 	System, Tools, Model uint64
-	Messages             []uint64 // those after the system prompt
+	Messages             []uint64 // hashes of the messages after the system prompt
 	lead                 int      // number of messages that are the system prompt
 }
 
@@ -132,7 +133,7 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 	return h.Sum64()
 }
 
-// flagBits returns the flags as bits.
+// flagBits packs the flags into bits, the first flag into the lowest bit.
 func flagBits(flags ...bool) (bits byte) {
 	for i, flag := range flags {
 		if flag {
@@ -142,7 +143,7 @@ func flagBits(flags ...bool) (bits byte) {
 	return bits
 }
 
-// hashRaw returns the hash of a value, 0 for none.
+// hashRaw returns the hash of a value, or 0 if there is no value.
 func hashRaw(seed maphash.Seed, v json.Value) uint64 {
 	if !v.IsPresent() {
 		return 0
@@ -155,8 +156,8 @@ func hashRaw(seed maphash.Seed, v json.Value) uint64 {
 
 var cacheMark = []byte(`"cache_control":{`)
 
-// writeUnmarked hashes a value without its cache marks. Marks with spaces in them are not recognised: a
-// client writes them in one way.
+// writeUnmarked hashes a value without its cache marks. It doesn't recognise marks with spaces in them.
+// This is safe, because a client writes its marks in one way.
 func writeUnmarked(h *maphash.Hash, v []byte) {
 	for {
 		at := bytes.Index(v, cacheMark)
@@ -173,10 +174,11 @@ func writeUnmarked(h *maphash.Hash, v []byte) {
 	}
 }
 
-// PrefixHashes are the hashes of a request's beginnings: element n is that of the first n messages.
+// PrefixHashes are hashes of the beginnings of a list of messages: element n is the hash of the first n
+// messages.
 type PrefixHashes []uint64
 
-// Prefixes returns the hashes of the beginnings of the messages.
+// Prefixes returns the hashes of the beginnings of the request's messages.
 func (s *RequestShape) Prefixes() PrefixHashes {
 	p := make(PrefixHashes, len(s.Messages)+1)
 	for i, m := range s.Messages {
@@ -202,21 +204,21 @@ func (s *RequestShape) ChangeFrom(was *RequestShape) (c stream.RequestChange) {
 	return c
 }
 
-// RequestBody holds the fields of a request's body that identify its sender and purpose. Values are parts
-// of the body.
+// RequestBody holds the fields of a request's body that identify its sender and purpose. The values are
+// slices of the body.
 type RequestBody struct {
 	Model, System, Tools json.Value
-	Schema               json.Value // that the response has to follow
+	Schema               json.Value // the schema that the response must follow
 	User                 json.Value // Anthropic's metadata.user_id
 	Meta                 json.Value // OpenAI's client_metadata
 	CacheKey, Before     string
 	Conversation         string
-	Agent                string // of the conversation, in session files
+	Agent                string // the agent of the conversation, in session files
 	MaxTokens            int64  // maximum number of tokens in the response, 0 if not set
 	Warms                bool
 }
 
-// ReadBody reads a body, as far as it is JSON.
+// ReadBody reads a body up to the first byte that is not JSON.
 func ReadBody(body []byte) *RequestBody {
 	b := new(RequestBody)
 	s := json.Scan(body)
@@ -226,7 +228,8 @@ func ReadBody(body []byte) *RequestBody {
 	return b
 }
 
-// readField reads a field of any protocol: no two protocols use a name for different things.
+// readField reads a field of any protocol. This works because a field's name has one meaning in all
+// protocols.
 func (b *RequestBody) readField(name string, s *json.Scanner) {
 	switch name {
 	case "model":
@@ -261,7 +264,7 @@ func (b *RequestBody) readField(name string, s *json.Scanner) {
 	}
 }
 
-// readSchema finds the schema in a field that requests one.
+// readSchema finds the schema inside a field that asks for structured output.
 func (b *RequestBody) readSchema(v json.Value) {
 	of := v.Get("format")
 	b.setFirst(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
@@ -278,7 +281,7 @@ func (*RequestBody) setFirst(to *json.Value, values ...json.Value) {
 	}
 }
 
-// asksForKeys reports whether the response has to be an object with exactly these fields.
+// asksForKeys reports whether the response must be an object with exactly these keys.
 func (b *RequestBody) asksForKeys(names ...string) bool {
 	n := 0
 	s := b.Schema.Get("properties").Scan()
@@ -301,13 +304,13 @@ func (b *RequestBody) HasTools() bool {
 	return s.Kind() == '[' && s.Array()
 }
 
-// maxWords is how many bytes of a text are kept.
+// maxWords is the maximum length of a clipped text, in bytes.
 const maxWords = 120
 
 // LatestContent returns the beginning of the latest content of a request. If the request ends with
-// results, it returns their tools and the text of the first result. Otherwise it returns no tools and the
-// user's last text. called returns the name of a call that is not in the messages, by its id; "" if it is
-// unknown.
+// results, it returns their tools and the text of the first result. Otherwise it returns no tools, and
+// the user's last text. called looks up the tool name of a call that is not in the messages by the call's
+// id; it returns "" if the call is unknown.
 func LatestContent(messages []protocol.Message, called func(id string) string) (tools, words string) {
 	from, to := lastUserRange(messages)
 	var first *protocol.Part
@@ -336,8 +339,8 @@ func LatestContent(messages []protocol.Message, called func(id string) string) (
 	return tools, Clip(first.Text)
 }
 
-// lastUserRange returns the range of messages that ends with the user's last message and begins after the
-// model's message before it.
+// lastUserRange returns the range of messages that ends with the user's last message. The range begins
+// after the model's last message before that one.
 func lastUserRange(messages []protocol.Message) (from, to int) {
 	to = len(messages)
 	for to > 0 && messages[to-1].Role != protocol.User {
@@ -348,7 +351,7 @@ func lastUserRange(messages []protocol.Message) (from, to int) {
 	return from, to
 }
 
-// nameOf returns the tool of a result, "" if the messages don't name it.
+// nameOf returns the name of a result's tool, or "" if the messages don't contain it.
 func nameOf(result *protocol.Part, before []protocol.Message) string {
 	if result.Name != "" {
 		return result.Name
@@ -363,7 +366,8 @@ func nameOf(result *protocol.Part, before []protocol.Message) string {
 	return ""
 }
 
-// userWords returns the last text that a person may have written: agents put notes in tags next to it.
+// userWords returns the last text that a person may have written. It prefers texts without a leading tag,
+// because agents add notes in tags.
 func userWords(messages []protocol.Message) (words string) {
 	for _, m := range messages {
 		if m.Role != protocol.User {
@@ -392,7 +396,7 @@ func FirstUserText(messages []protocol.Message) []byte {
 	return nil
 }
 
-// Clip returns the beginning of a text, on one line.
+// Clip returns the beginning of a text as one line.
 func Clip(text []byte) string {
 	text = bytes.TrimSpace(text)
 	cut := len(text) > maxWords

@@ -8,7 +8,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// TestFacts: where each client says who asks. Ids are placeholders as a redactor writes them.
+// TestFacts checks the facts that each client sends about itself. Ids are placeholders, as a redactor
+// writes them.
 func TestFacts(t *testing.T) {
 	turn := func(more string) string {
 		return `{"session_id":"[redacted:s]","thread_id":"[redacted:s]","agent_name":"/root","request_kind":"turn"` + more + `}`
@@ -58,7 +59,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestClients: who is told by a user agent is in the table of clients.
+// TestClients checks that each client that a header can name is in the table of clients.
 func TestClients(t *testing.T) {
 	for _, p := range programs {
 		if _, err := client.Find(p.client); err != nil {
@@ -87,7 +88,7 @@ func TestPurpose(t *testing.T) {
 	title := `{"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"title":{"type":"string"}}}}}}`
 	for _, c := range []struct{ client, body, want string }{
 		{"claude-code", title, Title},
-		{"", title, Turn}, // an application may want titles
+		{"", title, Turn}, // an application may ask for titles as its main work
 		{"opencode", `{"system":[{"type":"text","text":"You are a title generator. You output"}]}`, Title},
 		{"gemini-cli", `{"generationConfig":{"responseJsonSchema":{"properties":{"complexity_reasoning":{},"complexity_score":{}}}}}`, Router},
 		{"claude-code", `{"max_tokens":1,"messages":[]}`, Probe},
@@ -134,7 +135,8 @@ func TestLastSaid(t *testing.T) {
 	}
 }
 
-// TestMessageHash: the hash of a message changes with everything that must be sent back unchanged.
+// TestMessageHash checks that the hash of a message changes with everything that must be sent back
+// unchanged.
 func TestMessageHash(t *testing.T) {
 	part := func() protocol.Part {
 		return protocol.Part{Kind: protocol.ReasoningPart, Text: []byte("look first"), Signature: "c2ln", Item: "rs_1"}
@@ -161,7 +163,7 @@ func TestMessageHash(t *testing.T) {
 	}
 }
 
-// TestAfterNote: the text after a note in a tag may be an agent's prompt.
+// TestAfterNote checks that the text after a tagged note is found, because it may be an agent's prompt.
 func TestAfterNote(t *testing.T) {
 	for text, want := range map[string]string{
 		"<now>07:15</now>\n\ncount the ports": "count the ports", "<note kind=\"x\">a</note> b": "b", "<p>only": "", "count": "", "<": "", "": "", "a <b>c</b> d": "",
