@@ -62,7 +62,7 @@ func (c *previewBuilder) addLossAt(at span, l Loss) {
 	c.addLoss(l)
 }
 
-// encoderWords returns who made double-encoded arguments.
+// encoderWords names the party that double-encoded the arguments.
 func encoderWords(a protocol.ArgsAuthor) string {
 	switch a {
 	case protocol.ModelAuthor:
@@ -127,7 +127,7 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 	return []byte("{}")
 }
 
-// bytesWord returns "the 47 bytes".
+// bytesWord returns words for a number of bytes, e.g. "the 47 bytes".
 func bytesWord(n int) string {
 	if n == 1 {
 		return "the byte"
@@ -292,8 +292,8 @@ func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *S
 	sent.noteRefusal("", sent.ID, sent.Name, "a number is too large for a double")
 }
 
-// addLossOf adds a loss at a span of the facts, if there is one. The message is a format for its text. A
-// value made on the way has no bytes of the call, and so no span.
+// addLossOf adds a loss at a span of the facts, if there is one. The message is a format for its text. A derived
+// value has no bytes of the call, so its loss has no span.
 func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return
@@ -324,8 +324,8 @@ func quoteShort(s string) string {
 // stringContent returns the text in a string.
 func stringContent(f *argsFacts) []byte { return json.Value(bytes.TrimSpace(f.raw)).Append(nil) }
 
-// argsFacts describes the arguments of one call. They are found once for all previews. A span is the first
-// place of its kind, empty if there is none.
+// argsFacts describes the arguments of one call. The facts are found once for all previews. A span is the first place
+// of its kind, empty if there is none.
 type argsFacts struct {
 	raw      []byte
 	freeform bool
@@ -450,7 +450,7 @@ func (f *argsFacts) lookAtKey(m *members, lit []byte, start int) {
 	end := start + len(lit)
 	if m.all[key] {
 		f.twice.setFirst(start, end)
-		return // it has the place of the first
+		return // the value takes the place of the first one
 	}
 	if m.all == nil {
 		m.all = map[string]bool{}

@@ -13,7 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// makeCall fits a call to the target; false leaves it out. first means that it is the message's first call.
+// makeCall fits a call to the target. It returns false to leave the call out. first says that the call is the first
+// of its message.
 func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
@@ -198,7 +199,7 @@ func (s *Sent) noteRefusal(words, id, name, ours string) {
 	}
 }
 
-// refusalText returns the provider's error for a call if it is known, else our words.
+// refusalText returns the provider's error for a call if it is known, else toolscope's words.
 func refusalText(words, id, name, ours string) string {
 	if words == "" {
 		return ours
@@ -206,9 +207,9 @@ func refusalText(words, id, name, ours string) string {
 	return protocol.FillRefusal(words, id, name)
 }
 
-// callTemplates are calls as a client writes them, if not as usual: the fields in its order, with words in
-// capitals for their values. The key is the target's protocol, or those of the source and the target,
-// "from>to". A field without a value is left out.
+// callTemplates holds the form in which a client writes calls, if it is not the usual form. A template has the fields
+// in the client's order, with words in capitals for the values. The key is the target's protocol, or the protocols of
+// the source and the target: "from>to". A field without a value is left out.
 type callTemplates map[string]string
 
 // templateFor returns the template of a call between two protocols, or "".
@@ -219,7 +220,7 @@ func (s callTemplates) templateFor(from, to string) string {
 	return s[to]
 }
 
-// fillTemplate returns the call as the policy's client writes it, nil if that is as usual.
+// fillTemplate returns the call as the policy's client writes it, or nil if the client writes it in the usual form.
 func (c *previewBuilder) fillTemplate(p *protocol.Part) json.Value {
 	from := ""
 	if c.src.From != nil {

@@ -11,11 +11,11 @@ import (
 	"toolscope/stream"
 )
 
-// An idRule predicts the id and the name with which a client sends a call. A client without one sends both
-// as they came.
+// An idRule predicts the id and the name with which a client sends a call. A client without a rule sends both
+// unchanged.
 type idRule func(c namedCall, to string) namedCall
 
-// namedCall is what a client calls a call.
+// namedCall holds the id and the name that a client gives to a call.
 type namedCall struct {
 	from           string // protocol of the source, "" if unknown
 	id, item, name string
@@ -23,13 +23,13 @@ type namedCall struct {
 	shared         bool // another call of the message has the same id
 
 	random  bool   // the client makes an id, which can't be predicted
-	unknown bool   // what the client does is unknown
+	unknown bool   // the client's behaviour is unknown
 	leftOut bool   // the call is left out
-	throws  string // why no request is sent
+	throws  string // reason why no request is sent
 }
 
-// nameCall sets the id, the item and the name with which the policy's client sends a call. It returns false
-// if the client sends none. A special item of the protocol is sent as it came.
+// nameCall sets the id, the item and the name with which the policy's client sends a call. It returns false if the
+// client doesn't send the call. A special item of the protocol is sent unchanged.
 func (c *previewBuilder) nameCall(p *protocol.Part, sent *Sent) bool {
 	if c.isNative(p) {
 		c.named = namedCall{id: p.ID, item: p.Item, name: p.Name}
@@ -160,7 +160,7 @@ func llamaIndexTSNames(c namedCall, _ string) namedCall {
 // that has none.
 func langChainNames(c namedCall, to string) namedCall {
 	c.random = c.from == ollama || c.from == gemini && c.id == ""
-	c.unknown = c.shared && (c.from == gemini || c.from == messages && to == messages) // it takes one for the other
+	c.unknown = c.shared && (c.from == gemini || c.from == messages && to == messages) // it confuses the two calls
 	return c
 }
 
@@ -177,8 +177,8 @@ func keepClass(text, class, by string) string {
 	return b.String()
 }
 
-// piNames is the rule of pi: a history of another protocol gets new ids. The id of a call and that of its
-// item are one id, with a | between them.
+// piNames is the rule of pi: a history of another protocol gets new ids. The ids of a call and its item are one id,
+// with a | between them.
 func piNames(c namedCall, to string) namedCall {
 	whole := c.id
 	if c.from == responses && c.item != "" {

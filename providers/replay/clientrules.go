@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A clientRule predicts how a client sends a call back: what its code makes of the arguments when they
-// arrive, and how it writes that to a protocol.
+// A clientRule predicts how a client sends a call back: how its code reads the arguments when they arrive, and how it
+// writes the result to a protocol.
 type clientRule func(r receivedCall, to string) clientCall
 
 // receivedCall is a call as a client receives it.
@@ -33,8 +33,8 @@ type clientCall struct {
 	args    []byte // the text, or the value as JSON; empty if there are none
 	name    string // another name for the call, "" for the original name
 	shape   string // template of the call, "" for the policy's templates
-	leftOut bool   // the call is left out
-	throws  string // why no request is sent
+	leftOut bool   // the client leaves the call out
+	throws  string // reason why no request is sent
 
 	unknown bool // the client's rule is unknown
 }
@@ -128,7 +128,7 @@ func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, 
 	}
 }
 
-// addRewriteLosses adds the losses of args, which have the same value in another form.
+// addRewriteLosses adds the losses of args, which has the same value as the facts in another form.
 func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	now, before := factsOf(args, false), len(c.Losses)
 	gone := func(was, is span) span {
@@ -157,7 +157,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	}
 }
 
-// respelledIn returns the first number that now, a text with the same value, has in another spelling.
+// respelledIn returns the first number that has another spelling in now. The text of now has the same value.
 func (f *argsFacts) respelledIn(now *argsFacts) (at span) {
 	there := map[string]bool{}
 	for lit := range now.numberSpans() {
@@ -203,7 +203,7 @@ func asText(v js.Value) []byte {
 	return v.JSON()
 }
 
-// inputText returns the text that the AI SDK has of a call's arguments; ok is false if it throws instead.
+// inputText returns the text of a call's arguments in the AI SDK. ok is false if the SDK throws instead.
 func (r *receivedCall) inputText() (text string, ok bool) {
 	if !r.value {
 		return r.args, true
@@ -325,8 +325,8 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	return callWith(v.JSON())
 }
 
-// langChainInput returns the input that LangChain JS reads. It puts a call without an id or an object among
-// the invalid ones, of which it sends none if another call of the message is valid.
+// langChainInput returns the input that LangChain JS reads. LangChain treats a call without an id or an object as
+// invalid. It sends no invalid calls if another call of the message is valid.
 func (r *receivedCall) langChainInput() (v js.Value, valid bool) {
 	text := js.Trim(r.args)
 	if text == "" && !r.value {
@@ -405,7 +405,7 @@ func opencodeRule(r receivedCall, _ string) clientCall {
 	case js.Trim(r.args) == "":
 		v = js.EmptyObject()
 	case r.from == chat && begun && js.Trim(rest) != "":
-		return notStudied // it takes the call as complete at the first delta that ends a value
+		return notStudied // it treats the call as complete at the first delta that ends a value
 	case !ok:
 		why := "Object contains forbidden prototype property"
 		if said := js.ParseErrorText(r.args); said != "" {

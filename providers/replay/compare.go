@@ -17,7 +17,7 @@ import (
 type argsVerdict struct {
 	treatment Treatment
 	loss      Loss // its Kind is nil if there is none
-	vague     bool // it is known only from hashes
+	vague     bool // the treatment is known only from hashes
 	doubtful  bool // a repair that only the rules of a known client can confirm
 }
 
@@ -85,14 +85,14 @@ func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.
 	return v
 }
 
-// isKnownRepair reports whether a known client, or a behaviour that several have, repairs a call in the same way.
+// isKnownRepair reports whether a known client, or a behaviour of several clients, repairs a call in the same way.
 func isKnownRepair(e *earlierCall, c *stream.Call, sent *protocol.Part, to *protocol.Target) bool {
 	o := Observation{of: e, turn: e.turn.Candidate, to: to, sent: sent, Treatment: WasRepaired}
 	src := SourceOfCalls(nil, e.turn.Target, c)
 	return len(o.samePolicies(src, Behaviours)) > 0 || len(o.samePolicies(src, Clients)) > 0
 }
 
-// hasSameArgs reports whether the arguments sent hold everything that the model wrote.
+// hasSameArgs reports whether the sent arguments hold everything that the model wrote.
 func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protocol.Target) bool {
 	switch by.judgeCall(e, sent, to).treatment {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
@@ -113,12 +113,12 @@ func (o *Observation) setVerdict(v argsVerdict) {
 	o.addLoss(v.loss)
 }
 
-// judgeArgs compares a call's arguments with those that were sent.
+// judgeArgs compares a call's arguments with the sent arguments.
 func judgeArgs(c *stream.Call, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	return judgeText(c.Args(), c.Freeform(), sent, to)
 }
 
-// judgeText compares the model's text of arguments with those that were sent.
+// judgeText compares the model's text of arguments with the sent arguments.
 func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	text := sent.Args
 	asText := sent.Form == protocol.TextForm && to.Form != protocol.TextForm && !freeform
@@ -150,7 +150,7 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	return judgeOther(factsOf(raw, freeform), text)
 }
 
-// parsedLoss is the loss of arguments that were parsed and written again, and have the same value otherwise. Nearly
+// parsedLoss returns the loss of arguments that were parsed and written again, and are otherwise unchanged. Nearly
 // every client does this, so the client gets no finding.
 func parsedLoss(f *argsFacts) Loss {
 	l := NumPrecision.newLoss("fractions with more digits than a double were rounded")
@@ -267,10 +267,10 @@ func isWrapped(text, raw []byte) bool {
 		slices.ContainsFunc(wrappedTexts(text), func(s []byte) bool { return bytes.Equal(s, raw) })
 }
 
-// minWrapped is how many bytes the beginning of a text must have to show that a wrapper holds the text.
+// minWrapped is the minimum size, in bytes, of a text's beginning that shows that a wrapper holds the text.
 const minWrapped = 1024
 
-// wrappedPrefix returns how many bytes of raw an object holds, if it holds only the beginning.
+// wrappedPrefix returns the number of bytes of raw that an object holds, if it holds only the beginning of raw.
 func wrappedPrefix(text, raw []byte) (n int) {
 	if len(raw) < minWrapped || !json.IsObject(text) {
 		return 0
@@ -283,7 +283,7 @@ func wrappedPrefix(text, raw []byte) (n int) {
 	return n
 }
 
-// How deep objects are searched for wrapped arguments, and how many fields they may have: a wrapper is small.
+// Limits of the search for wrapped arguments: the depth and the number of fields. A wrapper is small.
 const (
 	maxWrapperDepth  = 3
 	maxWrapperFields = 8
@@ -313,7 +313,8 @@ func wrappedTexts(text []byte) (all [][]byte) {
 	return all
 }
 
-// maxNamed is the maximum number of clients that are named. If more would have sent the same, none is.
+// maxNamed is the maximum number of clients that are named. If more clients would have sent the same arguments, none
+// is named.
 const maxNamed = 3
 
 // MatchingPolicies returns the names of the policies with the same effect on the arguments, separated by
@@ -373,10 +374,9 @@ func (o *Observation) isLike(s *Sent, p *Policy) bool {
 	return bytes.Equal(s.Args, o.sent.Args) || objects && json.Same(s.Args, o.sent.Args)
 }
 
-// A valueHash is a hash of the value of arguments as a client that reads numbers as doubles has it (see
-// json.AsDouble). Texts with the same value by judgeText share it, and so do texts that differ by rounded
-// numbers or sanitised Unicode. Texts that share a hash may be equal and must be compared. The hash is valid within
-// one run only.
+// A valueHash is a hash of the value of arguments, with numbers as doubles (see json.AsDouble). Texts with the same
+// value by judgeText have the same hash. Texts that differ only by rounded numbers or sanitised Unicode do, too.
+// Texts with the same hash may still differ, and must be compared. The hash is valid within one run only.
 type valueHash uint64
 
 // seed is the seed of all hashes of this run.
@@ -397,7 +397,7 @@ func valueOf(text []byte) valueHash {
 	return hashOf('?', json.ReplaceInvalid(text))
 }
 
-// sameHash returns a hash of a text. Texts that are the same value in the sense of json.Same share it.
+// sameHash returns a hash of a text. Texts with the same value, in the sense of json.Same, have the same hash.
 func sameHash(text []byte) valueHash {
 	if form, ok := json.Canonical(text, json.Exact); ok {
 		return hashOf('=', form)
@@ -416,9 +416,8 @@ func (v valueHash) combine(other valueHash) valueHash {
 	return v ^ v>>32
 }
 
-// hashesIn returns the hashes of all values that sent arguments may hold: the arguments themselves, the
-// contents of a string, the value of an object's only field, and wrapped texts. The first is that of the text
-// itself.
+// hashesIn returns the hashes of all values that sent arguments may hold: the arguments themselves, the contents of a
+// string, the value of an object's only field, and wrapped texts. The first hash is the hash of the text itself.
 func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	all := []valueHash{valueOf(p.Args)}
 	if p.Form == protocol.TextForm && to.Form != protocol.TextForm {

@@ -6,14 +6,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// An Edit is one difference between the arguments sent and those of the model: the bytes Start to End of the
+// An Edit is one difference between the sent arguments and the model's arguments: the bytes Start to End of the
 // original became To.
 type Edit struct {
 	Start, End int
 	To         []byte
 }
 
-// maxCells limits the search for common tokens of two texts. Beyond it, the part that differs is one edit.
+// maxCells limits the search for common tokens of two texts. Beyond the limit, the differing part is one edit.
 const maxCells = 1 << 20
 
 // Diff returns the differences between sent and the original, token by token, in order.

@@ -122,8 +122,8 @@ func (h *History) readTexts() map[uint64][]int {
 	return h.texts
 }
 
-// resultEnds returns for each message the last of the messages with results that follow it directly. If the
-// target merges consecutive messages of one role, those of the model share it.
+// resultEnds returns, for each message, the last of the messages with results that directly follow it. If the target
+// merges consecutive messages of one role, consecutive messages of the model have the same end.
 func resultEnds(history []protocol.Message, merges bool) []int {
 	end := make([]int, len(history))
 	last, answers := len(history)-1, false // the messages with results after the current one
@@ -208,9 +208,9 @@ type candidateTurn struct {
 	long      bool         // the text is long enough to identify the turn
 	sure      bool         // it is certain that the turn is in the history
 	placed    bool         // its place in the history is known
-	kin       relation     // of its conversation to the history's
-	tried     bool         // whether Reload was called
-	again     *stream.Turn // its result
+	kin       relation     // relation of its conversation to the history's conversation
+	tried     bool         // Reload was called
+	again     *stream.Turn // result of Reload
 }
 
 // earlierCall is a call of an earlier turn with the state of the search.
@@ -302,8 +302,8 @@ func (c *earlierCall) isMissed() bool {
 	return c.found < 0 && !c.byItem && !c.server && !c.attempt
 }
 
-// otherID reports whether the id of a call of the history is evidence that it is not c. An id that two calls
-// of a turn share proves nothing, because clients change it.
+// otherID reports whether the id of a call of the history is evidence that the call is not c. An id that two calls of
+// a turn share proves nothing, because clients change it.
 func (c *earlierCall) otherID(p *protocol.Part) bool {
 	return c.id != "" && p.ID != "" && !c.number && !c.twice
 }
@@ -316,7 +316,7 @@ func (c *earlierCall) isObject() bool {
 	return c.call.Syntax() == json.SyntaxObject
 }
 
-// reload reads the call again. It returns nil if that is impossible.
+// reload reads the call again. It returns nil if the call can't be read again.
 func (c *earlierCall) reload() *stream.Call {
 	t := c.turn
 	if c.summary == nil || t.Reload == nil {
@@ -339,8 +339,8 @@ func (c *earlierCall) isOfID(id string) bool {
 	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.SentBackCall) bool { return r.ID == id })
 }
 
-// HasCall compares a call of a history with the turn. any reports whether the turn has a call of the same
-// tool with the same id, or with that id in an earlier history; same, whether it also has the same arguments.
+// HasCall compares a call of a history with the turn. any reports whether the turn has a call of the same tool with
+// the same id, or with that id in an earlier history. same reports whether that call also has the same arguments.
 func (c *Candidate) HasCall(p *protocol.Part) (same, any bool) {
 	for _, e := range c.earlierCalls() {
 		if e.name != p.Name || !e.isOfID(p.ID) {

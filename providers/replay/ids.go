@@ -13,7 +13,7 @@ import (
 	"toolscope/stream"
 )
 
-// idMapper fits the ids of calls to a target. It remembers each new id, so that the result gets the same.
+// idMapper fits the ids of calls to a target. It keeps each new id, so that the result gets the same id.
 type idMapper struct {
 	rule       protocol.IDRule
 	first      bool
@@ -27,7 +27,7 @@ type idMapper struct {
 	done       []bool                 // by index of noID: its result was seen
 	seen       map[string]bool        // ids of earlier calls
 	client     bool                   // a client's rule is previewed
-	sends      idRule                 // that rule; nil if the client sends ids and names as they came
+	sends      idRule                 // the client's rule; nil if the client sends ids and names unchanged
 	from, to   string                 // protocols
 	next       map[string][]int       // indexes of noID without a result, by name, and all of them by ""
 }
@@ -98,7 +98,7 @@ func (n UnsentCall) collision(id, made string) (l Loss) {
 	return l
 }
 
-// joinedID returns the id to fit: that of the call, joined with the item's if the client does so.
+// joinedID returns the id to fit: the call's id, joined with the item's id if the client joins them.
 func (x *idMapper) joinedID(p *protocol.Part) string {
 	if x.joins && p.ID != "" && p.Item != "" {
 		return p.ID + "|" + p.Item
@@ -161,7 +161,7 @@ func twoIDs(id string) bool {
 	return ok && call != "" && item != ""
 }
 
-// callID returns the fitted id of the call without the item's id: results name it.
+// callID returns the call's fitted id without the item's id. Results refer to the call by this id.
 func (x *idMapper) callID(n int, id string) (string, []Loss) {
 	call, _, _ := strings.Cut(id, "|")
 	made, losses := x.fitID(n, call)
@@ -214,7 +214,7 @@ func digestID(id string, rule protocol.IDRule) string {
 	return string(b)
 }
 
-// firstOf fits an id as some clients do: by its first characters of the rule's class, up to the rule's
+// firstOf fits an id as some clients do. It keeps the id's first characters of the rule's class, up to the rule's
 // length.
 func firstOf(id string, rule protocol.IDRule) string {
 	var b []byte
@@ -246,7 +246,7 @@ func idSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	}
 }
 
-// plainSpellings yields the forms without a rule.
+// plainSpellings yields the forms that are not fitted to a rule.
 func plainSpellings(id, item string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if id != "" && yield(id) && item != "" {
@@ -272,8 +272,8 @@ func fittedSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	}
 }
 
-// isCounter reports whether an id is only a number, perhaps with a word of the protocol. Other turns have the
-// same id.
+// isCounter reports whether an id is only a number, perhaps with a word of the protocol. Other turns have such an id,
+// too.
 func isCounter(id, tool string) bool {
 	if tool != "" {
 		id = strings.ReplaceAll(id, tool, "_")

@@ -33,8 +33,8 @@ func FindSeverity(name string) (Severity, bool) {
 	return Severity(max(i, 0)), i >= 0
 }
 
-// A Kind of loss has the diagnosis of the finding that reports it when a later request shows it. Its own
-// severity is finer than a finding's.
+// A Kind of loss has a diagnosis, for the finding that reports the loss when a later request shows it. A kind's own
+// severity is finer than the severity of a finding.
 type Kind struct {
 	*stream.Diagnosis
 	Severity    Severity
@@ -52,9 +52,9 @@ type Loss struct {
 	*Kind
 	Message string       // one sentence
 	Quoted  stream.Spans // the ranges of Message that are captured text
-	Call    int          // number in the Source, from 1; 0 if it is not about a call
-	Other   string       // another call that it is about and that is not sent: "call 2"
-	Start   int          // its range of the call's arguments; none if End is 0
+	Call    int          // number of the call in the Source, from 1; 0 if the loss is not about a call
+	Other   string       // another call that the loss concerns and that is not sent: "call 2"
+	Start   int          // the loss's range of the call's arguments; none if End is 0
 	End     int
 	facts   string // as in stream.Message
 }
@@ -64,8 +64,8 @@ func (l *Loss) message() stream.Message {
 	return stream.Message{Text: l.Message, Quoted: l.Quoted, Facts: l.facts}
 }
 
-// Kinds lists all kinds of losses: first those of arguments, then those of calls, then those of the parts
-// around them.
+// Kinds lists all kinds of losses: first the losses of arguments, then the losses of calls, then the losses of other
+// parts.
 var Kinds = []*Kind{
 	ImpliedEmpty, ArgsEmptied, ArgsWrapped, ArgsRepaired, ConcatFirstOnly, DoubleEncoded, ArgsAltered,
 	FreeformToJSON, ArgsUnseen, ArgsUnknown, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,

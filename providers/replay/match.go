@@ -65,15 +65,15 @@ func (m *matcher) eachMissed(find func(c *earlierCall)) {
 	}
 }
 
-// setMatch records that call n of the history is c. sure means that this also proves that the turn is in the
-// history: other conversations can't have it.
+// setMatch records that call n of the history is c. sure says that the match also proves that the turn is in the
+// history, because no other conversation can have the call.
 func (m *matcher) setMatch(c *earlierCall, n int, sure bool) {
 	c.found, m.matched[n] = n, c
 	c.turn.sure = c.turn.sure || sure
 }
 
-// byIDAndContent finds a call by its id, or by a form that clients make of it. If other calls have the id,
-// the arguments must match, too.
+// byIDAndContent finds a call by its id, or by a form of the id that clients make. If other calls have the id, the
+// arguments must match, too.
 func (m *matcher) byIDAndContent(c *earlierCall) {
 	m.byID(c, func(n int) bool { return m.isOnly(c, n) || m.sameArgs(c, n) })
 }
@@ -122,7 +122,7 @@ func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (b
 	return best
 }
 
-// pointsOf grades the evidence that call n of the history, which has the id of c, is c. 0 is not enough.
+// pointsOf grades the evidence that call n of the history, which has the id of c, is c. 0 points are not enough.
 func (m *matcher) pointsOf(c *earlierCall, n int) int {
 	h := &m.entries[n]
 	number := c.number || m.common[IDKey(h.part.ID)]
@@ -148,7 +148,7 @@ func (m *matcher) pointsOf(c *earlierCall, n int) int {
 	return 0
 }
 
-// byItem finds a call of which the request names only the item, because the provider keeps the rest.
+// byItem finds a call if the request names only its item, because the provider keeps the rest.
 func (m *matcher) byItem(c *earlierCall) {
 	if c.item != "" && m.readItems()[c.item] {
 		c.byItem, c.turn.sure = true, true
@@ -309,8 +309,8 @@ func (t *candidateTurn) namesSurely() bool {
 	return slices.ContainsFunc(t.calls, func(c earlierCall) bool { return !c.number })
 }
 
-// orphanOf returns the first result of a call that is not in the history, or nil. It has the call's id, or it
-// is of the same tool, has no id, and is at the place of the turn.
+// orphanOf returns the first result for a call that is not in the history, or nil. The result has the call's id. Or
+// it has no id, is from the same tool, and is at the place of the turn.
 func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	if c.id != "" {
 		for l := range m.orphansIn(c.id, c.turn, !c.number || c.turn.Continues) {
@@ -326,7 +326,7 @@ func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	return first
 }
 
-// orphansIn yields the results for an id that have no call: those at the place of a turn, or all.
+// orphansIn yields the results for an id that have no call: the results at the place of a turn, or all.
 func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield func(*orphan) bool) {
 	return func(yield func(*orphan) bool) {
 		list := m.orphans[id]

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// Treatment is the effect of a client on a call that it sent back.
+// Treatment describes how a client treated a call that it sent back.
 type Treatment string
 
 // Treatments of calls.
@@ -32,10 +32,10 @@ const (
 type Candidate struct {
 	Turn      *stream.Turn
 	Summary   *TurnSummary        // set if the content of Turn was dropped or evicted
-	Reload    func() *stream.Turn // then reads the turn again; nil if that is impossible
+	Reload    func() *stream.Turn // reads the turn again, if Summary is set; nil if that is impossible
 	Target    *protocol.Target    // the target of its protocol's history, nil if it has none
 	Position  Position            // position of its request
-	Continues bool                // the request names its response as the one that it continues
+	Continues bool                // the request says that it continues this turn's response
 }
 
 // Ended reports whether the turn is complete. Before that, no request can carry it.
@@ -49,7 +49,7 @@ func (c *Candidate) Ended() bool {
 // An Observation is an earlier call as the history of one request carries it.
 type Observation struct {
 	Call           *stream.Call // nil if its arguments were dropped or evicted
-	Summary        *CallSummary // then its summary
+	Summary        *CallSummary // summary of the call, if Call is nil
 	Treatment      Treatment
 	ID             string      // the call's id in the request
 	Result         stream.Code // stream.ResultOK or ResultFailed; 0 if there is none
@@ -167,9 +167,9 @@ func (o *Observation) FromLog() {
 	}
 }
 
-// judgeMissing returns the observation of a call that is not in the history. There is none if calls of the
-// turn may be unseen. If the provider keeps earlier messages, a result proves that it keeps the call; without
-// a result, nothing is known.
+// judgeMissing returns the observation of a call that is not in the history. It returns none if calls of the turn may
+// be unseen. If the provider keeps earlier messages, a result proves that it keeps the call. Without a result,
+// nothing is known.
 func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	c, t := o.of, o.of.turn
 	l := m.orphanOf(c)
@@ -232,7 +232,7 @@ func (m *matcher) goesOn(after int) bool {
 
 func (o *Observation) addLoss(l Loss) { o.Losses = append(o.Losses, l) }
 
-// checkOrder adds a loss to each call of a turn that is not where the model put it.
+// checkOrder adds a loss to each call of a turn that is not at the model's place for it.
 func (m *matcher) checkOrder(seen []Observation) {
 	last := -1
 	for i := range seen {
@@ -307,8 +307,8 @@ func (o *Observation) setResult(by *protocol.Part) {
 // ResultPart returns the result as the history has it, nil if there is none.
 func (o *Observation) ResultPart() *protocol.Part { return o.resultPart }
 
-// ToolResult returns the result of the call's tool as the history has it. If it names tools, as the result of
-// a tool search does, their names are its text, one per line.
+// ToolResult returns the result of the call's tool as the history has it. If the result names tools, as a tool search
+// does, its text is their names, one per line.
 func (o *Observation) ToolResult() (r stream.Result) {
 	if o.resultPart == nil {
 		return r
@@ -404,7 +404,7 @@ func (n *nameHash) add(name string) {
 	*n *= fnvPrime
 }
 
-// relation is whether two requests belong to the same conversation.
+// relation says whether two requests belong to the same conversation.
 type relation uint8
 
 const (

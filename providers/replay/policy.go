@@ -8,29 +8,29 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A Policy is a way in which calls are sent back. It is either a behaviour, named after its effect and
-// observed somewhere, or the rule of a client, named after the client.
+// A Policy is a way of sending calls back. It is either an observed behaviour, named after its effect, or the rule of
+// a client, named after the client.
 type Policy struct {
 	Name        string
 	Description string // its effect on arguments that are not an object
-	Seen        string // where a behaviour was observed
+	Seen        string // software in which a behaviour was observed
 
 	Client  *client.Client    // the client of the policy; nil for a behaviour
-	Known   client.Provenance // how the policy is known; KnownFor is more exact
+	Known   client.Provenance // evidence for the policy; KnownFor is more exact
 	targets []string          // protocols that the client uses; nil for all
 	read    []string          // protocols of targets for which a client that was run was only read
 	own     bool              // it takes only history of the target's own protocol
-	way     clientRule        // what it sends; if nil, the fields below say so
-	names   idRule            // the ids and names that it sends with way; nil if as they came
-	shapes  callTemplates     // how it writes a call, if not as usual
+	way     clientRule        // rule for the calls that it sends; if nil, the fields below apply
+	names   idRule            // rule for the ids and names that it sends with way; nil if it sends them unchanged
+	shapes  callTemplates     // form of its calls, if it is not the usual form
 	idless  []string          // protocols for which it sends no call ids
 	joins   []string          // protocols for which it joins the id of a call with its item's id
 
 	unsigned bool // its calls have no place for a signature
 	asText   bool // it sends calls and results as text
 
-	text, object    action // for arguments that are not an object, for targets that take text and objects
-	key             string // of the object that wraps them
+	text, object    action // treatment of arguments that are not an object, for targets that take text or objects
+	key             string // key of the object that wraps the arguments
 	reserialises    bool   // it parses arguments and sends the output of JavaScript's JSON library
 	again           bool   // it encodes any text once more
 	refuses         bool   // it sends nothing that breaks the target's rules
@@ -51,8 +51,8 @@ func FindPolicy(name string) (*Policy, error) {
 	return protocol.FindNamed("policy", name, Policies, func(p *Policy) string { return p.Name })
 }
 
-// Speaks reports whether the policy sends requests to a target. A behaviour does for all targets, a client
-// for the protocols that it uses.
+// Speaks reports whether the policy sends requests to a target. A behaviour sends them to all targets, a client only
+// in the protocols that it uses.
 func (p *Policy) Speaks(to *protocol.Target) bool {
 	return p.targets == nil || slices.Contains(p.targets, to.Protocol)
 }
@@ -63,7 +63,7 @@ func (p *Policy) Knows(from, to *protocol.Target) bool {
 	return p.Speaks(to) && (!p.own || from != nil && from.Protocol == to.Protocol)
 }
 
-// KnownFor returns how the policy is known for calls of a protocol that are sent to a target. No client was run
+// KnownFor returns the evidence for the policy with calls of a protocol that are sent to a target. No client was run
 // with a response of Bedrock.
 func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
 	switch {
@@ -77,8 +77,8 @@ func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
 	return client.Ran
 }
 
-// VersionFor returns the version of the policy's client and, if it was not run with these protocols, how the
-// policy is known. It returns "" for a behaviour.
+// VersionFor returns the version of the policy's client. If the client was not run with these protocols, it adds the
+// evidence for the policy. It returns "" for a behaviour.
 func (p *Policy) VersionFor(from, to *protocol.Target) string {
 	if p.Client == nil {
 		return ""
@@ -93,15 +93,15 @@ func (p *Policy) VersionFor(from, to *protocol.Target) string {
 // Targets returns the protocols that a client uses, nil for all.
 func (p *Policy) Targets() []string { return p.targets }
 
-// action is what a policy does with arguments that are not an object.
+// action is a policy's treatment of arguments that are not an object.
 type action uint8
 
 const (
 	keep    action = iota // send the text as it is
 	unwrap                // send the object in a string that holds one, else {}
 	empty                 // send {}
-	wrap                  // put them into an object, as text
-	wrapAny               // put them into an object, as a value if they are JSON
+	wrap                  // put the arguments into an object, as text
+	wrapAny               // put the arguments into an object, as a value if they are JSON
 	drop                  // leave the call out
 	repair                // send a forgiving parser's result
 	refuse                // send nothing

@@ -202,7 +202,7 @@ func continueCLIRule(r receivedCall, to string) clientCall {
 }
 
 const (
-	maxDigits = 4300 // of an integer, the default limit of Python
+	maxDigits = 4300 // digits of an integer: Python's default limit
 	maxNested = 200  // levels; whether Python reads more depends on its version
 )
 
@@ -346,7 +346,8 @@ func appendReprRune(dst []byte, r rune, quote byte) []byte {
 	return fmt.Appendf(dst, `\U%08x`, r)
 }
 
-// maxShortened limits how many bytes are cut from a text to parse it as LangChain does: each byte is a try.
+// maxShortened is the maximum number of bytes that are cut from a text to parse it as LangChain does. Each byte is
+// one attempt.
 const maxShortened = 1 << 10
 
 // langChainRule is the rule of LangChain for Python for streamed calls: the result of its parser of cut JSON,
@@ -381,7 +382,7 @@ func closedByPython(text string) (closed string, known bool) {
 	case json.Valid([]byte(mended)) && !open:
 		return mended, true
 	case strings.Contains(text, "NaN"), strings.Contains(text, "Infinity"):
-		return "", false // Python reads these
+		return "", false // Python reads NaN and Infinity
 	case closers == nil:
 		return "", true // a bracket is closed that is not open
 	}
@@ -407,7 +408,7 @@ func closedByPython(text string) (closed string, known bool) {
 // strings escaped, because LangChain makes Python accept them.
 func endState(text string) (inString bool, closers []byte, escaped bool, mended string) {
 	var b strings.Builder
-	var open []byte // closing bracket of each open one
+	var open []byte // closing bracket of each open bracket
 	matched := true
 	for i := range len(text) {
 		c := text[i]

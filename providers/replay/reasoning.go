@@ -9,21 +9,21 @@ import (
 	"toolscope/stream/count"
 )
 
-// A ReasoningChange is a difference between the reasoning of an earlier turn, or a signature of it, and the messages
-// that send the turn back.
+// A ReasoningChange is a difference between an earlier turn's reasoning or signature and the messages that send the
+// turn back.
 type ReasoningChange struct {
 	*Kind
-	Rule          string // its name in machine output
-	Message, Part int    // its place in the history; Part is -1 for the message
+	Rule          string // name of the rule in machine output
+	Message, Part int    // place of the change in the history; Part is -1 for the message
 	ID            string // id of the turn's first call in the history
 	Words         stream.Message
 	Turn          int32
 	Optional      bool // the provider may accept it
-	OfCall        bool // it is about the signature of the call with ID
+	OfCall        bool // the change concerns the signature of the call with ID
 }
 
-// WordsFor returns what became of the reasoning and of the signature with a call: "gone" or "altered", "" if it is intact
-// or not known.
+// WordsFor describes the changes of the reasoning and of the signature with a call: "gone" or "altered", or "" if it
+// is intact or not known.
 func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) {
 	for _, r := range h.Reasoning {
 		if r.Turn != turn || r.OfCall && r.ID != id {
@@ -49,8 +49,8 @@ const (
 	SignatureKept = "signature-kept"
 )
 
-// OpenStep returns the index of the message at which the step begins that a request continues: the last message of
-// the user without results. Reasoning after it must be sent back.
+// OpenStep returns the index of the message at which the current step begins: the last user message without results.
+// Reasoning after this message must be sent back.
 func OpenStep(messages []protocol.Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := &messages[i]; m.Role == protocol.User && !hasResult(m) {
@@ -66,7 +66,7 @@ func (m *matcher) compareReasoning(t *candidateTurn) {
 	if m.KeptByProvider || t.Summary != nil || t.Target == nil || t.Target.Protocol != m.to.Protocol || t.state.unseen || t.state.aborted {
 		return
 	}
-	var calls []int // of the turn, as places in entries
+	var calls []int // places of the turn's calls in entries
 	for i := range t.calls {
 		if n := t.calls[i].found; n >= 0 {
 			calls = append(calls, n)
@@ -226,7 +226,7 @@ func (c *reasoningComparison) useBlock(is func(*reasoningBlock) bool) *reasoning
 	return nil
 }
 
-// compareBlock compares a block with the one that was sent for it.
+// compareBlock compares a block with the sent block that corresponds to it.
 func (c *reasoningComparison) compareBlock(b, sent *reasoningBlock) {
 	switch {
 	case b.signature != sent.signature && sent.signature != "":

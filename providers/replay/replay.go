@@ -4,9 +4,9 @@
 //	turn, calls, history ─▶ Source ─▶ Preview(target, policy) ─▶ messages, outcome, losses
 //	request's history ─▶ Observer ─▶ one Observation per earlier call
 //
-// A target is where the history goes, a protocol.Target. A policy is how a client treats arguments: a
-// behaviour, or the rule of a client program. An outcome is one word for the effect on a call's arguments.
-// A loss is one named thing that is missing or changed.
+// A target is the destination of the history, a protocol.Target. A policy describes how a client treats arguments: a
+// behaviour, or the rule of a client program. An outcome is one word for the effect on a call's arguments. A loss is
+// one named thing that is missing or changed.
 //
 // Previews are pure. A Source never changes, and may be previewed on any goroutine; an Observer
 // belongs to one goroutine.
@@ -22,7 +22,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Outcome is what becomes of a call's arguments, from best to worst.
+// Outcome is the effect of a replay on a call's arguments.
 type Outcome uint8
 
 // Outcomes, from best to worst.
@@ -63,7 +63,7 @@ type Preview struct {
 	Results [][]byte // the results of the calls, which must follow Body
 
 	Acceptance Acceptance
-	Refused    string // the error text of the party that would refuse it; "" if none is known to
+	Refused    string // error text of the party that would refuse the request; "" if none is known
 }
 
 // Sent is one call in a Preview.
@@ -74,12 +74,12 @@ type Sent struct {
 	Original []byte // the arguments as the model wrote them
 	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
 	Outcome  Outcome
-	Refused  string // why the call alone would be refused
-	Encoded  string // who encoded the arguments twice, in words; "" if they are not double-encoded
+	Refused  string // reason why the call alone would be refused
+	Encoded  string // party that double-encoded the arguments, in words; "" if none did
 }
 
-// Preview returns the content that a request to a provider would carry of a source, sent by a client with
-// this policy. It is a pure function.
+// Preview returns the content of a source that a client with this policy would send to a provider. It is a pure
+// function.
 func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(s.From, to, p)}
 	for _, other := range s.others {
@@ -124,7 +124,7 @@ func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	return c.Preview
 }
 
-// clientFails reports whether the client fails at a call. Then no request is sent.
+// clientFails reports whether the client fails at a call, so that it sends no request.
 func (c *previewBuilder) clientFails() bool {
 	for i := range c.Calls {
 		if call := &c.Calls[i]; c.Policy.way != nil && call.Outcome == Throws {
@@ -143,9 +143,9 @@ type previewBuilder struct {
 	ids    idMapper
 	call   int            // number of the current call in the source
 	before int            // number of calls of the source before the current message
-	named  namedCall      // what the client calls the current call
+	named  namedCall      // the client's id and name for the current call
 	mates  []receivedCall // the calls of the current message
-	shape  string         // how the client writes the current call, if its policy doesn't say so
+	shape  string         // form of the current call, if the policy doesn't give it
 	sent   []int          // numbers of the calls that are sent
 
 	cleaned *argsFacts // facts of the arguments that are sent, if the model's are not UTF-8
@@ -224,7 +224,7 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 	return out
 }
 
-// makeText fits a text; false leaves it out.
+// makeText fits a text. It returns false to leave the text out.
 func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	if p.Signature != "" && !c.same {
 		c.addLoss(SignatureDropped.newLoss("the signature of a text is valid only for its own provider"))
@@ -233,8 +233,8 @@ func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	return len(p.Text) > 0 || p.Raw != nil
 }
 
-// makeReasoning fits reasoning; false leaves it out. Its own provider gets it with its signature, others get
-// it as text or not at all.
+// makeReasoning fits reasoning. It returns false to leave the reasoning out. The reasoning's own provider gets it
+// with its signature; other providers get it as text or not at all.
 func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	rule := c.To.Reasoning
 	switch {
@@ -265,7 +265,7 @@ func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	return true
 }
 
-// makeResult fits a result; false leaves it out.
+// makeResult fits a result. It returns false to leave the result out.
 func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 	switch {
 	case role == protocol.System:
@@ -318,8 +318,8 @@ const (
 // String returns the name of the scope.
 func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
 
-// SourceOfHistoryAndTurn returns the source of a history and the turn that followed it. The history has the
-// form of before, the turn that of from.
+// SourceOfHistoryAndTurn returns the source of a history and the turn that followed it. The history has the form of
+// before, and the turn has the form of from.
 func SourceOfHistoryAndTurn(history []protocol.Message, before *protocol.Target, t *stream.Turn, from *protocol.Target) *Source {
 	return SourceOfHistory(append(slices.Clip(history), Message(t, from)), before)
 }
@@ -336,8 +336,8 @@ func NumCalls(messages []protocol.Message) (n int) {
 	return n
 }
 
-// Acceptance is whether the provider takes a request. It does not depend on the outcome: complete arguments
-// may be refused, and altered ones may be taken.
+// Acceptance says whether the provider accepts a request. It does not depend on the outcome: complete arguments may
+// be refused, and altered arguments may be accepted.
 type Acceptance struct {
 	Verdict Verdict
 	By      Basis // NoProof if nothing is proven
@@ -348,7 +348,7 @@ type Verdict uint8
 
 // Verdicts.
 const (
-	Unproven Verdict = iota // no rule says, and it was not observed
+	Unproven Verdict = iota // not covered by a rule, and not observed
 	Accepted
 	Refused
 
@@ -358,7 +358,7 @@ const (
 // String returns the name of the verdict.
 func (v Verdict) String() string { return [NumVerdicts]string{"unknown", "accepted", "refused"}[v] }
 
-// Basis is how a verdict is known.
+// Basis is the evidence for a verdict.
 type Basis uint8
 
 // Bases of verdicts.
@@ -376,12 +376,12 @@ func (a Acceptance) String() string {
 	return strings.TrimRight(a.Verdict.String()+" "+a.By.String(), " ")
 }
 
-// Evidence is a captured request: how it carried the calls of a source, and whether the provider took it.
+// Evidence is a captured request that carried the calls of a source, with the provider's verdict.
 type Evidence struct {
 	To      *protocol.Target
 	Calls   []protocol.Part // as the request carried them
 	Verdict Verdict
-	Words   string // how it is known: the provider's error, if it refused
+	Words   string // the verdict in words: the provider's error, if it refused the request
 }
 
 // WithEvidence returns the source with requests of a capture that carried its calls.
@@ -398,8 +398,8 @@ func (w *Evidence) covers(p *Preview) bool {
 	})
 }
 
-// acceptance decides whether the target takes the request. A lack of refusals proves nothing: the rules
-// must cover everything that is sent.
+// acceptance returns whether the target accepts the request. A lack of refusals proves nothing: the rules must cover
+// everything that is sent.
 func (c *previewBuilder) acceptance() Acceptance {
 	switch {
 	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:
@@ -422,8 +422,8 @@ func (c *previewBuilder) acceptance() Acceptance {
 	return Acceptance{Accepted, Rule}
 }
 
-// checkArgs checks the arguments that would be sent against the target's rules. Every provider takes one
-// object; few document what they do with other text.
+// checkArgs checks the arguments that would be sent against the target's rules. Every provider accepts one object.
+// Few providers document how they treat other text.
 func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	switch {
 	case f.freeform && sent.Form == protocol.TextForm, isOneObject(sent.Args, f):

@@ -203,8 +203,8 @@ func (c *previewBuilder) addSplitLoss() {
 // The rule of smolagents, whose history has no calls, only text about them.
 // https://github.com/huggingface/smolagents, memory.py and agents.py.
 
-// callAsText prepares a call for the text of its message. It stays in the message as a call until all calls
-// are there. false leaves it out.
+// callAsText prepares a call for the text of its message. The call stays in the message until all its calls are
+// prepared. callAsText returns false to leave the call out.
 func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) bool {
 	text := f.raw
 	if f.invalid.is() {

@@ -63,7 +63,7 @@ type member struct {
 	value int
 }
 
-// membersOf returns the fields of the object that opens at token n. A duplicate key has its last value in its
+// membersOf returns the fields of the object that opens at token n. For a duplicate key, the last value takes the
 // first place.
 func (t *tokenTree) membersOf(n int) (all []member) {
 	at := map[string]int{}
@@ -196,7 +196,7 @@ const (
 	beyond                     // too large for a double
 )
 
-// asDouble returns a JSON number after it was a double, as JavaScript and most JSON libraries write it: with
+// asDouble returns a JSON number after conversion to a double, as JavaScript and most JSON libraries write it: with
 // the fewest digits that give the same double.
 func asDouble(lit []byte) (text []byte, how numberLoss) {
 	if plainInteger(lit) {
@@ -271,7 +271,7 @@ type prefixCloser struct {
 	began   bool // the object has begun
 }
 
-// add adds a token; false ends the text.
+// add adds a token. It returns false at the end of the text.
 func (b *prefixCloser) add(kind json.TokenKind, lit []byte, last bool) bool {
 	switch kind {
 	case json.Space:

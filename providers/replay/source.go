@@ -41,8 +41,8 @@ func isFreeform(p *protocol.Part) bool { return p.ToolKind == "custom" && p.Form
 // Pending is the text of results that don't exist yet.
 const Pending = "(the tool's result)"
 
-// SourceOfCalls returns the source of some calls of a turn, all if none is given, with pending results. It has
-// the arguments received so far.
+// SourceOfCalls returns the source of the given calls of a turn, or of all its calls if none is given. The results
+// are pending. The source has the arguments received so far.
 func SourceOfCalls(t *stream.Turn, from *protocol.Target, calls ...*stream.Call) *Source {
 	if len(calls) == 0 {
 		calls = t.Calls
@@ -126,8 +126,8 @@ func fromModel(model protocol.Message, from *protocol.Target, calls []*stream.Ca
 	return s
 }
 
-// Split returns the source with each call in its own message, followed by its result. Clients that run one
-// call at a time write their history so. Calls that the provider runs stay where they are.
+// Split returns the source with each call in its own message, followed by its result. Clients that run one call at a
+// time write their history in this form. Calls that the provider runs stay where they are.
 func (s *Source) Split() *Source {
 	out := &Source{From: s.From, facts: s.facts, others: s.others}
 	for _, m := range s.Messages {
@@ -250,9 +250,9 @@ func Names(history []protocol.Message) (all []UnsentCall) {
 	return all
 }
 
-// InHistory returns the source of a turn, or of one of its calls if c is not nil, with the other calls of the
-// conversation: those before the turn, and those of the turn. They are not sent, but their ids are taken, and
-// a call that is not the first of its turn needs no signature.
+// InHistory returns the source of a turn, or of one of its calls if c is not nil. It includes the other calls of the
+// conversation: the calls before the turn, and the turn's other calls. They are not sent, but their ids are taken. A
+// call that is not the first of its turn needs no signature.
 func (s *Source) InHistory(before []UnsentCall, t *stream.Turn, c *stream.Call) *Source {
 	out := *s
 	out.others = before[:len(before):len(before)]

@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TurnSummary is kept of a turn when its content is evicted or dropped. It is enough to find the turn's calls
-// in a history, and to check whether they are intact.
+// TurnSummary is the data that is kept of a turn after its content is evicted or dropped. It is enough to find the
+// turn's calls in a history, and to check whether they are intact.
 type TurnSummary struct {
 	calls      []CallSummary
 	text       uint64
@@ -22,17 +22,17 @@ type TurnSummary struct {
 	ended      bool
 }
 
-// A CallSummary is kept of a call.
+// A CallSummary is the data that is kept of a call.
 type CallSummary struct {
 	callIdentity
 	report *LastReport         // nil if there was no report
 	found  []*stream.Diagnosis // diagnoses of its findings so far
-	size   int                 // of the arguments in bytes
+	size   int                 // size of the arguments in bytes
 	exact  uint64              // hash of the arguments
-	value  valueHash           // of the arguments, for finding them in a history
-	same   valueHash           // of the arguments, in the sense of json.Same
+	value  valueHash           // hash of the arguments' value, for finding them in a history
+	same   valueHash           // hash of the arguments, in the sense of json.Same
 	object bool                // the arguments are an object
-	last   *cachedVerdict      // the latest verdict on them, if it is cached
+	last   *cachedVerdict      // latest verdict on the arguments, if it is cached
 }
 
 // LastReport is the latest report about a call.
@@ -163,8 +163,8 @@ func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVe
 	return argsVerdict{treatment: fate, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write"), vague: true}
 }
 
-// reportedOr returns the last reported treatment if it is one of others, which hashes can't distinguish from
-// fate, and else fate.
+// reportedOr returns the last reported treatment if it is one of others, and fate otherwise. Hashes can't distinguish
+// others from fate.
 func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment {
 	if slices.Contains(others, t.lastReport().Treatment) {
 		return t.lastReport().Treatment
@@ -281,7 +281,7 @@ func (c *Candidate) keysOf(e *earlierCall, s KeyKind) iter.Seq[MatchKey] {
 // A key that too many turns have proves nothing. Only the latest turns that have it are candidates, and
 // another key must identify them: otherwise the match would change with every new turn.
 const (
-	maxTurns        = 64 // turns
+	maxTurns        = 64 // turns with the same key
 	maxTurnsAtPlace = 16 // turns at one position: attempts, and parallel conversations
 	maxTurnsWithID  = 2  // turns with an id that is only a number
 )
