@@ -1,5 +1,5 @@
-// Package host describes the known hosts of models: their addresses, protocols and keys, and how they
-// differ from their protocols. It builds the requests to them.
+// Package host describes the known hosts of models: their addresses, protocols, keys, and deviations from their
+// protocols. It builds the requests to them.
 //
 //	tools, history, prompt ─▶ protocol.Request ─▶ Build(host) ─▶ URL, body
 //	captured request ─▶ Resend(host) ─▶ protocol.Request, and its losses
@@ -35,13 +35,13 @@ type Host struct {
 	VersionedPaths []string // first elements of the paths under Version, which some clients omit
 
 	Keys          []APIKey // the first one that the environment contains is used
-	Keyless       bool     // answers without a key
+	Keyless       bool     // needs no key
 	Header        []HeaderPair
 	Extra         []HeaderPair // headers that are sent if a variable is set; Value is its name
 	SessionHeader string       // header that routes the requests of a session to their cached beginning; "" for none
 
-	Model  string   // the default; "" if the user must name one
-	Models []string // prefixes of its models, as far as they identify it
+	Model  string   // default model; "" if the user must name one
+	Models []string // prefixes of its models, as far as they identify the host
 }
 
 // A HeaderPair is a header with its value.
@@ -70,7 +70,8 @@ func Find(name string) (*Host, error) {
 	return protocol.FindNamed("provider", name, All, func(h *Host) string { return h.Name })
 }
 
-// For returns the host that a protocol is named after: the first of the table that speaks it, or nil.
+// For returns the host after which a protocol is named, or nil. It is the first host in the table that uses the
+// protocol.
 func For(dialectName string) *Host {
 	for i := range All {
 		if t := All[i].HistoryTarget(); t != nil && t.Protocol == dialectName {
@@ -84,7 +85,7 @@ func For(dialectName string) *Host {
 func (h *Host) HistoryTarget() *protocol.Target {
 	t, err := providers.FindTarget(h.Target)
 	if err != nil {
-		return nil // impossible: a test finds all of them
+		return nil // impossible: a test finds the targets of all hosts
 	}
 	return t
 }
@@ -142,11 +143,11 @@ func (h *Host) Key(getenv func(string) string) (HeaderPair, error) {
 	return HeaderPair{}, fmt.Errorf("%s: no key in the environment\nlooked for %s", h.Name, strings.Join(looked, ", then "))
 }
 
-// regionVariables are the variables that name the region for AWS's own clients.
+// regionVariables lists the variables that name the region for AWS's own clients.
 var regionVariables = []string{"AWS_REGION", "AWS_DEFAULT_REGION"}
 
-// ResolveAddress returns the address of the host: the given one, else that of the environment, else that
-// of the table.
+// ResolveAddress returns the address of the host: the given address, else the address in the environment, else the
+// address in the table.
 func (h *Host) ResolveAddress(given string, getenv func(string) string) (address string, err error) {
 	switch named := getenv(h.Variable); {
 	case given != "":
@@ -172,7 +173,7 @@ func (h *Host) ResolveAddress(given string, getenv func(string) string) (address
 	return "", fmt.Errorf("%s: no region in the environment\nlooked for %s; or use --base-url URL", h.Name, strings.Join(regionVariables, ", then "))
 }
 
-// vertexRegions are the variables that name the region for Google's clients and Claude Code.
+// vertexRegions lists the variables that name the region for Google's clients and Claude Code.
 var vertexRegions = []string{"GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION"}
 
 // PassThroughAddress returns the address of a host of PassThrough, with the region of the environment, if any.
@@ -205,8 +206,8 @@ func checkAddress(name, address string) (string, error) {
 	return strings.TrimRight(address, "/"), nil
 }
 
-// ollamaAddress returns the URL that OLLAMA_HOST means: it may be a host, a port, or both (envconfig.Host
-// of ollama/ollama). A server that listens on all addresses is called on the loopback address.
+// ollamaAddress returns the URL for a value of OLLAMA_HOST. The value may be a host, a port, or both (envconfig.Host
+// of ollama/ollama). For a server that listens on all addresses, it returns the loopback address.
 func ollamaAddress(value string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(value), "://")
 	port := map[string]string{"http": "80", "https": "443"}[scheme]
@@ -248,8 +249,8 @@ func Loopback(address string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || name == "::1" || strings.HasPrefix(name, "127.")
 }
 
-// All lists the known hosts. The host that a protocol is named after comes first. Addresses, variables
-// and headers are those of the providers' own clients and documentation; quirks cite their source.
+// All lists the known hosts. The host after which a protocol is named comes before other hosts of the protocol.
+// Addresses, variables and headers come from the providers' own clients and documentation; quirks cite their source.
 var All = []Host{
 	{
 		Name: "anthropic", Title: "Anthropic", Target: "anthropic",
@@ -301,9 +302,8 @@ var All = []Host{
 		Models: []string{"anthropic/", "openai/", "google/", "x-ai/", "z-ai/", "deepseek/", "moonshotai/", "qwen/", "minimax/", "mistralai/", "meta-llama/"},
 	},
 	{
-		// It refuses unknown fields: stream_options (avante-corp/avante.nvim#2347),
-		// max_completion_tokens (editor-code-assistant/eca#231). Requests with the same affinity
-		// share a cache (badlogic/pi-mono).
+		// Mistral refuses unknown fields: stream_options (avante-corp/avante.nvim#2347), max_completion_tokens
+		// (editor-code-assistant/eca#231). Requests with the same affinity share a cache (badlogic/pi-mono).
 		Name: "mistral", Title: "Mistral", Target: "mistral",
 		Address: "https://api.mistral.ai/v1", Keys: bearerKeys("MISTRAL_API_KEY"),
 		Quirks: protocol.HostFeatures{TellsUsage: true}, SessionHeader: "X-Affinity",
@@ -379,15 +379,15 @@ var All = []Host{
 	},
 }
 
-// PassThrough are hosts that only their own clients call, with their own logins. The proxy passes the
-// traffic on; toolscope itself sends nothing to them.
+// PassThrough lists hosts that only their own clients call, with their own logins. The proxy passes the traffic on;
+// toolscope itself sends nothing to them.
 var PassThrough = []Host{
 	{Name: "chatgpt", Title: "ChatGPT, for Codex", Address: "https://chatgpt.com/backend-api/codex"},
 	{Name: "code-assist", Title: "Gemini Code Assist, for Gemini CLI", Address: "https://cloudcode-pa.googleapis.com"},
 	{Name: "vertex", Title: "Google Vertex AI", Address: "https://{region}-aiplatform.googleapis.com"},
 }
 
-// openAI are the features of OpenAI itself (from its published API description).
+// openAI holds the features of OpenAI itself (from its published API description).
 var openAI = protocol.HostFeatures{Store: true, Completion: true, CacheKey: true, Retention: true, Custom: true, Encrypted: true}
 
 var (
@@ -396,7 +396,7 @@ var (
 	openAIModels = []string{"gpt-", "chatgpt-", "o1", "o3", "o4", "codex-"}
 )
 
-// bearerKeys returns the form of key that most hosts use.
+// bearerKeys returns a key in the Authorization header, the form that most hosts use.
 func bearerKeys(variable string) []APIKey { return []APIKey{{variable, "Authorization", "Bearer"}} }
 
 // Recognise guesses the host of a request from its body. It returns nil if the body fits no protocol.
@@ -415,7 +415,7 @@ func Recognise(body []byte) *Host {
 	return For(name)
 }
 
-// signs are fields that only the requests of one protocol have.
+// signs lists fields that only the requests of one protocol have.
 var signs = []struct {
 	dialect string
 	members []string
@@ -429,7 +429,7 @@ var signs = []struct {
 	{"cohere", []string{"documents", "citation_options", "safety_mode", "strict_tools"}},
 }
 
-// protocolOf returns the protocol of a request by its body, "" if it fits none.
+// protocolOf returns the protocol of a request by its body, "" if the body fits no protocol.
 func protocolOf(body json.Value) string {
 	if body.Kind() != '{' {
 		return ""
@@ -481,8 +481,8 @@ func modelOf(d *protocol.Protocol, path string, body []byte) string {
 	return json.Value(body).Get("model").Text()
 }
 
-// RawRequest returns the URL for a body that the user wrote, and its model: the given one, else the
-// body's own. The body is sent unchanged.
+// RawRequest returns the URL for a body that the user wrote, and its model: the given model, else the model in the
+// body. The body is sent unchanged.
 func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
 	if asked = model; asked == "" {
 		asked = json.Value(body).Get("model").Text()

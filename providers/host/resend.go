@@ -14,18 +14,18 @@ import (
 	"toolscope/stream/json"
 )
 
-// CapturedRequest is a captured request, to be resent.
+// CapturedRequest is a captured request that can be resent.
 type CapturedRequest struct {
-	Protocol *protocol.Protocol // of the request
-	Path     string             // of its URL, which may name the model
+	Protocol *protocol.Protocol // protocol of the request
+	Path     string             // path of its URL, which may name the model
 	Body     []byte
 
-	// History is the history that it carries, with anything that was added since: a turn, results.
-	// From is the target of its protocol. See providers.Exchange.History.
+	// History is the history that the request carries, with later additions: a turn, results. From is the target of
+	// its protocol. See providers.Exchange.History.
 	History []protocol.Message
 	From    *protocol.Target
 
-	model  string // the one it names, "" if not yet read
+	model  string // model that the request names, "" if not yet read
 	single bool   // the body is known to be one JSON object
 }
 
@@ -40,14 +40,14 @@ func (c *CapturedRequest) Model() string {
 // ResentRequest is a captured request, translated for another host.
 type ResentRequest struct {
 	Request    protocol.Request
-	Preview    replay.Preview // of its history, with its losses
-	Undeclared []string       // names of tools that can't be declared there
-	Moved      int            // instructions moved from the middle of the history to its start
+	Preview    replay.Preview // preview of its history, with the losses
+	Undeclared []string       // names of tools that can't be declared at the host
+	Moved      int            // number of instructions moved from the middle of the history to its start
 }
 
-// Resend translates a captured request for a host: its instructions, its history under a policy, its
-// tools, the token limit of its response. It uses model. If that is "", it uses the request's own model
-// if the host has it, else the host's default. It sends nothing.
+// Resend translates a captured request for a host: its instructions, its history under a policy, its tools, and the
+// token limit of its response. It uses model. If model is "", it uses the request's own model if the host has it,
+// else the host's default. It sends nothing.
 func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (ResentRequest, error) {
 	to := h.HistoryTarget()
 	if to == nil || to.Request == nil {
@@ -90,8 +90,8 @@ func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	return h.Model
 }
 
-// splitInstructions removes the system messages from a history: those at its start, and the others if the
-// target can't have them between messages.
+// splitInstructions removes the system messages from a history. It removes the messages at the start, and the others
+// if the target can't have system messages between other messages.
 func splitInstructions(history []protocol.Message, to *protocol.Target) (system string, rest []protocol.Message, moved int) {
 	var said []string
 	inline := len(to.Encode([]protocol.Message{{Role: protocol.System, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte("x")}}}})) > 0
@@ -128,7 +128,7 @@ func declaredIn(dialectName string, body []byte) json.Value {
 	return nil
 }
 
-// limits are the fields of requests that limit the length of the response.
+// limits lists the fields of requests that limit the length of the response.
 var limits = [][]string{
 	{"max_tokens"}, {"max_completion_tokens"}, {"max_output_tokens"},
 	{"generationConfig", "maxOutputTokens"}, {"generation_config", "max_output_tokens"},
@@ -148,7 +148,7 @@ func limitOf(body []byte) int {
 	return 0
 }
 
-// Capture returns the request of an exchange, to resend it. The error says what is missing.
+// Capture returns the request of an exchange, to resend it. The error names the missing part.
 func Capture(x *providers.Exchange) (CapturedRequest, error) {
 	if x == nil || len(x.RequestBody()) == 0 {
 		return CapturedRequest{}, errors.New("the request of this turn was not captured")
@@ -158,7 +158,7 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 		return CapturedRequest{}, errors.New("the request contains no readable conversation")
 	}
 	c := CapturedRequest{Protocol: x.Protocol, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
-	if c.Protocol == nil || c.Protocol.Name != from.Protocol { // the request says more than the response
+	if c.Protocol == nil || c.Protocol.Name != from.Protocol { // the request shows more than the response
 		d, err := providers.FindProtocol(from.Protocol)
 		if err != nil {
 			return CapturedRequest{}, err
@@ -171,15 +171,15 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 	return c, nil
 }
 
-// A Result is what a tool returned, or the error that it failed with.
+// A Result is the text that a tool returned, or the error with which it failed.
 type Result struct {
 	Call   *stream.Call
 	Text   string
 	Failed bool
 }
 
-// ContinueFrom appends to the history of a captured request: the turn that answered it, as a message,
-// and the results of its calls.
+// ContinueFrom adds a turn to the history of a captured request: the response to the request, as a message, and the
+// results of its calls.
 func (c *CapturedRequest) ContinueFrom(turn protocol.Message, results []Result) {
 	c.History = append(c.History[:len(c.History):len(c.History)], turn)
 	m := protocol.Message{Role: protocol.User}
@@ -200,8 +200,8 @@ func (h *Host) AsItIs(c CapturedRequest) bool {
 	return to != nil && c.Protocol != nil && to.Protocol == c.Protocol.Name && c.single
 }
 
-// Origin returns the host that a request was sent to: the one with the address, else the one that its
-// protocol is named after; nil if no known host speaks it.
+// Origin returns the host to which a request was sent: the host at the address, else the host after which its
+// protocol is named. It returns nil if no known host uses the protocol.
 func Origin(c CapturedRequest, address string) *Host {
 	if c.Protocol == nil {
 		return nil
@@ -232,14 +232,14 @@ func (h *Host) isAt(u *url.URL) bool {
 	return strings.EqualFold(own.Host, u.Host) && strings.HasPrefix(u.Path+"/", path+"/")
 }
 
-// Tools are declared tools, with the form of their declaration.
+// Tools holds declared tools, with the form of their declaration.
 type Tools struct {
 	Protocol string // the protocol of their form
 	List     []protocol.Tool
 	Declared json.Value // the value that declares them in a request of that protocol
 }
 
-// shapes are the fields that identify a tool declaration of each protocol, with the kind of their value.
+// shapes lists the fields that identify a tool declaration of each protocol, with the kinds of their values.
 var shapes = []struct {
 	member  string
 	kind    byte
@@ -259,7 +259,7 @@ const mcp = "mcp"
 
 var errNoTools = errors.New("declares no tools of a known protocol\nuse a request with tools, a list of tools in any provider's form, or an MCP server's response to tools/list")
 
-// ReadTools reads tools in any form: those of a request, a list of tools, or one tool.
+// ReadTools reads tools in any form: the tools of a request, a list of tools, or one tool.
 func ReadTools(text []byte) (Tools, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	s := json.Scan(text)
@@ -358,9 +358,9 @@ func asForm(form string, list json.Value) (t Tools) {
 	return t
 }
 
-// Declare adds the tools to a request to a target: unchanged if the target speaks their protocol, else
-// those that can be translated. It returns the names of the others: tools that a provider runs itself
-// don't exist at other providers.
+// Declare adds the tools to a request to a target. If the target uses their protocol, it adds them unchanged.
+// Otherwise, it adds the tools that can be translated, and returns the names of the others. Tools that a provider
+// runs itself don't exist at other providers.
 func (t *Tools) Declare(r *protocol.Request, to *protocol.Target) (left []string) {
 	r.Tools, r.NativeTools = t.List, nil
 	if t.Declared != nil && t.Protocol == to.Protocol && to.Name == to.Protocol {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// vendors are the makers of the wire protocols, which also sell models over them.
+// vendors maps wire protocols to their makers, which also sell models over them.
 var vendors = map[string]string{
 	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "gemini-interactions": "google",
 	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock", "claude-code": "anthropic", "codex-exec": "openai",
 }
 
-// resellers run models of other makers.
+// resellers lists the sellers that run models of other makers.
 var resellers = map[string]bool{
 	"amazon-bedrock": true, "avian": true, "azure": true, "baseten": true, "cerebras": true, "cloudflare-ai-gateway": true,
 	"cloudflare-workers-ai": true, "cursor": true, "doubleword": true, "fireworks": true, "github-copilot": true, "groq": true,
@@ -31,7 +31,7 @@ func IsReseller(provider string) bool {
 // org/model:novita.
 const huggingface = "huggingface"
 
-// passThrough are sellers that charge the maker's price for models that only their maker runs.
+// passThrough lists the sellers that charge the maker's price for models that only their maker runs.
 var passThrough = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
 
 // A sellerPattern maps a host to its seller. It matches the host and the names under it. A pattern that
@@ -128,10 +128,9 @@ func isLocal(host string) bool {
 
 const ollamaPort = "11434"
 
-// Lookup returns the price of a model. It takes the name of a protocol, the host that answered (with or
-// without its port, "" if unknown), and the model as the wire names it. If several sellers are possible,
-// there is no price. A model whose preview alone is in the table has the price of the preview, with a
-// doubt.
+// Lookup returns the price of a model. It takes the name of a protocol, the host that sent the response (with or
+// without its port, "" if unknown), and the model as the wire names it. If several sellers are possible, there is no
+// price. If only a preview of the model is in the table, the price is the preview's, with a doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	t.once.Do(t.buildIndex)
 	t.asking.Lock()
@@ -150,8 +149,8 @@ func (t *Table) Lookup(dialect, host, model string) Price {
 	return p
 }
 
-// regionalDoubt returns why the price at a host may be higher than in the table, or "". OpenAI, Google and
-// Amazon have endpoints for regions, at other prices. At Azure, the deployment decides.
+// regionalDoubt returns the reason why the price at a host may be higher than in the table, or "". OpenAI, Google and
+// Amazon have endpoints for regions, at other prices. At Azure, the deployment determines the price.
 func (p Price) regionalDoubt(host string) string {
 	host = (&url.URL{Host: strings.ToLower(host)}).Hostname()
 	seller := sellerAt(host)
@@ -168,10 +167,10 @@ func (p Price) regionalDoubt(host string) string {
 	return ""
 }
 
-// usualRegions are the regions of Amazon whose prices the table has.
+// usualRegions lists the regions of Amazon whose prices the table has.
 var usualRegions = []string{"us-east-1", "us-east-2", "us-west-2"}
 
-// hasRegion reports whether a row of Bedrock is of an inference profile, whose price holds in all its
+// hasRegion reports whether a row of Bedrock is for an inference profile. The profile's price applies in all its
 // regions.
 func hasRegion(id string) bool { return withoutRegion(id) != id || strings.HasPrefix(id, "regional.") }
 
@@ -227,7 +226,7 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 		if p, ok := t.makersPrice(model); ok {
 			return p.asEstimate(seller)
 		}
-		for _, maker := range closedMakers { // named without its maker, it still has only one
+		for _, maker := range closedMakers { // a model without its maker's name still has only one maker
 			if p, ok := t.findRow(maker, names); ok {
 				return p.asEstimate(seller)
 			}
@@ -239,8 +238,8 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 	return Price{Why: fmt.Sprintf("no price is known for %s of %s", model, seller)}
 }
 
-// routing are OpenRouter's suffixes of a model's name that only select the seller, or a search before
-// the request. https://openrouter.ai/docs/guides/routing/model-variants
+// routing lists OpenRouter's suffixes of a model's name that only select the seller, or a search before the request.
+// https://openrouter.ai/docs/guides/routing/model-variants
 var routing = map[string]bool{"nitro": true, "floor": true, "exacto": true, "online": true}
 
 // openRouterVariant returns OpenRouter's price of a model with a routing suffix or ":free".
@@ -258,8 +257,8 @@ func (t *Table) openRouterVariant(model string) Price {
 	return Price{Why: fmt.Sprintf("no price is known for %s of openrouter", model)}
 }
 
-// closedMakers are makers whose models no other company runs on its own account. So resellers pass on
-// the maker's price.
+// closedMakers lists makers whose models no other company runs on its own account. So resellers pass on the maker's
+// price.
 var closedMakers = []string{"anthropic", "openai", "google", "xai", "cohere"}
 
 // makersPrice returns the maker's own price of a model whose name contains the maker.
@@ -268,9 +267,9 @@ func (t *Table) makersPrice(model string) (Price, bool) {
 	return t.findRow(maker, names)
 }
 
-// byModel returns the price of a model with an unknown seller: that of the protocol's vendor, or else
-// of the only seller that has it. A server on this machine is not a seller: it is a proxy in front of
-// one, or runs a model of its own.
+// byModel returns the price of a model with an unknown seller: the price of the protocol's vendor, or else the price
+// of the only seller that has the model. A server on this machine is not a seller. It is a proxy in front of a
+// seller, or runs a model of its own.
 func (t *Table) byModel(vendor string, names []string, model string, local bool) Price {
 	if p, ok := t.findRow(vendor, names); ok {
 		return p

@@ -323,13 +323,13 @@ func setNames(to *[]string, field string, value json.RawMessage, line int) error
 	return nil
 }
 
-// This file recognises the price lists of other projects. They are read as they are. Missing prices,
-// and prices for things other than tokens, are left out.
+// This file recognises the price lists of other projects, and reads them unchanged. Missing prices, and prices for
+// things other than tokens, are left out.
 
 const rightAny = "use a list in the form that 'toolscope help prices' shows, LiteLLM's model_prices_and_context_window.json, genai-prices' data.json, or models.dev's api.json"
 
-// Read reads a price list in the form of toolscope, LiteLLM, genai-prices or models.dev, which it
-// recognises. day is the date of the prices if the list has none.
+// Read reads a price list of toolscope, LiteLLM, genai-prices or models.dev. It recognises the form of the list. day
+// is the date of the prices if the list has none.
 func Read(text []byte, day string) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	f := listReader{text: text, day: day}
@@ -374,8 +374,8 @@ func (f *listReader) readObject() ([]Price, error) {
 	return nil, &ParseError{Line: 1, Problem: "this object is not a known price list", Right: rightAny}
 }
 
-// enterModel sets the place of the errors that follow: the line of that name. Names of a list are in
-// order, names of an object are not.
+// enterModel sets the place of the errors that follow: the line of that name. The names in a list are in order; the
+// names in an object are not.
 func (f *listReader) enterModel(name string, ordered bool) {
 	quoted, _ := json.Marshal(name)
 	from := int64(0)
@@ -414,7 +414,7 @@ func (f *listReader) perMillion(to *Rate, field string, value json.RawMessage, t
 	return nil
 }
 
-// sellerNames maps the names of sellers in other lists to ours, where they differ.
+// sellerNames maps the names of sellers in other lists to toolscope's names, where they differ.
 var sellerNames = map[string]string{
 	"aws": "amazon-bedrock", "bedrock": "amazon-bedrock", "bedrock_converse": "amazon-bedrock",
 	"x-ai": "xai", "together": "togetherai", "together_ai": "togetherai", "cohere_chat": "cohere", "gemini": "google",
@@ -423,7 +423,7 @@ var sellerNames = map[string]string{
 	"moonshot": "moonshotai", "dashscope": "alibaba", "github_copilot": "github-copilot", "chatgpt": subscription,
 }
 
-// SellerNamed returns our name of a seller in another list.
+// SellerNamed returns toolscope's name for a seller in another list.
 func SellerNamed(name string) string {
 	if behind, ok := strings.CutPrefix(name, huggingface+"_"); ok {
 		return huggingface + "/" + behind

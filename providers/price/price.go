@@ -1,6 +1,5 @@
-// Package price computes the cost of a turn. It holds a dated table of prices per million tokens, the
-// rules that find the row of a model's name on the wire, and the sum. It is the only place that
-// converts tokens to money.
+// Package price computes the cost of a turn. It holds a dated table of prices per million tokens, the rules that find
+// the row of a model's name on the wire, and the sum. It is the only package that converts tokens to money.
 //
 //	protocol, host, model ─▶ Lookup ─▶ Price ┐
 //	                      usage of the turn ┴─▶ Cost ─▶ Figure ─▶ Total
@@ -27,17 +26,17 @@ import (
 	"toolscope/stream"
 )
 
-// Rate is US dollars per million tokens; the zero Rate is unknown.
+// Rate is a price in US dollars per million tokens. The zero Rate is unknown.
 type Rate struct {
 	USD   float64
 	Known bool
 }
 
-// Rates are the rates of each kind of token, and of a thousand web searches.
+// Rates holds the rates of each kind of token, and of a thousand web searches.
 type Rates struct {
 	Input, Output                           Rate
 	CacheRead, CacheWrite                   Rate
-	CacheWriteHour                          Rate // kept for an hour instead of five minutes
+	CacheWriteHour                          Rate // for a cache entry kept for an hour instead of five minutes
 	AudioInput, AudioCacheRead, AudioOutput Rate
 	WebSearches                             Rate // dollars per thousand
 }
@@ -68,7 +67,7 @@ func (r Rates) All() iter.Seq2[string, Rate] {
 	}
 }
 
-// Override returns r with the rates that other knows.
+// Override returns r with the known rates of other in place of its own.
 func (r Rates) Override(other Rates) Rates {
 	from := other.fields()
 	for i, to := range r.fields() {
@@ -79,13 +78,13 @@ func (r Rates) Override(other Rates) Rates {
 	return r
 }
 
-// A Tier has other rates for all tokens of some requests: requests of more than Over input tokens, or
-// requests in a service tier. A rate that it doesn't know stays unchanged.
+// A Tier has other rates for all tokens of some requests: requests of more than Over input tokens, or requests in a
+// service tier. A rate that is unknown in the tier stays unchanged.
 type Tier struct {
 	Over    int64
 	Service string
 	Rates
-	Doubt string // why its rates may differ; "" if they are not in doubt
+	Doubt string // reason why its rates may differ; "" if they are not in doubt
 }
 
 // Price is the price of one model at one seller. If Lookup finds none, it returns a Price without rates,
@@ -100,8 +99,8 @@ type Price struct {
 	AsOf  string   // the day on which it was valid, as 2026-08-21
 
 	Free  bool   // runs on the user's own machine
-	Doubt string // why the price may differ; "" if it is not in doubt
-	Why   string // why there is no price
+	Doubt string // reason why the price may differ; "" if it is not in doubt
+	Why   string // reason why there is no price
 }
 
 // Change is a new price of a model from a day on.
@@ -111,8 +110,8 @@ type Change struct {
 	Tiers []Tier
 }
 
-// onDay returns the price on a day for a request in a service tier, whose input tokens are input. day is "" if
-// it is unknown: then the day of the table counts, with a doubt if the price differs on other days.
+// onDay returns the price on a day, for a request with input tokens in a service tier. If the day is unknown, day is
+// "". The day of the table then counts, with a doubt if the price differs on other days.
 func (p Price) onDay(day string, input int64, service string) Price {
 	all := append([]Change{{"", p.Rates, p.Tiers}}, p.Since...)
 	now := p
@@ -134,19 +133,19 @@ func (p Price) onDay(day string, input int64, service string) Price {
 	return now
 }
 
-// multipliers are the factors of service tiers on a seller's prices: OpenAI's flex and priority
-// processing, and the batch interfaces.
+// multipliers holds the factors of service tiers on a seller's prices: OpenAI's flex and priority processing, and the
+// batch interfaces.
 var multipliers = map[string]map[string]float64{
 	"openai":    {"flex": 0.5, "priority": 2, "batch": 0.5},
 	"anthropic": {"batch": 0.5},
 	"google":    {"batch": 0.5},
 }
 
-// plainTiers are the words for the normal service tier.
+// plainTiers lists the words for the normal service tier.
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
-// ratesFor returns the rates of a request in a service tier, whose input tokens are input, and the doubt about
-// the tier. ok is false if the price of that tier is unknown.
+// ratesFor returns the rates for a request with input tokens in a service tier, and the doubt about the tier. ok is
+// false if the price of that tier is unknown.
 func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, doubt string, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]
 	over := int64(-1)
@@ -185,7 +184,7 @@ type Figure struct {
 	Source      Source
 	Approximate bool
 	AsOf        string // the date of the price, when Source is FromTable
-	Why         string // why there is no figure, or why it is approximate
+	Why         string // reason why there is no figure, or why it is approximate
 }
 
 // Known reports whether there is a figure.
@@ -415,7 +414,7 @@ func withoutPath(model string) string {
 	return strings.TrimPrefix(id, "models/")
 }
 
-// regions are the prefixes of Bedrock's inference profiles.
+// regions lists the prefixes of Bedrock's inference profiles.
 var regions = []string{"us.", "eu.", "apac.", "jp.", "au.", "ca.", "us-gov.", "global."}
 
 func withoutRegion(id string) string {
@@ -460,7 +459,7 @@ func isSnapshot(rest string) bool {
 	return version || count == 0 || count > 2
 }
 
-// ownPrice are dated models whose price differs from that of the undated name.
+// ownPrice lists dated models whose price differs from the price of the undated name.
 var ownPrice = map[string]bool{"gpt-4o-2024-05-13": true}
 
 // withoutDate cuts "-2026-03-17", "-20251001", and Vertex's "@20251001" and "@default".

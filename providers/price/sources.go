@@ -19,7 +19,7 @@ type genAI struct {
 	}
 }
 
-// genAIMatch says which names a model has: an exact name, a prefix, a substring, or any of several. Regular
+// genAIMatch describes the names of a model: an exact name, a prefix, a substring, or any of several. Regular
 // expressions are left out.
 type genAIMatch struct {
 	Equals   string       `json:"equals"`
@@ -127,17 +127,17 @@ func (f *listReader) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.
 	return nil
 }
 
-// genAIFields are the names of the rates in genai-prices, in the order of Rates.fields.
+// genAIFields lists the names of the rates in genai-prices, in the order of Rates.fields.
 var genAIFields = [...]string{
 	"input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok", "cache_write_1h_mtok",
 	"input_audio_mtok", "cache_audio_read_mtok", "output_audio_mtok", "web_searches_kcount",
 }
 
-// genAIExtras are prices that toolscope can't apply, because no count of them is read.
+// genAIExtras lists prices that toolscope can't apply, because it reads no counts for them.
 var genAIExtras = []string{"requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "output_image_mtok", "output_video_mtok"}
 
-// liteLLMFields are the prices of LiteLLM's model_prices_and_context_window.json, in dollars per token.
-// A suffix selects the requests: "_above_200k_tokens", "_flex", "_priority", "_batches".
+// liteLLMFields lists the prices of LiteLLM's model_prices_and_context_window.json, in dollars per token. A suffix
+// selects the requests: "_above_200k_tokens", "_flex", "_priority", "_batches".
 var liteLLMFields = []struct {
 	name string
 	rate func(*Rates) *Rate
@@ -149,7 +149,7 @@ var liteLLMFields = []struct {
 	{"cache_creation_input_token_cost", func(r *Rates) *Rate { return &r.CacheWrite }},
 }
 
-// services are the service tiers that LiteLLM has prices for.
+// services maps the suffixes of LiteLLM's prices to service tiers.
 var services = map[string]string{"_flex": "flex", "_priority": "priority", "_batches": "batch"}
 
 func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error) {
@@ -209,7 +209,7 @@ func (f *listReader) liteLLMPrice(p *Price, field string, value json.RawMessage)
 		case services[rest] != "":
 			to = &tierOver(&p.Tiers, 0, services[rest]).Rates
 		default:
-			return nil // for pictures, sound, characters
+			return nil // prices for pictures, sound, characters
 		}
 		if string(value) == "null" {
 			return nil

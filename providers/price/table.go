@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// Table is a list of prices to look up. It is read at the first lookup, because many runs need none.
+// Table is a list of prices to look up. It is read at the first lookup, because many runs look up no price.
 type Table struct {
-	Today string // the day on which a turn of unknown date counts as made; "" if its price can't be too old
+	Today string // day that counts for a turn of unknown date; "" if its price can't be too old
 
-	list     func() []tableRow // its rows; of two rows for a seller and model, the last counts
+	list     func() []tableRow // its rows; the last row for a seller and model counts
 	once     sync.Once
 	rows     map[rowKey]*tableRow
 	ids      map[string][]rowKey     // the rows of that id, over all providers
@@ -35,7 +35,7 @@ func (r *tableRow) read() Price {
 	if r.line != nil {
 		p, err := parseEmbedded(r.line)
 		if err != nil {
-			panic(err) // impossible: a test reads it
+			panic(err) // impossible: a test reads every row
 		}
 		r.Price, r.line = p, nil
 	}
@@ -45,7 +45,7 @@ func (r *tableRow) read() Price {
 // lookupKey is the input of a lookup.
 type lookupKey struct{ protocol, host, model string }
 
-// maxAsked is how many lookups are cached.
+// maxAsked is the maximum number of cached lookups.
 const maxAsked = 1 << 8
 
 // rowKey is a row's seller and model, in lower case.
@@ -61,7 +61,7 @@ type namePrefix struct {
 	row    rowKey
 }
 
-// With returns t with these rows added. A row replaces that of the same seller and model.
+// With returns t with these rows added. A row replaces the earlier row of the same seller and model.
 func (t *Table) With(rows []Price) *Table {
 	return &Table{Today: t.Today, list: func() (list []tableRow) {
 		if t.list != nil {
@@ -161,8 +161,7 @@ func (t *Table) uniqueRow(names []string) (p Price, sellers []string) {
 	return Price{}, nil
 }
 
-// sellersOf returns the sellers that put the maker before that name: openai/gpt-oss-120b is
-// gpt-oss-120b.
+// sellersOf returns the sellers that put the maker before that name: openai/gpt-oss-120b is the model gpt-oss-120b.
 func (t *Table) sellersOf(id string) (sellers []string) {
 	for k := range t.rows {
 		if strings.HasSuffix(k.id, "/"+id) || strings.HasSuffix(k.id, "."+id) {

@@ -16,14 +16,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// Limits keep compiling and validating under 250 ms each, even on a slow machine. TestLimits measures
-// the worst input that they allow.
+// Limits keep compilation and validation under 250 ms each, even on a slow machine. TestLimits measures the worst
+// input that they allow.
 //
-// The library compiles, and can't be stopped. Its work grows with the number of schemas, with their
-// nesting, and with references to places where no schema is expected, so those are counted first.
-// Validating can take exponential time (alternatives of alternatives). So each evaluation of a schema is
-// charged to a budget, together with the inner evaluations that fail at once, and so is each match of a
-// regular expression. When the budget is spent, a panic unwinds the validation.
+// The library's compilation can't be stopped. Its work grows with the number of schemas, with their nesting, and with
+// references to places where no schema is expected. So toolscope counts these first. Validation can take exponential
+// time (alternatives of alternatives). So each evaluation of a schema is charged to a budget, together with the inner
+// evaluations that fail at once. Each match of a regular expression is charged, too. When the budget is spent, a
+// panic unwinds the validation.
 const (
 	maxBytes          = 256 << 10 // of a schema
 	maxSchemas        = 2_000     // objects in a schema
@@ -41,12 +41,12 @@ const (
 	longNumberCost = 1_000     // units of a calculation with a long number
 )
 
-// jsonCost holds the counts of a JSON text that decide how long it takes.
+// jsonCost holds the counts of a JSON text that determine the time to check it.
 type jsonCost struct {
 	objects, depth int
 	steps          int  // sum of the depths of all tokens
 	long           int  // numbers that are slow to calculate with
-	number         bool // it has a number too large for that
+	number         bool // a number is too large to calculate with
 }
 
 // measureCost counts the tokens of a JSON text.
@@ -147,7 +147,7 @@ func (m *workBudget) spend(units int) {
 // replaces the schema's format, which the library checks first once the type is right.
 type costedSchema struct {
 	meter  *workBudget
-	format *jsonschema.Format // the schema's own, or nil
+	format *jsonschema.Format // the schema's own format, or nil
 	once   int                // units for any value
 	each   int                // units for each key or element
 	unique bool               // elements are compared with each other
@@ -238,13 +238,13 @@ func (p *costedPattern) String() string { return p.text }
 
 func (p *costedPattern) matchCost(s string) int { return (len(s) + 16) * (p.program + 4) / 4 }
 
-// MatchString charges a match and makes it.
+// MatchString charges a match, and then matches.
 func (p *costedPattern) MatchString(s string) bool {
 	p.meter.spend(p.matchCost(s))
 	return p.re == nil || p.re.MatchString(s)
 }
 
-// checkKey checks a key as it grows, and when it is complete, finds the rules of its value.
+// checkKey checks a key as it grows. When the key is complete, it finds the rules of its value.
 func (w *CallChecker) checkKey(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
 	if !w.inside {

@@ -19,8 +19,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// problemText returns the error of a value, without its place. Words of ours that tell the errors of one
-// value apart are facts.
+// problemText returns the error of a value, without its place. Facts are toolscope's words that distinguish the
+// errors of one value.
 func problemText(e *jsonschema.ValidationError) stream.Message {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -342,8 +342,8 @@ func followToken(way []step, kind json.TokenKind, text []byte) []step {
 // top names the outermost value.
 const top = "the arguments"
 
-// pointerText returns a JSON pointer, only the end of a long one, with words of ours before it. For the
-// outermost value it returns top.
+// pointerText returns a JSON pointer after the text before. A long pointer is shortened to its end. For the outermost
+// value, pointerText returns top.
 func pointerText(before string, names []string, top string) stream.Message {
 	if len(names) == 0 {
 		return stream.Message{Text: top}
@@ -378,7 +378,7 @@ type wordRange struct {
 	read int // bytes of each word
 }
 
-// goOn keeps only words that continue with s.
+// goOn keeps only the words that continue with s.
 func (w *wordRange) goOn(s string) {
 	lo := sort.Search(len(w.left), func(i int) bool { return w.left[i][w.read:] >= s })
 	n := sort.Search(len(w.left)-lo, func(i int) bool { return !strings.HasPrefix(w.left[lo+i][w.read:], s) })

@@ -189,7 +189,7 @@ type compiledSchema struct {
 	schema *jsonschema.Schema
 	root   *schemaNode
 	meter  workBudget
-	note   stream.Message // why nothing is checked, empty if calls are checked
+	note   stream.Message // reason why nothing is checked, empty if calls are checked
 }
 
 // schemaURL names a schema to the library. Nothing is fetched from there.
@@ -286,8 +286,8 @@ func compileFailure(err error) stream.Message {
 	return stream.Messagef("%s", clipText(strings.ReplaceAll(err.Error(), schemaURL, "")))
 }
 
-// buildNodes builds the graph with which calls are followed, and makes each of its schemas count its
-// work. It returns the reason why the schema can't be used, or "".
+// buildNodes builds the graph that is used to follow calls, and makes each of its schemas count its work. It returns
+// the reason why the schema can't be used, or "".
 func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	b := builder{nodes: map[*jsonschema.Schema]*schemaNode{}}
 	c.root = b.nodeOf(c.schema)
@@ -366,10 +366,10 @@ type schemaNode struct {
 
 	// Combined from the schema and all in same and any:
 	settled   bool
-	all       []*schemaNode // itself, same, and theirs, recursively
+	all       []*schemaNode // the node, the nodes in same, and theirs, recursively
 	choices   [][]*schemaNode
 	types     kinds    // allowed by type keywords
-	kinds     kinds    // types, limited to those of listed values
+	kinds     kinds    // types, limited to the kinds of listed values
 	listed    bool     // the allowed strings are listed
 	words     []string // the listed strings, sorted
 	maxLength int
@@ -492,7 +492,7 @@ func limitOr(n *int) int {
 	return *n
 }
 
-// nestingDepth returns how deep schemas nest for one value. It is very large if they form a cycle.
+// nestingDepth returns the nesting depth of the schemas for one value. It is very large if the schemas form a cycle.
 func nestingDepth(n *schemaNode) int {
 	switch {
 	case n.height < 0:
@@ -516,7 +516,7 @@ func (n *schemaNode) eachInner(yield func(*schemaNode)) {
 	}
 }
 
-// leafCost returns the units of finding that a value has the wrong type or is not listed.
+// leafCost returns the units that it costs to find that a value has the wrong type or is not listed.
 func (n *schemaNode) leafCost() int {
 	if n.cost > 0 {
 		return n.cost

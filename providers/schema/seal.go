@@ -120,7 +120,7 @@ func (w *CallChecker) isReportedEarly(c violation) bool {
 	return c.early != nil && w.isReported(c.early, c.off) || w.isReported(WrongType, c.off) || w.isReported(NotListed, c.off)
 }
 
-// validate checks arguments against the schema. why is the reason why that is not possible.
+// validate checks arguments against the schema. If it can't, why is the reason.
 func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*jsonschema.ValidationError, why stream.Message) {
 	m := measureCost(args, toks)
 	switch {
@@ -207,7 +207,7 @@ func wrongKind(e *jsonschema.ValidationError, depth int) bool {
 	return false
 }
 
-// spans maps the places that errors are about to the offsets of their keys and values.
+// spans maps the places of errors to the offsets of their keys and values.
 type spans map[string]span
 
 type span struct{ key, value int }
@@ -295,7 +295,7 @@ func (f *finder) visitToken(k json.TokenKind, text []byte, start int) {
 // violation is one error in final arguments.
 type violation struct {
 	err   *jsonschema.ValidationError
-	name  string            // of the key, if that is not allowed
+	name  string            // name of a key that is not allowed
 	early *stream.Diagnosis // the early check's diagnosis of it, nil if it has none
 	off   int
 }

@@ -162,8 +162,8 @@ func (w *CallChecker) checkDeclaration(t *tool) {
 	}
 }
 
-// checkNamespace reports a call that doesn't name the namespace of its tool. The end of the call may name
-// it.
+// checkNamespace reports a call that doesn't name the namespace of its tool. The event that ends the call may still
+// name it.
 func (w *CallChecker) checkNamespace() {
 	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
 		name := clipText(w.call.Name)
@@ -172,13 +172,13 @@ func (w *CallChecker) checkNamespace() {
 	}
 }
 
-// stopChecking reports why the call is not checked.
+// stopChecking ends the checks of the call, and reports the reason.
 func (w *CallChecker) stopChecking(why stream.Message) {
 	w.check = nil
 	w.found = append(w.found, Unchecked.Finding("%s", why))
 }
 
-// restart begins again at the first token: the arguments were replaced.
+// restart begins again at the first token, because the arguments were replaced.
 func (w *CallChecker) restart() {
 	w.rewrites = w.call.Rewrites
 	w.done = len(w.reported) >= maxFindings || w.workLeft < 0
