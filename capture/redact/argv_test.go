@@ -8,7 +8,7 @@ import (
 	"toolscope/capture"
 )
 
-// TestDuplex: what a server says does not have a secret pass that its client is just writing.
+// TestDuplex checks that a server's bytes don't let a secret pass that its client is just writing.
 func TestDuplex(t *testing.T) {
 	const secret = "sk-ant-api03-Zq1xK2mW9vLp4Rt7YcJh5Gd8"
 	for cut := range len(secret) {
@@ -35,7 +35,7 @@ func TestDuplex(t *testing.T) {
 	}
 }
 
-// TestArgv: of a command line what a secret is called by is enough.
+// TestArgv checks that on a command line the name of a secret is enough.
 func TestArgv(t *testing.T) {
 	for line, want := range map[string]string{
 		"server --api-key abc --port 80":     "server --api-key * --port 80",
@@ -61,8 +61,7 @@ func TestArgv(t *testing.T) {
 	}
 }
 
-// TestDuplexPasses: what a line has is passed on when it has come, whatever its texts could go on
-// with.
+// TestDuplexPasses checks that a line is passed on when it has arrived, whatever its texts could continue with.
 func TestDuplexPasses(t *testing.T) {
 	r := New([]byte("salt"), Options{})
 	for i, line := range []string{

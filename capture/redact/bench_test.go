@@ -10,7 +10,7 @@ import (
 
 const proseLine = "The quick brown fox asks whether they have enough tokens, e.g. for high risk tasks. "
 
-// benchBodies are bodies of about a megabyte. The last three are hostile.
+// benchBodies returns bodies of about a megabyte. The last three are hostile.
 func benchBodies() map[string]string {
 	fill := func(piece func(i int) string) string {
 		var b strings.Builder

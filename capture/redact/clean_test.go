@@ -10,7 +10,7 @@ import (
 	"toolscope/capture"
 )
 
-// Whoever wants secrets gets every record as it came, and every text.
+// TestKeepAll checks that with KeepAll every record and every text stays unchanged.
 func TestKeepAll(t *testing.T) {
 	r := KeepAll()
 	key := canaries["anthropic-key"]
@@ -26,8 +26,8 @@ func TestKeepAll(t *testing.T) {
 	}
 }
 
-// Of a record that is held back in part, the end waits with its reason and its culprit; what was
-// lost before it, and who answered, go first.
+// TestDividedRecord checks a record of which a part is held back. The end, its reason and its party stay with
+// the held bytes. Lost bytes and the party that answered are passed on with the first part.
 func TestDividedRecord(t *testing.T) {
 	r := redactor()
 	const answered = capture.Toolscope
@@ -45,8 +45,8 @@ func TestDividedRecord(t *testing.T) {
 	}
 }
 
-// Behind a hole a body that is coded or in messages cannot be read, so that it is not passed on: it
-// is missing too. One that is text goes on.
+// TestHole checks that after a gap an encoded or framed body is not passed on, because it can't be read. Its
+// bytes count as missing. A plain text continues.
 func TestHole(t *testing.T) {
 	packed := gzipped(strings.Repeat("text ", 1000))
 	message := awsMessage(`{"delta":{"text":"x"}}`)
@@ -54,7 +54,7 @@ func TestHole(t *testing.T) {
 	for name, c := range map[string]struct {
 		header        http.Header
 		before, after []byte
-		says          string // what it says as far as it can be read
+		says          string // the readable part of the body
 		missing       int64
 	}{
 		"gzip":     {http.Header{"Content-Encoding": {"gzip"}}, packed[:len(packed)/2], packed[len(packed)/2+1:], strings.Repeat("text ", 1000), 1 + int64(len(packed)-len(packed)/2-1)},
@@ -79,7 +79,8 @@ func TestHole(t *testing.T) {
 	}
 }
 
-// Of an exchange that has ended nothing is kept, and nothing of it is told once more.
+// TestEndedIsForgotten checks that no data of an exchange is kept after its end, and that nothing of it is
+// reported again.
 func TestEndedIsForgotten(t *testing.T) {
 	r := redactor()
 	packed := gzipped("text")
@@ -94,7 +95,7 @@ func TestEndedIsForgotten(t *testing.T) {
 	}
 }
 
-// A body that says it is coded in nothing is read as it is.
+// TestIdentity checks that a body with an empty content coding is read unchanged.
 func TestIdentity(t *testing.T) {
 	for _, coding := range []string{"identity", "Identity", ""} {
 		r := redactor()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// texts that are cut everywhere: near misses, words, secrets in several spellings.
+// cutTexts are texts that are cut at every place: near misses, words, and secrets in several spellings.
 var cutTexts = []string{
 	"whisk-deployment-configuration of 2026", "ask task-{x32} and disk-{32}", "risk-ant-{24} whisk-ant-api03-{24}",
 	"is sk-ant-api03-{24}.", "a\nAKIA{u16}\nb", "xAKIA{u16}", "key sk-{36}!", "Bearer {24}, Bearer token-based-authentication",
@@ -16,8 +16,8 @@ var cutTexts = []string{
 	"\x1b[01;31m\x1b[KAKIA{u16}\x1b[m\x1b[K mAKIA{u16} \x1b[32msk-{48}",
 }
 
-// Whatever a text is cut into, its deltas say the same without their secrets as the text in one
-// piece.
+// TestCutsOfDeltas checks that the deltas of a text, cut at any place, give the same redacted text as the
+// undivided text.
 func TestCutsOfDeltas(t *testing.T) {
 	for _, text := range cutTexts {
 		text = sample(text)
@@ -44,7 +44,7 @@ func TestCutsOfDeltas(t *testing.T) {
 	}
 }
 
-// bytesOf is a text in the smallest pieces that a delta can be.
+// bytesOf returns a text in the smallest possible deltas.
 func bytesOf(s string) (list []string) {
 	for _, c := range s {
 		list = append(list, string(c))
@@ -52,8 +52,8 @@ func bytesOf(s string) (list []string) {
 	return list
 }
 
-// Whatever a body is cut into, what comes out is the same: at every place, at every two, and byte
-// by byte.
+// TestCutsOfRecords checks that the output doesn't depend on the cuts of a body: at every place, at every two
+// places, and after every byte.
 func TestCutsOfRecords(t *testing.T) {
 	for _, text := range cutTexts {
 		text = sample(text)
@@ -68,7 +68,7 @@ func TestCutsOfRecords(t *testing.T) {
 	}
 }
 
-// wires are the forms in which protocols send a piece of a text, or of arguments.
+// wires are the forms in which protocols send a delta of a text or of arguments.
 var wires = []string{
 	`data: {"choices":[{"index":0,"delta":{"content":%s}}]}`, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}}]}`,
 	`data: {"choices":[{"index":0,"delta":{"reasoning_content":%s}}]}`, `data: {"choices":[{"text":%s,"index":0}]}`,
@@ -83,7 +83,8 @@ var wires = []string{
 	`data: {"event_type":"content.delta","index":0,"delta":{"type":"arguments","partial_arguments":%s}}`,
 }
 
-// In whatever form a protocol sends the pieces of a text, a secret that is cut is found.
+// TestCutsOfEveryProtocol checks that a secret that is cut is found, in whatever form a protocol sends the
+// deltas of a text.
 func TestCutsOfEveryProtocol(t *testing.T) {
 	key := sample("sk-ant-api03-{60}")
 	for _, wire := range wires {
@@ -101,8 +102,8 @@ func TestCutsOfEveryProtocol(t *testing.T) {
 	}
 }
 
-// FuzzCutsOfDeltas: any text, with any secret in it, cut at any two places, in one of two calls
-// that arrive by turns.
+// FuzzCutsOfDeltas cuts any text with any secret in it at any two places. The text is in one of two calls that
+// arrive alternately.
 func FuzzCutsOfDeltas(f *testing.F) {
 	for i, text := range cutTexts {
 		f.Add(sample(text), uint16(i), uint16(3*i), uint8(i))
@@ -121,7 +122,7 @@ func FuzzCutsOfDeltas(f *testing.F) {
 	})
 }
 
-// atRune is the place of a character not before n, or thereabouts.
+// atRune returns the place of a character at or after n, modulo the length of s.
 func atRune(s string, n int) int {
 	n %= len(s) + 1
 	for n < len(s) && s[n]&0xc0 == 0x80 {
@@ -130,8 +131,8 @@ func atRune(s string, n int) int {
 	return n
 }
 
-// The arguments of a call that come as an object come whole: those of the next call are no
-// continuation.
+// TestObjectsComeWhole checks that arguments that arrive as an object are complete: those of the next call
+// don't continue them.
 func TestObjectsComeWhole(t *testing.T) {
 	secret, body := sample("AKIA{u16}"), ""
 	for _, text := range []string{"abc", secret} {
@@ -142,8 +143,8 @@ func TestObjectsComeWhole(t *testing.T) {
 	}
 }
 
-// The same secret, repeated whole by each document, is found each time, whatever the field is
-// called.
+// TestRepeatedByDocuments checks that a secret that each document repeats completely is found each time,
+// whatever the name of the field.
 func TestRepeatedByDocuments(t *testing.T) {
 	for _, field := range []string{"text", "content", "id", "note"} {
 		for _, kind := range []string{"sk-ant-{24}", "AKIA{u16}", "hf_{34}", "glpat-{20}"} {

@@ -10,14 +10,14 @@ import (
 	"toolscope/capture"
 )
 
-// redactor is one that has begun to look for secrets.
+// redactor returns a redactor that has already loaded its rules.
 func redactor() *Redactor {
 	r := New([]byte("salt"), Options{})
 	r.Learn("", "")
 	return r
 }
 
-// through sends a body through a redactor in pieces of n bytes.
+// through sends a body through a redactor in chunks of n bytes.
 func through(r *Redactor, body string, n int) string {
 	var out strings.Builder
 	for _, rec := range records(r, body, n) {
@@ -36,7 +36,7 @@ func records(r *Redactor, body string, n int) []capture.Record {
 	return append(out, take(r, capture.Record{Exchange: 1, End: capture.EndEOF})...)
 }
 
-// body is a request body without its secrets.
+// body returns a request body without its secrets.
 func body(r *Redactor, s string) string {
 	var out strings.Builder
 	for _, rec := range append(take(r, capture.Record{Exchange: 1, Side: capture.Request, Data: []byte(s)}), flushed(r)...) {
@@ -45,7 +45,7 @@ func body(r *Redactor, s string) string {
 	return out.String()
 }
 
-// take and flushed are what comes out, as records.
+// take and flushed return the resulting records.
 func take(r *Redactor, rec capture.Record) []capture.Record { return unwrapped(r.Take(rec)) }
 func flushed(r *Redactor) []capture.Record                  { return unwrapped(r.Flush()) }
 
@@ -69,11 +69,11 @@ func unquoted(t *testing.T, s string) (text string) {
 	return text
 }
 
-// inner is the inside of the JSON string that says s.
+// inner returns the content of the JSON string for s.
 func inner(s string) string { return strings.TrimSuffix(strings.TrimPrefix(quoted(s), `"`), `"`) }
 
-// argsSaid is what the deltas of a call's arguments say that come in these pieces, in records of n
-// bytes; textSaid is the same of a text.
+// argsSaid sends these deltas of a call's arguments in records of n bytes, and returns the resulting arguments.
+// textSaid does the same for a text.
 func argsSaid(t *testing.T, r *Redactor, n int, pieces ...string) string {
 	t.Helper()
 	return rejoined(t, through(r, deltas("input_json_delta", "partial_json", pieces), n))
@@ -84,7 +84,7 @@ func textSaid(t *testing.T, r *Redactor, n int, pieces ...string) string {
 	return rejoined(t, through(r, deltas("text_delta", "text", pieces), n))
 }
 
-// deltas is a stream whose deltas are these pieces.
+// deltas returns a stream with these deltas.
 func deltas(kind, field string, pieces []string) string {
 	var sse strings.Builder
 	for _, piece := range pieces {
@@ -95,7 +95,7 @@ func deltas(kind, field string, pieces []string) string {
 
 var pieceOf = regexp.MustCompile(`"(?:partial_json|text)":("(?:[^"\\]|\\.)*")\}\}`)
 
-// rejoined is what the deltas of a stream say.
+// rejoined returns the joined deltas of a stream.
 func rejoined(t *testing.T, sse string) string {
 	t.Helper()
 	var all strings.Builder

@@ -13,12 +13,12 @@ import (
 	"testing"
 )
 
-const sourceSize = 10 << 20 // bytes of Go's own source that are searched
+const sourceSize = 10 << 20 // maximum number of bytes of Go's own source that are searched
 
 var replaced = regexp.MustCompile(`\[redacted:([\w-]+):[0-9a-f]{4}\]`)
 
-// falseHits are the texts under a directory that hold secrets by the rules, and how much was
-// searched. No text there holds a real one.
+// falseHits returns the texts under a directory that contain secrets according to the rules, and the number of
+// searched bytes. No text there contains a real secret.
 func falseHits(t *testing.T, root string, limit int, wanted func(path string) bool) (hits []string, size int) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -29,7 +29,7 @@ func falseHits(t *testing.T, root string, limit int, wanted func(path string) bo
 		size += len(text)
 		for _, line := range strings.Split(redactor().Text(string(text)), "\n") {
 			for _, m := range replaced.FindAllStringSubmatch(line, -1) {
-				if !strings.Contains(string(text), m[0]) && m[1] != "private-key" { // examples have keys
+				if !strings.Contains(string(text), m[0]) && m[1] != "private-key" { // examples contain keys
 					hits = append(hits, m[1]+" in "+path+": "+line[:min(len(line), 300)])
 				}
 			}
@@ -42,15 +42,15 @@ func falseHits(t *testing.T, root string, limit int, wanted func(path string) bo
 	return hits, size
 }
 
-// A shape with a prefix is never wrong in 10 MB of source code; what is known by a name before it
-// is wrong once a megabyte at most.
+// TestFalseHitsInSource searches 10 MB of source code. A shape with a prefix must never be wrong there. A
+// secret that is recognised by the name before it may be wrong at most once in a megabyte.
 func TestFalseHitsInSource(t *testing.T) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	root := filepath.Join(strings.TrimSpace(string(out)), "src")
 	if _, missing := os.Stat(root); err != nil || missing != nil {
 		t.Skipf("no source of Go: %v", errors.Join(err, missing))
 	}
-	some := func(path string) bool { // of every package some
+	some := func(path string) bool { // some files of every package
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(filepath.Base(path)))
 		return strings.HasSuffix(path, ".go") && h.Sum32()%7 == 0
@@ -62,7 +62,7 @@ func TestFalseHitsInSource(t *testing.T) {
 	judgeHits(t, hits, size)
 }
 
-// The same of recorded requests and streams.
+// TestFalseHitsInCorpus checks the same for recorded requests and streams.
 func TestFalseHitsInCorpus(t *testing.T) {
 	root := os.Getenv("TOOLSCOPE_CORPUS")
 	if root == "" {

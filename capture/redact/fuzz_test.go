@@ -14,8 +14,8 @@ import (
 // kinds are the names of the canaries, in order.
 var kinds = slices.Sorted(maps.Keys(canaries))
 
-// FuzzCuts: wherever a canary stands in whatever text, and however that is cut into records, what
-// comes out is the same and holds no canary.
+// FuzzCuts puts a canary at any place of any text and cuts the text into records in any way. The output must be
+// the same each time, and must not contain the canary.
 func FuzzCuts(f *testing.F) {
 	f.Add(`{"a":"x `, ` y"}`, uint8(0), uint8(3))
 	f.Add("data: {\"a\":\"", "\"}\n\ndata: {\"a\":\"sk-\"}\n\n", uint8(9), uint8(1))
@@ -37,11 +37,11 @@ func FuzzCuts(f *testing.F) {
 	})
 }
 
-// plain takes from a text what every secret needs.
+// plain removes the characters from a text that every secret needs.
 var plain = strings.NewReplacer("-", ".", "_", ".", "J", "j", "K", "k", "I", "i", "er ", "er.", "uthor", "", `\u`, `\\`)
 
-// FuzzPlain: text without secrets is passed on byte for byte, and without holding back more than
-// its last line.
+// FuzzPlain checks that text without secrets is passed on byte for byte, and that at most its last line is held
+// back.
 func FuzzPlain(f *testing.F) {
 	f.Add("data: {\"index\":0,\"delta\":{\"t\":\"as\"}}\n\ndata: {\"index\":0,\"delta\":{\"t\":\"k me\"}}\n\n", uint8(7))
 	f.Add(`{"a":["x",{"b":"\\\"\n"}],"b":"\ud83d"}`, uint8(1))
@@ -58,7 +58,8 @@ func FuzzPlain(f *testing.F) {
 
 var otherCall = regexp.MustCompile(`(?m)^data: \{"index":1.*$`)
 
-// FuzzDeltas: a canary in the arguments of one of two calls that arrive by turns, cut anywhere.
+// FuzzDeltas cuts a canary at any place. The canary is in the arguments of one of two calls that arrive
+// alternately.
 func FuzzDeltas(f *testing.F) {
 	f.Add("say ", " now", uint8(0), uint64(0x5555), uint8(3))
 	f.Add("a\n\"", "sk-", uint8(9), uint64(1<<40-1), uint8(1))
@@ -88,14 +89,14 @@ func FuzzDeltas(f *testing.F) {
 	})
 }
 
-// What is held back is little, and no view waits for it.
+// TestHeldBack checks that only a few bytes are held back, and that no view waits for them.
 func TestHeldBack(t *testing.T) {
 	delta := func(s string) string {
 		return "data: {\"index\":0,\"delta\":{\"text\":" + quoted(s) + "}}\n\n"
 	}
 	for _, test := range []struct {
 		name, body string
-		held       int // bytes at most
+		held       int // maximum number of held bytes
 	}{
 		{"text", delta("as") + delta("k the") + delta("risk"), 0},
 		{"one character of a key", delta("s"), len("s\"}}\n\n")},

@@ -11,12 +11,13 @@ import (
 	"testing"
 )
 
-// isSource matches the source of a rule: a page of a host, a standard, a manual, or where the shape was seen.
+// isSource matches the source of a rule: a page of a host, a standard, a manual, or a note where the shape was
+// seen.
 var isSource = regexp.MustCompile(`^(?:[\w-]+(?:\.[\w-]+)+[/:]|[\w-]+(?:\.[\w-]+)+$|RFC [0-9]{4}|man |shape seen in )`)
 
 var blank = regexp.MustCompile(`\{([xXud]?)(\d+)\}`)
 
-// sample is a text of a rule with its blanks filled in, always the same way.
+// sample returns a text of a rule with its blanks filled in. The result for a text is always the same.
 func sample(text string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))
@@ -36,7 +37,7 @@ func sample(text string) string {
 	})
 }
 
-// written are texts in which a program or a person writes a secret, in place of %s.
+// written are texts in which a program or a person writes a secret. The secret is in the blank.
 var written = []rule{
 	{name: "secret", hit: "export STRIPE_WEBHOOK_SECRET={32}", miss: "export STRIPE_WEBHOOK_SECRET=$OTHER_SECRET_2"},
 	{name: "token", hit: "GH_TOKEN: {40}", miss: "max_token: 200000000"},
@@ -70,7 +71,7 @@ var written = []rule{
 	{name: "private-key", hit: "KEY=\"-----BEGIN PRIVATE KEY----- {64} {64} {64} {64} {64} {64} {64} {64} {64} {20}= -----END PRIVATE KEY-----\"", miss: "grep -r 'BEGIN PRIVATE KEY-----' ."},
 }
 
-// allRules are all kinds of secrets, with their samples.
+// allRules returns all kinds of secrets, with their samples.
 func allRules() []rule {
 	var list []rule
 	for _, r := range slices.Concat(shapes, contexts) {
@@ -79,7 +80,7 @@ func allRules() []rule {
 	return append(list, written...)
 }
 
-// cutAt is a text in two pieces, or one.
+// cutAt returns a text in two parts, or undivided.
 func cutAt(text string, at int) []string {
 	if at <= 0 || at >= len(text) {
 		return []string{text}
@@ -87,7 +88,7 @@ func cutAt(text string, at int) []string {
 	return []string{text[:at], text[at:]}
 }
 
-// kindsIn redacts a text in all the places where it can stand, and shows what becomes of it there.
+// kindsIn redacts a text in all the places where it may occur, and returns the result for each place.
 func kindsIn(t *testing.T, text string, cut int) map[string]string {
 	t.Helper()
 	r := redactor
@@ -105,8 +106,8 @@ func kindsIn(t *testing.T, text string, cut int) map[string]string {
 	}
 }
 
-// Every kind of secret is found in every place, also when it is cut in the middle, and what looks
-// nearly like one stays.
+// TestKinds checks that every kind of secret is found in every place, even when it is cut in the middle. A text
+// that looks nearly like a secret must stay.
 func TestKinds(t *testing.T) {
 	names := map[string]bool{}
 	for _, rule := range allRules() {
@@ -136,8 +137,8 @@ func TestKinds(t *testing.T) {
 	t.Logf("%d rules, %d kinds", len(allRules()), len(names))
 }
 
-// TestKindForms: every kind is found bare in a sentence, as a variable, and as a field, wherever these are
-// cut; and the near miss stays bare in a sentence.
+// TestKindForms checks that every kind is found bare in a sentence, as a variable and as a field, wherever
+// these are cut. The near miss must stay if it is bare in a sentence.
 func TestKindForms(t *testing.T) {
 	for _, rule := range shapes {
 		hit, secret := sample(rule.hit), secretIn(rule.hit)
@@ -157,7 +158,7 @@ func TestKindForms(t *testing.T) {
 	}
 }
 
-// secretIn is the part of a sample that nobody may see: what stands in its last blank.
+// secretIn returns the part of a sample that must not be visible: the content of its last blank.
 func secretIn(text string) string {
 	all := blank.FindAllStringIndex(text, -1)
 	if len(all) == 0 {
@@ -168,7 +169,7 @@ func secretIn(text string) string {
 	return filled[len(sample(text))-len(text[last[1]:])-fills(text[last[0]:last[1]]):][:fills(text[last[0]:last[1]])]
 }
 
-// fills is how many characters a blank stands for.
+// fills returns the number of characters that replace a blank.
 func fills(s string) int {
 	n, _ := strconv.Atoi(blank.FindStringSubmatch(s)[2])
 	return n

@@ -11,15 +11,15 @@ import (
 	"toolscope/capture"
 )
 
-// asked is a redactor that has seen a request with a header.
+// asked returns a redactor that has seen a request with a header.
 func asked(name, value string) *Redactor {
 	r := redactor()
 	r.Header(http.Header{name: {value}})
 	return r
 }
 
-// What stood in a credential's place is replaced there, and looked for elsewhere only if nobody
-// would write it by chance.
+// TestWordsAreNotLearned checks that a value in a credential's place is replaced there. It is searched for
+// elsewhere only if it is too random to occur by chance.
 func TestWordsAreNotLearned(t *testing.T) {
 	for _, c := range []struct{ name, value, word string }{
 		{"Authorization", "Bearer undefined", "undefined"}, {"Authorization", "Bearer null", "null"},
@@ -42,7 +42,7 @@ func TestWordsAreNotLearned(t *testing.T) {
 	}
 }
 
-// What looks like a credential, or stands where one could, and is none.
+// TestWordsStay checks texts that look like a credential, or are in a credential's place, but are not one.
 func TestWordsStay(t *testing.T) {
 	r := redactor()
 	for _, text := range []string{
@@ -65,7 +65,7 @@ func TestWordsStay(t *testing.T) {
 	}
 }
 
-// A request with very many cookies does not make room for its own key to be seen.
+// TestManyKnownValues checks that the key of a request is still replaced if the request has very many cookies.
 func TestManyKnownValues(t *testing.T) {
 	r := redactor()
 	var cookies []string
@@ -112,8 +112,8 @@ func TestLimitOfKnownValues(t *testing.T) {
 	}
 }
 
-// Many texts at once may wait for the end of a secret; that one too many is given up is said. Those
-// that have waited for long do not count.
+// TestLimitOfTexts checks that many texts at once may wait for the end of a secret. If there is one too many,
+// the limit is reported. Texts that have waited for long don't count.
 func TestLimitOfTexts(t *testing.T) {
 	for calls, limited := range map[int]bool{maxWaitingTexts: false, maxWaitingTexts + 1: true} {
 		r := redactor()
@@ -136,8 +136,8 @@ func TestLimitOfTexts(t *testing.T) {
 	}
 }
 
-// A known value is found however it is spelled, also within a word, and nothing else of its text
-// changes.
+// TestSpellingsOfKnownValues checks that a known value is found in every spelling, even inside a word. The rest
+// of its text must not change.
 func TestSpellingsOfKnownValues(t *testing.T) {
 	for _, value := range []string{sample("{12}/{12}+{6}=="), sample(`p%{6} {6}\{6}ä{6}`), sample("{40}"), sample(`{16}"{16}`), sample("{20}") + `\`, sample("{700}")} {
 		r := asked("X-Api-Key", value)
@@ -167,7 +167,7 @@ func TestSpellingsOfKnownValues(t *testing.T) {
 
 func isASCII(s string) bool { return !strings.ContainsFunc(s, func(c rune) bool { return c > 0x7f }) }
 
-// A known value is found in base64, whatever stands before it, in both alphabets.
+// TestKnownValuesInBase64 checks that a known value is found in base64 in both alphabets, whatever precedes it.
 func TestKnownValuesInBase64(t *testing.T) {
 	for n := range 40 {
 		value := sample(fmt.Sprintf("{%d}v%d", 20+n%5, n))
@@ -190,8 +190,8 @@ func TestKnownValuesInBase64(t *testing.T) {
 	}
 }
 
-// Of two known values of which one begins with the other, the longer one is found where it stands,
-// and so is the shorter.
+// TestLongerKnownValue has two known values, one of which is the beginning of the other. The longer one must be
+// found, and the shorter one too.
 func TestLongerKnownValue(t *testing.T) {
 	short := sample("{24}")
 	long := short + sample("-{8}")
@@ -209,7 +209,8 @@ func TestLongerKnownValue(t *testing.T) {
 	}
 }
 
-// Finding values does not take longer the more there are: what is looked at is counted, not timed.
+// TestLookingIsFast checks that the search for values doesn't take longer if there are more of them. It counts
+// the examined places, not the time.
 func TestLookingIsFast(t *testing.T) {
 	text := []byte(strings.Repeat("The quick brown fox asks whether they have enough tokens, e.g. for high risk tasks. ", 200))
 	stops := func(values int) (n int) {

@@ -9,18 +9,18 @@ import (
 	"toolscope/capture"
 )
 
-// credentialNames are names of credentials as environments, programs and bodies have them.
+// credentialNames are names of credentials as they occur in environments, programs and bodies.
 var credentialNames = strings.Fields(`NEXTAUTH_SECRET PAGERDUTY_API_TOKEN MEMCACHED_PASSWORD CACHE_PASSWORD NEXTCLOUD_ADMIN_PASSWORD SYNC_API_KEY HOMEPAGE_SECRET_KEY
 	CLOUDFLARE_PAGES_TOKEN RESUME_PARSER_API_KEY DESIGN_TEAM_SECRET nextAuthSecret API_KEY_1 JWT_SECRET_V2 secret_key_base openai_key openaiKey apiKeyValue
 	AZURE_PAT sessionId jwt bearer DSN OPENAI_KEY anthropicKey AUTH_SECRET nextauthsecret accessToken clientSecret authToken authkey pwd pass passwd credential
 	device_code code_verifier client_assertion STRIPE_KEY DB_PASS smtppass x-custom-key X-Honeycomb-Team GITHUB_TOKEN_PROD DB_PASSWORD_OLD token2 apiKeyB64`)
 
-// plainNamesOfAll are names like them whose value is ordinary.
+// plainNamesOfAll are similar names whose value is ordinary.
 var plainNamesOfAll = strings.Fields(`nextPageToken next_page_token continuation_token csrf_token csrftoken csrfmiddlewaretoken page_token pagetoken PUBLIC_KEY publicKey
 	cache_key prompt_cache_key idempotency_key primary_key foreignKey sort_key cancel_token eos_token max_tokens monkey turkey key keyboard bypass BYPASS compass
 	author path pattern code sig signature`)
 
-// requestNames are headers, and requestParameters parameters of a URL, whose value is always replaced.
+// requestNames are headers, and requestParameters are parameters of a URL, whose value is always replaced.
 var (
 	requestNames = strings.Fields(`Apikey X-Apikey Token Key Secret Password Authtoken Accesskey X-Honeycomb-Team X-Auth Authentication X-Api-Key Api-Key X-Routing-Key
 		Cf-Aig-Authorization Helicone-Auth X-Csrf-Token Private-Token X-Vault-Token`)
@@ -29,8 +29,8 @@ var (
 	plainHeaderNames = strings.Fields(`Idempotency-Key Sec-Websocket-Key Surrogate-Key Session-Id X-Session-Id X-Claude-Code-Session-Id Content-Type Keep-Alive Author`)
 )
 
-// TestCredentialNames: a random value of each name is found as a variable, as a field of JSON at any depth,
-// in YAML, and in a form.
+// TestCredentialNames checks that a random value of each name is found: as a variable, as a field of JSON at
+// any depth, in YAML, and in a form.
 func TestCredentialNames(t *testing.T) {
 	value := sample("{28}")
 	forms := []string{"%s=%s", "export %s=%s", "%s: %s", "{\"a\":1,\"%s\":\"%s\"}", "{'%s': '%s'}", "%s = \"%s\"", "a=b&%s=%s&c=d", "https://h.example/?x=1&%s=%s", "- name: %s\n  value: %s",
@@ -63,8 +63,8 @@ func TestCredentialNames(t *testing.T) {
 	}
 }
 
-// TestRequestNames: the value of a credential's header or parameter is replaced whatever it is, and nothing
-// of others.
+// TestRequestNames checks that any value of a credential's header or parameter is replaced, and that the values
+// of other names are not.
 func TestRequestNames(t *testing.T) {
 	const value = "any-words-at-all"
 	for _, name := range requestNames {
@@ -101,7 +101,8 @@ func TestRequestNames(t *testing.T) {
 	}
 }
 
-// secretPlaces are texts that name a secret, but not directly before it, and similar ones without.
+// secretPlaces are texts with the name of a secret that is not directly before the secret, and similar texts
+// without a secret.
 var secretPlaces = []struct{ name, hit, miss string }{
 	{"multipart", "--b\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\n{28}\r\n--b--", "--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n{28}\r\n--b--"},
 	{"multipart, typed", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\nContent-Type: text/plain\r\n\r\n{28}\r\n--b--", "Content-Disposition: form-data; name=\"password\"\r\n\r\nrequired\r\n"},
@@ -144,7 +145,8 @@ var secretPlaces = []struct{ name, hit, miss string }{
 	{"variable of a container", "docker run -e DB_PASSWORD={16} x", "docker run -e DB_NAME={16} x"},
 }
 
-// TestSecretPlaces: each place is found, in a text, in JSON, in JSON in JSON, and cut anywhere.
+// TestSecretPlaces checks that the secret is found in each place: in a text, in JSON, in JSON in JSON, and cut
+// anywhere.
 func TestSecretPlaces(t *testing.T) {
 	for _, place := range secretPlaces {
 		hit, miss, secret := sample(place.hit), sample(place.miss), secretIn(place.hit)
@@ -167,7 +169,7 @@ func TestSecretPlaces(t *testing.T) {
 	}
 }
 
-// TestUTF16: a body in UTF-16 is searched, and keeps its length, however it is cut.
+// TestUTF16 checks that a body in UTF-16 is searched and keeps its length, however it is cut.
 func TestUTF16(t *testing.T) {
 	key := sample("{28}")
 	for _, big := range []bool{false, true} {
@@ -199,8 +201,8 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// TestKnownOtherwise: a known value is found cut to a long part, in hexadecimal digits, in HTML, and broken
-// into lines.
+// TestKnownOtherwise checks that a known value is found if it is cut to a long part, in hexadecimal digits, in
+// HTML, and broken into lines.
 func TestKnownOtherwise(t *testing.T) {
 	value := sample("{20}&'<{10}+/={13}")
 	r := asked("X-Api-Key", value)

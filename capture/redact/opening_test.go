@@ -8,8 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// openingEvents are events that begin alike: some with a secret there, or with something before them
-// that makes one of what follows.
+// openingEvents returns events that begin alike. Some have a secret in the beginning. In others, text before it
+// makes the following text a secret.
 func openingEvents() (events []string) {
 	value, word := sample("{32}"), sample("{16}")
 	kinds := []string{
@@ -28,8 +28,9 @@ data: {"id":"` + value + `","delta":{"text":"a"}}`, `data: {"delta":{"text":"b"}
 	return append(events, events...)
 }
 
-// TestOpenings: events that begin as others did come out as they do where nothing is remembered,
-// which is where a record ends in each opening; also when a value becomes known between them.
+// TestOpenings checks that events with a known beginning give the same output as without the cache of
+// beginnings. Without the cache means that a record ends in each beginning. This must also hold if a value
+// becomes known between the events.
 func TestOpenings(t *testing.T) {
 	events := openingEvents()
 	said := func(size int) (out []string) {
@@ -60,8 +61,8 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
-// TestOpeningIsKnown: an opening is passed over once the same has stood before it, as long as the
-// same values are known.
+// TestOpeningIsKnown checks that a beginning is skipped once the same has occurred before, as long as the same
+// values are known.
 func TestOpeningIsKnown(t *testing.T) {
 	event := []byte("event: d\ndata: {\"index\":1,\"delta\":{\"text\":\"some words\"}}\n\n")
 	r := redactor()

@@ -17,8 +17,8 @@ var passwordAlphabets = map[string]string{
 	"all": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "small letters and digits": "abcdefghijklmnopqrstuvwxyz0123456789",
 }
 
-// TestPasswords: of random passwords behind their name, as a field of JSON at any depth or in a line of an
-// environment, 99 % are replaced completely; and JSON stays JSON.
+// TestPasswords checks random passwords after their name, as a field of JSON at any depth or in a line of an
+// environment. At least 99 % must be replaced completely, and JSON must stay JSON.
 func TestPasswords(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	missed, all := 0, 0
@@ -63,7 +63,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// quotedPlain is a JSON string with no more escapes than needed.
+// quotedPlain returns a JSON string with no more escapes than needed.
 func quotedPlain(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -72,7 +72,7 @@ func quotedPlain(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// longestPart is how much of a password in one piece a text has.
+// longestPart returns the length of the longest part of a password that a text contains.
 func longestPart(text, password string) (most int) {
 	for i := range password {
 		for j := i + most + 1; j <= len(password) && strings.Contains(text, password[i:j]); j++ {
@@ -82,7 +82,7 @@ func longestPart(text, password string) (most int) {
 	return most
 }
 
-// TestNoPasswords: words, placeholders, references and code behind the name of a password stay.
+// TestNoPasswords checks that words, placeholders, references and code after the name of a password stay.
 func TestNoPasswords(t *testing.T) {
 	for _, value := range strings.Fields(`required internationalization string|null changeme123 your-password-here <password> ${DB_PASSWORD} $DB_PASSWORD {{password}} %APP_PASSWORD%
 		/run/secrets/db_password op://vault/item/field arn:aws:secretsmanager auth.login.password_label NewPassword123 readPassword undefined ********`) {
@@ -144,7 +144,8 @@ var armorHeads = [][2]string{
 	{"Private-Lines: 4", "Private-MAC: "},
 }
 
-// TestArmor: nothing of a private key stays, in whatever form its lines are, and everything between them does.
+// TestArmor checks that no part of a private key stays, in whatever form its lines are, and that everything
+// between them stays.
 func TestArmor(t *testing.T) {
 	body := []string{sample("{64}"), sample("{64}v"), sample("{64}w"), sample("{18}==")}
 	for form, write := range armorForms {
@@ -165,7 +166,7 @@ func TestArmor(t *testing.T) {
 	}
 }
 
-// TestNoArmor: what follows the first line of a private key and is none stays.
+// TestNoArmor checks that text after the first line of a private key stays if it is not a key.
 func TestNoArmor(t *testing.T) {
 	for _, text := range []string{
 		"if strings.Contains(data, \"-----BEGIN PRIVATE KEY-----\") { return parsePrivateKeyFromPEMEncodedData(data) }", "-----BEGIN PUBLIC KEY-----\n" + sample("{64}\n{64}") + "\n-----END PUBLIC KEY-----",

@@ -21,7 +21,7 @@ import (
 	"toolscope/providers/coding"
 )
 
-// withCodings decodes bodies as the program does.
+// withCodings returns a redactor that decodes bodies as the program does.
 func withCodings() *Redactor {
 	return New([]byte("salt"), Options{Decode: func(h http.Header) (Decoder, error) { return coding.New(h) }})
 }
@@ -34,7 +34,7 @@ func gzipped(s string) []byte {
 	return b.Bytes()
 }
 
-// places are sessions with a secret somewhere.
+// places returns sessions with a secret somewhere.
 func places(secret string) map[string][]capture.Record {
 	header := func(name, value string) http.Header { return http.Header{name: {value}} }
 	asked := func(h capture.Head, body string) []capture.Record {
@@ -74,7 +74,7 @@ func places(secret string) map[string][]capture.Record {
 	}
 }
 
-// escaped writes every character as JSON can but need not.
+// escaped writes every character as an escape that JSON allows but doesn't require.
 func escaped(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -83,7 +83,7 @@ func escaped(s string) string {
 	return b.String()
 }
 
-// awsStream has a secret in the text of its messages, cut in the middle.
+// awsStream returns a stream with a secret in the text of its messages, cut in the middle.
 func awsStream(secret string, coded bool) []byte {
 	var all []byte
 	for _, part := range []string{"the key is " + secret[:len(secret)/2], secret[len(secret)/2:], " indeed"} {
@@ -105,7 +105,7 @@ func awsMessage(payload string) []byte {
 	return binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
 }
 
-// No secret of any kind reaches the disk from anywhere.
+// TestNoCanaryOnDisk checks that no secret of any kind reaches the disk from any place.
 func TestNoCanaryOnDisk(t *testing.T) {
 	for kind, canary := range canaries {
 		for place, recs := range places(canary) {
@@ -137,7 +137,7 @@ func TestNoCanaryOnDisk(t *testing.T) {
 	}
 }
 
-// checkFile looks for a secret in a capture: in its bytes, and in what they say.
+// checkFile searches a capture for a secret: in its bytes, and in its decoded content.
 func checkFile(t *testing.T, name, path, secret string) {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -170,7 +170,8 @@ func checkFile(t *testing.T, name, path, secret string) {
 	}
 }
 
-// What is replaced in a binary event stream leaves its framing and its checksums right.
+// TestEventStreamStaysSound checks that replacements in a binary event stream leave its framing and its
+// checksums right.
 func TestEventStreamStaysSound(t *testing.T) {
 	for _, coded := range []bool{false, true} {
 		for kind, canary := range canaries {
@@ -209,7 +210,8 @@ func TestEventStreamStaysSound(t *testing.T) {
 	}
 }
 
-// A message that says it is larger than any is none: nothing waits for its end.
+// TestMessageLimit checks that a message with a size above the limit doesn't count as one, so no bytes wait for
+// its end.
 func TestMessageLimit(t *testing.T) {
 	key := canaries["anthropic-key"]
 	for size, held := range map[uint32]bool{maxMessageBytes: true, maxMessageBytes + 1: false} {
@@ -224,7 +226,7 @@ func TestMessageLimit(t *testing.T) {
 	}
 }
 
-// Bodies that nobody can look into are not passed on, and that is said.
+// TestWithheld checks that bodies that can't be decoded are not passed on, and that this is reported.
 func TestWithheld(t *testing.T) {
 	body := gzipped("secret")
 	for name, r := range map[string]*Redactor{
@@ -241,8 +243,8 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// TestUnnamedCoding: a body in a coding that no header names is searched however its first bytes come, and
-// one that only might begin like one comes whole, in its order.
+// TestUnnamedCoding checks that a body in a coding that no header names is searched, however its first bytes
+// arrive. A body with only a similar beginning must arrive completely and in order.
 func TestUnnamedCoding(t *testing.T) {
 	key := canaries["anthropic-key"]
 	for _, test := range []struct{ body, want string }{
@@ -286,8 +288,8 @@ func TestDecodedBodySaysSo(t *testing.T) {
 	}
 }
 
-// TestDecodedPieces: what a few coded bytes become is passed on in records of a size
-// that can be written, with everything else of the record where it was.
+// TestDecodedPieces checks that the decoded form of a few bytes is passed on in records of a size that can be
+// written. All other data of the record must stay in its place.
 func TestDecodedPieces(t *testing.T) {
 	want := strings.Repeat("data: {}\n\n", 100_000)
 	r := withCodings()

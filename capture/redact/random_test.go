@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// fragments are what texts are made of that are hard to cut: beginnings, signs, escapes, secrets,
-// and parts of them.
+// fragments are parts of texts that are hard to cut: beginnings, signs, escapes, secrets, and parts of secrets.
 var fragments = []string{
 	" ", "\n", `"`, `\"`, `\\\"`, `\`, `\\`, "%", "%2", "%25", "%2F", "%41", `\u`, `\u00`, `\u0041`, `\n`, "=", ":", ": ", "'", "`", "{", "}", "[", "]", ",", ".", "/", "@", "-", "_",
 	"a", "m", "sk-", "sk-ant-", "gh" + "p_", "AKIA", "eyJ", "hf_", "s.", "1//0", "Bearer ", "Basic ", "basic ", "://", "u:", "password", "_token", "API_KEY", `"client_secret"`, "?key=", "&sig=",
@@ -17,7 +16,7 @@ var fragments = []string{
 	"{24}", "{x32}", "{64}", "{34}", "{d9}", "{u16}", "sk-ant-{24}", "AKIA{u16}", "sk-{48}", "gh" + "p_{36}", "eyJ{20}.eyJ{20}.{30}", "KNOWN", "KNOWN", "BASE64", "{300}", "{600}",
 }
 
-// madeOf is a random text of fragments.
+// madeOf returns a random text of fragments.
 func madeOf(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(14) {
@@ -31,7 +30,7 @@ func madeOf(r *rand.Rand) string {
 
 func knowing() *Redactor { return asked("X-Api-Key", sample("{15}/{16}")) }
 
-// Any text, in any number of deltas, says the same as in one piece.
+// TestCutsOfRandom checks that any text gives the same output in any number of deltas as in one.
 func TestCutsOfRandom(t *testing.T) {
 	for seed := range uint64(700) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -53,9 +52,9 @@ func TestCutsOfRandom(t *testing.T) {
 	}
 }
 
-// Any text that stands in JSON, and any damaged JSON, has the tokens that it had. Where a secret
-// stands in no string, in text that is no JSON for that, the bracket of its replacement may be the
-// last token.
+// TestTokensOfRandom checks that any text in JSON, and any damaged JSON, keeps its tokens. There is one
+// exception, in text that is not JSON because a secret is outside a string: the bracket of the replacement may
+// be the last token.
 func TestTokensOfRandom(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -75,7 +74,7 @@ func TestTokensOfRandom(t *testing.T) {
 	}
 }
 
-// A header's own value never decides what becomes of an ordinary text.
+// TestOrdinaryTextStays checks that the value of a header never changes the output of an ordinary text.
 func TestOrdinaryTextStays(t *testing.T) {
 	r := redactor()
 	r.Header(http.Header{"Authorization": {"Bearer the"}, "Cookie": {"a=quick; b=brown; c=" + proseLine}})

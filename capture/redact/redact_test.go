@@ -11,7 +11,7 @@ import (
 	"toolscope/capture"
 )
 
-// canaries are secrets of every kind, none of them real.
+// canaries are secrets of every kind. None of them is real.
 var canaries = map[string]string{
 	"anthropic-key":     "sk-ant-api03-" + strings.Repeat("Ca9_", 20) + "-QAA",
 	"openai-key":        "sk-proj-" + strings.Repeat("cAn4-rY_", 12),
@@ -31,7 +31,7 @@ var canaries = map[string]string{
 	"x-api-key":         "curl -H 'x-api-key: canary7CANARY' https://api.example",
 }
 
-// core is the part of a canary that nobody may see.
+// core returns the part of a canary that must not be visible.
 func core(kind, canary string) string {
 	switch kind {
 	case "bearer":
@@ -66,7 +66,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A secret is found wherever its text is cut into deltas, and whatever the records are.
+// TestSplitOverDeltas checks that a secret is found wherever its text is cut into deltas, and however these are
+// cut into records.
 func TestSplitOverDeltas(t *testing.T) {
 	for kind, canary := range canaries {
 		args := `{"key": ` + quoted(canary) + `, "n": 1}`
@@ -97,7 +98,7 @@ func TestKnownByValue(t *testing.T) {
 	}
 }
 
-// Equal secrets look equal wherever they stand, and only within one run.
+// TestTags checks that equal secrets look the same at any place, but only within one run.
 func TestTags(t *testing.T) {
 	key := canaries["anthropic-key"]
 	r := redactor()
@@ -124,7 +125,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// A secret at the very end of a request is replaced before the answer is passed on.
+// TestEndOfRequest checks that a secret at the end of a request is replaced before the response is passed on.
 func TestEndOfRequest(t *testing.T) {
 	r := redactor()
 	secret := sample("{36}")
@@ -141,7 +142,7 @@ func TestEndOfRequest(t *testing.T) {
 	}
 }
 
-// What looks nearly like a secret is none.
+// TestNearMisses checks that a text that looks nearly like a secret stays.
 func TestNearMisses(t *testing.T) {
 	for _, s := range []string{
 		"task-management-for-the-whole-team-of-2026", "sk-short", "risk-ant-colony", "AIzaShort", "eyJhbGciOiJIUzI1NiJ9",
@@ -158,7 +159,7 @@ func TestNearMisses(t *testing.T) {
 	}
 }
 
-// A WebSocket's record is a message, and stays one.
+// TestMessagesStayWhole checks that a WebSocket's record is a message, and stays one.
 func TestMessagesStayWhole(t *testing.T) {
 	r := redactor()
 	take(r, capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "GET"}})
@@ -178,7 +179,8 @@ func TestMessagesStayWhole(t *testing.T) {
 	}
 }
 
-// A record that is held back in part comes with its own time, after its head and before its end.
+// TestTimesAndOrder checks that the held bytes of a record come with their own time, after its head and before
+// its end.
 func TestTimesAndOrder(t *testing.T) {
 	r := redactor()
 	var got []string
@@ -202,7 +204,8 @@ func TestTimesAndOrder(t *testing.T) {
 	}
 }
 
-// A credential that stands two spaces behind its scheme is known without them.
+// TestSpacesBeforeCredential checks that a credential that follows its scheme after two spaces is learned
+// without the spaces.
 func TestSpacesBeforeCredential(t *testing.T) {
 	r := redactor()
 	r.Header(http.Header{"Authorization": {"Token  CANARY01-no-pattern "}})

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Redaction never breaks what it is in: a quote, an escape, a line break.
+// TestShapeStays checks that a replacement never breaks the text around it: a quote, an escape, a line break.
 func TestShapeStays(t *testing.T) {
 	key := sample("sk-ant-api03-{40}")
 	for _, text := range []string{
@@ -32,7 +32,7 @@ func TestShapeStays(t *testing.T) {
 	}
 }
 
-// What is malformed stays so, at the same place.
+// TestMalformedStays checks that a malformed text stays malformed at the same place.
 func TestMalformedStays(t *testing.T) {
 	key := sample("sk-ant-api03-{40}")
 	for _, text := range []string{
@@ -52,8 +52,7 @@ func TestMalformedStays(t *testing.T) {
 	}
 }
 
-// syntaxOf is what is wrong with a text, without the place in bytes, which moves with what is
-// replaced.
+// syntaxOf returns the syntax error of a text, without its byte offset, because replacements move it.
 func syntaxOf(text string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(text))
@@ -61,8 +60,8 @@ func syntaxOf(text string) string {
 	return regexp.MustCompile(`character '.*?'`).ReplaceAllString(said, "character")
 }
 
-// shapeOf is what a text is, at every depth at which it holds JSON: the kinds of its tokens in
-// order, and all of what is no secret.
+// shapeOf describes a text at every depth of JSON in it: the kinds of its tokens in order, and all parts that
+// are not secrets.
 func shapeOf(text string, depth int) string {
 	var b strings.Builder
 	d := json.NewDecoder(strings.NewReader(text))
@@ -87,7 +86,7 @@ func shapeOf(text string, depth int) string {
 	}
 }
 
-// tree is a random JSON value in which secrets are planted, some in JSON inside of strings.
+// tree makes random JSON values that contain secrets, some of them in JSON inside strings.
 type tree struct {
 	*rand.Rand
 	kinds   []rule
@@ -129,7 +128,7 @@ var plainTexts = []string{"", "ordinary words", "a\nb\tc", `say "hi" \o/`, "é \
 
 func (r *tree) plain() string { return plainTexts[r.IntN(len(plainTexts))] }
 
-// secret is a new secret that any text may hold, percent-encoded at times.
+// secret returns a new secret that any text may contain. Sometimes it is percent-encoded.
 func (r *tree) secret() string {
 	kind := r.kinds[r.IntN(len(r.kinds))].hit
 	text := sample(fmt.Sprintf("%s\x00%d", kind, r.Int()))
@@ -142,7 +141,7 @@ func (r *tree) secret() string {
 	return text
 }
 
-// spelled writes JSON with characters escaped that need not be.
+// spelled writes JSON and escapes characters that don't need it.
 func spelled(r *rand.Rand, text []byte) []byte {
 	var out bytes.Buffer
 	inString, slash := false, false
@@ -163,8 +162,8 @@ func spelled(r *rand.Rand, text []byte) []byte {
 	return out.Bytes()
 }
 
-// Random JSON with secrets at every depth and in every spelling: what comes out has the shape of
-// what went in, holds no secret, and everything else.
+// TestShapeOfRandom checks random JSON with secrets at every depth and in every spelling. The output must have
+// the shape of the input, no secret, and all other text.
 func TestShapeOfRandom(t *testing.T) {
 	kinds := slices.DeleteFunc(allRules(), func(r rule) bool {
 		return !strings.HasPrefix(r.shape, "sk-") && !strings.HasPrefix(r.shape, "gl") && !strings.HasPrefix(r.shape, "AKIA")
@@ -192,7 +191,7 @@ func TestShapeOfRandom(t *testing.T) {
 	}
 }
 
-// wordsOf counts the plain texts in a text.
+// wordsOf counts the occurrences of each plain text in a text.
 func wordsOf(text string) (counts string) {
 	for _, plain := range plainTexts[1:] {
 		counts += fmt.Sprint(strings.Count(text, normaliseText(plain)), " ")

@@ -27,8 +27,8 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// A secret that a query spells in its own way is known as what it means, and as it stands where it
-// means nothing.
+// TestQueryIsLearned checks that a secret in a query is learned in its decoded form, or as written if it can't
+// be decoded.
 func TestQueryIsLearned(t *testing.T) {
 	for _, query := range []string{sample("{12}%2F{16}"), sample("{12}+{16}"), sample("{12}%zz{16}v")} {
 		secret, err := url.QueryUnescape(query)
@@ -43,7 +43,8 @@ func TestQueryIsLearned(t *testing.T) {
 	}
 }
 
-// A link, a template and a program that reads its key from elsewhere hold no secret.
+// TestNoSecretInURL checks that a link, a template and a program that reads its key from elsewhere don't count
+// as secrets.
 func TestNoSecretInURL(t *testing.T) {
 	r := redactor()
 	for _, text := range []string{
