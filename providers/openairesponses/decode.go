@@ -10,15 +10,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange: one response over HTTP, or many over a WebSocket, where several streams
-// may each have an open response.
+// decoder reads one exchange: one response over HTTP, or many over a WebSocket. A WebSocket has several
+// streams, each of which may have an open response.
 type decoder struct {
 	*protocol.Out
 	ev       event
 	kind     []byte       // type of the event
-	item     wireItem     // of the event, or of the response
-	response wireResponse // of the event, or the body
-	turns    []*turn      // latest turn of each stream_id
+	item     wireItem     // the item in the event or in the response
+	response wireResponse // the response in the event, or the body
+	turns    []*turn      // the latest turn of each stream_id
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -27,10 +27,10 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event or one complete body. The type of an event is in its body, or else it is the
-// name of the server-sent event.
+// Frame reads one event or one complete body. The event type is in the body. If the body has none, it is
+// the name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // not of this protocol, but providers add it
+	if protocol.IsDone(f.Data) { // not part of this protocol, but providers add it
 		d.endStream()
 		return nil
 	}
@@ -67,14 +67,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 	default:
 		d.readItemEvent()
 	}
-	if d.Last() != nil { // OpenRouter sends no names; a WebSocket has none
+	if d.Last() != nil { // OpenRouter sends no event names; a WebSocket has none
 		d.CheckName(f.Event, d.kind, f.Named && bytes.HasPrefix(d.kind, []byte("response.")))
 	}
 	return nil
 }
 
-// checkNumber compares the number of an event with the one before it. After a gap, the deltas of open
-// calls are not trusted.
+// checkNumber compares the number of an event with the number of the event before it. After a gap, the
+// decoder doesn't trust the deltas of open calls.
 func (d *decoder) checkNumber() {
 	n, numbered := d.ev.number.Int()
 	t := d.latestTurn()
@@ -97,7 +97,7 @@ func (d *decoder) checkNumber() {
 	t.Once(found, "sequence_number goes from %d to %d: %s missing", before, n, stream.Own(count.Of(n-before-1, "event")))
 }
 
-// Close ends the stream. A response that is still open is cut off.
+// Close ends the stream. If a response is still open, it is cut off.
 func (d *decoder) Close() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.waiting {
@@ -106,7 +106,7 @@ func (d *decoder) Close() {
 	}
 }
 
-// endStream handles [DONE]: nothing follows, even if a response is open.
+// endStream handles [DONE]. No event follows it, even if a response is open.
 func (d *decoder) endStream() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.failed {
@@ -117,7 +117,7 @@ func (d *decoder) endStream() {
 	}
 }
 
-// readNonEvent reads an object without a type: a body, or an error.
+// readNonEvent reads an object that is not an event: a body or an error.
 func (d *decoder) readNonEvent(data json.Value) {
 	switch ev := &d.ev; {
 	case ev.object.Is("response"), ev.output.Kind() == '[':
@@ -140,11 +140,11 @@ func (d *decoder) readItemEvent() {
 	}
 }
 
-// eventName returns the name of the event without "response.", as the name of the copy in it.
+// eventName returns the name of the event without "response.". The copy in the event has this name.
 func (d *decoder) eventName() string { return strings.TrimPrefix(string(d.kind), "response.") }
 
-// latestTurn returns the latest turn with the event's stream_id. If there is none, it returns a turn
-// that never began.
+// latestTurn returns the latest turn with the event's stream_id. If there is none, it returns an empty
+// turn that never began.
 func (d *decoder) latestTurn() *turn {
 	for _, t := range d.turns {
 		if t.streamID == "" && !d.ev.streamID.IsString() || d.ev.streamID.Is(t.streamID) {
@@ -164,8 +164,8 @@ func (d *decoder) openTurn(r *wireResponse) *turn {
 	return t
 }
 
-// ensureTurn returns the open turn with the event's stream_id. An event before or without
-// response.created opens one.
+// ensureTurn returns the open turn with the event's stream_id. An event before response.created, or
+// without one, opens a turn.
 func (d *decoder) ensureTurn() *turn {
 	t := d.latestTurn()
 	if !t.IsOpen() {
@@ -185,7 +185,7 @@ func (d *decoder) startResponse() {
 	r := d.response.read(d.ev.response)
 	switch t := d.latestTurn(); {
 	case !t.IsOpen():
-	case t.isFor(r): // the event came twice
+	case t.isFor(r): // the same event came again
 		t.updateTurn(r)
 		return
 	default:
@@ -208,8 +208,8 @@ func (d *decoder) updateResponse() {
 	}
 }
 
-// endResponse reads the event that ends a response; status is the status that it implies. The event may
-// come twice.
+// endResponse reads the event that ends a response. status is the status that the event implies. The same
+// event may come twice.
 func (d *decoder) endResponse(status string) {
 	r := d.response.read(d.ev.response)
 	if t := d.latestTurn(); t.Turn == nil || t.IsOpen() || !t.isFor(r) && r.id.Text() != "" {
@@ -217,7 +217,7 @@ func (d *decoder) endResponse(status string) {
 	}
 }
 
-// bodyCopy names the copy of the arguments in a complete body.
+// bodyCopy is the name for the copy of the arguments in a complete body.
 const bodyCopy = "the body"
 
 // readResponse reads a response that was not streamed, or a snapshot of a background response.
@@ -236,7 +236,8 @@ func (d *decoder) readResponse(raw json.Value) {
 }
 
 // reportError reports an error event. Its fields are in the event itself, as documented, or in an error
-// object, as seen on real wires. response.failed may come before or after it and repeat it.
+// object, as observed in recorded streams. response.failed may repeat the error before or after this
+// event.
 func (d *decoder) reportError(data json.Value) {
 	err, message, code := data, d.ev.message, d.ev.code
 	if protocol.IsError(d.ev.err) {
@@ -259,15 +260,15 @@ func (d *decoder) reportError(data json.Value) {
 // turn is one response.
 type turn struct {
 	*protocol.Turn
-	streamID string // stream_id, "" for the one stream without an id
+	streamID string // stream_id; "" for the only stream if it has no id
 	items    items
-	last     *item  // item of the latest text; nil after a call
+	last     *item  // the item of the latest text; nil after a call
 	search   *item  // the latest call of the provider's own tool search
-	isBody   bool   // the response is a body: everything comes at once
-	waiting  bool   // a snapshot: the end of the bytes doesn't cut it off
-	copyName string // of the copy that is compared
+	isBody   bool   // the response is a body: all of it comes at once
+	waiting  bool   // the body is a snapshot: its end doesn't cut off the response
+	copyName string // the name of the copy that is compared
 
-	incomplete bool  // events are missing: it was resumed, or its numbers have a gap
+	incomplete bool  // events are missing: the stream was resumed, or its numbers have a gap
 	numbered   bool  // number is known
 	number     int64 // sequence_number of the latest event
 	buf        []byte
@@ -279,7 +280,7 @@ type turn struct {
 // isFor reports whether r is this turn's response.
 func (t *turn) isFor(r *wireResponse) bool { return t.Turn != nil && t.ID != "" && r.id.Is(t.ID) }
 
-// close ends an open turn; missing says what is missing, or is "".
+// close ends an open turn. missing is the missing part, or "" if the turn is complete.
 func (t *turn) close(missing string) {
 	if missing == "" {
 		t.End()
@@ -289,7 +290,7 @@ func (t *turn) close(missing string) {
 	t.items, t.last, t.search = items{}, nil, nil
 }
 
-// updateString stores a value from the wire, and returns it if it is new.
+// updateString stores the text of a value in known, and returns the text if it is new.
 func updateString(known *string, said json.Value) string {
 	text := said.Text()
 	if text == "" || text == *known {
@@ -299,8 +300,8 @@ func updateString(known *string, said json.Value) string {
 	return text
 }
 
-// updateTurn reads a later copy of the response object. Copilot changes even the id of the response
-// from event to event.
+// updateTurn reads a later copy of the response object. Copilot changes even the response's id from event
+// to event.
 func (t *turn) updateTurn(r *wireResponse) {
 	news := stream.Opening{ID: updateString(&t.ID, r.id), Model: updateString(&t.Model, r.model)}
 	if news != (stream.Opening{}) {
@@ -308,8 +309,8 @@ func (t *turn) updateTurn(r *wireResponse) {
 	}
 }
 
-// finishTurn ends a turn with the complete response, which repeats its items. word is the status that
-// the event implies.
+// finishTurn ends a turn with the complete response, which repeats the turn's items. word is the status
+// that the event implies.
 func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	t.updateTurn(r)
 	d.compareOutput(t, r, from)
@@ -339,8 +340,8 @@ func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	t.close("")
 }
 
-// compareOutput compares the items in the complete response with the streamed items. The output is
-// empty or missing on providers that store nothing.
+// compareOutput compares the items in the complete response with the streamed items. If a provider stores
+// nothing, the output is empty or missing.
 func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 	streamed := len(t.items.all) > 0
 	w, list := &d.item, r.output.Scan()
@@ -369,7 +370,7 @@ func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 	}
 }
 
-// sealRest seals the calls whose item has no output_item.done.
+// sealRest makes the arguments final for the calls without an output_item.done.
 func (t *turn) sealRest(from string) {
 	for _, it := range t.items.all {
 		if it.call == nil || it.done {
@@ -385,8 +386,8 @@ func (t *turn) sealRest(from string) {
 	}
 }
 
-// reportUsage reports the token counts, which include the cached and the reasoning tokens, and the
-// service tier.
+// reportUsage reports the token counts and the service tier. The counts include the cached tokens and the
+// reasoning tokens.
 func (t *turn) reportUsage(r *wireResponse) {
 	u := r.usage
 	if u.Kind() != '{' {
@@ -400,7 +401,7 @@ func (t *turn) reportUsage(r *wireResponse) {
 		InputAudio: protocol.PositiveCount(in.Get("audio_tokens")), OutputAudio: protocol.PositiveCount(out.Get("audio_tokens")),
 	}
 	if total := protocol.CountOf(u.Get("total_tokens")); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
-		n.Output.N = total.N - n.Input.N // a provider that counts reasoning separately
+		n.Output.N = total.N - n.Input.N // this provider counts reasoning separately
 	}
 	n.CostUSD, n.CostReported = u.Get("cost").Float()
 	for _, it := range t.items.all {
@@ -414,10 +415,11 @@ func (t *turn) reportUsage(r *wireResponse) {
 	t.Usage(n)
 }
 
-// billedTools are the items of the provider's tools that have a price of their own, except web searches.
+// billedTools are the item types of the provider's tools that have a price of their own, except web
+// searches.
 var billedTools = map[string]bool{"code_interpreter_call": true, "file_search_call": true, "image_generation_call": true}
 
-// isSearch reports whether the item is a web search, which is billed. Opening a page is not.
+// isSearch reports whether the item is a web search, which is billed. Opening a page is free.
 func (it *item) isSearch() bool {
 	if it.call == nil {
 		return false
@@ -436,7 +438,7 @@ func (t *turn) reportError(err, message, code json.Value) {
 	t.Fail(id, t.failure)
 }
 
-// errorText returns the message of an error, or the error itself if it has none.
+// errorText returns the message of an error, or the error itself if it has no message.
 func errorText(err, message json.Value) string {
 	if text := message.Text(); text != "" {
 		return text
@@ -454,7 +456,7 @@ func (t *turn) reportResult(w *wireItem) {
 	t.AddResult(id, "", w.hasFailed())
 }
 
-// addItem begins an item, and a call if the item is one.
+// addItem begins an item. It also begins a call if the item is one.
 func (t *turn) addItem(w *wireItem, index int64) *item {
 	it := &item{turn: t, index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
 	if index < 0 || index >= int64(extraSlot) || len(t.items.at[index]) > 0 {
@@ -470,7 +472,8 @@ func (t *turn) addItem(w *wireItem, index int64) *item {
 	return it
 }
 
-// deltasCopy names the copy of the arguments in the deltas. Each other copy has the name of its event.
+// deltasCopy is the name for the copy of the arguments in the deltas. Each other copy has the name of its
+// event.
 const deltasCopy = "the deltas"
 
 // readArgsDelta reads a delta of a call's arguments.
@@ -486,8 +489,9 @@ func (d *decoder) readArgsDelta(it *item) {
 	it.from = deltasCopy
 }
 
-// holdDelta holds back a delta that may not be a part of the arguments: earlier deltas are missing, or
-// the first one doesn't begin JSON. A copy of the complete arguments decides.
+// holdDelta holds back a delta that may not belong to the arguments: earlier deltas are missing, or the
+// first delta doesn't begin JSON. A later copy of the complete arguments decides. It reports whether the
+// delta is held.
 func (it *item) holdDelta(delta json.Value) bool {
 	if !delta.HasText() {
 		return false
@@ -503,13 +507,13 @@ func (it *item) holdDelta(delta json.Value) bool {
 	return true
 }
 
-// beginsJSON reports whether text begins like arguments, or is blank.
+// beginsJSON reports whether text can begin the JSON of a call's arguments, or is blank.
 func beginsJSON(text []byte) bool {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	return len(text) == 0 || strings.IndexByte(`{["ntf-0123456789`, text[0]) >= 0 && !isCipher(text)
 }
 
-// isCipher reports whether text is a run of base64 that is too long for a word of JSON.
+// isCipher reports whether text is a run of base64 that is too long for a JSON literal such as false.
 func isCipher(text []byte) bool {
 	return len(text) > len("false") && bytes.IndexFunc(text, func(r rune) bool {
 		return !('0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z' || r == '+' || r == '/' || r == '=' || r == '-' || r == '_')
@@ -538,7 +542,7 @@ func (it *item) releaseDeltas() {
 	it.held, it.holds = nil, false
 }
 
-// readArgsDone reads the event that repeats the deltas.
+// readArgsDone reads the event that repeats the complete arguments.
 func (d *decoder) readArgsDone(it *item) {
 	if it.call.Name == "" && d.ev.name.HasText() {
 		it.call.Meta(stream.CallInfo{Name: d.ev.name.Text()})
@@ -554,8 +558,8 @@ func (d *decoder) readCodeDone(it *item) {
 	}
 }
 
-// appendArguments appends to the arguments. If the text was derived, source is its form on the wire;
-// else nil.
+// appendArguments appends to the arguments. If toolscope derived the text, source is its form on the
+// wire; otherwise source is nil.
 func (it *item) appendArguments(text, source []byte) {
 	it.args = append(it.args, text...)
 	it.call.ArgsText(text, source)
@@ -566,9 +570,9 @@ func (it *item) addCopy(value json.Value, wrap, from string) {
 	switch {
 	case from != itemAdded:
 	case len(it.args) > 0:
-		return // only the announcement of the item; deltas follow
+		return // the item has only been announced; deltas follow
 	case !value.IsString():
-		it.grow.object = bytes.Clone(value) // incomplete: output_item.done has the rest
+		it.grow.object = bytes.Clone(value) // the object is incomplete: output_item.done has the rest
 		return
 	}
 	if !value.IsString() && it.callKind.word != "server" {
@@ -584,12 +588,12 @@ func (it *item) addCopy(value json.Value, wrap, from string) {
 }
 
 // compareCopy reads another copy of the complete arguments. Before the arguments are final, the latest
-// copy replaces them, because it has to be sent back. After that, a copy is only compared.
+// copy replaces the earlier one, because it must be sent back. After that, a copy is only compared.
 func (it *item) compareCopy(text []byte, from string, source []byte) {
 	if it.holds && len(text) > 0 && from != itemAdded {
 		it.turn.copyName = from
 		it.dropDeltas(text)
-		if len(it.args) > 0 && !bytes.Equal(it.args, text) { // a part of the arguments came before the gap
+		if len(it.args) > 0 && !bytes.Equal(it.args, text) { // some of the arguments came before the gap
 			it.args, it.from, it.same = append(it.args[:0], text...), from, 0
 			it.call.Rewrite(text, source)
 			return
@@ -623,12 +627,12 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	}
 	if len(text) > 0 && !it.done {
 		it.args, it.from, it.same = append(it.args[:0], text...), from, 0
-		it.grow.off, it.grow.inside = true, false // it has no open part any more
+		it.grow.off, it.grow.inside = true, false // the object no longer has an open part
 		it.call.Rewrite(text, source)
 	}
 }
 
-// reportMismatch reports which copies differ, and where.
+// reportMismatch reports two copies that differ, and the first byte that differs.
 func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	before := it.from
 	if before == "" {

@@ -1,7 +1,7 @@
 package openairesponses
 
-// histories are inputs, their Lines, and their Lines after writing and reading them again, if
-// different.
+// histories are inputs with the expected lines, and with the expected lines after writing and reading
+// again, if these differ.
 var histories = []struct{ name, input, want, again string }{
 	{"functions",
 		`{"role":"developer","content":"Be brief."},

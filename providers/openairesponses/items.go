@@ -18,33 +18,34 @@ type item struct {
 	id      string
 	kind    string // type of the item
 	done    bool   // output_item.done came
-	rotates bool   // the call got another id before it was final
+	rotates bool   // the call's id changed before the arguments were final
 
 	call     *protocol.Call // nil if the item is not a call
 	callKind callKind
 	callID   string
-	kept     stream.CallInfo // Item, Namespace and Signature, which a replay of the call needs
+	kept     stream.CallInfo // Item, Namespace and Signature: a replay of the call needs them
 
-	args []byte // as reported
-	held []byte // deltas that may not be a part of the arguments; see holdDeltas
-	// holds says that the deltas are held: earlier ones are missing, or they are not JSON.
+	args []byte // the arguments as reported
+	held []byte // deltas that may not belong to the arguments; see holdDelta
+	// holds reports whether deltas are held, because earlier ones are missing or the first doesn't begin
+	// JSON.
 	holds  bool
 	deltas bool   // deltas came
-	same   int    // equal copies after the first
-	from   string // the copy that they are from, "" before any
+	same   int    // number of equal copies after the first
+	from   string // the copy that the arguments are from; "" before the first
 	grow   growingObject
 
-	textSeen map[part]bool // parts of its text so far
-	signed   bool          // its signature was reported
+	textSeen map[part]bool // parts of the item's text that came
+	signed   bool          // the item's signature was reported
 	added    bool          // output_item.added came
 }
 
 const (
 	noIndex   = int64(-1)
-	extraSlot = int32(1 << 20) // first slot of items without an index of their own
+	extraSlot = int32(1 << 20) // first slot for items without an index of their own
 )
 
-// The events that begin and end an item; its copies have their names.
+// These events begin and end an item. The copies in them have the same names.
 const (
 	itemAdded = "output_item.added"
 	itemDone  = "output_item.done"
@@ -58,8 +59,8 @@ func (ev *event) outputIndex() (index int64, ok bool) {
 	return index, ok
 }
 
-// ensureItem returns the item of that kind that an event is about. The event may come before
-// output_item.added.
+// ensureItem returns the item of the given kind that an event is about. The event may come before
+// output_item.added; then ensureItem adds the item.
 func (t *turn) ensureItem(ev *event, kind string) *item {
 	it := t.findItem(ev, kind)
 	if it == nil {
@@ -102,7 +103,7 @@ func (d *decoder) itemAdded(t *turn) {
 	it.updateItem(w, itemAdded)
 }
 
-// itemDone reads response.output_item.done, which has the final item.
+// itemDone reads response.output_item.done, which contains the final item.
 func (d *decoder) itemDone(t *turn) {
 	w := &d.item
 	w.read(d.ev.item)
@@ -110,7 +111,7 @@ func (d *decoder) itemDone(t *turn) {
 	it := t.findItem(&d.ev, w.kind.Text())
 	index, indexed := d.ev.outputIndex()
 	if it != nil && (it.kind != "" && !w.kind.Is(it.kind) || (it.done || !indexed) && it.id != "" && !w.id.Is(it.id)) {
-		it = nil // another item, without an index or with one that is used twice
+		it = nil // another item, which has no index or the index of an earlier item
 	}
 	if it == nil {
 		it = t.addItem(w, index)
@@ -139,9 +140,9 @@ func (it *item) openCall(w *wireItem, kind callKind) {
 	it.call = it.turn.OpenCall(it.slot, info)
 }
 
-// newInfo returns the changed metadata that a replay of the call needs. On providers that change ids
-// from event to event, the first id stays until the item is done: the final item has the id under which
-// it was stored.
+// newInfo returns the changed metadata that a replay of the call needs. Some providers change ids from
+// event to event. The first id then stays until the item is done, because the final item has the id under
+// which the provider stored it.
 func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	id := it.idOf(w)
 	if it.callID != "" && id != it.callID && id != it.kept.Item && (it.kept.Item == "" || from == itemDone && !it.done) {
@@ -156,7 +157,7 @@ func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	return news
 }
 
-// idOf returns the id of a copy of the item.
+// idOf returns the id that a copy of the item contains.
 func (it *item) idOf(w *wireItem) string {
 	if id := w.id.Text(); id != "" {
 		return id
@@ -164,7 +165,7 @@ func (it *item) idOf(w *wireItem) string {
 	return it.id
 }
 
-// resultID returns the id that a result must name: the call_id, or the item's own id if it has no
+// resultID returns the id that a result must name: the call_id, or the item's own id if there is no
 // call_id.
 func (it *item) resultID() string {
 	if it.callID != "" {
@@ -180,7 +181,7 @@ func (it *item) updateItem(w *wireItem, from string) {
 	}
 	if id := w.id.Text(); id != "" && id != it.id {
 		if callID := w.callID.Text(); it.id != "" && !(it.done && it.callID != "" && callID != "" && callID != it.callID) {
-			it.turn.reportRotatedID() // else the call itself has another id, which is reported with both values
+			it.turn.reportRotatedID() // otherwise the call itself has another id, which is reported with both values
 		}
 		if !it.done {
 			it.turn.items.setID(it, id)
@@ -195,7 +196,7 @@ func (it *item) updateItem(w *wireItem, from string) {
 	}
 }
 
-// updateCall reads the ids and the name of a call in a later copy. After the arguments are final, it
+// updateCall reads the ids and the name of a call from a later copy. After the arguments are final, it
 // only compares them.
 func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
@@ -270,16 +271,16 @@ func (it *item) endCall(w *wireItem) {
 // hasFailed reports whether the call of the item failed.
 func (w *wireItem) hasFailed() bool { return w.err.IsPresent() || w.status.Is("failed") }
 
-// items are the items of a turn, indexed: an event costs the same for any number of items, unless a
-// provider gives many items the same name.
+// items are the items of a turn, with indexes. The cost of an event doesn't depend on the number of
+// items, unless a provider gives many items the same name.
 type items struct {
 	all    []*item
-	at     map[int64][]*item // by output_index: one item, if the provider counts correctly
+	at     map[int64][]*item // items by output_index: one per index, if the provider counts correctly
 	byID   map[string][]*item
-	byCall map[string][]*item // by call_id
+	byCall map[string][]*item // items by call_id
 }
 
-// add lists a new item. Items beyond the limit of calls are not listed, so later events don't find them.
+// add lists a new item. An item beyond the limit of calls is not listed, so later events don't find it.
 func (s *items) add(it *item) {
 	if len(s.all) >= stream.MaxCalls {
 		return
@@ -309,7 +310,7 @@ func (s *items) setCallID(it *item, id string) {
 
 func (s *items) isListed(it *item) bool { return it.place < len(s.all) && s.all[it.place] == it }
 
-// moveItem moves an item from one list to another. No item is listed under "".
+// moveItem moves an item from one list to another. Items without a name are not listed.
 func moveItem(lists map[string][]*item, it *item, from, to string) {
 	if i := slices.Index(lists[from], it); i >= 0 {
 		lists[from] = slices.Delete(lists[from], i, i+1)
@@ -319,7 +320,7 @@ func moveItem(lists map[string][]*item, it *item, from, to string) {
 	}
 }
 
-// latestWhere returns the last item of a list for which is returns true, or nil.
+// latestWhere returns the last item of a list that satisfies is, or nil.
 func latestWhere(list []*item, is func(*item) bool) *item {
 	for _, it := range slices.Backward(list) {
 		if is(it) {
@@ -329,10 +330,10 @@ func latestWhere(list []*item, is func(*item) bool) *item {
 	return nil
 }
 
-// findItem returns the item of that kind that an event is about, or nil. The first match counts: an
-// item with both the output_index and the item id; an item with the id, for providers that count
-// wrongly; an item with the index, for providers that change ids. An event with neither is about the
-// open item.
+// findItem returns the item of the given kind that an event is about, or nil. It tries three matches in
+// order: an item with both the output_index and the item id; an item with the id, for providers that
+// count wrongly; an item with the index, for providers that change ids. An event with neither is about
+// the open item.
 func (t *turn) findItem(ev *event, kind string) *item {
 	may := func(it *item) bool { return it.kind == "" || it.kind == kind }
 	n, indexed := ev.index.Int()
@@ -364,8 +365,8 @@ func (t *turn) reportRotatedID() {
 		"the id of an item changes from event to event: only output_index shows to which item an event belongs; clients that merge by item_id lose deltas")
 }
 
-// findAnnounced returns the existing item that output_item.added announces: its delta came first, or
-// the event came twice. It returns nil for another item at the same index.
+// findAnnounced returns the existing item that output_item.added announces. The item exists if a delta
+// came first, or if the event came twice. findAnnounced returns nil for another item at the same index.
 func (s *items) findAnnounced(w *wireItem, index int64) *item {
 	if it := latestWhere(s.byID[w.id.Text()], func(it *item) bool { return it.index == index }); it != nil {
 		return it
@@ -392,7 +393,7 @@ func (s *items) matchItem(w *wireItem, i int64) (found *item) {
 	return found
 }
 
-// readResult reads the item of a result. The result is the provider's if its call is.
+// readResult reads the item of a result. The provider made the result if the provider ran the call.
 func (h *history) readResult(w *wireItem) protocol.Part {
 	p := protocol.Part{Kind: protocol.ResultPart, ID: w.callID.Text(), Item: w.id.Text(), Raw: w.raw}
 	p.Failed = w.status.Is("failed") || w.err.IsPresent()
@@ -414,7 +415,7 @@ func (h *history) readResult(w *wireItem) protocol.Part {
 		p.Text, p.Failed = []byte(w.raw.Get("reason").Text()), string(w.raw.Get("approve")) == "false"
 	default:
 		if p.Text, p.Media = protocol.ResultText(w.output); w.output.Kind() == '{' {
-			p.Text, p.Media = nil, 1 // a screenshot
+			p.Text, p.Media = nil, 1 // the output is a screenshot
 		}
 	}
 	if call := h.callOf(&p, w); call != nil {
@@ -424,7 +425,7 @@ func (h *history) readResult(w *wireItem) protocol.Part {
 }
 
 // callOf returns the call of a result, or nil. Some clients name the item of the call instead, and the
-// provider's own tool search names nothing.
+// provider's own tool search names no call.
 func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch c := &h.calls[i]; {
@@ -436,7 +437,7 @@ func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	return nil
 }
 
-// readShell reads the output of shell commands. The result failed if one command did.
+// readShell reads the output of shell commands. The result is a failure if one command failed.
 func readShell(p *protocol.Part, output json.Value) {
 	if output.Kind() != '[' {
 		p.Text = output.Append(nil)

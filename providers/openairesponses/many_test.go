@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyItems: the cost of an event doesn't depend on the number of earlier items, whatever the
-// provider does with indexes and ids.
+// TestManyItems checks that the cost of an event doesn't depend on the number of earlier items, with any
+// use of indexes and ids by the provider.
 func TestManyItems(t *testing.T) {
 	for name, host := range map[string]struct{ at, id, again string }{
 		"as documented":       {`,"output_index":%d`, `"id":"fc_%d"`, `fc_%d`},
@@ -48,7 +48,7 @@ func TestManyItems(t *testing.T) {
 				feed(`{"type":"response.output_item.done"%s,"item":{"type":"function_call",%s,"call_id":"c_%d","name":"f","arguments":"{}"}}`, at, id, i)
 				items := &d.turns[0].items
 				for k := range len(items.all) - 1 {
-					items.all[k] = nil // whoever looks at it now panics
+					items.all[k] = nil // code that reads this item now panics
 				}
 				for _, list := range items.at {
 					hide(list)
@@ -64,7 +64,7 @@ func TestManyItems(t *testing.T) {
 	}
 }
 
-// hide leaves the first and the last of a list.
+// hide replaces the items of a list with nil, except the first and the last.
 func hide(list []*item) {
 	for k := 1; k < len(list)-1; k++ {
 		list[k] = nil

@@ -1,11 +1,11 @@
 // Package openairesponses decodes the OpenAI Responses protocol: its event stream over SSE, the same
-// events as WebSocket messages, and complete bodies, from OpenAI, Azure, Copilot, OpenRouter, xAI, LM
-// Studio and other providers.
+// events as WebSocket messages, and complete bodies. OpenAI, Azure, Copilot, OpenRouter, xAI, LM Studio
+// and other providers use this protocol.
 //
-// Wire facts are from OpenAI's published API description and SDKs, and from recorded streams. The
-// output is a list of items. A call is an item. Its slot is the item's output_index, because some
-// providers change item ids from event to event. response.output_item.done makes the arguments final.
-// The earlier event arguments.done has a copy of them, and so has the later response.completed.
+// Wire facts are from OpenAI's published API description and SDKs, and from recorded streams. The output
+// is a list of items, and a call is an item. The slot of a call is the item's output_index, because some
+// providers change item ids from event to event. The arguments become final at response.output_item.done.
+// The earlier event arguments.done and the later response.completed contain copies of the arguments.
 package openairesponses
 
 import (
@@ -35,7 +35,7 @@ func Protocol() protocol.Protocol {
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var kind, object, err, number, lane, status, message, id, output, item, itemID, index, response, eventID json.Value
-	_ = json.Read(e.Data, // data that is cut off has the fields before the cut
+	_ = json.Read(e.Data, // if the data is cut off, the fields before the cut are read
 		json.Field("type", &kind), json.Field("object", &object), json.Field("error", &err),
 		json.Field("sequence_number", &number), json.Field("stream_id", &lane), json.Field("status", &status),
 		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output),
@@ -46,7 +46,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	word := kind.Text()
 	switch {
 	case response.Get("object").Is("realtime.response"), item.Get("object").Is("realtime.item"), eventID.IsString() && !numbered:
-		return protocol.SniffScore{} // OpenAI's Realtime API has the same event types, with an id and without a number
+		return protocol.SniffScore{} // OpenAI's Realtime API has the same event types, but with an id and without a number
 	case strings.HasPrefix(word, "response.") && (isEventType(word) || numbered || item != nil || itemID != nil || index != nil || response != nil):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + word}
 	case object.Is("response"):
@@ -65,21 +65,21 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// isEventType reports whether word is the type of an event of a response. Other protocols have names
-// with the same beginning.
+// isEventType reports whether word is the type of an event of a response. The names of other protocols
+// begin the same way.
 func isEventType(word string) bool {
 	_, ofItem := itemEvents[word]
 	return ofItem || responseEvents[word]
 }
 
-// responseEvents are the events about a response, or that begin and end an item.
+// responseEvents are the events about a response, and the events that begin and end an item.
 var responseEvents = map[string]bool{
 	"response.created": true, "response.queued": true, "response.in_progress": true, "response.completed": true, "response.done": true,
 	"response.incomplete": true, "response.failed": true, "response.cancelled": true,
 	"response.output_item.added": true, "response.output_item.done": true,
 }
 
-// connectionEvents are about the connection, not about a response.
+// connectionEvents are events about the connection, not about a response.
 var connectionEvents = map[string]bool{"keepalive": true, "rate_limits.updated": true, "codex.rate_limits": true}
 
 // finishCodes are the final statuses of a response.
@@ -90,20 +90,20 @@ var finishCodes = map[string]stream.Code{
 
 // callKind describes an item type that is a call.
 type callKind struct {
-	word     string // kind of the call
-	member   string // field with its arguments
+	word     string // the kind of the call
+	member   string // the field that contains the arguments
 	freeform bool   // the arguments are a program or a text, not JSON
 	runner   runBy
 }
 
-// runBy says which party runs the calls of a kind.
+// runBy is the party that runs the calls of a kind.
 type runBy uint8
 
 const (
 	byClient        runBy = iota
-	byProvider            // the item also has the outcome
-	byProviderApart       // the result is a separate item
-	byEnvironment         // the provider, if the environment is its own container
+	byProvider            // the provider; the item also has the outcome
+	byProviderApart       // the provider; the result is a separate item
+	byEnvironment         // the provider if the environment is its own container, otherwise the client
 	byExecution           // the party that the item names
 )
 
@@ -118,8 +118,7 @@ func (c callKind) byProvider(w *wireItem) bool {
 	return c.runner != byClient
 }
 
-// callKinds are the item types that are calls. Those of kind server are tools that the protocol itself
-// defines.
+// callKinds are the item types that are calls. The protocol itself defines the tools of the kind server.
 var callKinds = map[string]callKind{
 	"function_call":         {"function", "arguments", false, byClient},
 	"custom_tool_call":      {"custom", "input", true, byClient},
@@ -137,8 +136,8 @@ var callKinds = map[string]callKind{
 	"image_generation_call": {"server", "", false, byProvider},
 }
 
-// callOf returns the call kind of an item type; ok says that the type is a call. An unknown type is a
-// call if its name ends in _call. The client runs it if it has an id for a result to name.
+// callOf returns the call kind of an item type. ok reports whether the type is a call. An unknown type is
+// a call if its name ends in _call. The client runs such a call if it has an id that a result can name.
 func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	if c, ok = callKinds[kind]; ok || !strings.HasSuffix(kind, "_call") {
 		return c, ok
@@ -155,17 +154,17 @@ var otherItems = map[string]bool{
 	"message": true, "reasoning": true, "mcp_list_tools": true, "compaction": true, "mcp_approval_response": true,
 }
 
-// event is one event, or one complete body, on the wire.
+// event is one event or one complete body, as sent.
 type event struct {
 	shape *json.Shape
 
 	kind, object, streamID, response json.Value
-	output                           json.Value // of a body
+	output                           json.Value // the output in a body
 	index, itemID, part, item        json.Value // part: content_index, summary_index or command_index
 	delta, whole                     json.Value // whole: arguments, input, diff or command in a .done event
 	text                             json.Value // text or refusal in a .done event
-	err, message, code               json.Value // code: of an error, or the program of a code interpreter
-	number, name                     json.Value // sequence_number; name: of a call, in arguments.done
+	err, message, code               json.Value // code: an error's code, or the program of a code interpreter
+	number, name                     json.Value // number: sequence_number; name: a call's name in arguments.done
 }
 
 func (ev *event) bindShape() {
@@ -189,7 +188,7 @@ func (ev *event) bindShape() {
 		json.Field("name", &ev.name))
 }
 
-// wireItem is an output item on the wire. The zero value is ready to read one.
+// wireItem is an output item, as sent. Its zero value is ready to use.
 type wireItem struct {
 	shape *json.Shape
 
@@ -202,16 +201,16 @@ type wireItem struct {
 	args                                 [len(argMembers)]json.Value
 }
 
-// argMembers are the fields with arguments. Each item type has one of them.
+// argMembers are the names of the fields that contain arguments. Each item type has one of them.
 var argMembers = [...]string{"arguments", "input", "code", "action", "operation", "queries"}
 
-// read reads an item. The next one replaces it.
+// read reads an item. The next call of read overwrites it.
 func (w *wireItem) read(raw json.Value) {
 	if w.shape == nil {
 		w.bindShape()
 	}
 	w.raw = raw
-	_ = w.shape.Read(raw) // a value that is not an object has no fields
+	_ = w.shape.Read(raw) // a value that isn't an object has no fields
 }
 
 func (w *wireItem) bindShape() {
@@ -240,8 +239,8 @@ func (w *wireItem) bindShape() {
 	w.shape = json.ShapeOf(fields...)
 }
 
-// callArguments returns the arguments of the call. If the protocol has a list instead of an object,
-// wrap is the field name for wrapping it in an object.
+// callArguments returns the arguments of the call. If the protocol sends a list instead of an object,
+// wrap is the name of the field that wraps the list in an object.
 func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	call, _ := callOf(w.kind.Text(), nil)
 	if i := slices.Index(argMembers[:], call.member); i >= 0 {
@@ -251,7 +250,7 @@ func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	case value.Kind() == '[' && call.member == "queries":
 		return value, "queries"
 	case value.IsString() && call.member == "action":
-		return value, "action" // a word, as some servers write it
+		return value, "action" // a string, as some servers send it
 	case value.IsPresent():
 		return value, ""
 	case w.actions.IsPresent():
@@ -260,7 +259,7 @@ func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	return w.args[0], "" // xAI uses this field in every item type
 }
 
-// wireResponse is a response object on the wire.
+// wireResponse is a response object, as sent.
 type wireResponse struct {
 	shape *json.Shape
 
@@ -279,7 +278,7 @@ func (r *wireResponse) read(raw json.Value) *wireResponse {
 			json.Object("incomplete_details", json.Field("reason", &r.reason)),
 			json.Field("service_tier", &r.tier))
 	}
-	_ = r.shape.Read(raw) // a value that is not an object has no fields
+	_ = r.shape.Read(raw) // a value that isn't an object has no fields
 	return r
 }
 
@@ -341,8 +340,8 @@ var (
 	}
 )
 
-// writeRequest writes a request of Responses. The provider stores nothing, so reasoning must come
-// encrypted to be sent back, and the history is in the input.
+// writeRequest writes a request of the Responses API. It asks the provider to store nothing. The history
+// is therefore in the input, and reasoning must come encrypted so that it can be sent back.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true).Flag("store", false)
@@ -358,11 +357,11 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	return "/responses", w.Close('}').Text
 }
 
-// minOutputTokens is the smallest accepted max_output_tokens (OpenAI's published API description).
+// minOutputTokens is the smallest max_output_tokens that OpenAI accepts (published API description).
 const minOutputTokens = 16
 
-// isReasoningModel reports whether a model of OpenAI reasons. Other models refuse requests for
-// encrypted reasoning.
+// isReasoningModel reports whether an OpenAI model can reason. Other models refuse requests for encrypted
+// reasoning.
 func isReasoningModel(model string) bool {
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	if strings.Contains(model, "-chat") {
@@ -376,8 +375,8 @@ func isReasoningModel(model string) bool {
 	return false
 }
 
-// writeTool writes a tool, flat. custom says that the provider knows free-text tools. strict is written
-// because its default is true, which refuses most schemas that were not written for it.
+// writeTool writes a tool as a flat object. custom reports whether the provider supports free-text tools.
+// It writes strict, because the default is true and refuses most schemas that were not written for it.
 func writeTool(w *json.Writer, t *protocol.Tool, custom bool) {
 	w.Open('{')
 	if custom && t.Kind == "custom" {
@@ -388,14 +387,14 @@ func writeTool(w *json.Writer, t *protocol.Tool, custom bool) {
 	w.Close('}')
 }
 
-// itemEvent is an event about an item of that type. An event without a handler repeats others, or has
-// nothing of interest.
+// itemEvent describes an event about an item of the given type. An event without a handler repeats other
+// events, or contains nothing of interest.
 type itemEvent struct {
 	item string
 	does func(*decoder, *item)
 }
 
-// itemEvents are the events about items, except those that begin and end one.
+// itemEvents are the events about items, except the events that begin and end an item.
 var itemEvents = map[string]itemEvent{
 	"response.function_call_arguments.delta":    {"function_call", (*decoder).readArgsDelta},
 	"response.function_call_arguments.done":     {"function_call", (*decoder).readArgsDone},

@@ -10,24 +10,24 @@ import (
 	"toolscope/stream/json"
 )
 
-// growingObject builds the object of a patch or shell call as text while one of its fields arrives in
-// deltas: first everything before that field as announced, then the field. Each delta is a string, so
-// the bytes between its quotes can be appended to the text unchanged. The final item has the exact
-// bytes of the object.
+// growingObject builds the object of a patch call or shell call as text while one of its fields arrives
+// in deltas. The text first gets everything before that field, as announced, and then the field. Each
+// delta is a JSON string, so the bytes between its quotes can be appended unchanged. The final item has
+// the exact bytes of the object.
 type growingObject struct {
-	object json.Value // as announced, with the growing field empty
+	object json.Value // the object as announced, with the growing field empty
 	begun  bool
-	off    bool   // the order of parts can't be appended: only the final item counts
+	off    bool   // the parts came in an order that can't be appended: only the final item counts
 	inside bool   // a part is open
 	next   int64  // number of the next part
 	start  int    // start of the open part's text
 	tail   []byte // text after the last part
 }
 
-// growingMember is a growing field: a text, or a list of texts.
+// growingMember is a field that grows: a text, or a list of texts.
 type growingMember struct {
 	name string
-	path string // path in the item
+	path string // the field's path in the item
 	list bool
 }
 
@@ -44,7 +44,7 @@ func (d *decoder) readCommandDone(it *item) {
 	it.partDone(shellCommands, d.partNumber(), d.ev.whole, d.eventName())
 }
 
-// partNumber returns the number of a part. Some providers omit the number of the first.
+// partNumber returns the number of a part. Some providers omit the number of the first part.
 func (d *decoder) partNumber() int64 {
 	n, _ := d.ev.part.Int()
 	return n
@@ -60,8 +60,8 @@ func (it *item) partDelta(m growingMember, n int64, delta json.Value) {
 	}
 }
 
-// openPart appends the text before part n, unless the part is open. It reports whether the part can
-// grow.
+// openPart opens part n, unless it is open, and appends the text before it. It reports whether the part
+// can grow.
 func (it *item) openPart(m growingMember, n int64) bool {
 	g := &it.grow
 	switch {
@@ -121,7 +121,7 @@ func (g *growingObject) closeText(text []byte) []byte {
 	return append(text, g.tail...)
 }
 
-// wireSource returns the wire form of a delta of part n.
+// wireSource returns the path of part n and, after a space, the delta as it came on the wire.
 func (it *item) wireSource(m growingMember, n int64, delta json.Value) []byte {
 	buf := append(it.turn.buf[:0], m.path...)
 	if m.list {
@@ -131,12 +131,12 @@ func (it *item) wireSource(m growingMember, n int64, delta json.Value) []byte {
 	return it.turn.buf
 }
 
-// splitObject splits an object where the field grows: at the field, or after all others if it was not
-// announced. ok is false if the field is not empty.
+// splitObject splits an object where the field grows. That is at the field itself, or after all other
+// fields if this field was not announced. ok is false if the field is not empty.
 func (m growingMember) splitObject(object json.Value) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {
-		at := cap(object) - cap(value) // both are of the same bytes
+		at := cap(object) - cap(value) // both are slices of the same bytes
 		head, tail = object[:at:at], object[at+len(value):]
 	} else if s := object.Scan(); s.Object() {
 		head = fmt.Appendf(bytes.TrimRight(object[:len(object)-1:len(object)-1], " \t\r\n"), `,"%s":`, m.name)
@@ -185,7 +185,7 @@ func (d *decoder) readSummaryDone(it *item) {
 	it.appendTextOnce(part{summaryText, d.partNumber()}, d.ev.text)
 }
 
-// appendText appends to a part.
+// appendText appends a delta to the text of a part.
 func (it *item) appendText(p part, text json.Value) {
 	if it.textSeen == nil {
 		it.textSeen = map[part]bool{}
@@ -202,14 +202,14 @@ func (it *item) appendText(p part, text json.Value) {
 	}
 }
 
-// appendTextOnce reads the text that repeats a part, if nothing of the part came.
+// appendTextOnce appends the repeated text of a part, if no delta of the part came.
 func (it *item) appendTextOnce(p part, text json.Value) {
 	if !it.textSeen[p] {
 		it.appendText(p, text)
 	}
 }
 
-// appendMissingText reads the text of an item that no earlier event had.
+// appendMissingText appends the text of an item that no earlier event contained.
 func (it *item) appendMissingText(w *wireItem) {
 	switch it.kind {
 	case "message":
@@ -235,8 +235,8 @@ func (it *item) appendMissingSection(in textSection, parts json.Value) {
 }
 
 // signReasoning reports the encrypted reasoning of a final item. It belongs to the item's text if that
-// text was last, or to reasoning that is not shown. The copies of it differ from event to event: the
-// one in output_item.done counts.
+// text came last, and otherwise to reasoning that is not shown. Its copies differ from event to event:
+// the copy in output_item.done counts.
 func (it *item) signReasoning(w *wireItem) {
 	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() {
 		return
@@ -249,8 +249,8 @@ func (it *item) signReasoning(w *wireItem) {
 	it.turn.SignLast(w.encrypted, it.idOf(w), code)
 }
 
-// builtIn maps the tools that the protocol itself defines: the type in a request to the item type of
-// their calls.
+// builtIn maps the tools that the protocol itself defines: from the type in a request to the item type of
+// the calls.
 var builtIn = map[string]string{
 	"web_search": "web_search_call", "web_search_preview": "web_search_call", "web_search_2025_08_26": "web_search_call",
 	"web_search_preview_2025_03_11": "web_search_call", "file_search": "file_search_call",
@@ -260,12 +260,12 @@ var builtIn = map[string]string{
 	"tool_search": "tool_search_call", "programmatic_tool_calling": "program",
 }
 
-// readTools returns the tools of a request body, or of a client's WebSocket messages. Tools that the
-// input adds, or that the client's tool search found, count as declared. The tools of an MCP server
-// come in the response.
+// readTools returns the tools of a request body, or of a client's WebSocket messages. They include tools
+// that the input adds, and tools that the client's tool search found. The tools of an MCP server come in
+// the response instead.
 func readTools(request []byte) (all []protocol.Tool) {
 	read := func(f stream.Frame) {
-		body := json.Value(bytes.Clone(f.Data)) // the tools keep their schemas
+		body := json.Value(bytes.Clone(f.Data)) // a copy, because the tools keep slices of it as schemas
 		if nested := body.Get("response"); nested.Kind() == '{' {
 			body = nested
 		}
@@ -282,7 +282,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// appendTools appends the tools of a list, which are in the namespace space.
+// appendTools appends the tools of a list. space is their namespace.
 func appendTools(all []protocol.Tool, list json.Value, space string) []protocol.Tool {
 	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {

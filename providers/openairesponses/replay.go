@@ -10,11 +10,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// target says how Responses takes history: as a list of items. It accepts arguments as text, complete
-// JSON or not. The rules are from OpenAI's published API description (FunctionCallItem,
+// target describes how Responses accepts history: as a list of items. It accepts any text as arguments,
+// also incomplete JSON. The rules are from OpenAI's published API description (FunctionCallItem,
 // FunctionCallOutputItemParam) and its own error messages (AnswerDotAI/fastllm#45,
-// continuedev/continue#10092 and #10018, openai/codex#9447). Clients trim underscores from the end of
-// an id (badlogic/pi-mono).
+// continuedev/continue#10092 and #10018, openai/codex#9447). Clients trim underscores from the end of an
+// id (badlogic/pi-mono).
 var target = protocol.Target{
 	Name: "openai-responses", Title: "OpenAI Responses", Protocol: "openai-responses",
 	Form:          protocol.TextForm,
@@ -61,8 +61,8 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	return out
 }
 
-// sameMessage returns how many of the parts, at least one, are in one item: the blocks of one message
-// are.
+// sameMessage returns the number of leading parts that belong to one item, at least one. The blocks of
+// one message belong to one item.
 func sameMessage(parts []protocol.Part) (n int) {
 	for n = 1; n < len(parts) && isBlock(&parts[0]) && isBlock(&parts[n]) && parts[0].Item == parts[n].Item; {
 		n++
@@ -70,7 +70,7 @@ func sameMessage(parts []protocol.Part) (n int) {
 	return n
 }
 
-// isBlock reports whether a part is a block in the content of a message, or becomes one.
+// isBlock reports whether a part is a block in the content of a message, or can become one.
 func isBlock(p *protocol.Part) bool {
 	switch p.Kind {
 	case protocol.TextPart, protocol.OtherPart:
@@ -79,14 +79,14 @@ func isBlock(p *protocol.Part) bool {
 	return false
 }
 
-// blocks are the block types in the content of a message, with the field that has the text.
+// blocks maps the block types in the content of a message to the field that contains the text.
 var blocks = map[string]string{
 	"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal",
 	"input_image": "image_url", "input_file": "file_data", "input_audio": "input_audio", "computer_screenshot": "image_url",
 }
 
-// encodeItem writes the item of some parts. It returns nil if there is none: the instructions have
-// another place in the request, and images from another protocol are omitted.
+// encodeItem writes parts as one item. It returns nil if no item is needed: the instructions have another
+// place in the request, and images from another protocol are omitted.
 func encodeItem(role protocol.Role, parts []protocol.Part, calls map[string]*protocol.Part) []byte {
 	p := &parts[0]
 	switch {
@@ -146,15 +146,15 @@ func encodeReasoning(p *protocol.Part) []byte {
 	return w.Close(']').MemberIfSet("encrypted_content", p.Signature).Close('}').Text
 }
 
-// idPrefixes are the prefixes of item ids. Other ids are refused: "Invalid 'input[N].id': 'call_x'.
+// idPrefixes are the prefixes of item ids. OpenAI refuses other ids: "Invalid 'input[N].id': 'call_x'.
 // Expected an ID that begins with 'fc'."
 var idPrefixes = map[string]string{
 	"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc", "shell_call": "sh",
 	"local_shell_call": "lsh", "apply_patch_call": "apc", "computer_call": "cu", "tool_search_call": "tsc", "program": "cm",
 }
 
-// itemID returns the id for sending back an item of that type, or "" if this protocol didn't create the
-// id. Ids are optional.
+// itemID returns the id for sending back an item of the given type, or "" if the id is from another
+// protocol. Ids are optional.
 func itemID(kind, id string) string {
 	if prefix, known := idPrefixes[kind]; known && !strings.HasPrefix(id, prefix) || len(id) > 64 {
 		return ""
@@ -162,7 +162,7 @@ func itemID(kind, id string) string {
 	return id
 }
 
-// decodeHistory reads the input of a request and its instructions. Over a WebSocket a client sends many
+// decodeHistory reads the input and the instructions of a request. Over a WebSocket, a client sends many
 // requests. A request that names the previous response continues the earlier ones.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	read := func(f stream.Frame) {
@@ -171,13 +171,13 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 			return
 		}
 		var h history
-		s := json.Scan(bytes.Clone(f.Data)) // parts keep the bytes that they were read from
+		s := json.Scan(bytes.Clone(f.Data)) // a copy, because parts keep slices of it
 		h.readRequest(&s)
 		err = s.End()
 		switch {
 		case h.isContinued:
 			messages = append(messages, h.messages...)
-		case len(h.messages) > 0: // other requests start a new history
+		case len(h.messages) > 0: // a request that doesn't continue starts a new history
 			messages = h.messages
 		}
 	}
@@ -199,7 +199,7 @@ type history struct {
 func (h *history) readRequest(s *json.Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
-		case "response": // some clients put the request into it
+		case "response": // some clients put the request inside this field
 			h.readRequest(s)
 		case "previous_response_id":
 			h.isContinued = s.Value().IsString()
@@ -221,7 +221,7 @@ func (h *history) readRequest(s *json.Scanner) {
 	}
 }
 
-// addParts adds parts to the last message if they can belong to it: consecutive items of the model form
+// addParts adds parts to the last message if they can belong to it. Consecutive items of the model form
 // one message, and so do consecutive results.
 func (h *history) addParts(role protocol.Role, joins bool, parts ...protocol.Part) {
 	n := len(h.messages) - 1
@@ -261,8 +261,8 @@ func (h *history) readItem(v json.Value) {
 	}
 }
 
-// readMessage reads a message as one part for each block. The Raw of a single block is the complete
-// item. A message with unknown blocks becomes one part.
+// readMessage reads a message as one part per block. If there is one block, its Raw is the complete item.
+// A message with unknown blocks becomes one part.
 func readMessage(v json.Value, w *wireItem) (role protocol.Role, parts []protocol.Part) {
 	switch name := v.Get("role"); {
 	case name.Is("assistant"):
@@ -310,7 +310,7 @@ func readReasoning(w *wireItem) protocol.Part {
 	return p
 }
 
-// readCall reads the item of a call in the same way as the decoder.
+// readCall reads the item of a call as the decoder does.
 func readCall(w *wireItem, c callKind) protocol.Part {
 	p := protocol.Part{
 		Kind: protocol.CallPart, ToolKind: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
@@ -334,13 +334,14 @@ func readCall(w *wireItem, c callKind) protocol.Part {
 	return p
 }
 
-// finished are the item types of calls that must have a status.
+// finished are the types of call items that must have a status.
 var finished = map[string]bool{
 	"local_shell_call": true, "apply_patch_call": true, "computer_call": true, "code_interpreter_call": true,
 	"web_search_call": true, "file_search_call": true, "image_generation_call": true,
 }
 
-// nameless are the item types of calls without a call_id. Results, if any, name the item.
+// nameless are the types of call items without a call_id. If such a call has a result, the result names
+// the item.
 var nameless = map[string]bool{
 	"mcp_call": true, "mcp_approval_request": true, "code_interpreter_call": true, "web_search_call": true,
 	"file_search_call": true, "image_generation_call": true,
@@ -402,8 +403,8 @@ func encodeCall(p *protocol.Part) []byte {
 	return w.Close('}').Text
 }
 
-// isProviderSearch reports whether a call is a tool search of the provider. Its only id is the id of
-// the item.
+// isProviderSearch reports whether a call is a tool search of the provider. The only id of such a call is
+// the item's id.
 func isProviderSearch(p *protocol.Part) bool {
 	return p.Name == "tool_search_call" && p.RunByProvider && p.Item == ""
 }
@@ -415,7 +416,7 @@ func executionOf(p *protocol.Part) string {
 	return "client"
 }
 
-// writeArgs writes the field with the arguments. It is the reverse of wireItem.callArguments.
+// writeArgs writes the field with the arguments. It reverses wireItem.callArguments.
 func writeArgs(w *json.Writer, kind string, c callKind, p *protocol.Part) {
 	for _, list := range [...]struct{ kind, member string }{{"computer_call", "actions"}, {"file_search_call", "queries"}} {
 		if value := json.Value(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
@@ -431,8 +432,8 @@ func writeArgs(w *json.Writer, kind string, c callKind, p *protocol.Part) {
 	}
 }
 
-// encodeResult writes the item of a result. Its type depends on its call. call is nil if the call is
-// not among the messages; then the type depends on the result itself.
+// encodeResult writes the item of a result. The item's type depends on the call. If the call is not among
+// the messages, call is nil, and the type depends on the result itself.
 func encodeResult(p, call *protocol.Part) []byte {
 	if call == nil {
 		call = p
@@ -440,7 +441,7 @@ func encodeResult(p, call *protocol.Part) []byte {
 	kind := itemType(call)
 	var w json.Writer
 	switch w.Open('{'); kind {
-	case "local_shell_call": // has id instead of call_id
+	case "local_shell_call": // this type has id instead of call_id
 		w.Member("type", "local_shell_call_output").Member("id", p.ID).Key("output").Bytes(p.Text)
 	case "shell_call":
 		code := 0
@@ -481,7 +482,7 @@ func statusOf(p *protocol.Part, failed string) string {
 	return "completed"
 }
 
-// writeFound writes the tools that a tool search found. They are its result.
+// writeFound writes the tools that a tool search found, which are the result of the search.
 func writeFound(w *json.Writer, p, call *protocol.Part) {
 	w.Member("type", "tool_search_output")
 	if !isProviderSearch(call) {

@@ -18,7 +18,8 @@ func input(t *testing.T, request []byte) (list any) {
 	return list
 }
 
-// TestHistories: a history is read, written as it was, and written anew so that it reads the same.
+// TestHistories checks that a history is read, is written back unchanged, and reads the same after it is
+// written anew.
 func TestHistories(t *testing.T) {
 	for _, test := range histories {
 		body := []byte(`{"input":[` + test.input + `]}`)
@@ -73,15 +74,15 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut: the complete items of a request are read, wherever it is cut off.
+// TestDecodeCut checks that the complete items of a request are read wherever the request is cut off.
 func TestDecodeCut(t *testing.T) {
 	for _, test := range histories {
 		historytest.CheckCut(t, &target, `{"input":[`+test.input+`]}`)
 	}
 }
 
-// TestEncode: ids that are not this protocol's own are left out, and arguments that are no JSON
-// stay inside the JSON.
+// TestEncode checks that ids from other protocols are omitted, and that arguments that are not JSON stay
+// inside the JSON.
 func TestEncode(t *testing.T) {
 	for _, test := range []struct {
 		name string
