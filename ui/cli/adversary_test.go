@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// quotedIn is a text that has the stream in it, as somebody else's text does.
+// quotedIn returns log lines that contain body as a quoted text, such as a tool's result.
 func quotedIn(body string) []string {
 	text := asJSON(body)
 	return []string{
@@ -21,7 +21,8 @@ func quotedIn(body string) []string {
 	}
 }
 
-// TestQuotedStreams: a stream that a tool gave, or a session keeps, is text: its calls are nobody's.
+// TestQuotedStreams checks that a stream in a tool's result or in a session file is only text. Its calls are not
+// found.
 func TestQuotedStreams(t *testing.T) {
 	for name, body := range logStreams(t) {
 		for n, line := range quotedIn(body) {
@@ -37,7 +38,7 @@ func TestQuotedStreams(t *testing.T) {
 	}
 }
 
-// TestSpoiledLogs: what is odd in a log changes nothing of the streams in it.
+// TestSpoiledLogs checks that unusual lines in a log do not change the streams in it.
 func TestSpoiledLogs(t *testing.T) {
 	odd := map[string]func(string) string{
 		"CRLF":         func(log string) string { return strings.ReplaceAll(log, "\n", "\r\n") },
@@ -77,7 +78,7 @@ func TestSpoiledLogs(t *testing.T) {
 	}
 }
 
-// between has a line before the first line of a log, and behind every third one.
+// between inserts a line before the first line of a log, and then after every third line.
 func between(log, line string) string {
 	var b strings.Builder
 	for n, l := range strings.SplitAfter(log, "\n") {
@@ -89,8 +90,8 @@ func between(log, line string) string {
 	return b.String()
 }
 
-// TestMixedStreams: of two streams whose lines nothing tells apart no call is made up: what is told as
-// whole is what one of them has.
+// TestMixedStreams checks a log with two streams whose lines can't be told apart. A complete call must be a call of
+// one of the streams.
 func TestMixedStreams(t *testing.T) {
 	stream := func(id, tool, args string) string {
 		var b strings.Builder

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestFilesAreReadAgain: the core gets of a file, again, what it got first, and knows that it can.
+// TestFilesAreReadAgain checks that the core can read records of files again, and gets the same data.
 func TestFilesAreReadAgain(t *testing.T) {
 	paths, err := filepath.Glob("demo/*.tsc")
 	if err != nil || len(paths) == 0 {
@@ -36,7 +36,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 		}
 		rec := coreRecord(r)
 		in.Write(rec)
-		if r.OfSource() { // of no exchange
+		if r.OfSource() { // the record belongs to no exchange
 			continue
 		}
 		if rec.Location.Source == nil {
@@ -48,7 +48,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 		t.Errorf("%d exchanges of %d files", len(came), len(paths))
 	}
 	for number, recs := range came {
-		// A session with a tool's server is kept whole, and is no exchange of a model.
+		// An MCP session stays in memory and is not an exchange of a model.
 		if !in.Executed().Has(number) && !in.Exchange(number).Rereadable() {
 			t.Errorf("exchange %d cannot be read again", number)
 		}
@@ -72,7 +72,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadAgainFails: what is wrong with the file reaches the core.
+// TestReadAgainFails checks that errors of the file reach the core.
 func TestReadAgainFails(t *testing.T) {
 	path := saved(t, "a.sse", "data: x\n\n")
 	src, err := new(app).linkParts().openSources(t.Context(), []string{path})
@@ -97,7 +97,7 @@ func TestReadAgainFails(t *testing.T) {
 	}
 }
 
-// TestRecordCost: taking a record over costs no memory, wherever it is from.
+// TestRecordCost checks that the conversion of a record allocates no memory, for all kinds of locations.
 func TestRecordCost(t *testing.T) {
 	r := capture.Record{Exchange: 1, Data: []byte("x"), Location: capture.Location{File: new(capture.File), Start: 1, End: 2}}
 	var out stream.Record

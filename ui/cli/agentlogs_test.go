@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// logLine is a line of print --format jsonl, as far as the tests of logs look at it.
+// logLine has the fields of a jsonl line that the tests of logs use.
 type logLine struct {
 	Type, ID, Name, As, Status, Phase  string
 	Agent, Session, Model              string
 	Parent                             string `json:"parent_agent"`
 	Raw                                string `json:"arguments_raw"`
 	Arguments                          any
-	Result                             json.RawMessage // an object, but a word where it was sent back
+	Result                             json.RawMessage // an object, but a word in lines of calls that were sent back
 	Usage                              struct{ Input, Output int }
 	Findings                           []struct{ Code string }
 	Peeled                             string
@@ -49,7 +49,7 @@ func printed(t *testing.T, args ...string) (lines []logLine) {
 	return lines
 }
 
-// saidOfCalls is what a log says of its calls, a line each.
+// saidOfCalls describes the calls of a log, one per line.
 func saidOfCalls(t *testing.T, lines []logLine) string {
 	var all []string
 	as := map[string]string{}
@@ -72,8 +72,8 @@ func saidOfCalls(t *testing.T, lines []logLine) string {
 	return strings.Join(all, "\n")
 }
 
-// TestAgentLogCalls: what agents wrote of runs in which calls failed, were malformed, unknown, or
-// against their schema is read as it was: arguments, results and errors, what was sent back.
+// TestAgentLogCalls checks agents' logs of runs with failed, malformed and unknown calls, and calls that break
+// their schema. The arguments, results and errors, and the sent-back calls, must be as logged.
 func TestAgentLogCalls(t *testing.T) {
 	for file, want := range map[string]string{
 		"claude-session.jsonl": `
@@ -114,7 +114,7 @@ call_s tool_search_call complete|{"query":"mail"}|error false: []|as the client 
 	}
 }
 
-// TestAgentLogLanes: of whom the turns of a log are, and by what call a sub-agent was started.
+// TestAgentLogLanes checks the agents of a log's turns, and the calls that started sub-agents.
 func TestAgentLogLanes(t *testing.T) {
 	agents := map[string]string{}
 	for _, l := range printed(t, "../../capture/formats/testdata/claude-old.jsonl") {
@@ -136,8 +136,8 @@ func TestAgentLogLanes(t *testing.T) {
 	}
 }
 
-// TestAgentLogErrors: the provider's errors that a log has are turns that say them, with their
-// status; what was used is told once.
+// TestAgentLogErrors checks that provider errors in a log become turns with the error and its status. Usage is
+// counted only once.
 func TestAgentLogErrors(t *testing.T) {
 	for file, want := range map[string]string{
 		"claude-refused.jsonl":   "complete 0 [] 1800/50\nrefused 400 [REQUEST_REFUSED] 0/0",
@@ -160,7 +160,7 @@ func TestAgentLogErrors(t *testing.T) {
 	}
 }
 
-// TestExpectedSessions compares the calls of the corpus's sessions.
+// TestExpectedSessions compares the calls in the corpus's sessions with the expected calls.
 func TestExpectedSessions(t *testing.T) {
 	corpus := os.Getenv("TOOLSCOPE_CORPUS")
 	if corpus == "" {
@@ -208,8 +208,8 @@ func TestExpectedSessions(t *testing.T) {
 	}
 }
 
-// TestAgentLineResults: lines that agents print have the results of their calls, too: a call that
-// failed says why.
+// TestAgentLineResults checks that the JSON lines of agents have the results of calls, with the reason if a call
+// failed.
 func TestAgentLineResults(t *testing.T) {
 	for name, lines := range map[string]string{
 		"claude": `{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"cat x"}}]},"parent_tool_use_id":null,"session_id":"s"}

@@ -11,13 +11,13 @@ import (
 	"toolscope/capture"
 )
 
-// The secrets of these command lines have no form of their own: only the flag before them names them.
+// The secrets in these command lines have no recognisable form. Only the flag before them shows what they are.
 const (
 	argvKey      = "sk-" + "hunter2xyz"
 	argvPassword = "pw-short"
 )
 
-// wantHidden checks that a text has a replacement and neither of the secrets.
+// wantHidden checks that a text has a replacement and none of the secrets.
 func wantHidden(t *testing.T, place, text string) {
 	t.Helper()
 	shown := strings.Contains(text, argvKey) || strings.Contains(text, argvPassword)
@@ -37,7 +37,7 @@ func TestLaunchHidesArgv(t *testing.T) {
 		return strings.Join(o.lacks, "\n")
 	}
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("PATH", t.TempDir()) // can't list servers: no such program
+	t.Setenv("PATH", t.TempDir()) // can't list the servers, because the program is not found
 	wantHidden(t, "list", lacks("npx --api-key "+argvKey+" codex --password "+argvPassword, nil))
 	wantHidden(t, "prefix", lacks("claude", map[string]string{shellPrefix: "wrap --password=" + argvPassword}))
 	srv := []string{"srv", "--api-key", argvKey, "-u", "bob:" + argvPassword}
@@ -48,7 +48,7 @@ func TestLaunchHidesArgv(t *testing.T) {
 	}
 }
 
-// TestUnstartedHidesArgv checks the errors of commands that can't be started, and what is recorded of them.
+// TestUnstartedHidesArgv checks the errors of commands that can't be started, and their captures.
 func TestUnstartedHidesArgv(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv(runFolder, folder)
@@ -74,7 +74,7 @@ func TestUnstartedHidesArgv(t *testing.T) {
 	wantHidden(t, "capture", files[0]+string(text))
 }
 
-// argvCapture is a capture that was recorded without a redactor.
+// argvCapture returns a capture that was recorded without a redactor.
 func argvCapture() []capture.Record {
 	list, _ := json.Marshal([]string{"srv", "--api-key", argvKey, "--password", argvPassword, "--root", "/home"})
 	head := &capture.Head{Method: capture.Stdio, URL: "mcp:srv", Start: time.Unix(0, 0)}

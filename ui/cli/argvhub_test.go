@@ -11,8 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestPublishHidesArgv checks the command line in a followed capture that is published. Its reader gets it
-// unchanged.
+// TestPublishHidesArgv checks the command line in a followed capture that is published. The reader of the capture
+// gets it unchanged.
 func TestPublishHidesArgv(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	a, _ := publishesTo(t, url, t.TempDir(), "1MB")

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestASCIIWords: where ASCII is wanted no command writes another byte, on its pages of help or in what
-// it does; and what is JSON says the same.
+// TestASCIIWords checks that commands and help pages write only ASCII if that is requested. JSON must keep its
+// meaning.
 func TestASCIIWords(t *testing.T) {
 	file := saved(t, "x.sse", string(turnOf("wörk 🦊")))
 	plain := func(args ...string) string {
@@ -65,7 +65,7 @@ func TestASCIIWords(t *testing.T) {
 	plain("--plain", "--ascii", file)
 }
 
-// TestASCIIChunks: however it is cut, what is written is the same.
+// TestASCIIChunks checks that the output does not depend on how the input is divided into writes.
 func TestASCIIChunks(t *testing.T) {
 	const text = "a · ö 🦊…\n{\"k\": \"·é🦊\"}\n\xff·"
 	const want = "a - \\u00f6 \\ud83e\\udd8a...\n{\"k\": \"\\u00b7\\u00e9\\ud83e\\udd8a\"}\n\\ufffd-"
@@ -83,7 +83,7 @@ func TestASCIIChunks(t *testing.T) {
 	}
 }
 
-// TestASCIIFiles: what is a file and not words is the same whatever the locale is.
+// TestASCIIFiles checks that output files do not depend on the locale.
 func TestASCIIFiles(t *testing.T) {
 	file := saved(t, "x.sse", string(turnOf("wörk 🦊")))
 	for _, args := range [][]string{

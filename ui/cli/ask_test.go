@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAskAnswers: the questions about the samples of the demo are answered, each in few bytes.
+// TestAskAnswers checks the answers to questions about the demo's captures. Each answer must be short.
 func TestAskAnswers(t *testing.T) {
 	dir := t.TempDir()
 	if out := command(t, nil, "demo", "--save", dir); out.code != 0 {
@@ -45,7 +45,8 @@ func TestAskAnswers(t *testing.T) {
 	same(t, 0, "wrong argument", command(t, nil, "ask", "call", dir, "rev=x").code, 2)
 }
 
-// TestAskSecrets: a capture that was never redacted is redacted, also where a delta cuts the secret.
+// TestAskSecrets checks that answers about a capture with secrets are redacted, even if a secret is split between
+// deltas.
 func TestAskSecrets(t *testing.T) {
 	secret := "sk-ant-api03-" + strings.Repeat("Ab3dEf9h", 10)
 	text, err := os.ReadFile("testdata/malformed.sse")
@@ -72,7 +73,7 @@ func TestAskSecrets(t *testing.T) {
 	}
 }
 
-// TestAskScope: without a source, only the captures of this folder are known.
+// TestAskScope checks that without a source, only the captures of the current folder are known.
 func TestAskScope(t *testing.T) {
 	state, here := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)

@@ -21,13 +21,13 @@ func TestDarkAnswer(t *testing.T) {
 		{"\x1b]11;rgb:fdf6/e3e3/d5d5\a", false, true},
 		{"\x1b]11;rgb:1e1e/1e1e/2e2e\a", true, true},
 		{"\x1b]11;rgb:0000/ffff/0000\a", false, true}, // green is bright
-		{"\x1b]11;rgb:0000/0000/ffff\a", true, true},  // blue is not
+		{"\x1b]11;rgb:0000/0000/ffff\a", true, true},  // blue is dark
 		{"\x1b]11;rgba:ffff/ffff/ffff/8080\a", false, true},
-		{"j\x1b]11;rgb:ffff/ffff/ffff\akk\x1b[?1c", false, true}, // between keys
+		{"j\x1b]11;rgb:ffff/ffff/ffff\akk\x1b[?1c", false, true}, // between typed keys
 		{"\x1b]11;rgb:ffff/ffff", true, false},
 		{"\x1b]11;rgb:ffff/ffff/\a\x1b[?62;22c", true, false},
 		{"\x1b]11;rgb:no/such/colour\x1b\\\x1b[?62;22c", true, false},
-		{"\x1b]10;rgb:ffff/ffff/ffff\a", true, false}, // of the text, not the background
+		{"\x1b]10;rgb:ffff/ffff/ffff\a", true, false}, // the colour of the text, not of the background
 		{"\x1b[?62;22c", true, false},
 	} {
 		got := groundOf([]byte(c.answer))
@@ -69,7 +69,7 @@ func TestTypedKeys(t *testing.T) {
 		{"2" + answer + "?\x1b[?62;22cj", []string{"2", "?", "j"}},
 		{"\x03\r\t \x7f", []string{"ctrl+c", "enter", "tab", " ", "backspace"}},
 		{"é\x1b[A", []string{"é"}},
-		{"q\x1b]11;rgb:ffff", []string{"q"}}, // cut short
+		{"q\x1b]11;rgb:ffff", []string{"q"}}, // cut off
 		{"q\xff", []string{"q", "\ufffd"}},
 	} {
 		var got []string

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// blamed are the findings of a machine-readable output: code, severity, culprit.
+// blamed returns the findings of a jsonl output: code, severity and the party that caused each.
 func blamed(calls []callJSON, turns []turnJSON) (all []string) {
 	add := func(list []findingJSON) {
 		for _, f := range list {
@@ -27,14 +27,14 @@ func blamed(calls []callJSON, turns []turnJSON) (all []string) {
 	return all
 }
 
-// TestProxyClientGoesAway: that a client leaves in the middle is told as that, live and from the
-// recording, and nobody else is blamed.
+// TestProxyClientGoesAway checks that a client that leaves early is the only party at fault, live and in the
+// capture.
 func TestProxyClientGoesAway(t *testing.T) {
 	t.Parallel()
 	p, resp, begin, recording, left := midway(t)
 	resp.Body.Close()
 	waitFor(t, left)
-	line, err := p.out.ReadString('\n') // the call: before the proxy is ended
+	line, err := p.out.ReadString('\n') // reads the call before the proxy ends
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +61,12 @@ func TestProxyClientGoesAway(t *testing.T) {
 	}
 }
 
-// TestProxyRefusedUpstream: the proxy's own answer is no provider's, and no other turn hears of it.
+// TestProxyRefusedUpstream checks that the proxy's own response is not attributed to a provider, and does not
+// affect other turns.
 func TestProxyRefusedUpstream(t *testing.T) {
 	t.Parallel()
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
-	const nobody = "127.0.0.1:1" // tcpmux, which nobody runs
+	const nobody = "127.0.0.1:1" // port of tcpmux, where no program listens
 	recording := filepath.Join(t.TempDir(), "a.tsc")
 	p := proxied(t, "--to", "gone=http://"+nobody, "--to", "there="+upstream, "--record", recording, "--format", "jsonl")
 	for path, status := range map[string]int{"/gone/v1/messages": 502, "/there/v1/messages": 200} {
@@ -97,8 +98,8 @@ func TestProxyRefusedUpstream(t *testing.T) {
 	}
 }
 
-// TestPrintGap: a recording that lacks bytes says so of the calls it cannot know, in text and for
-// machines; so does one of the first programs, which had notes.
+// TestPrintGap checks a capture with missing bytes. The affected calls must be unseen in text and jsonl. The same
+// holds for a capture from an early version, in which notes marked gaps.
 func TestPrintGap(t *testing.T) {
 	half := strings.Index(anthropicAnswer, `\":\"Oslo`)
 	quoted := func(s string) string {
@@ -129,8 +130,8 @@ func TestPrintGap(t *testing.T) {
 	}
 }
 
-// TestBlameIsToldAsItIs: who cut a call short is the same in every form of check and export: of a capture
-// that ends too early it is the capture, and not the provider.
+// TestBlameIsToldAsItIs checks that all formats of check and export name the same party for a cut call. For a
+// capture that ends too early, this is not the provider.
 func TestBlameIsToldAsItIs(t *testing.T) {
 	whole, err := demos.ReadFile("demo/parallel.tsc")
 	if err != nil {

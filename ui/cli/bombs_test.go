@@ -11,15 +11,15 @@ import (
 	"toolscope/providers"
 )
 
-// TestPrintingStops checks that a proxy that ends stops printing only if much was printed: few turns are
-// printed however slow the machine is. The capture loses nothing.
+// TestPrintingStops checks that an ending proxy stops printing only if it has printed much. A few turns are always
+// printed, even on a slow machine. The capture loses nothing.
 func TestPrintingStops(t *testing.T) {
 	const turn = `data: {"type":"message_start","message":{"id":"m","model":"c"}}` + "\n\n" +
 		`data: {"type":"message_stop"}` + "\n\n"
 	for _, test := range []struct {
-		before, after int64 // bytes that were printed before the signal, and bytes that come after it
-		stops         bool  // before more is printed
-		cut           bool  // not everything is printed
+		before, after int64 // number of bytes printed before the signal, and number of bytes that arrive after it
+		stops         bool  // printing stops before more is printed
+		cut           bool  // some turns are not printed
 	}{{0, 0, false, false}, {maxQuickBytes, 0, false, true}, {maxQuickBytes + 1, 0, true, true}, {0, maxQuickBytes + 1, false, true}} {
 		a, _ := appOf(t)
 		l := newLiveInput(newRedactor(), time.Now())
@@ -51,8 +51,8 @@ func TestPrintingStops(t *testing.T) {
 	}
 }
 
-// TestPreferNetwork checks that a proxy on a machine with few cores may run more goroutines at once, unless
-// the user decided how many.
+// TestPreferNetwork checks that a proxy on a machine with few cores may run more goroutines at once. If the user
+// set a number, that number applies.
 func TestPreferNetwork(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	defer proxying.Store(proxying.Load())

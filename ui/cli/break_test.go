@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestProxyBreak: an answer waits before its client gets the call; the screen says so, lets one
-// event pass, and then the rest; who reads the recording is told.
+// TestProxyBreak checks that a response is held before its client receives the call. The screen shows the hold,
+// resumes for one event, and then resumes the rest. The capture notes the hold.
 func TestProxyBreak(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	recording := filepath.Join(t.TempDir(), "a.tsc")
@@ -48,7 +48,7 @@ func TestProxyBreak(t *testing.T) {
 	}
 }
 
-// TestProxyBreakRefuses: what nobody could let go is not held, and words that mean nothing are told.
+// TestProxyBreakRefuses checks that a breakpoint without a screen is refused, and so is an invalid filter.
 func TestProxyBreakRefuses(t *testing.T) {
 	for _, c := range []struct {
 		says string

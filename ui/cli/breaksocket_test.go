@@ -10,8 +10,8 @@ import (
 	"toolscope/providers/price"
 )
 
-// TestBreakSocket: of all that comes on a WebSocket the call that fits is told, once, and a WebSocket
-// that lasts for a day holds no more than an hour of it does.
+// TestBreakSocket checks that each matching call on a WebSocket is reported once. A WebSocket that stays open for a
+// long time must not use more and more memory.
 func TestBreakSocket(t *testing.T) {
 	b := &breakpoint{prices: price.Embedded(), clean: func(s string) string { return s }}
 	if err := b.Set("tool:run_shell"); err != nil {

@@ -19,7 +19,7 @@ import (
 	"toolscope/capture"
 )
 
-// canaries are ten secrets that nobody has, by what they look like.
+// canaries returns ten random secrets with the forms of real ones.
 func canaries() map[string]string {
 	of := func(n int) string {
 		const all = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
@@ -27,7 +27,7 @@ func canaries() map[string]string {
 		for i := range text {
 			text[i] = all[rand.IntN(len(all))]
 		}
-		return string(text[:n-6]) + "qZ7xK2" // a mixture, whatever came before
+		return string(text[:n-6]) + "qZ7xK2" // a mixed end makes the form certain
 	}
 	return map[string]string{
 		"anthropic": "sk-ant-api03-" + of(93) + "AA",
@@ -43,8 +43,8 @@ func canaries() map[string]string {
 	}
 }
 
-// careless answers with two secrets that are cut into fragments of a call's arguments and of a text, and
-// it writes these in pieces that end anywhere.
+// careless returns a handler whose responses contain secrets. Two secrets are split between deltas, one in a call's
+// arguments and one in a text. The responses are written in chunks of random sizes.
 func careless(secret map[string]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -77,8 +77,8 @@ func careless(secret map[string]string) http.HandlerFunc {
 	}
 }
 
-// TestCanaries: of ten secrets in headers, address, bodies and fragments none is in the spool, the
-// hub's files, what is read from there in any form, or what either program says.
+// TestCanaries checks that secrets in headers, the URL, bodies and deltas never leave the proxy. None may be in the
+// spool, in the hub's files, in any output read from there, or in either program's notes.
 func TestCanaries(t *testing.T) {
 	secret := canaries()
 	upstream := httptest.NewServer(careless(secret))
@@ -103,7 +103,7 @@ func TestCanaries(t *testing.T) {
 		resp.Body.Close()
 		passed += string(text)
 	}
-	if strings.Count(passed, secret["github"]) != 5 { // who asked gets what was answered
+	if strings.Count(passed, secret["github"]) != 5 { // the client gets the unchanged response
 		t.Errorf("it passed on\n%s", passed)
 	}
 	texts := map[string]string{"what the proxy says": fmt.Sprint(p.ended(syscall.SIGTERM))}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// brokenCall is a stream with a call whose arguments are cut, and one that is whole.
+// brokenCall returns a stream with a call that is cut off and a complete call.
 func brokenCall(t *testing.T, name string) string {
 	return saved(t, name, string(chat(toolChunk(`{"city":`), finishChunk, "[DONE]")))
 }
@@ -19,7 +19,7 @@ func wholeCall(t *testing.T, name string) string {
 	return saved(t, name, string(chat(toolChunk(`{"city":"Oslo"}`), finishChunk, "[DONE]")))
 }
 
-// TestCheckCodes: the exit code is like grep's, and trouble is never a silent 0.
+// TestCheckCodes checks that the exit codes have the meanings of grep's, and that an error never ends with 0.
 func TestCheckCodes(t *testing.T) {
 	bad, good := brokenCall(t, "bad.sse"), wholeCall(t, "good.sse")
 	none := saved(t, "none.txt", "no stream of a model\n")
@@ -28,7 +28,7 @@ func TestCheckCodes(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, c := range []struct {
 		code int
-		says string // on standard output, or else on standard error
+		says string // text on standard output, or else on standard error
 		args []string
 	}{
 		{0, "nothing found in 1 call, 1 turn of 1 file", []string{good}},
@@ -78,8 +78,8 @@ func TestCheckCost(t *testing.T) {
 	}
 }
 
-// TestCheckBaseline: what was known does not fail, wherever it stands now; each finding stands for
-// one; what is gone is told, unless not all could be read.
+// TestCheckBaseline checks that known findings do not fail, even if they moved. Each known finding matches one
+// finding. Gone findings are listed, unless some files could not be read.
 func TestCheckBaseline(t *testing.T) {
 	dir := t.TempDir()
 	run := filepath.Join(dir, "run-17.sse")
@@ -114,7 +114,7 @@ func TestCheckBaseline(t *testing.T) {
 	}
 }
 
-// TestCheckPlaces: the bytes a finding names are those of its frame, in a body and in a capture.
+// TestCheckPlaces checks that a finding's bytes are the bytes of its frame, in a body and in a capture.
 func TestCheckPlaces(t *testing.T) {
 	type line struct {
 		Type, Code string
@@ -151,7 +151,7 @@ func TestCheckPlaces(t *testing.T) {
 	}
 }
 
-// TestCheckSARIF: results name rules that are there, files as URIs, and lines from 1.
+// TestCheckSARIF checks that results refer to existing rules, and have URIs for files and lines from 1.
 func TestCheckSARIF(t *testing.T) {
 	bad := brokenCall(t, "two words.sse")
 	out := command(t, nil, "check", "--format", "sarif", bad)
@@ -196,7 +196,7 @@ func TestCheckSARIF(t *testing.T) {
 	}
 }
 
-// TestCheckJUnit: the numbers of suites are those of their cases.
+// TestCheckJUnit checks that the numbers of a suite agree with its cases.
 func TestCheckJUnit(t *testing.T) {
 	out := command(t, nil, "check", "--format", "junit", "--expect-tool", "g", brokenCall(t, "bad.sse"), wholeCall(t, "good.sse"), saved(t, "none", ""))
 	var all struct {
@@ -240,7 +240,7 @@ func TestCheckJUnit(t *testing.T) {
 	}
 }
 
-// TestCheckPlacesInLogs: what is found in a stream of a log stands in the lines of its event.
+// TestCheckPlacesInLogs checks that a finding in a log has the lines of its event.
 func TestCheckPlacesInLogs(t *testing.T) {
 	body := string(chat(toolChunk(`{"city":`), finishChunk, "[DONE]"))
 	for _, s := range logShapes {
@@ -264,7 +264,7 @@ func TestCheckPlacesInLogs(t *testing.T) {
 	}
 }
 
-// TestCheckTrouble: a file that is damaged and one in which nothing is are two troubles.
+// TestCheckTrouble checks that a damaged file and a file without traffic are reported as two problems.
 func TestCheckTrouble(t *testing.T) {
 	good := wholeCall(t, "good.sse")
 	damaged := saved(t, "damaged.tsc", `{"toolscope":1}`+"\n"+`{"x":1,"d":`+quoted(read(t, good))+`,"end":"eof"}`+"\n{\"x\":1,\n")
@@ -277,7 +277,7 @@ func TestCheckTrouble(t *testing.T) {
 	}
 }
 
-// TestOldBaseline: a baseline with fingerprints of an older version is refused, and says what to do.
+// TestOldBaseline checks that a baseline with fingerprints of an older version is refused, with advice.
 func TestOldBaseline(t *testing.T) {
 	old := saved(t, "old.jsonl", `{"type":"finding","code":"ARGS_BROKEN","message":"x","fingerprint":"8f3a8f3a8f3a8f3a8f3a8f3a"}`+"\n"+`{"type":"check"}`+"\n")
 	if out := command(t, nil, "check", "--baseline", old, "testdata/malformed.sse"); out.code != 2 || !strings.Contains(out.stderr, "from an older version of toolscope") {
@@ -285,7 +285,7 @@ func TestOldBaseline(t *testing.T) {
 	}
 }
 
-// TestOldFlags: renamed flags work by their old names, and scripts see no notice.
+// TestOldFlags checks that the old names of flags work, and that scripts see no note about them.
 func TestOldFlags(t *testing.T) {
 	want := command(t, nil, "print", "--from", "body", "--protocol", "openai-chat", "testdata/malformed.sse")
 	got := command(t, nil, "print", "--as", "body", "--dialect", "openai-chat", "testdata/malformed.sse")

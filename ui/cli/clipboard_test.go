@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// fakeClipboard has these tools and variables; it notes what it runs.
+// fakeClipboard returns a clipboard with these tools and variables. It records the tools that run.
 func fakeClipboard(terminal *bytes.Buffer, ran *string, tools, env string, failure error) *clipboard {
 	has := func(list, word string) bool { return strings.Contains(" "+list+" ", " "+word+" ") }
 	return &clipboard{
@@ -77,7 +77,7 @@ func TestClipboard(t *testing.T) {
 	}
 }
 
-// TestClipboardInScreen: GNU screen passes on what it is told to.
+// TestClipboardInScreen checks that the sequence is wrapped for GNU screen.
 func TestClipboardInScreen(t *testing.T) {
 	var terminal bytes.Buffer
 	ran := ""
@@ -86,7 +86,7 @@ func TestClipboardInScreen(t *testing.T) {
 	}
 }
 
-// TestRunTool: a tool gets the text on its standard input; one that fails or takes too long is an
+// TestRunTool checks that a tool receives the text on its standard input. A tool that fails or takes too long is an
 // error.
 func TestRunTool(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out")
@@ -106,7 +106,7 @@ func TestRunTool(t *testing.T) {
 	}
 }
 
-// TestSaveNew: files are new, and their owner's alone; nothing is written over.
+// TestSaveNew checks that saved files are new and only readable by their owner. No file is overwritten.
 func TestSaveNew(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Symlink("elsewhere", "replay-1.json"); err != nil {
@@ -134,7 +134,7 @@ func TestSaveNew(t *testing.T) {
 	}
 }
 
-// TestUTF16: what Windows takes, with its mark in front.
+// TestUTF16 checks the encoding for Windows, with its byte order mark.
 func TestUTF16(t *testing.T) {
 	if got := string(toUTF16([]byte("aé😀"))); got != "\xff\xfea\x00\xe9\x00\x3d\xd8\x00\xde" {
 		t.Errorf("% x", got)

@@ -17,7 +17,7 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// withoutInks removes the escape sequences of our own inks, and no others.
+// withoutInks removes only the escape sequences of toolscope's own inks.
 func withoutInks(out string) string {
 	var pairs []string
 	for _, dark := range []bool{true, false} {
@@ -34,7 +34,7 @@ func withoutInks(out string) string {
 	return strings.NewReplacer(append(pairs, "\x1b[0m", "")...).Replace(out)
 }
 
-// inColours sets the environment of a terminal with so many colours.
+// inColours sets the environment of a terminal with the given number of colours.
 func inColours(t *testing.T, terminal, colours string) {
 	t.Helper()
 	for name, value := range map[string]string{"TERM": terminal, "COLORTERM": colours, "NO_COLOR": "", "CLICOLOR": "", "CLICOLOR_FORCE": "", "COLORFGBG": ""} {
@@ -42,7 +42,7 @@ func inColours(t *testing.T, terminal, colours string) {
 	}
 }
 
-// savedDemo saves the scenarios of the demo, and works in their folder.
+// savedDemo saves the scenarios of the demo and changes to their folder.
 func savedDemo(t *testing.T) (names []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func savedDemo(t *testing.T) (names []string) {
 	return names
 }
 
-// colourCases are command lines whose output has colours.
+// colourCases returns command lines whose output has colours.
 func colourCases(names []string) (all [][]string) {
 	for _, name := range names {
 		all = append(all, []string{"print", name}, []string{"check", name})
@@ -63,8 +63,8 @@ func colourCases(names []string) (all [][]string) {
 		[]string{"replay", "index-zero.tsc", "--policy", "behaviours", "--to", "openai-chat"}, []string{"diff", "schema.tsc", "early.tsc"}, []string{"diff", "index-zero.tsc", "compare.tsc"})
 }
 
-// TestColoursChangeNoText: without the escape sequences, coloured output is what a pipe gets, byte for byte, and plain
-// output has none.
+// TestColoursChangeNoText checks that coloured output without its escape sequences equals the output in a pipe,
+// byte for byte. Plain output must not have escape sequences.
 func TestColoursChangeNoText(t *testing.T) {
 	for _, depth := range [][2]string{{"xterm", ""}, {"xterm-256color", ""}, {"xterm-256color", "truecolor"}} {
 		inColours(t, depth[0], depth[1])
@@ -80,7 +80,8 @@ func TestColoursChangeNoText(t *testing.T) {
 	}
 }
 
-// TestColourGoldens compares the output in colour of the demo's samples, in both grounds, with golden files.
+// TestColourGoldens compares the coloured output for the demo's captures with golden files, on dark and light
+// backgrounds.
 func TestColourGoldens(t *testing.T) {
 	goldens, err := filepath.Abs("testdata/colour")
 	if err != nil {
@@ -106,7 +107,8 @@ func TestColourGoldens(t *testing.T) {
 	}
 }
 
-// TestColourFlags: nothing that turns colours off leaves an escape sequence, and --color always overrides the environment.
+// TestColourFlags checks that no escape sequence remains when colours are turned off, in all ways to do so. --color
+// always must override the environment.
 func TestColourFlags(t *testing.T) {
 	savedDemo(t)
 	for name, c := range map[string]struct {
@@ -143,7 +145,8 @@ func TestColourFlags(t *testing.T) {
 	}
 }
 
-// TestColoursAreQuiet: a call with nothing wrong has no warm colour. One with a fault has.
+// TestColoursAreQuiet checks that a call without problems has no warning colour, and that a call with a fault has
+// one.
 func TestColoursAreQuiet(t *testing.T) {
 	inColours(t, "xterm-256color", "truecolor")
 	savedDemo(t)
@@ -160,7 +163,7 @@ func TestColoursAreQuiet(t *testing.T) {
 	}
 }
 
-// TestInkedLine: a line in ink has the text of the plain line, whatever its arguments are.
+// TestInkedLine checks that an inked line has the text of the plain line, for all kinds of arguments.
 func TestInkedLine(t *testing.T) {
 	pen := &colourPen{paints: units.NewPaints(themes.Default(true), termenv.TrueColor, false), bold: boldEscape}
 	for _, text := range []string{"", " ", "plain", "  blanks  ", "\u0301mark", "e\u0301", "👩", "\u200d👩", "\x1b[31m", "\xff\xed\xa0\xbd", strings.Repeat("\u0301", 20), "%s%d", "🇩", "🇪"} {

@@ -15,7 +15,8 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// TestHostileColours: text from outside is as harmless in colour as without, and nothing of it is lost.
+// TestHostileColours checks that text from outside is as harmless with colours as without, and that none of it is
+// lost.
 func TestHostileColours(t *testing.T) {
 	inColours(t, "xterm-256color", "truecolor")
 	files := hostileFiles(t)
@@ -27,7 +28,8 @@ func TestHostileColours(t *testing.T) {
 	}
 }
 
-// onTerminal returns what a command writes to a terminal of so many columns, without its queries of the terminal.
+// onTerminal returns the output of a command on a terminal with the given number of columns. It leaves out queries
+// of the terminal.
 func onTerminal(t *testing.T, columns int, args ...string) string {
 	t.Helper()
 	p := start(t, launch{w: columns, args: args})
@@ -35,10 +37,10 @@ func onTerminal(t *testing.T, columns int, args ...string) string {
 	return strings.ReplaceAll(string(p.out), "\r\n", "\n")
 }
 
-// TestTerminalRows: on a terminal, no row is too wide, the words are those of a pipe, and the sign of the first wrong
-// byte is under that byte.
+// TestTerminalRows checks output on a terminal. No row is too wide, the words are the same as in a pipe, and the
+// sign is under the first wrong byte.
 func TestTerminalRows(t *testing.T) {
-	if _, err := binary(); err != nil { // it is built from this folder
+	if _, err := binary(); err != nil { // the binary is built from this folder
 		t.Fatal(err)
 	}
 	names := savedDemo(t)
@@ -65,8 +67,8 @@ func TestTerminalRows(t *testing.T) {
 	}
 }
 
-// TestTerminalColours: print has the theme for the terminal's background if that is known, else the terminal's own
-// 16 colours. It never asks the terminal.
+// TestTerminalColours checks that print uses the theme for the terminal's background if it is known, or else the
+// terminal's own 16 colours. print must not query the terminal.
 func TestTerminalColours(t *testing.T) {
 	t.Parallel()
 	light, dark := units.NewPaints(themes.Default(false), termenv.TrueColor, false), units.NewPaints(themes.Default(true), termenv.TrueColor, false)

@@ -8,7 +8,7 @@ import (
 	"toolscope/ui"
 )
 
-// offeredTo are the words that a shell is offered for the last of args.
+// offeredTo returns the completions that a shell gets for the last of args.
 func offeredTo(t *testing.T, args ...string) (words []string, then string) {
 	t.Helper()
 	out := command(t, nil, append([]string{"__completeNoDesc"}, args...)...)
@@ -16,13 +16,12 @@ func offeredTo(t *testing.T, args ...string) (words []string, then string) {
 	return lines[:len(lines)-1], lines[len(lines)-1]
 }
 
-// TestCompletion: in each place a shell is offered what may stand there, and files only where a
-// file may.
+// TestCompletion checks that each place has the right completions, and files only where files are allowed.
 func TestCompletion(t *testing.T) {
 	file := saved(t, "ok.sse", string(turnOf("save_note")))
 	const files, words, unfinished = ":0", ":4", ":6"
 	for _, c := range []struct {
-		line, want, then string // want is a part of the words; nothing for none
+		line, want, then string // want is a part of the words; "" for no words
 	}{
 		{"pri", "print", words},
 		{"print --format j", "jsonl", words},
@@ -68,7 +67,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionScripts: each shell that is here takes the script that is made for it.
+// TestCompletionScripts checks that each installed shell accepts its script.
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range shellNames() {
 		script := command(t, nil, "completion", shell)
@@ -83,8 +82,8 @@ func TestCompletionScripts(t *testing.T) {
 	}
 }
 
-// TestManual: the page tells of every command, flag and key, and whoever formats such pages has
-// nothing to say against it.
+// TestManual checks that the manual page has every command, flag and key. Programs that format manual pages must
+// not report problems.
 func TestManual(t *testing.T) {
 	out := command(t, nil, "man")
 	plain := strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\(ha`, "^", `\(ti`, "~", `\(ga`, "`", `\e`, `\`).Replace(out.stdout)

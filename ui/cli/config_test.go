@@ -10,7 +10,7 @@ import (
 	"toolscope/themes"
 )
 
-// configure makes a configuration file of that text the user's, and returns its path.
+// configureWith writes a configuration file with the given text, sets it as the user's, and returns its path.
 func configureWith(t *testing.T, text string) string {
 	t.Helper()
 	path := saved(t, "config.toml", text)
@@ -18,8 +18,8 @@ func configureWith(t *testing.T, text string) string {
 	return path
 }
 
-// TestSettingsTable: each flag that is made a setting is there, no two have one key or one variable,
-// and the file that is begun with changes nothing.
+// TestSettingsTable checks that every setting is an existing flag, and that keys and variables are unique. A new
+// configuration file must not change anything.
 func TestSettingsTable(t *testing.T) {
 	root := new(app).linkParts().rootCommand()
 	all := allSettings(root)
@@ -44,13 +44,14 @@ func TestSettingsTable(t *testing.T) {
 		t.Errorf("%v %v", err, found)
 	}
 	var c configuration
-	c.loadSettings(all, []byte(strings.ReplaceAll(blank, "\n# ", "\n"))) // the remarks are no TOML
+	c.loadSettings(all, []byte(strings.ReplaceAll(blank, "\n# ", "\n"))) // the comments are not TOML
 	if len(c.bad) == 0 {
 		t.Error("words were read as settings")
 	}
 }
 
-// TestConfigShowIsAFile: what is shown can be the file, and is shown again.
+// TestConfigShowIsAFile checks that the output of config show is a valid configuration file, and that showing it
+// again gives the same output.
 func TestConfigShowIsAFile(t *testing.T) {
 	configureWith(t, "theme = 'dracula'\nkeep = '7MB'\n[proxy]\nto = ['a=b', 'c\"d']\nlisten = '''x\\y'''\n[connect]\ntimeout = '90s'\nmax-tokens = 7\n")
 	first := command(t, nil, "config", "show")
@@ -63,8 +64,8 @@ func TestConfigShowIsAFile(t *testing.T) {
 	}
 }
 
-// TestPrecedence: the flag wins over the variable, that over the file, that over what is built in;
-// and it is said which it was.
+// TestPrecedence checks that a flag overrides the variable, the variable the file, and the file the default. The
+// origin of the value must be shown.
 func TestPrecedence(t *testing.T) {
 	path := configureWith(t, "\nkeep = '7MB'\n[print]\nformat = 'jsonl'\n")
 	shows := func(want string, args ...string) {
@@ -94,14 +95,14 @@ func TestPrecedence(t *testing.T) {
 	prints("{", "--format", "jsonl")
 }
 
-// TestBadConfig: what is not known is told with its place and left out, what is wrong ends the
-// program with 2, and names what would be right.
+// TestBadConfig checks that unknown settings are reported with their place and ignored. Invalid settings must end
+// the program with 2, with the valid values.
 func TestBadConfig(t *testing.T) {
 	for _, c := range []struct {
 		file, env string
 		args      []string
 		code      int
-		want      string // P stands for the file
+		want      string // P is replaced by the path of the file
 	}{
 		{"them = 'x'", "", nil, 0, "P:1:1: them: no such setting: did you mean theme?"},
 		{"\n  listen = 'x'", "", nil, 0, "P:2:3: listen: no such setting: did you mean hub.listen, proxy.listen, serve.listen?"},
@@ -148,8 +149,8 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// TestNoConfig: commands that have no settings do not look at the file, and what the command line
-// says is not crowded out by the file.
+// TestNoConfig checks that commands without settings do not read the file. The command line must win over exclusive
+// settings of the file.
 func TestNoConfig(t *testing.T) {
 	configureWith(t, "= nonsense")
 	for _, args := range [][]string{{"version"}, {"explain", "ARGS_BROKEN"}, {"help", "keys"}, {"config", "path"}, {"--help"}} {
@@ -172,8 +173,7 @@ func TestNoConfig(t *testing.T) {
 	}
 }
 
-// TestConfigEdit: a file that is not there begins with what is built in; what is wrong afterwards is
-// told.
+// TestConfigEdit checks that a new file begins with the defaults, and that errors after editing are reported.
 func TestConfigEdit(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	path := filepath.Join(t.TempDir(), "deep", "config.toml")
@@ -198,7 +198,7 @@ func TestConfigEdit(t *testing.T) {
 	}
 }
 
-// TestConfigKeys: keys of the user's are read, told where they are wrong, and shown.
+// TestConfigKeys checks that the user's keys are read and shown, and that invalid keys are reported.
 func TestConfigKeys(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -224,7 +224,8 @@ func TestConfigKeys(t *testing.T) {
 	}
 }
 
-// TestHomeInPaths: ~ is the user's home in a path, wherever that is set; a name that begins so is none.
+// TestHomeInPaths checks that ~ is replaced by the user's home in paths, wherever they are set. A name that only
+// begins with ~ is not changed.
 func TestHomeInPaths(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -251,7 +252,7 @@ func TestHomeInPaths(t *testing.T) {
 	}
 }
 
-// TestHelpKeysAreYours: the page of keys has those that the user has, and says that it does.
+// TestHelpKeysAreYours checks that the help page of keys has the user's keys and says so.
 func TestHelpKeysAreYours(t *testing.T) {
 	configureWith(t, "")
 	before := command(t, nil, "help", "keys").stdout

@@ -17,8 +17,8 @@ func toolsFile(t *testing.T) string {
 	return saved(t, "tools.json", `[{"name":"get_weather","description":"W","input_schema":{"type":"object","properties":{"city":{"type":"integer"}}}}]`)
 }
 
-// TestConnect: one provider is asked, and its answer is printed and held against the tools that it
-// was told of.
+// TestConnect checks that a response of one provider is printed, and that its calls are checked against the given
+// tools.
 func TestConnect(t *testing.T) {
 	keyless(t)
 	url, requests := provider(t, answers(events, anthropicAnswer))
@@ -54,8 +54,8 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestConnectSeveral: the same prompt and tools go to each provider in its form, and one that does
-// not answer keeps nobody else from it.
+// TestConnectSeveral checks that each provider gets the same prompt and tools in its own form. A provider that does
+// not respond must not affect the others.
 func TestConnectSeveral(t *testing.T) {
 	keyless(t)
 	first, askedFirst := provider(t, answers(events, anthropicAnswer))
@@ -97,7 +97,7 @@ func TestConnectSeveral(t *testing.T) {
 	}
 }
 
-// TestConnectRequest: a body is sent as it is, byte for byte, to whom it is for.
+// TestConnectRequest checks that a body is sent unchanged, byte for byte, to the right host.
 func TestConnectRequest(t *testing.T) {
 	keyless(t)
 	url, requests := provider(t, answers(events, anthropicAnswer))
@@ -124,7 +124,7 @@ func TestConnectRequest(t *testing.T) {
 	}
 }
 
-// TestConnectWrong: command lines that ask nobody.
+// TestConnectWrong checks command lines that must not send a request.
 func TestConnectWrong(t *testing.T) {
 	keyless(t)
 	body := saved(t, "body.json", `{"model":"claude-x","messages":[]}`)
@@ -164,7 +164,7 @@ func TestConnectWrong(t *testing.T) {
 	}
 }
 
-// TestHostsPage: the page names every host, its variables, and no secret.
+// TestHostsPage checks that the help page has every host with its variables, and no secret.
 func TestHostsPage(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", canary)
 	got := command(t, nil, "help", "hosts")

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestConnectErrors: what providers say when they refuse, or break off, in their own words.
+// TestConnectErrors checks that the messages of providers are reported when they refuse a request or break off a
+// response.
 func TestConnectErrors(t *testing.T) {
 	keyless(t)
 	status := func(code int, kind, body string, header ...string) http.HandlerFunc {
@@ -80,8 +81,8 @@ func TestConnectErrors(t *testing.T) {
 	}
 }
 
-// TestConnectRecord: the recording holds the exchange, the request too, and opens as one; the key
-// is not in it, split or whole.
+// TestConnectRecord checks that the capture has the exchange with its request, and can be opened. The key must not
+// be in it, whether split or complete.
 func TestConnectRecord(t *testing.T) {
 	keyless(t)
 	url, _ := provider(t, func(w http.ResponseWriter, r *http.Request) {
@@ -120,12 +121,12 @@ func TestConnectRecord(t *testing.T) {
 	}
 }
 
-// TestConnectKeys: no key goes where none is needed, and one given by hand is enough.
+// TestConnectKeys checks that no key is sent if none is needed, and that a key in --header is sufficient.
 func TestConnectKeys(t *testing.T) {
 	keyless(t)
 	url, requests := provider(t, answers(events, anthropicAnswer))
 	for i, args := range [][]string{
-		{"anthropic", "--base-url", url, "hi"}, // on this machine
+		{"anthropic", "--base-url", url, "hi"}, // a host on this machine
 		{"anthropic", "--base-url", url, "--header", "X-Api-Key=" + canary, "hi"},
 	} {
 		got := command(t, nil, append([]string{"connect", "--format", "text"}, args...)...)
@@ -135,7 +136,7 @@ func TestConnectKeys(t *testing.T) {
 	}
 }
 
-// TestExposed: a key that others can read on its way is worth a word.
+// TestExposed checks that there is a warning if a key is sent unencrypted to another machine.
 func TestExposed(t *testing.T) {
 	keyless(t)
 	t.Setenv("ANTHROPIC_API_KEY", canary)

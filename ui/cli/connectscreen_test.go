@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// hanging answers with what begin says and no more, and tells when the client has left.
+// hanging returns a handler that writes begin and then waits. It reports when the client has left.
 func hanging(begin string, left chan<- struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", events)
@@ -31,7 +31,7 @@ func waitFor(t *testing.T, left <-chan struct{}) {
 	}
 }
 
-// TestConnectInterrupted: a signal cancels all requests, and what came is printed.
+// TestConnectInterrupted checks that a signal cancels all requests, and that the data up to then is printed.
 func TestConnectInterrupted(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		left := make(chan struct{}, 2)
@@ -53,8 +53,8 @@ func TestConnectInterrupted(t *testing.T) {
 	}
 }
 
-// TestConnectScreen: the answer is shown while it comes, leaving cancels the request, and that is
-// no failure.
+// TestConnectScreen checks that the response is shown while it arrives. Leaving the screen must cancel the request,
+// and that is not a failure.
 func TestConnectScreen(t *testing.T) {
 	left := make(chan struct{}, 1)
 	url, _ := provider(t, hanging(anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")], left))
@@ -69,7 +69,8 @@ func TestConnectScreen(t *testing.T) {
 	waitFor(t, left)
 }
 
-// TestConnectScreenError: the provider's words are on the screen, and on stderr once that is left.
+// TestConnectScreenError checks that the provider's message is on the screen, and on stderr after the screen is
+// closed.
 func TestConnectScreenError(t *testing.T) {
 	url, _ := provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -11,9 +11,7 @@ import (
 	"toolscope/ui"
 )
 
-// outcome is what a run of the command line left behind.
-
-// callJSON and turnJSON are the two kinds of lines of the machine contract.
+// callJSON and turnJSON are the two main kinds of jsonl lines.
 type callJSON struct {
 	Type, File, Dialect, ID, Name, Kind, Executor, Phase, Syntax, Status string
 	Turn, Call, Deltas                                                   int
@@ -82,7 +80,7 @@ type turnJSON struct {
 	Findings     []findingJSON
 }
 
-// turnLatencyJSON is when a turn reached its phases.
+// turnLatencyJSON has the times at which a turn reached its phases.
 type turnLatencyJSON struct {
 	Since      string
 	Headers    *float64 `json:"headers_ms"`
@@ -90,7 +88,7 @@ type turnLatencyJSON struct {
 	End        *float64 `json:"end_ms"`
 }
 
-// refusalJSON is why a request was refused.
+// refusalJSON describes why a request was refused.
 type refusalJSON struct {
 	Status                          int
 	Type, Reason, Words, Said, Path string
@@ -104,7 +102,7 @@ type illegalJSON struct {
 	Start, End           int
 }
 
-// executedJSON is a request to a tool's server, or a call that no server was asked to run.
+// executedJSON is a request to an MCP server, or a call without a tool run.
 type executedJSON struct {
 	Type, File, Server, From, Method, Tool, About, ID string
 	Joined, State, Args, Differs, Request, Error      string
@@ -151,7 +149,7 @@ type findingJSON struct {
 	} `json:"cache_break"`
 }
 
-// loopJSON is how often calls were repeated.
+// loopJSON has the number of times that calls were repeated.
 type loopJSON struct {
 	N, Period, Bytes int
 	Since            int     `json:"since_turn"`
@@ -163,7 +161,7 @@ type inTextJSON struct {
 	Offset         int
 }
 
-// decode reads the lines; one of no known kind, or with an unknown field, is an error.
+// decode parses the lines. A line of an unknown kind or with an unknown field is an error.
 func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 	t.Helper()
 	for line := range strings.Lines(o.stdout) {
@@ -275,8 +273,7 @@ func TestContractBytesThatAreNoText(t *testing.T) {
 	}
 }
 
-// TestContractRejectedCalls: what the provider threw away is no call of the wire, and is told on
-// the turn's line.
+// TestContractRejectedCalls checks that a discarded call has no line of its own, and is in the line of its turn.
 func TestContractRejectedCalls(t *testing.T) {
 	body := chat(`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL",` +
 		`"finishMessage":"Malformed function call: print(default_api.get_weather(city='Oslo')"}]}`)
@@ -294,7 +291,7 @@ func TestContractRejectedCalls(t *testing.T) {
 	}
 }
 
-// TestTimes: a capture's own times come through, in milliseconds.
+// TestTimes checks that a capture's own times are printed, in milliseconds.
 func TestTimes(t *testing.T) {
 	calls, turns := command(t, nil, "print", "--format", "jsonl", "demo/parallel.tsc").decode(t)
 	c := calls[0]
@@ -332,7 +329,7 @@ func TestExitCodes(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		code   int
-		stderr string // a part of it
+		stderr string // expected part of standard error
 	}{
 		{[]string{"print", file}, 0, ""},
 		{[]string{"open", file}, 0, ""},

@@ -12,8 +12,8 @@ import (
 	"toolscope/capture/formats"
 )
 
-// unmarked are shapes of logs whose words do not stand in the file as they are; split ones cut some
-// of them in two.
+// unmarked are shapes of logs in which the marks of responses are not visible in the file. split are shapes that
+// split some of these marks.
 var (
 	unmarked = []string{"journald json, bytes", "base64 in JSON", "whole text in base64"}
 	split    = []string{"pieces as they were read", "Kubernetes CRI, in parts"}
@@ -28,11 +28,11 @@ func counted(t *testing.T, text string) capture.FileSurvey {
 	return n
 }
 
-// TestCountIsOfAnswers: what is counted without reading is what is there when it is read.
+// TestCountIsOfAnswers checks that the count without decoding equals the number of responses that decoding finds.
 func TestCountIsOfAnswers(t *testing.T) {
 	for name, body := range logStreams(t) {
 		if strings.Contains(name, "/") {
-			continue // recorded ones are cut in any way, and ended twice
+			continue // recorded streams are cut in various ways, and some end twice
 		}
 		for _, s := range logShapes {
 			if !s.holds(body) {
@@ -58,7 +58,7 @@ func TestCountIsOfAnswers(t *testing.T) {
 	}
 }
 
-// TestPrintCount: --count says what it knows, and where it knows nothing, what does.
+// TestPrintCount checks that --count prints the numbers that it knows. If it knows none, it must give advice.
 func TestPrintCount(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.log": longStream(10), "b.log": "one\ntwo\n", "c.gz": "\x1f\x8b\x08something"} {

@@ -14,9 +14,9 @@ import (
 	"toolscope/ui"
 )
 
-// bugs are programs that panic somewhere, in their own words.
+// bugs are programs that panic at different places. The panic has hostile text.
 var bugs = map[string]struct {
-	keys string // what brings the panic about
+	keys string // keys that cause the panic
 	run  func() (ui.Options, capture.Source)
 }{
 	"the first View": {"", func() (ui.Options, capture.Source) {
@@ -36,7 +36,8 @@ var bugs = map[string]struct {
 	}},
 }
 
-// faulty is a clock that panics: in View when view is set, which update sets, or in Update at once.
+// faulty is a clock that panics. update makes it panic in Update at once. view makes it panic in View, and is set
+// during an update.
 type faulty struct{ view, update bool }
 
 func (f *faulty) Pause(bool) {
@@ -56,7 +57,7 @@ func (f *faulty) Paused() bool {
 func (f *faulty) SetSpeed(float64) {}
 func (f *faulty) Speed() float64   { return 1 }
 
-// endless is a source with one record, after which comes what then does, or nothing.
+// endless is a source with one record. It then calls then, if that is not nil, and never ends.
 func endless(then func()) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		yield(capture.Record{Exchange: 1, Data: chat(toolChunk(`{"a":1}`))}, nil)
@@ -67,7 +68,7 @@ func endless(then func()) capture.Source {
 	}
 }
 
-// runBug is the program with a bug.
+// runBug runs the program with a bug.
 func runBug(name string) int {
 	a := (&app{ending: newShutdown(), stdin: os.Stdin, output: os.Stdout, stderr: lineWriter{to: os.Stderr}}).linkParts()
 	o, src := bugs[name].run()
@@ -76,8 +77,8 @@ func runBug(name string) int {
 	return a.finishRun(a.runScreen(o, func() { in.fillFrom(src) }, catchSignals(a.ending), nil))
 }
 
-// TestPanics: wherever a bug shows, the terminal is as it was, and the stack is in a file that only
-// its owner can read.
+// TestPanics checks that after every panic the terminal is restored, and the stack is in a file that only its owner
+// can read.
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	for name, bug := range bugs {
@@ -116,7 +117,7 @@ func (p *console) wantStack(said string) {
 	}
 }
 
-// TestCrashReport: it tells what was done last, and neither secrets nor much of what a panic says.
+// TestCrashReport checks that the report has the latest keys, but no secrets, and only a part of a panic's message.
 func TestCrashReport(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	err := reportCrash(&ui.Crash{What: "bad " + canary + strings.Repeat(" text of the user", 100), Stack: []byte("goroutine 1"), RecentKeys: []string{"z  zoom the pane", "G  to the end"}})
@@ -135,7 +136,8 @@ func TestCrashReport(t *testing.T) {
 	}
 }
 
-// TestCrashReportAnywhere: where the folder of its own cannot be, the report is among temporary files.
+// TestCrashReportAnywhere checks that the report is written to the folder for temporary files if toolscope's own
+// folder can't be created.
 func TestCrashReportAnywhere(t *testing.T) {
 	taken, temporary := filepath.Join(t.TempDir(), "a file"), t.TempDir()
 	if err := os.WriteFile(taken, nil, 0o600); err != nil {

@@ -16,7 +16,7 @@ import (
 	"toolscope/stream"
 )
 
-// inspected is what a capture holds.
+// inspected returns an inspector that has read a capture.
 func inspected(t *testing.T, data []byte) *providers.Inspector {
 	t.Helper()
 	src, err := capture.Open(context.Background(), "-", capture.Options{Stdin: bytes.NewReader(data)})
@@ -30,7 +30,7 @@ func inspected(t *testing.T, data []byte) *providers.Inspector {
 	return in
 }
 
-// toldOf is what a session has of its turns and calls, without what somebody else's decoder may add
+// toldOf describes the turns and calls of a session. It leaves out the differences of a decoder in another package
 // where a stream breaks off.
 func toldOf(s *stream.Session) string {
 	var b strings.Builder
@@ -47,8 +47,8 @@ func toldOf(s *stream.Session) string {
 	return b.String()
 }
 
-// TestCutIsTheMoment: a capture that was cut at a delta opens with what the screen shows for a source
-// that ended there, of each delta of our demos.
+// TestCutIsTheMoment checks captures that are cut at each delta of the demo's captures. A cut capture must have the
+// same turns and calls as the view at that moment.
 func TestCutIsTheMoment(t *testing.T) {
 	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "early", "schema", "history"} {
 		whole := inspected(t, []byte(readDemo(t, name)))
@@ -70,7 +70,7 @@ func TestCutIsTheMoment(t *testing.T) {
 	}
 }
 
-// TestCut: what is cut opens with what was to be expected of it, and nobody but toolscope is blamed.
+// TestCut checks the contents of cut captures, and that only toolscope is at fault.
 func TestCut(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -105,7 +105,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutWrong: what cannot be cut is said, and nothing is written over.
+// TestCutWrong checks that impossible cuts are reported, and that no file is overwritten.
 func TestCutWrong(t *testing.T) {
 	file, there := saved(t, "p.tsc", readDemo(t, "parallel")), saved(t, "there.tsc", "mine")
 	for args, want := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCutLinesBlameNobody: a line of a log that stops in its midst may have been cut by who wrote the
-// log; the same bytes in a body of its own are the provider's.
+// TestCutLinesBlameNobody checks a log line that stops in the middle. The party at fault is unknown, because the
+// writer of the log may have cut the line. In a response body, the same bytes are the provider's fault.
 func TestCutLinesBlameNobody(t *testing.T) {
 	payloads := []string{
 		`{"type":"message_start","message":{"id":"msg_a","type":"message","role":"assistant","content":[],"model":"m"}}`,

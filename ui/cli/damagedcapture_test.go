@@ -11,8 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// The capture of a run is removed while nothing arrives: the status shows it in red, a command without a
-// screen prints it once, and the exit code is that of gaps.
+// TestRemovedCapture checks a capture that is removed while nothing arrives. The status line must show it in red. A
+// command without a screen must print it once, and its exit code must be the one for gaps.
 func TestRemovedCapture(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestAgentDatabases: databases of agents show the calls, their results, and which call was never finished.
+// TestAgentDatabases checks that agents' databases show the calls with their results, and the call that never
+// finished.
 func TestAgentDatabases(t *testing.T) {
 	for name, want := range map[string][]string{
 		"crush.db":  {`complete bash {"command":"ls"}`, `cut short bash {"command":"sle`},

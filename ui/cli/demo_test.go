@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDemos: each scenario shows what it says it shows.
+// TestDemos checks that each scenario shows what its caption describes.
 func TestDemos(t *testing.T) {
 	for name, wants := range map[string][]string{
 		"parallel":   {"complete      write_file", "complete      run_tests"},

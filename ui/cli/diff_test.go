@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// talk is a capture of chats: of each what the user says, the host, the model, and the arguments of
-// its one call, "" for none.
+// talk writes a capture of chats and returns its path. Each chat has the user's text, the host, the model, and the
+// arguments of its one call, or "" for no call.
 func talk(t *testing.T, name string, chats ...[4]string) string {
 	lines := []string{`{"toolscope":1}`}
 	for i, c := range chats {
@@ -25,7 +25,7 @@ func talk(t *testing.T, name string, chats ...[4]string) string {
 	return saved(t, name, strings.Join(lines, "\n")+"\n")
 }
 
-// TestDiffCodes: the exit code is like diff's, and what differs is said.
+// TestDiffCodes checks that the exit codes have the meanings of diff's, and that differences are printed.
 func TestDiffCodes(t *testing.T) {
 	lima := [4]string{"Lima?", "one.example", "m", `{"city":"Lima","days":5}`}
 	same := lima
@@ -37,15 +37,15 @@ func TestDiffCodes(t *testing.T) {
 	a := talk(t, "a.tsc", lima, oslo)
 	for _, c := range []struct {
 		code int
-		says string // on standard output, or else on standard error
+		says string // text on standard output, or else on standard error
 		args []string
 	}{
 		{0, "Both agree.", []string{a, a}},
 		{0, "≈  5.0", []string{talk(t, "l.tsc", lima), talk(t, "s.tsc", same)}},
 		{1, "1 field differs, 1 breaks the schema: o.tsc wrote .days as a string.", []string{talk(t, "l.tsc", lima), talk(t, "o.tsc", other)}},
-		{1, "≠  \"5\"  ! want integer", []string{a, talk(t, "o.tsc", oslo, other)}}, // by what was asked, not by place
+		{1, "≠  \"5\"  ! want integer", []string{a, talk(t, "o.tsc", oslo, other)}}, // matched by request
 		{1, "turn 1  m · 0 calls\n  has no partner", []string{a, talk(t, "w.tsc", words, lima, oslo)}},
-		{1, "wrote .city as \"Oslo\"", []string{talk(t, "l.tsc", lima), talk(t, "p.tsc", oslo)}}, // one of each belong together
+		{1, "wrote .city as \"Oslo\"", []string{talk(t, "l.tsc", lima), talk(t, "p.tsc", oslo)}}, // single turns match
 		{0, "All 3 agree.", []string{a, a, a}},
 		{0, "Both agree.", []string{a, a, "--turn", "2"}},
 		{2, "--turn 3: ", []string{a, a, "--turn", "3"}},
@@ -62,7 +62,7 @@ func TestDiffCodes(t *testing.T) {
 	}
 }
 
-// TestDiffJSON: the object of turns that belong together, and that of one alone.
+// TestDiffJSON checks the objects of matching turns and of a turn without a match.
 func TestDiffJSON(t *testing.T) {
 	a := talk(t, "a.tsc", [4]string{"Lima?", "one.example", "m", `{"city":"Lima","days":5}`}, [4]string{"Oslo?", "one.example", "m", `{}`})
 	b := talk(t, "b.tsc", [4]string{"Lima?", "two.example", "vendor/m", `{"city":"Lima","days":"5","x":[1]}`}, [4]string{"Rome?", "one.example", "m", ""})

@@ -11,26 +11,26 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// screen is what a terminal shows of what a program wrote to it. What the program should never
-// write it does not obey but lists.
+// screen is an emulated terminal. It shows the output of a program. Sequences that the program must never write are
+// not obeyed, but listed.
 type screen struct {
 	w, h     int
 	row, col int
 	cells    [][]cell
-	fg       string       // colour that text has now, #rrggbb, when it is a true colour
+	fg       string       // current colour of text, as #rrggbb, if it is a true colour
 	modes    map[int]bool // DEC private modes
-	saved    bool         // alternate scroll, as it was saved
-	entered  int          // times the alternate screen was entered
-	colours  int          // SGR that set a colour
-	queries  []string     // questions to the terminal
-	copied   []string     // what was put into the clipboard, in base64
+	saved    bool         // saved state of alternate scroll
+	entered  int          // number of times the alternate screen was entered
+	colours  int          // number of SGR sequences that set a colour
+	queries  []string     // queries of the terminal
+	copied   []string     // texts that were copied to the clipboard, in base64
 	bad      []string
 	parser   *ansi.Parser
 }
 
 type cell struct{ text, fg string }
 
-// Modes that the program may set, and what they are without it.
+// modeDefaults has the modes that the program may set, with their defaults.
 var modeDefaults = map[int]bool{
 	25: true, 1000: false, 1002: false, 1003: false, 1004: false, 1006: false, 1007: false, 1049: false, 2004: false,
 }
@@ -46,7 +46,7 @@ func newScreen(w, h int) *screen {
 		Execute:   s.execute,
 		HandleCsi: s.csi,
 		HandleEsc: func(cmd ansi.Cmd) {
-			if cmd.Final() != '\\' { // what ends a string, which was judged itself
+			if cmd.Final() != '\\' { // ends a string that was checked before
 				s.illegal("ESC %c", cmd.Final())
 			}
 		},
@@ -78,7 +78,7 @@ func (s *screen) write(p []byte) {
 	}
 }
 
-// resize keeps what is on the screen as far as there is room.
+// resize changes the size and keeps the part of the content that fits.
 func (s *screen) resize(w, h int) {
 	old := s.cells
 	s.w, s.h = w, h
@@ -97,7 +97,7 @@ func (s *screen) print(r rune) {
 		s.illegal("%U", r)
 	}
 	width := ansi.StringWidth(string(r))
-	if width == 0 { // a mark: it lands on what was drawn before it
+	if width == 0 { // a combining mark, which applies to the cell before it
 		if s.col > 0 {
 			s.cells[s.row][s.col-1].text += string(r)
 		}
@@ -119,8 +119,8 @@ func (s *screen) print(r rune) {
 	s.col = min(s.col+width, s.w)
 }
 
-// invisible reports whether a terminal would not show r, or show it somewhere else. It is a list of
-// its own, so that it can disagree with the sanitiser's.
+// invisible reports whether a terminal would not show r, or would show it at another place. The list is independent
+// of the sanitiser's list, so that the two can disagree.
 func invisible(r rune) bool {
 	return r == unicode.ReplacementChar ||
 		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp,
@@ -198,7 +198,7 @@ func (s *screen) setMode(mode int, on bool, params ansi.Params) {
 	}
 }
 
-// erase clears from the cursor on (0), up to it (1), or all (2) of the line or screen.
+// erase clears the line or the screen: from the cursor to the end (0), up to the cursor (1), or completely (2).
 func (s *screen) erase(what byte, part int) {
 	from, to := 0, s.w
 	if part == 0 {
@@ -214,7 +214,7 @@ func (s *screen) erase(what byte, part int) {
 	}
 }
 
-// sgr takes notice of colours; attributes are free.
+// sgr tracks colours. It ignores other attributes.
 func (s *screen) sgr(params ansi.Params) {
 	n := make([]int, len(params))
 	for i := range params {
@@ -234,7 +234,7 @@ func (s *screen) sgr(params ansi.Params) {
 	}
 }
 
-// lines is the text of each row.
+// lines returns the text of each row.
 func (s *screen) lines() []string {
 	var all []string
 	for _, row := range s.cells {
@@ -250,8 +250,8 @@ func (s *screen) lines() []string {
 	return all
 }
 
-// whole reports whether a frame was written to its end: Bubble Tea leaves the cursor at the start
-// of the last row.
+// whole reports whether a frame was written completely. Bubble Tea leaves the cursor at the start of the last row
+// after a frame.
 func (s *screen) whole() bool { return s.row == s.h-1 && s.col == 0 }
 
 func (s *screen) text() string { return strings.Join(s.lines(), "\n") }

@@ -8,8 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// session is a recording of a server that is spoken with over standard streams: lines of the client
-// begin with "<", those of the server with ">", one each millisecond.
+// serverRecording writes a capture of an MCP server over standard streams and returns its path. Lines of the client
+// begin with "<", and lines of the server with ">". They are one millisecond apart.
 func serverRecording(t *testing.T, script string) string {
 	t.Helper()
 	text, err := capture.EncodeHeader(time.Unix(0, 0), "toolscope mcp")
@@ -49,7 +49,7 @@ const serverSession = `
 	stderr: oops
 	<{"method":"tools/call","params":{"name":"late"},"jsonrpc":"2.0","id":3}`
 
-// TestPrintServer: a recording of a server alone is told request by request, and has no turns.
+// TestPrintServer checks that a capture with only a server is printed request by request, and has no turns.
 func TestPrintServer(t *testing.T) {
 	path := serverRecording(t, serverSession)
 	out := command(t, nil, "print", path)

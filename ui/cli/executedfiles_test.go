@@ -12,8 +12,8 @@ import (
 	"toolscope/providers"
 )
 
-// TestExecutedFiles: of each recording in testdata/executed what was found of who ran tools, and how
-// each request was joined, is what want.txt says. Those called trap… must be silent.
+// TestExecutedFiles compares each capture in testdata/executed with want.txt: the tool runs, and how each request
+// was matched. Captures named trap… must have no findings.
 func TestExecutedFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/executed/*.tsc")
 	if err != nil || len(files) < 25 {
@@ -77,8 +77,8 @@ func objects(t *testing.T, out outcome) (all []map[string]any) {
 	return all
 }
 
-// TestExecutedRun: a recording of a model and one of a server, each with its own clock, are read as one
-// run, be they named or in a directory: what is found is what is found where both are in one file.
+// TestExecutedRun checks that a model's capture and a server's capture, each with its own clock, are read as one
+// run. They can be named or in a directory. The findings must be the same as in a single file with both.
 func TestExecutedRun(t *testing.T) {
 	for name, code := range map[string]string{"early": "EXEC_EARLY", "not": "EXEC_NOT"} {
 		dir := "testdata/executedruns/" + name
@@ -106,8 +106,8 @@ func TestExecutedRun(t *testing.T) {
 	}
 }
 
-// TestExecutedAgain: what was said to servers is there when an exchange is read again, at the same
-// moments, and in what is saved of a moment.
+// TestExecutedAgain checks that the data of servers is the same when an exchange is read again, and in a saved
+// view.
 func TestExecutedAgain(t *testing.T) {
 	in := new(providers.Inspector)
 	for _, r := range demoRecords(t, "executed") {

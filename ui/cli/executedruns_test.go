@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestExecutedStrangers: of recordings that have nothing to do with each other, as of two machines, nothing
-// is found beside each other that is not found of each alone.
+// TestExecutedStrangers checks unrelated captures, e.g. of two machines. Read together, they must have no more
+// findings than each has alone.
 func TestExecutedStrangers(t *testing.T) {
 	files, err := filepath.Glob("testdata/executed/*.tsc")
 	if err != nil || len(files) < 25 {

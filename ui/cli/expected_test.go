@@ -13,7 +13,7 @@ import (
 	"toolscope/providers"
 )
 
-// expectation is one line of a corpus's EXPECTED.jsonl: the calls an independent reader found in a
+// expectation is a line of a corpus's EXPECTED.jsonl. It has the calls that an independent reader found in a
 // recorded stream.
 type expectation struct {
 	File, Dialect string
@@ -25,13 +25,14 @@ type expectation struct {
 		Raw            string `json:"arguments_raw"`
 		Value          any    `json:"arguments_json"`
 		IsObject       bool   `json:"arguments_object"`
-		IsText         bool   `json:"arguments_text"` // a program, a patch: no JSON by design
-		Status         string // the item's own
+		IsText         bool   `json:"arguments_text"` // the arguments are not JSON by design, e.g. a program or a patch
+		Status         string // status of the item itself
 		Complete       bool
 	}
 }
 
-// dialectOf is the dialect that reads what the corpus sorts by provider, "" if none does.
+// dialectOf returns the protocol for a folder of the corpus, which is sorted by provider. It returns "" if no
+// protocol reads the folder.
 func dialectOf(folder string) string {
 	switch folder {
 	case "mistral":
@@ -47,8 +48,7 @@ func dialectOf(folder string) string {
 	return ""
 }
 
-// TestExpected compares `print --format jsonl` with every expectation of the corpus that a known
-// dialect reads.
+// TestExpected compares `print --format jsonl` with every expectation of the corpus whose protocol is known.
 func TestExpected(t *testing.T) {
 	corpus := os.Getenv("TOOLSCOPE_CORPUS")
 	if corpus == "" {
@@ -94,8 +94,8 @@ func (e expectation) compare(t *testing.T, dialect, file string) {
 		raw, status := got.Raw, got.Status
 		switch {
 		case want.IsObject && raw == "" && want.Raw == "{}" && status == "no arguments":
-			// Where arguments are an object and the field is absent, the reader that expects {}
-			// tells what is meant, we tell what came: no bytes.
+			// If arguments are an object and the field is absent, the other reader expects {}, the meaning.
+			// toolscope reports the bytes that arrived: none.
 			raw, status = want.Raw, "complete"
 		case want.IsObject:
 			raw = compact(t, raw)
@@ -107,20 +107,20 @@ func (e expectation) compare(t *testing.T, dialect, file string) {
 			same(t, i, "no arguments", got.Status == "no arguments", e.Finish != "length" && e.Ended)
 		case isObject:
 			same(t, i, "value", reflect.DeepEqual(got.Arguments, any(value)), true)
-			whole := want.IsObject || want.Complete // what happens afterwards does not undo it
+			whole := want.IsObject || want.Complete // later events do not change this
 			same(t, i, "complete", status == "complete", whole || e.Finish != nil && e.Ended)
 		default:
 			same(t, i, "complete", got.Status == "complete", want.IsText)
 			same(t, i, "parsed", got.Arguments, nil)
 		}
-		if want.Complete && want.Status != "incomplete" { // which is sealed, and overruled by the limit
+		if want.Complete && want.Status != "incomplete" { // final, but the limit takes precedence
 			same(t, i, "phase", got.Phase, "sealed")
 		}
 	}
 	last := turns[len(turns)-1]
 	finish := ""
 	if e.Finish != nil {
-		finish = fmt.Sprint(e.Finish) // a word, or the number of one
+		finish = fmt.Sprint(e.Finish) // a word, or the number of a word
 	}
 	same(t, -1, "finish", last.Finish, finish)
 	if len(e.Errors) > 0 || !e.Ended {

@@ -8,7 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestFindingsHelp: the page has every code with its grades and its culprit, and fits a terminal.
+// TestFindingsHelp checks that the help page has every code with its severities and its party at fault, and fits a
+// terminal.
 func TestFindingsHelp(t *testing.T) {
 	out := command(t, nil, "help", "findings").stdout
 	wantNarrow(t, out)
@@ -25,7 +26,7 @@ func TestFindingsHelp(t *testing.T) {
 	}
 }
 
-// TestExplain: each code is told in full, however it is written.
+// TestExplain checks that each code is explained in full, in upper and lower case.
 func TestExplain(t *testing.T) {
 	for _, d := range providers.Findings() {
 		got := command(t, nil, "explain", strings.ToLower(d.Code))
@@ -68,7 +69,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestCulprits: a finding names who did it.
+// TestCulprits checks that every finding names a party at fault.
 func TestCulprits(t *testing.T) {
 	calls, turns := command(t, nil, "print", "--format", "jsonl", "testdata/malformed.sse").decode(t)
 	got := map[string]string{}

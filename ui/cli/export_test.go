@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// twoTurns is a capture of our own with two exchanges, the first of which carries a key.
+// twoTurns writes a capture with two exchanges and returns its path. The first exchange contains a key.
 func twoTurns(t *testing.T) string {
 	t.Helper()
 	return saved(t, "two.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
@@ -48,7 +48,7 @@ func TestExportFlags(t *testing.T) {
 	}
 }
 
-// TestExportChooses: what is chosen is what print has of it, and nothing else.
+// TestExportChooses checks that the export of selected turns and calls has the same lines as print, and no others.
 func TestExportChooses(t *testing.T) {
 	file := twoTurns(t)
 	all := command(t, nil, "print", "--format", "jsonl", file).stdout
@@ -69,7 +69,7 @@ func TestExportChooses(t *testing.T) {
 	}
 }
 
-// TestExportIntoFile: nothing is written over but what may be, and of what fails nothing is left.
+// TestExportIntoFile checks that no file is overwritten without --force. After a failure, no file must remain.
 func TestExportIntoFile(t *testing.T) {
 	file, dir := twoTurns(t), t.TempDir()
 	to := filepath.Join(dir, "out.jsonl")
@@ -112,7 +112,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestExportRedacts: an opened capture goes out as it is, or without its keys.
+// TestExportRedacts checks that a capture is exported unchanged, or without its keys.
 func TestExportRedacts(t *testing.T) {
 	file := twoTurns(t)
 	whole := command(t, nil, "export", file, "--as", "capture").stdout

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHARAgain: an archive that is opened has the calls of what it was made of, findings included.
+// TestHARAgain checks that an exported archive has the same calls and findings as its source.
 func TestHARAgain(t *testing.T) {
 	for _, s := range scenarios {
 		file := saved(t, s.name+".tsc", readDemo(t, s.name))
@@ -22,8 +22,8 @@ func TestHARAgain(t *testing.T) {
 	}
 }
 
-// summaries are the calls of a file, in the order of the alphabet: an archive has no times by which
-// pieces of responses could take turns.
+// summaries returns the calls of a file, sorted. An archive has no times for single chunks, so the order of
+// parallel responses is unknown.
 func summaries(t *testing.T, file string) (all []string) {
 	t.Helper()
 	calls, _ := command(t, nil, "print", "--format", "jsonl", file).decode(t)

@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// A tag is an element of a page as it was written.
+// A tag is an element of an HTML page.
 type tag struct {
 	name, id, class string
 	attrs           map[string]string
-	text            string // all of it, of what is inside too
+	text            string // text of the element and of all elements inside it
 }
 
-// tagsOf reads a page, which must be well-formed: every element is closed where it should be.
+// tagsOf parses a page. The page must be well-formed: every element is closed at the right place.
 func tagsOf(t *testing.T, text string) (all []*tag) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(alone.ReplaceAllString(text, "$0</$1>")))
@@ -51,10 +51,10 @@ func tagsOf(t *testing.T, text string) (all []*tag) {
 	}
 }
 
-// alone are the elements that have no end.
+// alone matches the elements that have no end tag.
 var alone = regexp.MustCompile(`<(meta|br)\b[^>]*>`)
 
-// checkPage: a page brings all it needs, runs nothing, and its links lead somewhere.
+// checkPage checks that a page loads nothing, runs no code, and has valid links.
 func checkPage(t *testing.T, text string) []*tag {
 	t.Helper()
 	all := tagsOf(t, text)
@@ -100,7 +100,7 @@ func only(t *testing.T, all []*tag, name string) *tag {
 	return all[i]
 }
 
-// TestExportHTML: of each capture of the demo a page says what print does.
+// TestExportHTML checks that the page of each capture of the demo has the same facts as print.
 func TestExportHTML(t *testing.T) {
 	files, err := filepath.Glob("demo/*.tsc")
 	if err != nil || len(files) == 0 {
@@ -145,10 +145,10 @@ func elements(all []*tag, name string) (found []*tag) {
 	return found
 }
 
-// squeezed is text without blanks.
+// squeezed returns text without blanks.
 func squeezed(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// TestHTMLOutline: what stands where, of a call that is malformed.
+// TestHTMLOutline checks the order of the elements for a malformed call.
 func TestHTMLOutline(t *testing.T) {
 	var got []string
 	for _, e := range checkPage(t, command(t, nil, "export", "demo/malformed.tsc", "--as", "html").stdout) {
@@ -170,7 +170,7 @@ func TestHTMLOutline(t *testing.T) {
 	}
 }
 
-// TestHTMLHostile: what came from outside is text and nothing else, wherever it stands.
+// TestHTMLHostile checks that text from outside is always written as text, at every place.
 func TestHTMLHostile(t *testing.T) {
 	const evil = `</pre></style></title>"'><script>alert(1)</script><img src=x onerror=y>&lt;` + "\x1b]0;x\a\u202e"
 	args := `{"` + `k</span><b>` + `":"<script>` + `","n":1}<i>`
@@ -194,7 +194,7 @@ func TestHTMLHostile(t *testing.T) {
 	}
 }
 
-// TestHTMLChooses: one turn, one call, and no keys.
+// TestHTMLChooses checks a page of one turn, of one call, and without keys.
 func TestHTMLChooses(t *testing.T) {
 	file := twoTurns(t)
 	one := command(t, nil, "export", file, "--as", "html", "--turn", "2")

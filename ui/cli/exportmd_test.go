@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMarkdownVerdict: a report begins with what is wrong and who caused it, and has the callout, the sign under the wrong
-// byte, and the file. A call with nothing wrong blames nobody.
+// TestMarkdownVerdict checks that a report begins with the problem and the party at fault. It must have the
+// callout, the sign under the wrong byte, and the file. A call without problems has no party at fault.
 func TestMarkdownVerdict(t *testing.T) {
 	savedDemo(t)
 	for name, want := range map[string][]string{
@@ -28,8 +28,8 @@ func TestMarkdownVerdict(t *testing.T) {
 	}
 }
 
-// TestPageVerdict: the heading of a turn counts its calls that are not in order, in the role of the worst, and a call says
-// who caused that. A page of healthy calls has nothing bad.
+// TestPageVerdict checks that the heading of a turn counts its calls with problems, in the role of the worst call,
+// and that a call names the party at fault. A page of calls without problems must not have the role Bad.
 func TestPageVerdict(t *testing.T) {
 	savedDemo(t)
 	for name, want := range map[string][]string{

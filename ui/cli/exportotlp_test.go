@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOTLP: turns are spans, and calls are spans below them
-// that lie within them.
+// TestOTLP checks that turns become spans, and that the spans of calls are their children and lie within their
+// times.
 func TestOTLP(t *testing.T) {
 	out := command(t, nil, "export", saved(t, "h.tsc", readDemo(t, "history")), "--as", "otlp")
 	if out.code != 0 || out.stderr != "" {
@@ -51,7 +51,7 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
-// TestMarkdownReport: a report names what is wrong, and shows the bytes that say so.
+// TestMarkdownReport checks that a report names the problem and shows the bytes that prove it.
 func TestMarkdownReport(t *testing.T) {
 	file := saved(t, "m.tsc", readDemo(t, "malformed"))
 	out := command(t, nil, "export", file, "--as", "md")
@@ -65,7 +65,7 @@ func TestMarkdownReport(t *testing.T) {
 	}
 }
 
-// TestSVG: the picture is sound XML, says in words what it shows, and runs nothing.
+// TestSVG checks that the picture is valid XML, describes its contents in words, and runs no code.
 func TestSVG(t *testing.T) {
 	for _, name := range []string{"parallel", "malformed"} {
 		out := command(t, nil, "export", saved(t, name+".tsc", readDemo(t, name)), "--as", "svg")

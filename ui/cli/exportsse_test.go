@@ -10,7 +10,7 @@ import (
 	"toolscope/providers"
 )
 
-// foundIn are the findings that print has of an input, by turn and call.
+// foundIn returns the findings that print reports for an input, by turn and call.
 func foundIn(t *testing.T, text []byte, flags ...string) (codes []string, calls []callJSON) {
 	t.Helper()
 	calls, turns := command(t, text, append([]string{"print", "--format", "jsonl", "-"}, flags...)...).decode(t)
@@ -27,7 +27,7 @@ func foundIn(t *testing.T, text []byte, flags ...string) (codes []string, calls 
 	return codes, calls
 }
 
-// longTexts are the strings in a JSON value that are long enough not to be there by chance.
+// longTexts returns the strings in a JSON value that are too long to occur by chance.
 func longTexts(v any) (all []string) {
 	switch v := v.(type) {
 	case string:
@@ -46,8 +46,8 @@ func longTexts(v any) (all []string) {
 	return all
 }
 
-// wantRepro: a repro of a file is malformed in the same way, as long, and tells nothing of what
-// calls are of.
+// wantRepro checks the repro of a file. It must be malformed in the same way, have the same length, and contain
+// none of the contents of calls.
 func wantRepro(t *testing.T, file string) {
 	t.Helper()
 	body := read(t, file)
@@ -89,7 +89,7 @@ func TestReproCorpus(t *testing.T) {
 	}
 }
 
-// TestReproDemos makes repros of our own captures, whose responses are taken out first.
+// TestReproDemos checks the repros of the demo's captures. The responses are first extracted from the captures.
 func TestReproDemos(t *testing.T) {
 	seen := 0
 	for _, s := range scenarios {
@@ -126,7 +126,7 @@ func readDemo(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestReproTells: what the bytes alone do not show is said.
+// TestReproTells checks that facts that are not visible in the bytes alone are reported.
 func TestReproTells(t *testing.T) {
 	out := command(t, nil, "export", saved(t, "s.tsc", readDemo(t, "schema")), "--as", "sse")
 	if out.code != 0 || !strings.Contains(out.stderr, "the response's bytes, and so the repro, don't contain") || !strings.Contains(out.stderr, "SCHEMA_ENUM") {

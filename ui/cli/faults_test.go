@@ -10,8 +10,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestProxyFault: the client gets what was asked for, and the provider's own is printed, with who
-// bent it.
+// TestProxyFault checks that the client gets the response with the injected fault. The provider's response is
+// printed, and the finding names toolscope.
 func TestProxyFault(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	p := proxied(t, "--to", upstream, "--fault", "empty-args", "--headless", "--format", "jsonl", "--no-record")

@@ -18,14 +18,13 @@ import (
 
 const film = "../../.github/film.svg"
 
-// frameTime is how long a frame of the film stands, lastTime how long the last one does.
+// frameTime is the time for which a frame of the film is visible. lastTime is the time for the last frame.
 const (
 	frameTime = 120 * time.Millisecond
 	lastTime  = 3 * time.Second
 )
 
-// TestFilm holds the README's film against the program: frames of the demo, drawn by the program
-// itself. Renew it with -update.
+// TestFilm compares the README's film with frames of the demo that the program draws. -update renews the film.
 func TestFilm(t *testing.T) {
 	got := animated(demoFrames(t, 100, 24))
 	looksAs(t, film, got, "Film")
@@ -34,7 +33,7 @@ func TestFilm(t *testing.T) {
 	}
 }
 
-// demoFrames is the screen while a call that goes wrong and two that do not stream in.
+// demoFrames returns frames of the screen while a malformed call and two complete calls arrive.
 func demoFrames(t *testing.T, w, h int) (frames []string) {
 	in := fileInbox()
 	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: in, Theme: themes.Default(true), Depth: termenv.TrueColor, Now: noon})
@@ -55,10 +54,10 @@ func demoFrames(t *testing.T, w, h int) (frames []string) {
 	return frames
 }
 
-// noon is a clock that stands, so that a picture does not depend on how fast it is made.
+// noon is a clock with a constant time, so that a picture does not depend on the speed of the machine.
 func noon() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
-// shot is the screen with all that has come, as one frame more if it is another one.
+// shot draws the screen with all records so far. It appends a frame if the screen has changed.
 func shot(m tea.Model, in *screenInbox, frames []string) (tea.Model, []string) {
 	for in.Waiting() > 0 {
 		m, _ = m.Update(m.Init()())
@@ -69,8 +68,8 @@ func shot(m tea.Model, in *screenInbox, frames []string) (tea.Model, []string) {
 	return m, frames
 }
 
-// animated draws frames as one picture that moves: each line of the screen is drawn once for the
-// time that it stands unchanged. Who wants no motion sees the last frame.
+// animated returns frames as one animated picture. Each line of the screen is drawn once for the time in which it
+// does not change. Readers with reduced motion see the last frame.
 func animated(frames []string) string {
 	var b, styles strings.Builder
 	height := strings.Count(frames[0], "\n") + 1

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestFlagTexts: every flag has a description, and a METAVAR unless it is a switch; every command has an
-// example and a detailed text.
+// TestFlagTexts checks that every flag has a description, and a METAVAR unless it is a switch. Every command must
+// have an example and a detailed text.
 func TestFlagTexts(t *testing.T) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {
@@ -34,7 +34,7 @@ func TestFlagTexts(t *testing.T) {
 	check(new(app).linkParts().rootCommand())
 }
 
-// TestRootHelp: the help of the program fits on a page.
+// TestRootHelp checks that the help of the program fits on one page.
 func TestRootHelp(t *testing.T) {
 	out := command(t, nil, "--help").stdout
 	if n := strings.Count(out, "\n"); n > 60 {

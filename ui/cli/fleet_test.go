@@ -19,7 +19,7 @@ import (
 	"toolscope/capture/redact"
 )
 
-// aHub is one in this process, and where its files are.
+// aHub starts a hub in this process and returns its URL and the folder of its files.
 func aHub(t *testing.T, listen string) (url, store string) {
 	t.Helper()
 	store = t.TempDir()
@@ -79,8 +79,8 @@ func TestFleetRefused(t *testing.T) {
 	}
 }
 
-// TestPublish: what a proxy sends to a hub is what it would have recorded, without the secrets, and
-// is read there as a file is.
+// TestPublish checks that a proxy sends the same data to a hub as to a capture, without secrets. The hub can be
+// read like a file.
 func TestPublish(t *testing.T) {
 	url, store := aHub(t, "127.0.0.1:0")
 	const key, word = "sk-ant-api03-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZg", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -137,8 +137,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestPublishNoHub: a proxy without its hub listens at once, says so in a moment, and at the end what
-// waits.
+// TestPublishNoHub checks that a proxy without its hub listens at once. It reports the problem soon, and at the end
+// the unsent data.
 func TestPublishNoHub(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -172,7 +172,7 @@ func TestPublishNoHub(t *testing.T) {
 	p.ended(syscall.SIGTERM)
 }
 
-// TestPrintGaps: what never came has print end with 3, and check with 2.
+// TestPrintGaps checks that missing data makes print end with 3, and check with 2.
 func TestPrintGaps(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -210,8 +210,8 @@ func TestPrintGaps(t *testing.T) {
 	}
 }
 
-// TestNewKey: a key goes into a file that only its owner can read, never over another one, and with
-// it one gets into a hub that knows its public half.
+// TestNewKey checks that a key is written to a new file that only its owner can read. The key must give access to a
+// hub that has its public half.
 func TestNewKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "web1.nk")
 	got := command(t, nil, "hub", "--new-key", file)

@@ -21,7 +21,7 @@ import (
 	"toolscope/capture/redact"
 )
 
-// spent is the time of processors that a process has used, and the most memory that it had, in bytes.
+// spent returns the processor time of a process, and its maximum memory in bytes.
 func spent(t *testing.T, pid int) (used time.Duration, peak int64) {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -37,7 +37,7 @@ func spent(t *testing.T, pid int) (used time.Duration, peak int64) {
 	return time.Duration(user+system) * 10 * time.Millisecond, peak << 10
 }
 
-// agents are 100 publishers of 1,000 records a second each, until the context ends. stop waits for them.
+// agents starts 100 publishers, each with 1,000 records a second, until the context ends. stop waits for them.
 func agents(t *testing.T, ctx context.Context, url string) (stop func()) {
 	t.Helper()
 	const tick, perTick = 10 * time.Millisecond, 10
@@ -77,8 +77,8 @@ func agents(t *testing.T, ctx context.Context, url string) (stop func()) {
 	return all.Wait
 }
 
-// TestFleetScreen is the program that watches a hub in a terminal, while 100 machines send 1,000
-// records a second each: keys are answered, nothing is lost, and it keeps up. How fast that was is told.
+// TestFleetScreen runs the program on a terminal while 100 machines send 1,000 records a second each. It checks
+// that keys work, that no data is lost, and that the screen keeps up. It logs the speed.
 func TestFleetScreen(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")

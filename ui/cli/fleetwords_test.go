@@ -15,7 +15,8 @@ import (
 	"toolscope/providers"
 )
 
-// TestStateWords: what is wrong is an alarm, once and with what it is; how things are is said beside it.
+// TestStateWords checks that each problem is an alarm that occurs once and names its subject. Other facts are
+// notes.
 func TestStateWords(t *testing.T) {
 	for _, c := range []struct {
 		state fleet.State
@@ -48,7 +49,8 @@ func TestStateWords(t *testing.T) {
 	}
 }
 
-// TestTwoHubs: of several hubs each word says which it is of; a machine that sends to both has one row.
+// TestTwoHubs checks that with several hubs each note names its hub. A machine that publishes to both hubs has one
+// row.
 func TestTwoHubs(t *testing.T) {
 	a := (&app{}).linkParts()
 	keep := redact.KeepAll()
@@ -91,8 +93,8 @@ func TestTwoHubs(t *testing.T) {
 	}
 }
 
-// TestFollowedNone: where nothing came of what was followed it is said of which, if that is one, and a time in which
-// nothing came is no failure; nor is it one that no call was found.
+// TestFollowedNone checks the note about a followed source without data. It names the source if there is only one.
+// A period without data is not a failure, and neither is an index without matching calls.
 func TestFollowedNone(t *testing.T) {
 	for _, c := range []struct {
 		paths []string

@@ -20,7 +20,7 @@ import (
 	"toolscope/providers"
 )
 
-// longAnswer is an answer with a call of about so many bytes, which no other has.
+// longAnswer returns a response with a call of about the given size. The call is unique.
 func longAnswer(n, size int) string {
 	const delta = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"%s\"}}\n\n"
 	begin, end, _ := strings.Cut(anthropicAnswer, "event: content_block_delta")
@@ -35,9 +35,9 @@ func longAnswer(n, size int) string {
 	return text.String() + end
 }
 
-// flooded is a proxy through which so many answers have gone, while nobody took what it had to
-// tell: half of them before anything was passed on, and half while nothing was shown or written. Of
-// each half, all have begun before any goes on.
+// flooded runs a proxy through which the given number of responses pass while its records are not read. The first
+// half passes before any records are passed on, the second half while nothing is shown or written. In each half,
+// all responses begin before any continues.
 func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *liveInput, disk *gatedDisk) {
 	t.Helper()
 	var begun [2]sync.WaitGroup
@@ -111,8 +111,8 @@ func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *l
 	return a, so, l, disk
 }
 
-// TestFlood: whoever looks is far too slow. The traffic is what it was, each turn has its line, and
-// no call is called malformed for what was missed of it.
+// TestFlood checks that slow readers do not affect the traffic. Each turn has its line. No call is reported as
+// malformed because toolscope missed bytes.
 func TestFlood(t *testing.T) {
 	const exchanges, size = 40, 60_000
 	for _, format := range []string{"text", "jsonl"} {
@@ -138,7 +138,7 @@ func TestFlood(t *testing.T) {
 
 var turnTitle = regexp.MustCompile(`(?m)^\S+  turn \d+`)
 
-// wantNothingFalse looks at what was printed of a flood.
+// wantNothingFalse checks that the printed output of a flood has no false findings.
 func wantNothingFalse(t *testing.T, exchanges int, format, printed string) {
 	t.Helper()
 	if format == "text" {
@@ -157,8 +157,8 @@ func wantNothingFalse(t *testing.T, exchanges int, format, printed string) {
 	}
 }
 
-// wantPlaces checks that what was recorded of each answer is that answer, but for what is said to
-// be missing, where it is said.
+// wantPlaces checks that the recorded bytes of each response are bytes of that response. Missing bytes must be
+// marked at the right place.
 func wantPlaces(t *testing.T, recs []capture.Record, size int) {
 	t.Helper()
 	at, answer := map[int]int{}, map[int]string{}

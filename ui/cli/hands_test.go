@@ -16,13 +16,13 @@ import (
 	"toolscope/ui"
 )
 
-// reproOfTurn is the repro of a turn of the demo, as a command writes it.
+// reproOfTurn returns the repro of a turn of the demo, as a command writes it.
 func reproOfTurn(t *testing.T, turn int32) string {
 	return command(t, nil, "export", "demo/history.tsc", "--as", "sse", "--turn", fmt.Sprint(turn+1)).stdout
 }
 
-// TestTakings: the machine's line is the one that print writes, the command has the request's bytes
-// and no secret, the report names the call, and the repro is that of export.
+// TestTakings checks the forms for copying. The JSON line equals print's, the curl command has the request's bytes
+// and no secret, the report names the call, and the repro equals export's.
 func TestTakings(t *testing.T) {
 	data, err := demos.ReadFile("demo/history.tsc")
 	if err != nil {
@@ -50,7 +50,7 @@ func TestTakings(t *testing.T) {
 				switch {
 				case err != nil:
 					t.Errorf("%s of %s: %v", f.What, c.Name, err)
-				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"result":`)[0]): // its result came later
+				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"result":`)[0]): // its result arrived later
 					t.Errorf("print writes nothing like %s\n%s", got, printed)
 				case f.Key == "c" && (!bytes.HasPrefix(got, []byte("curl -N 'http")) || bytes.Contains(got, []byte("[redacted:"))):
 					t.Errorf("the request as a command: %s", got)
@@ -67,8 +67,8 @@ func TestTakings(t *testing.T) {
 	}
 }
 
-// TestPipeTo: a command gets the bytes; how it failed, and how much of what it printed is not there,
-// is said.
+// TestPipeTo checks that a command receives the bytes. Its failure is reported, and so is the amount of output that
+// is not shown.
 func TestPipeTo(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
 	for _, c := range []struct{ command, prints, err string }{
@@ -92,7 +92,8 @@ func TestPipeTo(t *testing.T) {
 	}
 }
 
-// TestEdit: the editor has the text in a file for its owner alone, which goes with it.
+// TestEdit checks that the editor gets the text in a file that only its owner can read. The file is removed
+// afterwards.
 func TestEdit(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "cat -n")
@@ -121,8 +122,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestThemeIsKept: a theme that was saved is used where none is asked for, and one that is no theme
-// any more is not.
+// TestThemeIsKept checks that a saved theme is used if no theme is given. A name that is no longer a theme is
+// ignored.
 func TestThemeIsKept(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, c := range []struct{ saved, asked, want string }{
@@ -138,7 +139,7 @@ func TestThemeIsKept(t *testing.T) {
 	}
 }
 
-// TestEditorHasTheTerminal: an editor that is given what the screen is written to gets the terminal.
+// TestEditorHasTheTerminal checks that an editor whose output is the screen's writer gets the terminal itself.
 func TestEditorHasTheTerminal(t *testing.T) {
 	run := new(exec.Cmd)
 	editor{run}.SetStdout(&cellDiffWriter{stdStream: newStdWriter(os.Stdout, "standard output", newShutdown())})

@@ -19,7 +19,7 @@ import (
 	"toolscope/providers/host"
 )
 
-// outcome is what a run of the command line left.
+// outcome is the result of a run of the command line.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -42,7 +42,7 @@ func command(t *testing.T, stdin []byte, args ...string) outcome {
 	return outcome{code, contents(t, out), contents(t, errs)}
 }
 
-// appOf is the program in this process; so is what it has written and its exit code.
+// appOf returns the program in this process. so returns its output and its exit code.
 func appOf(t *testing.T) (a *app, so func() outcome) {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func contents(t *testing.T, f *os.File) string {
 	return string(b)
 }
 
-// chat makes a Chat Completions stream of data lines.
+// chat returns a Chat Completions stream with these data lines.
 func chat(chunks ...string) []byte {
 	var b bytes.Buffer
 	for _, c := range chunks {
@@ -91,14 +91,14 @@ const finishChunk = `{"id":"c1","model":"gpt-x","choices":[{"index":0,"delta":{}
 
 const canary = "sk-ant-canary-0123456789abcdef"
 
-// asked is what a provider was asked.
+// asked is a request that a provider received.
 type asked struct {
 	path   string
 	header http.Header
 	body   []byte
 }
 
-// provider answers every request alike, and remembers them.
+// provider starts a provider that handles all requests with answer. requests returns the requests so far.
 func provider(t *testing.T, answer http.HandlerFunc) (url string, requests func() []asked) {
 	t.Helper()
 	var mu sync.Mutex
@@ -148,7 +148,7 @@ data: {"type":"message_stop"}
 
 `
 
-// keyless has the environment name no key and no address.
+// keyless removes all keys and addresses from the environment.
 func keyless(t *testing.T) {
 	for i := range host.All {
 		h := &host.All[i]
@@ -185,7 +185,7 @@ data: [DONE]
 `
 }
 
-// turnOf is a stream of one turn with a call of that name; many of them behind each other are many
+// turnOf returns a stream of one turn with a call of that name. Several such streams one after another are several
 // turns.
 func turnOf(name string) []byte {
 	call := strings.Replace(toolChunk(`{"a":1}`), `"name":"f"`, `"name":"`+name+`"`, 1)
@@ -199,13 +199,13 @@ func same(t *testing.T, call int, what string, got, want any) {
 	}
 }
 
-// demoRecords is all that is read of a scenario.
+// demoRecords returns all records of a scenario.
 func demoRecords(t *testing.T, name string) []capture.Record {
 	t.Helper()
 	return allOf(t)(demoSource(context.Background(), name))
 }
 
-// requestOf is the body of the first request in a demo.
+// requestOf returns the body of the first request in a demo.
 func requestOf(t *testing.T, name string) (body []byte) {
 	t.Helper()
 	for _, r := range demoRecords(t, name) {
@@ -216,13 +216,13 @@ func requestOf(t *testing.T, name string) (body []byte) {
 	return body
 }
 
-// again is a capture as it is read.
+// again returns the records of a capture.
 func again(t *testing.T, file string) []capture.Record {
 	t.Helper()
 	return allOf(t)(capture.Open(context.Background(), "-", capture.Options{Stdin: strings.NewReader(file)}))
 }
 
-// allOf reads a source that was opened.
+// allOf returns a function that reads all records of an opened source.
 func allOf(t *testing.T) func(capture.Source, error) []capture.Record {
 	return func(src capture.Source, err error) (all []capture.Record) {
 		t.Helper()
@@ -239,7 +239,7 @@ func allOf(t *testing.T) func(capture.Source, error) []capture.Record {
 	}
 }
 
-// quoted is s as JSON, with as few escapes as JSON allows.
+// quoted returns s as JSON, with as few escapes as possible.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return strings.NewReplacer(`\u2028`, "\u2028", `\u003c`, "<", `\u003e`, ">").Replace(string(b))

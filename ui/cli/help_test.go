@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHelpFits: no page of help is wider than prose is wrapped to, and of every flag that can be
-// given a wrong value it is known what is wanted.
+// TestHelpFits checks that no help page is wider than wrapped prose. For every flag that can have an invalid value,
+// there must be a description of the valid values.
 func TestHelpFits(t *testing.T) {
 	var look func(cmd *cobra.Command)
 	look = func(cmd *cobra.Command) {

@@ -14,19 +14,19 @@ import (
 	"unicode/utf8"
 )
 
-// hostile is text that commands a terminal, or hides.
+// hostile is text that controls a terminal, or is invisible.
 const hostile = "\x1b]0;title\a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\x1b]52;c;QUJD\a\x1b[2J\x1b[31m\x1b[?1000h\x1bPq\x1b\\\x1b_a\x1b\\\x1bc" +
 	"\u009b32m\u009d0;t\u009c\u0085\r\b\a\x00\x7f\u202eRTL\u2066\u200f\u061c\u200b\u200d\ufeff\u00ad\u2060\ufe0f\u3164" +
 	"\U000e0041\U000e007f\U000e0100\u2028\ue000\U000f0000\x1b]2;unterminated "
 
-// raw is what is no UTF-8: controls as single bytes, and half characters.
+// raw is text that is not valid UTF-8: single bytes of controls, and incomplete characters.
 const raw = "\x9b31m\x9d0;t\x9c\xff\xc2\xed\xa0\xbd\x9f"
 
-// named is hostile text one can find again: nothing may swallow what follows.
+// named returns hostile text with a name. The name shows whether the text after it was lost.
 func named(what string) string { return "<" + what + hostile + what + ">" }
 
-// fill puts a hostile string of its name in place of each $name, and bytes that are no text in
-// place of each $$. One whose name begins with json is for JSON within JSON.
+// fill replaces each $name with a hostile string of that name, and each $$ with bytes that are not text. A name
+// that begins with json is for JSON inside JSON.
 func fill(text string) []byte {
 	return []byte(os.Expand(text, func(what string) string {
 		if what == "$" {
@@ -98,7 +98,7 @@ this line is damaged $$
 {"t":3,"x":1,"end":"cut","why":"$why"}
 `
 
-// hostileFiles writes one file of each kind, under a name that is no better.
+// hostileFiles writes one file of each kind. The files have hostile names too.
 func hostileFiles(t *testing.T) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -115,8 +115,7 @@ func hostileFiles(t *testing.T) (paths []string) {
 	return paths
 }
 
-// wantClean checks text that is printed without a screen: not one control but line breaks, and
-// nothing that cannot be seen.
+// wantClean checks printed text. It must have no controls except line breaks, and no invisible characters.
 func wantClean(t *testing.T, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {
@@ -130,11 +129,11 @@ func wantClean(t *testing.T, text string) {
 	}
 }
 
-// places are the panes and modes, by words that only they show.
+// places identifies the panes and modes by words that only they show.
 var places = []string{"enter open ", "r raw", " raw ", " B ", "enter frame", "record 1", "enter go there", "esc cancel", "Keys here", "Copy ", "Theme ", " filter ", "of 7", "WOULD HAVE RUN"}
 
-// TestHostileScreen visits every pane and mode with text that tries to command the terminal: end
-// has the terminal judge every byte.
+// TestHostileScreen opens every pane and mode with hostile text. At the end, the emulated terminal checks every
+// byte.
 func TestHostileScreen(t *testing.T) {
 	tour := "1 g " + strings.Repeat("2 j enter q 2 r r 3 j enter q 1 j ", 10) +
 		"4 j enter 4 j enter ! ! 1 / $ enter n esc 3 / $ esc ? G esc z z t down esc y esc f $ esc : $ esc , , esc 5 j enter 6 j 1 F tab shift"
@@ -170,8 +169,7 @@ func TestHostileScreen(t *testing.T) {
 	}
 }
 
-// press types a key and waits for a new frame, but not for ever: not every key has something to do
-// everywhere.
+// press types a key and waits for a new frame. The wait is limited, because not every key has an effect everywhere.
 func (p *console) press(key string) {
 	p.t.Helper()
 	size := now(p, func(*screen) int { return len(p.out) })
@@ -184,7 +182,7 @@ func (p *console) press(key string) {
 	}
 }
 
-// TestHostilePrint prints to a terminal: everything is there and harmless.
+// TestHostilePrint checks that print on a terminal shows all text, and that the text is harmless.
 func TestHostilePrint(t *testing.T) {
 	files := hostileFiles(t)
 	for _, format := range []string{"text", "jsonl"} {
@@ -204,7 +202,7 @@ func TestHostilePrint(t *testing.T) {
 	}
 }
 
-// TestHostileValues: what a machine reads is exact, whatever it is.
+// TestHostileValues checks that values in machine-readable output are exact, even if they are hostile.
 func TestHostileValues(t *testing.T) {
 	files := hostileFiles(t)
 	out := command(t, nil, append([]string{"print", "--format", "jsonl"}, files...)...)
@@ -227,8 +225,8 @@ func TestHostileValues(t *testing.T) {
 	same(t, 2, "finish", turns[1].Finish, named("finish"))
 }
 
-// TestHostileReplay: everything from outside is there and harmless, in every format, and a machine
-// reads the exact bytes.
+// TestHostileReplay checks that hostile text is complete and harmless in every format of replay. Machine-readable
+// output must have the exact bytes.
 func TestHostileReplay(t *testing.T) {
 	files := hostileFiles(t)[:2]
 	for _, args := range [][]string{
@@ -259,10 +257,10 @@ func TestHostileReplay(t *testing.T) {
 	same(t, 0, "arguments", body.Calls[0].Function.Arguments, `{"`+named("chat_key")+`":"`+named("chat_value")+`"}`)
 }
 
-// fffd is s with each byte that is not UTF-8 replaced, as JSON does.
+// fffd returns s with each byte that is not UTF-8 replaced, as JSON encoders do.
 func fffd(s string) string { return string([]rune(s)) }
 
-// TestHostileErrors: what is wrong with a command line is said without obeying it.
+// TestHostileErrors checks that errors quote a hostile command line without its effects.
 func TestHostileErrors(t *testing.T) {
 	bad := strings.ReplaceAll(strings.ReplaceAll(hostile, "\x00", ""), "/", "") + raw
 	for _, args := range [][]string{
@@ -288,7 +286,7 @@ func TestHostileErrors(t *testing.T) {
 			t.Errorf("%q says\n%s", args, got.stderr)
 		}
 	}
-	for _, args := range [][]string{{"print", bad}, {"demo", "--theme", bad}} { // where there is a screen
+	for _, args := range [][]string{{"print", bad}, {"demo", "--theme", bad}} { // on a terminal
 		p := start(t, launch{args: args, asks: true})
 		p.exit()
 		wantClean(t, withoutInks(strings.ReplaceAll(string(p.out), "\r\n", "\n")))

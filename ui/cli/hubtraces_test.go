@@ -23,7 +23,7 @@ import (
 	"toolscope/capture/redact"
 )
 
-// collected is a collector: the IDs of the spans that it took. One that is away takes none.
+// collected is a collector that keeps the ids of the spans that it received. While away is set, it accepts none.
 type collected struct {
 	url  string
 	away atomic.Bool
@@ -64,7 +64,7 @@ func newCollected(t *testing.T) *collected {
 	return c
 }
 
-// wait waits until it has so many different spans, and returns how many it was told.
+// wait waits until the collector has the given number of different spans. It returns the number of received spans.
 func (c *collected) wait(t *testing.T, want int) (told int) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -80,13 +80,13 @@ func (c *collected) wait(t *testing.T, want int) (told int) {
 	}
 }
 
-// putAnswer publishes an exchange with one call, and waits until the hub has it.
+// putAnswer publishes an exchange with one call and waits until the hub has it.
 func putAnswer(t *testing.T, p *fleet.Publisher, exchange int) {
 	t.Helper()
 	put(t, p, exchange, []byte(anthropicAnswer))
 }
 
-// put publishes an exchange that is answered so, and waits until the hub has it.
+// put publishes an exchange with this response and waits until the hub has it.
 func put(t *testing.T, p *fleet.Publisher, exchange int, answer []byte) {
 	t.Helper()
 	keep := redact.KeepAll()
@@ -101,9 +101,9 @@ func put(t *testing.T, p *fleet.Publisher, exchange int, answer []byte) {
 	}
 }
 
-// TestHubTraces: a collector is told of all turns that come to a hub: of those that come while it
-// starts, that it has and did not tell when it ends, or is killed, or while the collector was away.
-// Where it went on nothing old is told again.
+// TestHubTraces checks that a collector receives all turns of a hub: turns that arrive during the start, turns that
+// a previous run did not send because it ended, was killed, or had no collector. After a restart, old turns are not
+// sent again.
 func TestHubTraces(t *testing.T) {
 	to, addr, store := newCollected(t), nobodyAt(t), t.TempDir()
 	p, _, err := fleet.Publish(time.Now(), fleet.PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 20})
@@ -140,8 +140,8 @@ func TestHubTraces(t *testing.T) {
 	hub.signal(syscall.SIGTERM)
 }
 
-// TestHubTracesEnd: a hub that ends does not wait for a collector as long as that takes something: what it
-// does not tell now, the next start does.
+// TestHubTracesEnd checks that an ending hub does not wait for a slow collector. The next start must send the
+// remaining turns.
 func TestHubTracesEnd(t *testing.T) {
 	t.Parallel()
 	var told atomic.Int32
@@ -158,7 +158,7 @@ func TestHubTracesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close(t.Context())
-	const calls = 5000 // for ten requests
+	const calls = 5000 // enough for ten requests
 	var answer []string
 	for i := range calls {
 		answer = append(answer, fmt.Sprintf(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":"c%d","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`, i, i))

@@ -15,8 +15,8 @@ import (
 	"toolscope/capture/fleet"
 )
 
-// publishedTo is a proxy as a process that publishes answers of several models to a hub, one of them
-// with a call that is malformed. It returns the spool, and what was said at the end.
+// publishedTo runs a proxy process that publishes responses of several models to a hub. One response has a
+// malformed call. It returns the spool and the outcome of the process.
 func publishedTo(t *testing.T, url string, args ...string) (spool string, got outcome) {
 	t.Helper()
 	malformed, err := os.ReadFile("testdata/malformed.sse")
@@ -46,7 +46,7 @@ func publishedTo(t *testing.T, url string, args ...string) (spool string, got ou
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.Copy(io.Discard, resp.Body) // the next answer comes when this one is over
+		_, _ = io.Copy(io.Discard, resp.Body) // the next response must follow this one
 		resp.Body.Close()
 	}
 	got = p.ended(syscall.SIGTERM)
@@ -57,7 +57,7 @@ func publishedTo(t *testing.T, url string, args ...string) (spool string, got ou
 	return files[0], got
 }
 
-// TestIndexer: the lines of calls are those that print writes of a capture that arrives.
+// TestIndexer checks that the lines for the index equal the lines that print writes for a capture while it arrives.
 func TestIndexer(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	spool, said := publishedTo(t, url)
@@ -98,7 +98,7 @@ func TestIndexer(t *testing.T) {
 	}
 }
 
-// callLines are the lines of calls that print writes of a capture on a disk, as a hub names its file.
+// callLines returns the lines of calls that print writes for a capture on disk, with the file names of a hub.
 func callLines(t *testing.T, spool, filter string) (lines string) {
 	t.Helper()
 	got := command(t, nil, "print", "--format", "jsonl", "--filter", filter, spool)
@@ -113,8 +113,8 @@ func callLines(t *testing.T, spool, filter string) (lines string) {
 	return lines
 }
 
-// TestCallsOfHub: print, check and open find calls by the hub's index. Its lines are those that print
-// writes of the spool.
+// TestCallsOfHub checks that print, check and open find calls by the hub's index. The index's lines must equal the
+// lines that print writes for the spool.
 func TestCallsOfHub(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	spool, _ := publishedTo(t, url)
@@ -158,7 +158,7 @@ func TestCallsOfHub(t *testing.T) {
 	}
 }
 
-// TestCallsRefused: what cannot be asked of an index.
+// TestCallsRefused checks queries that an index can't answer.
 func TestCallsRefused(t *testing.T) {
 	log := saved(t, "a.sse", anthropicAnswer)
 	for _, c := range []struct {
@@ -177,7 +177,7 @@ func TestCallsRefused(t *testing.T) {
 	}
 }
 
-// TestNoIndex: --no-index has a hub told of no calls, and of everything else.
+// TestNoIndex checks that --no-index publishes everything except the index.
 func TestNoIndex(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	publishedTo(t, url, "--no-index")
