@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestKept: a proxy records into a folder of its own when nobody says where, holds that to the
-// limits, and records nothing when told so.
+// TestKept checks that a proxy without --record records to toolscope's own folder, and prunes the folder to its
+// limits. With --no-record it must not record.
 func TestKept(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	state := t.TempDir()
@@ -57,8 +57,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestRecentScreen: with nothing to show, the recordings there are listed, and one is opened; where
-// there are none the demo plays.
+// TestRecentScreen checks that without a source the recent captures are listed, and that one can be opened. If
+// there are none, the demo plays.
 func TestRecentScreen(t *testing.T) {
 	state := t.TempDir()
 	env := []string{"XDG_STATE_HOME=" + state}
@@ -71,7 +71,7 @@ func TestRecentScreen(t *testing.T) {
 	if _, _, err := post(t, proxy.url+"/anthropic/v1/messages"); err != nil {
 		t.Fatal(err)
 	}
-	p = start(t, launch{env: env}) // while it is being recorded
+	p = start(t, launch{env: env}) // while the capture is being recorded
 	p.untilShown("Captures 1")
 	p.untilShown("recording")
 	p.keys("\r")
@@ -82,7 +82,7 @@ func TestRecentScreen(t *testing.T) {
 	proxy.ended(syscall.SIGTERM)
 }
 
-// TestNextStep: errors that many run into say what to do.
+// TestNextStep checks that common errors contain advice.
 func TestNextStep(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui"
 )
 
-// TestRemembered: what is remembered is there the next time, a theme and a layout each by itself, in a file
-// for its owner alone; what is odd in it is left out.
+// TestRemembered checks that the saved theme and layout are used in the next run, independently of each other. Only
+// the owner can read the file. Invalid values are ignored.
 func TestRemembered(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", folder)
@@ -44,7 +44,8 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestRememberedNowhere: where nothing can be written nothing is remembered, and only who asks for it is told.
+// TestRememberedNowhere checks that nothing is saved if the folder can't be written. An error must appear only if
+// the user asked to save.
 func TestRememberedNowhere(t *testing.T) {
 	taken := saved(t, "taken", "a file where a folder is wanted")
 	t.Setenv("XDG_STATE_HOME", taken)

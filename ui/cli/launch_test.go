@@ -19,7 +19,7 @@ import (
 	"toolscope/ui/noprobe"
 )
 
-// asHelper names the environment variable that makes the test binary one of the helpers.
+// asHelper is the environment variable that turns the test binary into one of the helpers.
 const asHelper = "TOOLSCOPE_TEST_HELPER"
 
 var binaryFolder string
@@ -31,22 +31,22 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	marks.Use(providers.Marks())
-	state, err := os.MkdirTemp("", "toolscope-state-") // nothing is recorded into the home of who tests
+	state, err := os.MkdirTemp("", "toolscope-state-") // the tests must not record to the user's home
 	if err == nil {
 		err = os.Setenv("XDG_STATE_HOME", state)
 	}
 	if err == nil { // prices are as new as the table
 		err = os.Setenv("SOURCE_DATE_EPOCH", "1794268800") // 2026-11-10
 	}
-	if err == nil { // nor is it configured by who tests
+	if err == nil { // the tests must not use the user's configuration
 		err = os.Setenv("XDG_CONFIG_HOME", state)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Setenv("LC_ALL", "C.UTF-8")     // what is printed is not in ASCII
-	_ = flag.Set("test.parallel", "6") // programs in terminals wait more than they work
+	os.Setenv("LC_ALL", "C.UTF-8")     // the output is not in ASCII
+	_ = flag.Set("test.parallel", "6") // programs on terminals mostly wait
 	code := m.Run()
 	if binaryFolder != "" {
 		os.RemoveAll(binaryFolder)
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// help is what the test binary does as a helper, and its exit code.
+// help runs the test binary as a helper and returns its exit code.
 func help(name string) int {
 	if name == "job" {
 		return runJob()
@@ -63,7 +63,7 @@ func help(name string) int {
 	return runBug(name)
 }
 
-// binary is the program, built as it is shipped.
+// binary builds the program as for a release, and returns its path.
 var binary = sync.OnceValues(func() (path string, err error) {
 	if binaryFolder, err = os.MkdirTemp("", "toolscope-test-"); err != nil {
 		return "", err
@@ -76,22 +76,21 @@ var binary = sync.OnceValues(func() (path string, err error) {
 	return path, err
 })
 
-// launch says how a program is started: the terminal is what is not said.
+// launch describes the start of a program. Streams that are not set are the terminal.
 type launch struct {
 	args                  []string
-	env                   []string // beside the usual, or in place of it
+	env                   []string // added to the usual variables, or replacing them
 	w, h                  int
 	stdin, stdout, stderr *os.File
-	helper                string // run this helper, not the program
-	asks                  bool   // it may ask the terminal
-	copies                bool   // it may write to the terminal's clipboard
-	folder                string // it runs in
+	helper                string // runs this helper instead of the program
+	asks                  bool   // allows queries of the terminal
+	copies                bool   // allows sequences for the terminal's clipboard
+	folder                string // folder in which the program runs
 	answer                func(p *console, query string)
-	typed                 string // before the program has even begun
+	typed                 string // text that is typed before the program begins
 }
 
-// start runs a program in a terminal of its own, in a session of its own, so that its signals do
-// not reach the tests.
+// start runs a program in a new terminal and a new session, so that its signals don't reach the tests.
 func start(t *testing.T, l launch) *console {
 	t.Helper()
 	if l.w == 0 {
@@ -134,7 +133,7 @@ func start(t *testing.T, l launch) *console {
 	return p
 }
 
-// connect gives the program its standard streams and its terminal.
+// connect sets the program's standard streams and its terminal.
 func (p *console) connect(tty *os.File) {
 	streams := []*os.File{p.launch.stdin, p.launch.stdout, p.launch.stderr}
 	p.cmd.ExtraFiles = []*os.File{tty}

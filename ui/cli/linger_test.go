@@ -12,8 +12,8 @@ import (
 	"toolscope/capture/formats"
 )
 
-// TestFewLinesAreTold: text that comes live and is no model's is told while more may come, by a pipe
-// and in a file that is followed, and what comes behind it is read.
+// TestFewLinesAreTold checks live text that does not come from a model, in a pipe and in a followed file. It must
+// be reported although more may arrive, and later data must still be read.
 func TestFewLinesAreTold(t *testing.T) {
 	t.Parallel()
 	in, to := io.Pipe()

@@ -17,7 +17,7 @@ import (
 	"toolscope/providers/price"
 )
 
-// gatedDisk is a file whose writes wait for its gate, once it is shut.
+// gatedDisk is a file whose writes wait while its gate is shut.
 type gatedDisk struct {
 	gate chan struct{}
 	file bytes.Buffer
@@ -30,7 +30,7 @@ func (d *gatedDisk) Write(p []byte) (int, error) {
 	return d.file.Write(p)
 }
 
-// recorded is a live that records to a disk.
+// recorded returns a live input that records to a disk.
 func recorded(t *testing.T, d *gatedDisk) *liveInput {
 	t.Helper()
 	r, err := record.New(d, time.Now(), "test")
@@ -42,13 +42,13 @@ func recorded(t *testing.T, d *gatedDisk) *liveInput {
 	return l
 }
 
-// printerOf prints in a format, at the built-in prices.
+// printerOf returns a printer in a format, with the built-in prices.
 func printerOf(t *testing.T, a *app, format string) printer {
 	t.Helper()
 	return a.printerOf(a.stdout.withBuffer(), format, price.Embedded())
 }
 
-// rest empties an inbox that is or will be closed.
+// rest takes all records from an inbox that is closed, or will be.
 func rest(in *screenInbox) (recs []capture.Record) {
 	for r := range in.All {
 		recs = append(recs, r)
@@ -56,7 +56,7 @@ func rest(in *screenInbox) (recs []capture.Record) {
 	return recs
 }
 
-// words are what records say, of one exchange.
+// wordsOf returns the contents of one exchange's records as text.
 func wordsOf(recs []capture.Record, exchange int) (text string) {
 	for _, r := range recs {
 		if r.Exchange != exchange {
@@ -73,8 +73,8 @@ func wordsOf(recs []capture.Record, exchange int) (text string) {
 	return text
 }
 
-// TestLive: all that comes from the network takes one way, without its secrets, to the disk and to
-// who looks at it; the source and the answers end each at its own time.
+// TestLive checks that everything from the network passes, without its secrets, to the disk and to the reader. The
+// source and the responses to the screen's requests can end at different times.
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := new(gatedDisk)
@@ -122,8 +122,8 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// TestLiveKeepsNothingBack: what nobody passes on while the program runs is recorded at its end all
-// the same.
+// TestLiveKeepsNothingBack checks that records that were not passed on while the program ran are recorded at its
+// end.
 func TestLiveKeepsNothingBack(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)
@@ -135,8 +135,8 @@ func TestLiveKeepsNothingBack(t *testing.T) {
 	}
 }
 
-// TestLiveLimit: a redactor that can remember no more says so in red, on standard error once, and
-// with the exit code.
+// TestLiveLimit checks that a redactor that reaches its limit is reported: in red on the screen, once on standard
+// error, and by the exit code.
 func TestLiveLimit(t *testing.T) {
 	l := newLiveInput(newRedactor(), time.Now())
 	l.addRecord(capture.Record{Exchange: 1, Data: []byte("x"), End: capture.EndEOF})
@@ -160,8 +160,8 @@ func TestLiveLimit(t *testing.T) {
 	}
 }
 
-// TestLiveUnwanted: when nobody looks any more, what is not recorded is not worth passing on; what
-// is recorded is recorded to its end.
+// TestLiveUnwanted checks that records are not passed on if no reader needs them. If there is a capture, it must be
+// complete.
 func TestLiveUnwanted(t *testing.T) {
 	for _, records := range []bool{false, true} {
 		disk := new(gatedDisk)

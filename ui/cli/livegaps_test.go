@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// piece is n bytes of a side from a place on: each tells its place.
+// piece returns n bytes of a side, starting at an offset. The bytes show their offset.
 func piece(from, n int) []byte {
 	text := make([]byte, n)
 	for i := range text {
@@ -21,9 +21,8 @@ func piece(from, n int) []byte {
 	return text
 }
 
-// TestLiveTooSlow: everybody is too slow, one after the other: who passes on, the disk, who looks.
-// Nobody who puts something in waits, all is there but for the holes, and each is at its place and
-// as large as it says.
+// TestLiveTooSlow checks gaps when each reader is too slow: first the redactor, then the disk, then the screen.
+// Writers must never wait. All other bytes must be there, and each gap must have its place and its size.
 func TestLiveTooSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const exchanges, pieces, size = 20, 40, 3000
@@ -79,7 +78,7 @@ type sideOf struct {
 	side     capture.Side
 }
 
-// holesIn are the sides that lack something.
+// holesIn returns the number of missing bytes of each side.
 func holesIn(recs []capture.Record) map[sideOf]int64 {
 	lost := map[sideOf]int64{}
 	for _, r := range recs {
@@ -90,8 +89,8 @@ func holesIn(recs []capture.Record) map[sideOf]int64 {
 	return lost
 }
 
-// wantWhole checks that each side that records tell of is made of pieces of so many bytes, but for
-// the holes; it returns how many bytes are missing.
+// wantWhole checks that each side in the records has the given size, except for the marked gaps. It returns the
+// number of missing bytes.
 func wantWhole(t *testing.T, name string, recs []capture.Record, size int) (lost int64) {
 	t.Helper()
 	at, ended := map[sideOf]int{}, map[int]bool{}

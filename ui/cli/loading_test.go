@@ -24,7 +24,8 @@ func TestLoadText(t *testing.T) {
 	}
 }
 
-// TestLoading: what is read counts, of all files and also of what is packed, and in the end all is.
+// TestLoading checks that the progress counts the bytes of all files, also of compressed ones, and reaches the
+// complete size.
 func TestLoading(t *testing.T) {
 	for _, follow := range []bool{false, true} {
 		l := &loadProgress{ctx: context.Background(), began: time.Now().Add(-time.Minute)}

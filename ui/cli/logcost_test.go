@@ -10,7 +10,7 @@ import (
 	"toolscope/providers"
 )
 
-// longStream is a stream of so many short deltas.
+// longStream returns a stream with the given number of short deltas.
 func longStream(deltas int) string {
 	var b strings.Builder
 	event := func(kind, rest string) {
@@ -29,8 +29,8 @@ func longStream(deltas int) string {
 	return b.String()
 }
 
-// BenchmarkPeeling reads one stream, bare and out of logs, to its calls, as print does. The rate is
-// that of the stream's own bytes: what the logs need more is what peeling them costs.
+// BenchmarkPeeling decodes one stream to its calls, alone and in logs, as print does. The rate counts the stream's
+// own bytes. The difference is the cost of unwrapping a log.
 func BenchmarkPeeling(b *testing.B) {
 	body := longStream(20_000)
 	read := func(name, text string) {
@@ -60,7 +60,7 @@ func BenchmarkPeeling(b *testing.B) {
 	}
 }
 
-// BenchmarkCounting counts the answers of a log, and reads them to their calls. The rate is that of
+// BenchmarkCounting counts the responses in a log, and decodes them to their calls. The rate counts the bytes of
 // the log.
 func BenchmarkCounting(b *testing.B) {
 	text := strings.Repeat(logOf(logShapes[0], false, logged{longStream(100), "req_1", 4211}), 500)

@@ -15,7 +15,7 @@ import (
 	"toolscope/providers"
 )
 
-// noise are lines of other things.
+// noise are log lines without model traffic.
 var noise = []string{
 	"2025-01-02T03:04:05.000000Z INFO server listening on :8080\n",
 	"{\"level\":\"info\",\"ts\":1735787045.1,\"msg\":\"GET /healthz\",\"status\":200}\n",
@@ -23,7 +23,7 @@ var noise = []string{
 	"\n", "127.0.0.1 - - [02/Jan/2025:03:04:05 +0000] \"GET / HTTP/1.1\" 200 12\n",
 }
 
-// logOf is the log of streams, their lines by turns, with lines of other things between them.
+// logOf returns the log of several streams whose lines alternate. If noisy is true, it contains other lines too.
 func logOf(s logShape, noisy bool, streams ...logged) string {
 	at := time.Date(2025, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 	now := func() time.Time {
@@ -60,7 +60,7 @@ func logOf(s logShape, noisy bool, streams ...logged) string {
 	return out.String()
 }
 
-// callsIn is the calls that are found in a file, a line each, sorted, and what is said of the file.
+// callsIn returns the calls in a file, one per line and sorted, and the inspector that read the file.
 func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector) {
 	t.Helper()
 	src, err := capture.Open(context.Background(), saved(t, "log", text), capture.Options{Formats: formats.All, GuessPayload: looksLike})
@@ -84,7 +84,8 @@ func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector
 	return calls, in
 }
 
-// logStreams are small streams of our own, one a protocol, and with time also recorded ones.
+// logStreams returns small streams, one for each protocol. If a corpus is available and tests are not short, it
+// also returns recorded streams.
 func logStreams(t *testing.T) map[string]string {
 	all := map[string]string{}
 	files, err := filepath.Glob(filepath.Join("testdata", "logs", "*"))
@@ -111,7 +112,7 @@ func logStreams(t *testing.T) map[string]string {
 	return all
 }
 
-// TestLogs: however a stream is logged, its calls are those of the stream itself.
+// TestLogs checks that a stream has the same calls in every shape of log as on its own.
 func TestLogs(t *testing.T) {
 	for name, body := range logStreams(t) {
 		t.Run(name, func(t *testing.T) {
@@ -133,8 +134,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestLogsOfTwo: two streams that run at once are kept apart, where their lines say which request
-// they are of.
+// TestLogsOfTwo checks that two parallel streams are kept apart if their lines name the request.
 func TestLogsOfTwo(t *testing.T) {
 	all := logStreams(t)
 	var names []string

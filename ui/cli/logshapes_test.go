@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// logged is a stream as a log is to have it, and what its lines say beside it.
+// logged is a stream to write to a log, with the other values in its lines.
 type logged struct {
 	body    string
 	request string
 	pid     int
 }
 
-// lines are the lines of the body, without what ends them.
+// lines returns the lines of the body, without line ends.
 func (l logged) lines() []string {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(l.body, "\ufeff"))
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// chunks are the payloads of the body: the data of events, or lines of JSON.
+// chunks returns the payloads of the body: the data of events, or lines of JSON.
 func (l logged) chunks() (all []string) {
 	for _, line := range l.lines() {
 		data, isData := strings.CutPrefix(line, "data:")
@@ -34,17 +34,17 @@ func (l logged) chunks() (all []string) {
 	return all
 }
 
-// logShape is a way in which programs log what they receive. It writes a stream as lines of a log,
-// each with its line end; a line of another stream may come between any two of them.
+// logShape is a form in which programs log a stream that they receive. It writes a stream as lines of a log, with
+// line ends. Lines of another stream may be between any two lines.
 type logShape struct {
 	name  string
-	keyed bool // its lines say which request they are of
+	keyed bool // the lines name their request
 	write func(l logged, now func() time.Time) []string
 }
 
-// holds reports whether a stream that is logged so is read: one chunk at a time only where each is
-// one line, and in pieces too. Where the data of an event has several lines, a piece cannot be told
-// from a line of it.
+// holds reports whether the shape can represent a stream. Shapes with one chunk per line need chunks on one line.
+// If the data of an event has several lines, a piece can't be told apart from a line, so shapes with pieces can't
+// represent it either.
 func (s logShape) holds(body string) bool {
 	l := logged{body: body}
 	if strings.Contains(body, "data: {\n") {
@@ -53,7 +53,7 @@ func (s logShape) holds(body string) bool {
 	return !strings.Contains(s.name, "chunk") && !strings.Contains(s.name, "deep") || len(l.chunks()) > 0
 }
 
-// perLine is a shape in which each line of the stream is one of the log.
+// perLine returns a shape in which each line of the stream is a line of the log.
 func perLine(name string, keyed bool, line func(text string, l logged, t time.Time) string) logShape {
 	return logShape{name, keyed, func(l logged, now func() time.Time) (out []string) {
 		for _, text := range l.lines() {
@@ -63,7 +63,7 @@ func perLine(name string, keyed bool, line func(text string, l logged, t time.Ti
 	}}
 }
 
-// perChunk is a shape in which each payload of the stream is a line of the log.
+// perChunk returns a shape in which each payload of the stream is a line of the log.
 func perChunk(name string, keyed bool, line func(chunk string, l logged, t time.Time) string) logShape {
 	return logShape{name, keyed, func(l logged, now func() time.Time) (out []string) {
 		for _, chunk := range l.chunks() {
@@ -73,7 +73,7 @@ func perChunk(name string, keyed bool, line func(chunk string, l logged, t time.
 	}}
 }
 
-// whole is a shape in which the stream stands in the log at once, when it is over.
+// whole returns a shape in which the complete stream is logged when it has ended.
 func whole(name string, text func(l logged, t time.Time) string) logShape {
 	return logShape{name, true, func(l logged, now func() time.Time) []string { return []string{text(l, now()) + "\n"} }}
 }
@@ -86,7 +86,7 @@ func asJSON(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pythonBytes is s as Python shows bytes.
+// pythonBytes returns s in Python's notation for bytes.
 func pythonBytes(s string) string {
 	var b strings.Builder
 	quote := byte('\'')
@@ -120,7 +120,7 @@ const (
 
 func atISO(t time.Time) string { return t.UTC().Format(isoZ) }
 
-// events are the events of the stream, each with the empty line behind it.
+// events returns the events of the stream, each with its empty line at the end.
 func (l logged) events() (all []string) {
 	text := strings.Join(l.lines(), "\n")
 	if strings.HasPrefix(text, "{") {
@@ -134,9 +134,9 @@ func (l logged) events() (all []string) {
 	return all
 }
 
-// criLines are a line as Kubernetes keeps it: in parts, where it is long.
+// criLines returns a line in the format of Kubernetes. A long line is split into parts.
 func criLines(text string, t time.Time) (out []string) {
-	const most = 200 // of a real one 16384
+	const most = 200 // 16384 in real logs
 	stamp := t.UTC().Format(isoNs)
 	for ; len(text) > most; text = text[most:] {
 		out = append(out, stamp+" stdout P "+text[:most]+"\n")
@@ -152,7 +152,7 @@ func journalExport(text string, l logged, t time.Time) string {
 	return entry + "MESSAGE\n" + string(endian.LittleEndian.AppendUint64(nil, uint64(len(text)))) + text + "\n"
 }
 
-// logShapes are the shapes that a log of a stream is read in.
+// logShapes are the shapes of logs from which streams are read.
 var logShapes = []logShape{
 	perLine("iso, level, request in brackets", true, func(s string, l logged, t time.Time) string {
 		return atISO(t) + " INFO [" + l.request + "] " + s
@@ -290,7 +290,7 @@ var logShapes = []logShape{
 	}),
 }
 
-// asNumbers are the bytes of a text as a list of JSON.
+// asNumbers returns the bytes of a text as a JSON list.
 func asNumbers(text string) string {
 	var b strings.Builder
 	for i := range len(text) {

@@ -21,7 +21,7 @@ import (
 	"toolscope/capture"
 )
 
-// wrapped is a server that runs behind the wrapper, which records into a folder.
+// wrapped is a server that runs in the wrapper, which records to a folder.
 type wrapped struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -31,7 +31,7 @@ type wrapped struct {
 	folder string
 }
 
-// wrap starts a command of the shell behind the wrapper.
+// wrap starts a shell command in the wrapper.
 func wrap(t *testing.T, command ...string) *wrapped {
 	t.Helper()
 	program, err := binary()
@@ -60,7 +60,7 @@ func wrap(t *testing.T, command ...string) *wrapped {
 	return w
 }
 
-// line is the next line of the server.
+// line returns the next line of the server's output.
 func (w *wrapped) line() string {
 	w.t.Helper()
 	line, err := w.out.ReadString('\n')
@@ -70,14 +70,14 @@ func (w *wrapped) line() string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// end waits for the wrapper to end.
+// end waits until the wrapper has ended.
 func (w *wrapped) end() *os.ProcessState {
 	w.t.Helper()
 	_ = w.cmd.Wait()
 	return w.cmd.ProcessState
 }
 
-// recorded is what the one recording holds.
+// recorded returns the records and the path of the only capture.
 func (w *wrapped) recorded() (list []capture.Record, path string) {
 	w.t.Helper()
 	files, _ := filepath.Glob(filepath.Join(w.folder, "*-mcp-files.tsc"))
@@ -87,7 +87,7 @@ func (w *wrapped) recorded() (list []capture.Record, path string) {
 	return records(w.t, files[0]), files[0]
 }
 
-// records are those of a capture.
+// records returns the records of a capture.
 func records(t *testing.T, path string) (list []capture.Record) {
 	t.Helper()
 	src, err := capture.Open(t.Context(), path, capture.Options{})
@@ -103,7 +103,7 @@ func records(t *testing.T, path string) (list []capture.Record) {
 	return list
 }
 
-// bytesOf are those of a side of a recording.
+// bytesOf returns the bytes of one side of a capture.
 func bytesOf(list []capture.Record, side capture.Side) (all []byte) {
 	for _, r := range list {
 		if r.Side == side {
@@ -113,7 +113,7 @@ func bytesOf(list []capture.Record, side capture.Side) (all []byte) {
 	return all
 }
 
-// notesOf are the notes of a recording.
+// notesOf returns the notes of a capture.
 func notesOf(list []capture.Record) string {
 	var all []string
 	for _, r := range list {
@@ -124,13 +124,13 @@ func notesOf(list []capture.Record) string {
 	return strings.Join(all, "\n")
 }
 
-// runs reports whether a process runs.
+// runs reports whether a process is running.
 func runs(pid string) bool {
 	state, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && !strings.Contains(string(state), ") Z ")
 }
 
-// untilOver waits for a process to be gone.
+// untilOver waits until a process has ended.
 func untilOver(t *testing.T, pid string) {
 	t.Helper()
 	for end := time.Now().Add(limit); runs(pid); time.Sleep(5 * time.Millisecond) {
@@ -140,7 +140,7 @@ func untilOver(t *testing.T, pid string) {
 	}
 }
 
-// TestMCPBytes: what passes is byte for byte what came, whatever it is, and so is the recording.
+// TestMCPBytes checks that the wrapper passes on all bytes unchanged, and that the capture has the same bytes.
 func TestMCPBytes(t *testing.T) {
 	junk := make([]byte, 3<<20)
 	random := rand.NewChaCha8([32]byte{1})
@@ -175,7 +175,7 @@ func TestMCPBytes(t *testing.T) {
 	}
 }
 
-// TestMCPOrder: an answer never stands before what it answers, nor is it older.
+// TestMCPOrder checks that in a capture a response comes after its request, and has no earlier time.
 func TestMCPOrder(t *testing.T) {
 	w := wrap(t, "cat")
 	for n := range 300 {
@@ -201,8 +201,8 @@ func TestMCPOrder(t *testing.T) {
 	}
 }
 
-// TestMCPExit: the wrapper ends as the server does, whatever becomes of the recording; what the
-// server says beside its work passes and is recorded.
+// TestMCPExit checks that the wrapper ends with the server's exit code, even if recording fails. The server's
+// standard error must be passed on and recorded.
 func TestMCPExit(t *testing.T) {
 	for script, want := range map[string]string{
 		"exit 0": "exit status 0", "exit 7": "exit status 7", "kill -9 $$": "signal: killed", "kill -TERM $$": "signal: terminated",
@@ -234,7 +234,7 @@ func TestMCPExit(t *testing.T) {
 	_ = os.Chmod(w.folder, 0o700)
 }
 
-// TestMCPNoRecording: a server runs although nothing can be recorded.
+// TestMCPNoRecording checks that a server runs even if it can't be recorded.
 func TestMCPNoRecording(t *testing.T) {
 	t.Setenv(runFolder, saved(t, "a-file", ""))
 	out := command(t, []byte("hi\n"), "mcp", "--", "cat")
@@ -243,10 +243,11 @@ func TestMCPNoRecording(t *testing.T) {
 	}
 }
 
-// TestMCPSignals: what is sent to the wrapper reaches the server, which decides what comes of it.
+// TestMCPSignals checks that signals to the wrapper reach the server, and that the server decides how to handle
+// them.
 func TestMCPSignals(t *testing.T) {
 	for name, sig := range map[string]syscall.Signal{"TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP} {
-		if signal.Ignored(sig) { // as HUP below nohup: no shell can trap it then
+		if signal.Ignored(sig) { // e.g. HUP under nohup, which a shell can't trap
 			continue
 		}
 		w := wrap(t, "sh", "-c", "trap 'echo "+name+"; exit 5' "+name+"; echo ready; while :; do sleep 0.02; done")
@@ -266,8 +267,8 @@ func TestMCPSignals(t *testing.T) {
 	}
 }
 
-// TestMCPKilled: whoever of the three is killed, no server is left, and what was recorded can be
-// read.
+// TestMCPKilled checks that no server is left when the wrapper, the server or the parent is killed. The capture
+// must be readable.
 func TestMCPKilled(t *testing.T) {
 	const stubborn = `trap '' HUP INT; echo $$; read x; echo "got $x"; while :; do sleep 0.05; done`
 	asked := func(w *wrapped) (server string) {
@@ -278,7 +279,7 @@ func TestMCPKilled(t *testing.T) {
 		}
 		return server
 	}
-	w := wrap(t, "sh", "-c", stubborn) // the wrapper
+	w := wrap(t, "sh", "-c", stubborn) // kill the wrapper
 	server := asked(w)
 	_ = w.cmd.Process.Kill()
 	w.end()
@@ -287,7 +288,7 @@ func TestMCPKilled(t *testing.T) {
 		t.Errorf("%q", bytesOf(list, capture.Response))
 	}
 
-	w = wrap(t, "sh", "-c", stubborn) // the server
+	w = wrap(t, "sh", "-c", stubborn) // kill the server
 	server = asked(w)
 	_ = exec.Command("kill", "-9", server).Run()
 	if got := w.end().String(); got != "signal: killed" {
@@ -297,7 +298,7 @@ func TestMCPKilled(t *testing.T) {
 		t.Errorf("%q", bytesOf(list, capture.Request))
 	}
 
-	program, _ := binary() // whoever started the wrapper
+	program, _ := binary() // kill the parent of the wrapper
 	folder := t.TempDir()
 	client := exec.Command("sh", "-c", `exec 3>"$1/ids"; "$2" mcp --record "$1" -- sh -c 'echo $PPID $$ >&3; exec 3>&-; trap "" HUP INT; while :; do sleep 0.05; done' & exec 3>&-; cat >/dev/null`, "sh", folder, program)
 	in, err := client.StdinPipe()
@@ -320,9 +321,9 @@ func TestMCPKilled(t *testing.T) {
 	}
 }
 
-// TestMCPEnds: each learns that another is gone as it would without the wrapper.
+// TestMCPEnds checks that the client and the server notice each other's end in the same way as without the wrapper.
 func TestMCPEnds(t *testing.T) {
-	w := wrap(t, "sh", "-c", "cat; echo over") // the end of the input
+	w := wrap(t, "sh", "-c", "cat; echo over") // the input ends
 	_, _ = io.WriteString(w.in, "a\n")
 	if got := w.line(); got != "a" {
 		t.Fatalf("%q", got)
@@ -336,7 +337,7 @@ func TestMCPEnds(t *testing.T) {
 		t.Errorf("%q", notesOf(list))
 	}
 
-	w = wrap(t, "sh", "-c", "exec <&-; echo $$; exec sleep 100") // a server that reads no more
+	w = wrap(t, "sh", "-c", "exec <&-; echo $$; exec sleep 100") // the server stops reading
 	server := w.line()
 	killAtEnd(t, server)
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
@@ -350,7 +351,7 @@ func TestMCPEnds(t *testing.T) {
 	_ = exec.Command("kill", server).Run()
 	w.end()
 
-	w = wrap(t, "sh", "-c", "echo one; sleep 100 & echo $!") // another process holds its output open
+	w = wrap(t, "sh", "-c", "echo one; sleep 100 & echo $!") // another process keeps the server's output open
 	w.line()
 	killAtEnd(t, w.line())
 	if state := w.end(); !state.Success() {
@@ -358,23 +359,22 @@ func TestMCPEnds(t *testing.T) {
 	}
 }
 
-// killAtEnd kills a process when the test ends, however it ends.
+// killAtEnd kills a process when the test ends, even after a failure.
 func killAtEnd(t *testing.T, id string) {
 	t.Helper()
 	t.Cleanup(func() { _ = exec.Command("kill", "-9", id).Run() })
 }
 
-// TestMCPSecrets: what is recorded holds no secrets, cut into pieces or not; what passes is as it
-// was.
+// TestMCPSecrets checks that captures have no secrets, whether split or not. The traffic itself must not change.
 func TestMCPSecrets(t *testing.T) {
 	w := wrap(t, "sh", "-c", `echo "key $1" >&2; echo ready; cat`, "sh", canary, "--password", "pw-short")
 	w.line()
 	const before, tail = `{"params":{"text":"`, "xK2mW9vLp4Rt7Yc"
-	for n := range 12 { // another one each time: one that was seen is known
+	for n := range 12 { // a new secret each time, because a known one is always found
 		line := fmt.Sprintf(before+`sk-ant-api03-Zq%02d`+tail+`"}}`+"\n", n)
 		cut := len(before) + 3*n
 		_, _ = io.WriteString(w.in, line[:cut])
-		for got := 0; got < cut; { // it has passed, and its answer has come
+		for got := 0; got < cut; { // until the text has been passed on and its response has arrived
 			n, err := w.out.Read(make([]byte, cut-got))
 			if err != nil {
 				t.Fatal(err)
@@ -403,7 +403,7 @@ func TestMCPSecrets(t *testing.T) {
 	}
 }
 
-// TestMCPName: a server is called by what it is, not by what starts it.
+// TestMCPName checks that a server has its own name, and not the name of the program that starts it.
 func TestMCPName(t *testing.T) {
 	for command, want := range map[string]string{
 		"npx -y @modelcontextprotocol/server-everything": "server-everything", "node /a/b/files.js --root .": "files", "uvx mcp-server-git": "mcp-server-git",

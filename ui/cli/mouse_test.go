@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMouse: the terminal tells of the mouse between M and M, also again when the program was
-// stopped meanwhile, and no longer when it is stopped or has ended. What it tells is understood.
+// TestMouse checks that M turns mouse reports on and off. They must be off while the program is stopped and after
+// it has ended, and on again when it continues. The program must handle the reports.
 func TestMouse(t *testing.T) {
 	t.Parallel()
 	mouse := func(on bool) func(s *screen) bool {
@@ -28,7 +28,7 @@ func TestMouse(t *testing.T) {
 	p.wantRestored()
 	p.signal(syscall.SIGCONT)
 	p.until("the mouse again", func(s *screen) bool { return s.modes[1049] && mouse(true)(s) && s.modes[1007] })
-	p.keys("\x1b[<0;3;24M\x1b[<0;3;24m") // on "? keys"
+	p.keys("\x1b[<0;3;24M\x1b[<0;3;24m") // a click on "? keys"
 	p.untilShown("esc close")
 	p.keys("\x1b[<65;5;20M\x1b[<35;6;20M\x1b[<0;5;20m")
 	p.keys("q\x03")

@@ -16,8 +16,8 @@ import (
 // ends are the signals that end the program.
 var ends = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 
-// TestScreenUnread: a terminal that nobody reads, as one that was stopped with ^S or left behind by
-// a broken connection, does not hold up the end.
+// TestScreenUnread checks that the program can end on a terminal that is not read, e.g. after ^S or a broken
+// connection.
 func TestScreenUnread(t *testing.T) {
 	t.Parallel()
 	growing := saved(t, "a.sse", string(turnOf("first")))
@@ -44,7 +44,7 @@ func TestScreenUnread(t *testing.T) {
 	}
 }
 
-// TestPrintUnread: the same without a screen, on a terminal and in a pipe.
+// TestPrintUnread is like TestScreenUnread, but without a screen, on a terminal and in a pipe.
 func TestPrintUnread(t *testing.T) {
 	t.Parallel()
 	growing := saved(t, "a.sse", string(turnOf("first")))
@@ -56,7 +56,7 @@ func TestPrintUnread(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		args  []string
-		begun func(p *console, out *bufio.Reader) // returns when it prints
+		begun func(p *console, out *bufio.Reader) // returns when the program prints
 	}{
 		"print -f": {[]string{"print", "-f", growing}, nil},
 		"connect": {
@@ -65,7 +65,7 @@ func TestPrintUnread(t *testing.T) {
 		},
 	} {
 		for _, sig := range ends {
-			t.Run(fmt.Sprint(name, " ", sig), func(t *testing.T) { // one after the other: each waits for its own request
+			t.Run(fmt.Sprint(name, " ", sig), func(t *testing.T) { // sequential: each waits for its own request
 				out, w := pipe(t)
 				conn, err := w.SyscallConn()
 				if err != nil {
@@ -83,7 +83,7 @@ func TestPrintUnread(t *testing.T) {
 	}
 }
 
-// TestProxyUnreadTerminal: a proxy without a screen, on a terminal that nobody reads.
+// TestProxyUnreadTerminal is like TestScreenUnread, for a proxy without a screen.
 func TestProxyUnreadTerminal(t *testing.T) {
 	t.Parallel()
 	upstream, _ := provider(t, answers(events, strings.Repeat(anthropicAnswer, 100)))
@@ -106,8 +106,8 @@ func TestProxyUnreadTerminal(t *testing.T) {
 	}
 }
 
-// TestReaderLeavesQuiet: when the reader of what is printed goes away while nothing more comes, the
-// program ends.
+// TestReaderLeavesQuiet checks that the program ends when the reader of its output is gone, even if no more output
+// follows.
 func TestReaderLeavesQuiet(t *testing.T) {
 	t.Parallel()
 	growing := saved(t, "a.sse", string(turnOf("first")))
@@ -127,7 +127,7 @@ func TestReaderLeavesQuiet(t *testing.T) {
 	}
 }
 
-// TestDiskFull: what cannot be written is an error wherever it is, pages of help included.
+// TestDiskFull checks that failed writes are errors in all commands, including help pages.
 func TestDiskFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -148,7 +148,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestOutletPassesOn: an outlet writes as its file does, and says what went wrong.
+// TestOutletPassesOn checks that a stdWriter writes as its file does, and returns the file's errors.
 func TestOutletPassesOn(t *testing.T) {
 	r, w := pipe(t)
 	o := newStdWriter(w, "it", newShutdown())
@@ -170,8 +170,8 @@ func TestOutletPassesOn(t *testing.T) {
 	}
 }
 
-// TestOutletGivesUp: once the program is to end, a write that nobody takes is given up, and so is
-// everything behind it; one that somebody takes is not.
+// TestOutletGivesUp checks that a blocked write is abandoned when the program must end, and so are all later
+// writes. Writes that are read must succeed.
 func TestOutletGivesUp(t *testing.T) {
 	r, w := pipe(t)
 	e := newShutdown()

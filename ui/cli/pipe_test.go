@@ -25,8 +25,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// TestReaderGone: what reads our output may go away at any time, and that is nothing to complain
-// about.
+// TestReaderGone checks that the program ends without an error message when the reader of its output is gone.
 func TestReaderGone(t *testing.T) {
 	t.Parallel()
 	big := saved(t, "big.sse", strings.Repeat(string(turnOf("f")), 3000))
@@ -34,7 +33,7 @@ func TestReaderGone(t *testing.T) {
 		{"print", big}, {"print", "--format", "jsonl", big}, {"replay", big}, {"export", big, "--as", "jsonl"}, {"export", big, "--as", "capture"}, {"open", big}, {big},
 		{"demo", "--list"}, {"demo"}, {}, {"version"}, {"--help"}, {"help", "keys"}, {"completion", "bash"},
 	} {
-		for _, lines := range []int{0, 1} { // as read by: true, head -1
+		for _, lines := range []int{0, 1} { // as when the reader is true, or head -1
 			out, w := pipe(t)
 			errs := create(t, t.TempDir(), "err")
 			read := make(chan error, 1)
@@ -64,7 +63,7 @@ func TestReaderGone(t *testing.T) {
 	}
 }
 
-// TestStreamsClosed: a shell can close the standard streams (>&-).
+// TestStreamsClosed checks the program with closed standard streams, as a shell can start it (>&-).
 func TestStreamsClosed(t *testing.T) {
 	t.Parallel()
 	program, err := binary()
@@ -81,7 +80,7 @@ func TestStreamsClosed(t *testing.T) {
 	}
 }
 
-// TestEmptyPipe: a pipe that ends before a byte came.
+// TestEmptyPipe checks a pipe that ends before the first byte.
 func TestEmptyPipe(t *testing.T) {
 	t.Parallel()
 	r, w := pipe(t)
@@ -101,7 +100,7 @@ func TestEmptyPipe(t *testing.T) {
 	}
 }
 
-// TestSlowPipe: what came is shown while the pipe is still open.
+// TestSlowPipe checks that data is shown while the pipe is still open.
 func TestSlowPipe(t *testing.T) {
 	t.Parallel()
 	first, second := turnOf("first"), turnOf("second")
@@ -139,7 +138,7 @@ func write(t *testing.T, w io.Writer, data []byte) {
 	}
 }
 
-// TestFollow: new calls of a growing file appear, on the screen and printed.
+// TestFollow checks that new calls of a growing file are shown on the screen and printed.
 func TestFollow(t *testing.T) {
 	for _, args := range [][]string{{"open", "-f"}, {"print", "-f"}, {"print", "--format", "jsonl", "-f"}} {
 		t.Run(fmt.Sprint(args), func(t *testing.T) {
@@ -159,12 +158,11 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestSignalsWhilePrinting: signals end a program without a screen as well, and none of them prints
-// stacks.
+// TestSignalsWhilePrinting checks that signals end a program without a screen, and that none of them prints stacks.
 func TestSignalsWhilePrinting(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if signal.Ignored(sig) {
-			continue // under nohup it is to be ignored, and is
+			continue // the program ignores it under nohup, as it should
 		}
 		r, w := pipe(t)
 		p := start(t, launch{args: []string{"print"}, stdin: r})

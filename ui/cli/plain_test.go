@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPlain: each thing that happens is one sentence, which is told once; what grows is told when it
-// is whole, and findings when they are made.
+// TestPlain checks that each event is printed once, as one sentence. Growing text must be printed when it is
+// complete, and findings when they are made.
 func TestPlain(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cut": {
@@ -45,8 +45,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestPlainFiles: what is read at once is told as what comes slowly, and hostile names are shown, not
-// obeyed.
+// TestPlainFiles checks that data that is read at once gives the same sentences as data that arrives slowly.
+// Hostile names must be shown without their effects.
 func TestPlainFiles(t *testing.T) {
 	out := command(t, turnOf(`x\u001b]0;t\u0007`), "--plain", "-")
 	if out.code != 0 || strings.Count(out.stdout, "Turn 1, call 1, x") != 3 || strings.Count(out.stdout, " begins:") != 1 {
@@ -55,8 +55,8 @@ func TestPlainFiles(t *testing.T) {
 	wantClean(t, out.stdout)
 }
 
-// TestPlainTerminal: on a dumb terminal, and with --plain, there are no escape sequences and no other
-// screen; a signal ends it as it ends a screen.
+// TestPlainTerminal checks that there are no escape sequences and no screen on a dumb terminal, or with --plain.
+// Signals must end the program as they end a screen.
 func TestPlainTerminal(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]launch{
@@ -78,7 +78,7 @@ func TestPlainTerminal(t *testing.T) {
 	p.wantExit(130)
 }
 
-// refusedHAR is a HAR file of a conversation in which the client drops a call and keeps its result.
+// refusedHAR returns a HAR file of a conversation in which the client drops a call and keeps its result.
 func refusedHAR() string {
 	user := `{"role":"user","content":"why does it fail?"}`
 	call := `{"type":"tool_use","id":"toolu_01Lost","name":"read_log","input":{"lines":20}}`
@@ -100,7 +100,7 @@ func refusedHAR() string {
 	return `{"log":{"version":"1.2","entries":[` + strings.Join(entries, ",") + `]}}`
 }
 
-// TestPlainRefusal: a refused request is explained in sentences: the place, the cause, what to do, and the origin.
+// TestPlainRefusal checks the sentences about a refused request: the place, the cause, the advice, and the origin.
 func TestPlainRefusal(t *testing.T) {
 	out := command(t, nil, "--plain", saved(t, "refused.har", refusedHAR()))
 	for _, want := range []string{

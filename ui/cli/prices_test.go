@@ -9,14 +9,14 @@ import (
 	"toolscope/providers/price"
 )
 
-// pricedChat is a response of one chunk, with usage.
+// pricedChat returns a response of one chunk, with usage.
 func pricedChat(model, usage string) []byte {
 	return chat(`{"id":"c1","model":"`+model+`","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}],"usage":`+usage+`}`, "[DONE]")
 }
 
 const tenAndFour = `{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}`
 
-// TestContractCost: a turn has its cost when that is known, and says what the figure rests on.
+// TestContractCost checks that a turn with a known cost has it, with the basis of the figure.
 func TestContractCost(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ name, model, usage, want string }{
@@ -39,12 +39,12 @@ func TestContractCost(t *testing.T) {
 	}
 }
 
-// TestPrices: prices of one's own come from the flag, or else the environment, or else the
-// configuration folder, and go before the built-in ones.
+// TestPrices checks that the user's prices come from the flag, else the environment, else the configuration folder.
+// They must override the built-in prices.
 func TestPrices(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
-	t.Setenv("HOME", config) // where other systems keep it
+	t.Setenv("HOME", config) // used on other systems
 	list := func(path, price string) string {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -72,8 +72,8 @@ func TestPrices(t *testing.T) {
 	same(t, 0, "flag", cost("--prices", list(filepath.Join(config, "three.json"), "3")), 0.00003)
 }
 
-// TestBadPrices: an error is at most three lines that name file, line and field, and what would be
-// right.
+// TestBadPrices checks that an error has at most three lines, with the file, the line, the field and the valid
+// values.
 func TestBadPrices(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
@@ -119,7 +119,7 @@ func TestBadPrices(t *testing.T) {
 	}
 }
 
-// TestPricesHelp: the example of the help is one.
+// TestPricesHelp checks that the example in the help is a valid price list.
 func TestPricesHelp(t *testing.T) {
 	_, example, _ := strings.Cut(pricesPage, "  [\n")
 	example, _, _ = strings.Cut(example, "\n  ]")

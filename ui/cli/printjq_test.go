@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPrintJQ: --jq asks each call's arguments or, with --format jsonl, each line; what cannot be
-// asked is a note, and what the expression fails at has the run fail.
+// TestPrintJQ checks that --jq runs on each call's arguments or, with --format jsonl, on each line. Text that is
+// not JSON is a note. A failing expression makes the run fail.
 func TestPrintJQ(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestProbe: the exit code tells whether somebody listens there.
+// TestProbe checks that the exit code shows whether a program listens at the address.
 func TestProbe(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// standIn is the program as a proxy without a screen.
+// standIn is the program, running as a proxy without a screen.
 type standIn struct {
 	*console
 	url string
-	out *bufio.Reader // its standard output behind the URL
+	out *bufio.Reader // standard output after the URL
 }
 
 func proxied(t *testing.T, args ...string) *standIn {
@@ -30,7 +30,7 @@ func proxied(t *testing.T, args ...string) *standIn {
 	return proxiedIn(t, nil, args...)
 }
 
-// proxiedIn is one with more in its environment.
+// proxiedIn starts a proxy with additional variables in its environment.
 func proxiedIn(t *testing.T, env []string, args ...string) *standIn {
 	t.Helper()
 	out, w := pipe(t)
@@ -45,7 +45,7 @@ func proxiedIn(t *testing.T, env []string, args ...string) *standIn {
 	return p
 }
 
-// environment are the lines of --print-env, of a proxy with one upstream that has no name.
+// environment returns the lines of --print-env for a proxy with one upstream that has no name.
 func (p *standIn) environment() (lines []string) {
 	p.t.Helper()
 	for {
@@ -60,7 +60,7 @@ func (p *standIn) environment() (lines []string) {
 	}
 }
 
-// ended is all that was printed, after a signal has ended the program.
+// ended ends the program with a signal, and returns all its output.
 func (p *standIn) ended(sig syscall.Signal) outcome {
 	p.t.Helper()
 	p.signal(sig)
@@ -73,8 +73,8 @@ func (p *standIn) ended(sig syscall.Signal) outcome {
 	return outcome{code, string(printed), string(p.console.out)}
 }
 
-// midway is a proxy through which an answer has come as far as the end of its arguments, and no
-// further; left tells when the upstream is rid of its client.
+// midway starts a proxy with a response that has arrived up to the end of its arguments. left reports that the
+// upstream has lost its client.
 func midway(t *testing.T) (p *standIn, resp *http.Response, begin, recording string, left chan struct{}) {
 	t.Helper()
 	begin = anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
@@ -93,8 +93,8 @@ func midway(t *testing.T) (p *standIn, resp *http.Response, begin, recording str
 	return p, resp, begin, recording, left
 }
 
-// TestProxyPrints: bodies pass byte for byte, turns are printed as they end, and the recording
-// opens as the same; nobody else can read it.
+// TestProxyPrints checks that bodies pass byte for byte and turns are printed when they end. The capture has the
+// same turns, and only its owner can read it.
 func TestProxyPrints(t *testing.T) {
 	upstream, requests := provider(t, answers(events, anthropicAnswer))
 	dir := filepath.Join(t.TempDir(), "new", "captures")
@@ -131,8 +131,7 @@ func TestProxyPrints(t *testing.T) {
 	}
 }
 
-// TestProxyText: for people, calls are printed as print does, behind the URL and the environment's
-// lines.
+// TestProxyText checks that calls are printed as by print, after the URL and the lines for the environment.
 func TestProxyText(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	p := proxied(t, "--to", upstream, "--print-env")
@@ -148,8 +147,8 @@ func TestProxyText(t *testing.T) {
 	}
 }
 
-// TestProxyEndsStreams: a signal cuts what is going on, at once: the client and the upstream see
-// that it is no end, and so does who reads the recording.
+// TestProxyEndsStreams checks that a signal cuts open responses at once. The client, the upstream and readers of
+// the capture must see that the response is incomplete.
 func TestProxyEndsStreams(t *testing.T) {
 	t.Parallel()
 	p, resp, _, recording, left := midway(t)
@@ -166,11 +165,11 @@ func TestProxyEndsStreams(t *testing.T) {
 	}
 }
 
-// TestProxyUnread: when nobody reads what is printed, traffic and recording go on, and a signal
-// ends it all the same.
+// TestProxyUnread checks that traffic and recording continue while the output is not read, and that a signal still
+// ends the proxy.
 func TestProxyUnread(t *testing.T) {
 	t.Parallel()
-	const requests = 200 // more than a pipe has room for
+	const requests = 200 // more than a pipe can hold
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	recording := filepath.Join(t.TempDir(), "a.tsc")
 	p := proxied(t, "--to", upstream, "--record", recording, "--format", "jsonl")
@@ -187,7 +186,8 @@ func TestProxyUnread(t *testing.T) {
 	}
 }
 
-// TestProxyRefuses: what is not for it is refused with a code and a word, and nobody is asked.
+// TestProxyRefuses checks that invalid requests are refused with a code and a reason, and are not sent to an
+// upstream.
 func TestProxyRefuses(t *testing.T) {
 	t.Parallel()
 	upstream, requests := provider(t, answers("text/plain", "ok"))
@@ -203,7 +203,7 @@ func TestProxyRefuses(t *testing.T) {
 		{"GET /anthropic/v1 HTTP/1.1\r\nHost: rebound.test\r\n\r\n", 421, `the Host "rebound.test" is refused`},
 		{"GET /anthropic/v1 HTTP/1.1\r\nHost: " + addr + "\r\nOrigin: https://bad.test\r\n\r\n", 403, `the Origin "https://bad.test" is refused`},
 		{"POST /anthropic/v1 HTTP/1.1\r\nHost: " + addr + "\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "Content-Length and Transfer-Encoding"},
-		{"GET /none/\x1b[2J" + canary + " HTTP/1.1\r\nHost: " + addr + "\r\n\r\n", 400, ""}, // by net/http
+		{"GET /none/\x1b[2J" + canary + " HTTP/1.1\r\nHost: " + addr + "\r\n\r\n", 400, ""}, // refused by net/http
 		{"GET /none/%1b[2J" + canary + " HTTP/1.1\r\nHost: " + addr + "\r\n\r\n", 404, "/anthropic/"},
 	} {
 		conn, err := net.Dial("tcp", addr)
@@ -234,7 +234,7 @@ func TestProxyRefuses(t *testing.T) {
 	}
 }
 
-// TestRecordFolder: a run never writes into the file of another one, also within the same second.
+// TestRecordFolder checks that a run never writes to the file of another run, even within the same second.
 func TestRecordFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "captures")
 	a := (&app{stderr: lineWriter{to: os.Stderr}}).linkParts()
@@ -263,7 +263,7 @@ func TestRecordFolder(t *testing.T) {
 	}
 }
 
-// TestProxyWrong: command lines that start nothing.
+// TestProxyWrong checks command lines that must not start a proxy.
 func TestProxyWrong(t *testing.T) {
 	there := saved(t, "there.tsc", "x")
 	for _, c := range []struct {
@@ -296,8 +296,8 @@ func TestProxyWrong(t *testing.T) {
 	}
 }
 
-// TestProxyToken: with a token nobody is let in without it, and it is nowhere shown but where it
-// was asked for.
+// TestProxyToken checks that requests without the token are refused, and that the token is only shown where the
+// user asked for it.
 func TestProxyToken(t *testing.T) {
 	const token = "open-sesame-1234"
 	upstream, requests := provider(t, answers(events, anthropicAnswer))

@@ -23,7 +23,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// inside is a proxy without a screen in this process; end ends it and returns what it left behind.
+// inside runs a proxy without a screen in this process. end ends it and returns its output.
 func inside(t *testing.T, l *liveInput, upstream string) (url string, end func() outcome) {
 	t.Helper()
 	all, err := buildRoutes([]string{upstream}, func(string) string { return "" })
@@ -53,7 +53,7 @@ func inside(t *testing.T, l *liveInput, upstream string) (url string, end func()
 	}
 }
 
-// full is a disk that has room for so many bytes, until it is given more.
+// full is a disk with room for a given number of bytes. It can get more room.
 type full struct {
 	mu   sync.Mutex
 	room int
@@ -72,8 +72,8 @@ func (f *full) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestProxyDiskFull: traffic and what is printed go on, the words say that it is not recorded, and
-// so does the exit code.
+// TestProxyDiskFull checks that traffic and printing continue when the disk is full. A note and the exit code must
+// report the gaps.
 func TestProxyDiskFull(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	for _, room := range []int{1 << 20, 2000, 200} {
@@ -107,15 +107,15 @@ func TestProxyDiskFull(t *testing.T) {
 	}
 }
 
-// TestProxyManyStreams: 200 clients at once, each with its own stream; all of it is passed on,
-// printed and recorded, and nothing stays behind.
+// TestProxyManyStreams checks 200 parallel clients, each with its own stream. All data is passed on, printed and
+// recorded, and no resources are leaked.
 func TestProxyManyStreams(t *testing.T) {
 	const streams = 200
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt) // what waits for signals stays for as long as the process: it is there before
+	signal.Notify(signals, os.Interrupt) // starts the goroutine for signals before the count
 	signal.Stop(signals)
 	before := runtime.NumGoroutine()
-	var begun sync.WaitGroup // no stream goes on before all have begun
+	var begun sync.WaitGroup // no stream continues before all have begun
 	begun.Add(streams)
 	answer := func(name string) string { return strings.ReplaceAll(anthropicAnswer, "get_weather", name) }
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestProxyScreen: what to do stands on the empty screen at any size; then the call while it
-// streams, and what is recorded; leaving ends the stream.
+// TestProxyScreen checks that the empty screen has instructions at any size. It then checks that the screen shows
+// the streaming call and the state of recording. Leaving the screen must end the stream.
 func TestProxyScreen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 10}} {
 		left := make(chan struct{}, 1)
@@ -31,7 +31,7 @@ func TestProxyScreen(t *testing.T) {
 		go func() {
 			resp, err := http.Post(url+"/anthropic/v1/messages", "application/json", strings.NewReader("{}"))
 			if err == nil {
-				resp.Body.Close() // later
+				resp.Body.Close() // at the end of the test
 			}
 			asked <- err
 		}()
@@ -39,7 +39,7 @@ func TestProxyScreen(t *testing.T) {
 		if err := <-asked; err != nil {
 			t.Error(err)
 		}
-		waitFor(t, left) // the client has gone
+		waitFor(t, left) // the client is gone
 		p.untilShown("aborted")
 		p.keys("q")
 		p.wantExit(0)
@@ -52,7 +52,7 @@ func TestProxyScreen(t *testing.T) {
 	}
 }
 
-// TestProxyScreenRefuses: a client that is sent to the wrong place is told of where one looks.
+// TestProxyScreenRefuses checks that a refused request of a client is reported on the screen.
 func TestProxyScreenRefuses(t *testing.T) {
 	p := start(t, launch{w: 100, args: []string{"proxy"}})
 	url := urlOf(p)
@@ -71,8 +71,8 @@ func TestProxyScreenRefuses(t *testing.T) {
 	p.wantRestored()
 }
 
-// TestProxyScreenSignals: signals end it as they end every screen, with a stream going on, and what
-// came is recorded.
+// TestProxyScreenSignals checks that signals end the proxy during a stream, as they end every screen, and that the
+// data so far is recorded.
 func TestProxyScreenSignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		left := make(chan struct{}, 1)

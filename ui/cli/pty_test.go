@@ -20,10 +20,10 @@ import (
 	"github.com/creack/pty"
 )
 
-// limit is how long to wait for what happens at once on an idle machine.
+// limit is the maximum time to wait for events that are immediate on an idle machine.
 const limit = 30 * time.Second
 
-// console is a program and the terminal it runs in, which is this test.
+// console is a program and its terminal, which the test emulates.
 type console struct {
 	t      *testing.T
 	launch launch
@@ -31,19 +31,19 @@ type console struct {
 	pid    int
 	master *os.File
 	before syscall.Termios
-	tty    string      // name of the terminal
-	unread atomic.Bool // nobody reads it any more: what was read may end anywhere
+	tty    string      // name of the terminal device
+	unread atomic.Bool // the terminal is no longer read, so the output may end anywhere
 	folder string      // TMPDIR and HOME of the program
 
 	mu      sync.Mutex
 	out     []byte
 	screen  *screen
 	changed chan struct{}
-	deaf    chan struct{} // nothing more is read
+	deaf    chan struct{} // closed when the terminal is no longer read
 	over    chan struct{}
 }
 
-// read is the terminal: it shows what comes until nobody can write any more.
+// read is the emulated terminal. It shows the output until no process can write to it.
 func (p *console) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -72,7 +72,7 @@ func (p *console) read() {
 	close(p.over)
 }
 
-// end makes sure that the program has ended, and judges what it wrote.
+// end waits until the program has ended and checks its output.
 func (p *console) end() {
 	select {
 	case <-p.over:
@@ -112,7 +112,7 @@ func (p *console) end() {
 func (p *console) until(what string, ok func(*screen) bool) {
 	p.t.Helper()
 	deadline := time.After(limit)
-	look := time.NewTicker(10 * time.Millisecond) // for what is not on the screen
+	look := time.NewTicker(10 * time.Millisecond) // for states that are not on the screen
 	defer look.Stop()
 	for {
 		p.mu.Lock()
@@ -126,7 +126,7 @@ func (p *console) until(what string, ok func(*screen) bool) {
 		case <-look.C:
 		case <-p.over:
 			select {
-			case <-p.changed: // the last words
+			case <-p.changed: // the last output
 				continue
 			default:
 			}
@@ -142,20 +142,20 @@ func (p *console) untilShown(text string) {
 	p.until(fmt.Sprintf("%q on the screen", text), func(s *screen) bool { return s.shows(text) })
 }
 
-// untilFrame waits for text in a whole frame.
+// untilFrame waits until a complete frame contains the text.
 func (p *console) untilFrame(text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("a frame with %q", text), func(s *screen) bool { return s.shows(text) && s.whole() })
 }
 
-// now returns what f makes of the screen as it is.
+// now returns the result of f for the current screen.
 func now[T any](p *console, f func(*screen) T) T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return f(p.screen)
 }
 
-// shows reports whether a text is on the screen as it is.
+// shows reports whether the current screen contains a text.
 func (p *console) shows(text string) bool {
 	return now(p, func(s *screen) bool { return s.shows(text) })
 }
@@ -167,7 +167,7 @@ func (p *console) describe() string {
 	return fmt.Sprintf("%s\n(the last bytes are %q)", p.screen.text(), last)
 }
 
-// keys types.
+// keys types text.
 func (p *console) keys(text string) {
 	p.t.Helper()
 	if _, err := p.master.WriteString(text); err != nil && text != "" {
@@ -192,7 +192,7 @@ func (p *console) signal(s syscall.Signal) {
 	}
 }
 
-// exit waits for the program's end; one that a signal ended has 128+n, as in a shell.
+// exit waits for the program's end and returns its exit code. After a signal it is 128+n, as in a shell.
 func (p *console) exit() int {
 	p.t.Helper()
 	select {
@@ -217,7 +217,7 @@ func (p *console) wantExit(code int) {
 	}
 }
 
-// wantRestored checks that the terminal is as it was before a program with a screen began.
+// wantRestored checks that the terminal has the same state as before the program's screen.
 func (p *console) wantRestored() {
 	p.t.Helper()
 	p.mu.Lock()
@@ -236,7 +236,7 @@ func (p *console) wantRestored() {
 	}
 }
 
-// leaveUnread has nobody read the terminal any more, and leaves no room in it.
+// leaveUnread stops reading the terminal and fills its buffer.
 func (p *console) leaveUnread() {
 	p.t.Helper()
 	p.unread.Store(true)
@@ -245,12 +245,12 @@ func (p *console) leaveUnread() {
 		p.t.Fatal(err)
 	}
 	defer syscall.Close(fd)
-	_, _ = syscall.Write(fd, []byte{'.'}) // its reader wakes up and sees that it is none
+	_, _ = syscall.Write(fd, []byte{'.'}) // wakes the reader, which then stops
 	<-p.deaf
 	stuff(p.t, fd)
 }
 
-// stuff writes until there is no room.
+// stuff writes until there is no more room.
 func stuff(t *testing.T, fd int) {
 	t.Helper()
 	for {

@@ -18,7 +18,7 @@ import (
 	"toolscope/capture/redact"
 )
 
-// publishesTo is an app that sends what it follows.
+// publishesTo returns an app that publishes a followed source.
 func publishesTo(t *testing.T, url, spool, limit string) (a *app, so func() outcome) {
 	t.Helper()
 	a, so = appOf(t)
@@ -26,7 +26,7 @@ func publishesTo(t *testing.T, url, spool, limit string) (a *app, so func() outc
 	return a, so
 }
 
-// noted reports whether something that changes is to be told at each second.
+// noted returns the troubles that are reported, each with its second. There is one trouble per second.
 func noted(troubles ...string) (all string) {
 	var c troubleNotice
 	for second, trouble := range troubles {
@@ -37,8 +37,8 @@ func noted(troubles ...string) (all string) {
 	return all
 }
 
-// TestChange: what changes is told once, when it has lasted, and what goes to and fro less and less
-// often.
+// TestChange checks that a change is reported once, after it has lasted. Changes back and forth must be reported
+// less and less often.
 func TestChange(t *testing.T) {
 	seconds := func(n int, troubles ...string) (all []string) {
 		for i := range n {
@@ -63,8 +63,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestPublishNotes: while it goes on it is told once why the hub gets nothing, and at the end what
-// waits, and what earlier runs left.
+// TestPublishNotes checks the notes of publishing. While it runs, the reason why the hub receives no data is
+// reported once. At the end, the waiting data and the data of earlier runs are reported.
 func TestPublishNotes(t *testing.T) {
 	spool := t.TempDir()
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), spool, "1MB")
@@ -116,7 +116,7 @@ func TestPublishNotes(t *testing.T) {
 	}
 }
 
-// TestPublishLoss: what is lost is told when it is known, once, and that the hub is there again.
+// TestPublishLoss checks that lost data is reported once, when it is known. The hub's return must be reported too.
 func TestPublishLoss(t *testing.T) {
 	addr := nobodyAt(t)
 	a, so := publishesTo(t, "nats://"+addr, t.TempDir(), "1MB")
@@ -155,8 +155,8 @@ func TestPublishLoss(t *testing.T) {
 	}
 }
 
-// TestFollowedWaits: a file that is larger than the spool's limit is read no faster than the hub takes
-// it, and nothing of it is lost.
+// TestFollowedWaits checks that a file larger than the spool's limit is read only as fast as the hub accepts its
+// data. No data may be lost.
 func TestFollowedWaits(t *testing.T) {
 	addr := nobodyAt(t)
 	a, so := publishesTo(t, "nats://"+addr, t.TempDir(), "1MB")
@@ -189,8 +189,8 @@ func TestFollowedWaits(t *testing.T) {
 	}
 }
 
-// readUntilFull begins to read what is published, and returns once no more has room. over is closed when
-// all of it was read.
+// readUntilFull begins to read a published source, and returns when the spool has no more room. over is closed when
+// everything has been read.
 func readUntilFull(a *app, from capture.Source) (over chan struct{}) {
 	over = make(chan struct{})
 	go func() {
@@ -204,7 +204,7 @@ func readUntilFull(a *app, from capture.Source) (over chan struct{}) {
 	return over
 }
 
-// TestFollowedStops: who waits for a hub ends when that is wanted.
+// TestFollowedStops checks that a source that waits for the hub can be stopped.
 func TestFollowedStops(t *testing.T) {
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -224,7 +224,8 @@ func TestFollowedStops(t *testing.T) {
 	}
 }
 
-// TestFollowedTail: what is read when the end is wanted gets to the hub, the redactor's tail too.
+// TestFollowedTail checks that data that was read before the end reaches the hub, including the data in the
+// redactor.
 func TestFollowedTail(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	spool := t.TempDir()
@@ -232,7 +233,7 @@ func TestFollowedTail(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	from, end, err := a.publishFollowed(ctx, func(yield func(capture.Record, error) bool) {
 		<-ctx.Done()
-		time.Sleep(50 * time.Millisecond) // what follows takes a while to end
+		time.Sleep(50 * time.Millisecond) // the followed source ends with a delay
 		yield(capture.Record{Exchange: 1, Data: []byte("the last word sk-ant-api03-")}, nil)
 	})
 	if err != nil {
@@ -260,8 +261,8 @@ func TestFollowedTail(t *testing.T) {
 	}
 }
 
-// TestPublishedGaps: a run that sends what lacks something ends with 3, whatever else ended it: where
-// more came than could be looked at, and where something was not written.
+// TestPublishedGaps checks that a run whose published data has gaps ends with 3, regardless of how it ended. Gaps
+// occur if too much data arrives, or if data could not be written.
 func TestPublishedGaps(t *testing.T) {
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")
 	l := newLiveInput(newRedactor(), time.Now())

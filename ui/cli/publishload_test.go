@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// hubAt is a hub that is a process of its own.
+// hubAt starts a hub as a process.
 func hubAt(t *testing.T, addr, store string, more ...string) *standIn {
 	t.Helper()
 	out, w := pipe(t)
@@ -33,7 +33,7 @@ func hubAt(t *testing.T, addr, store string, more ...string) *standIn {
 	return p
 }
 
-// nobodyAt is an address where nobody listens.
+// nobodyAt returns an address at which no program listens.
 func nobodyAt(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func nobodyAt(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// stamped answers with events that say when each left, at the pace of a fast model.
+// stamped responds with events that have their send times, at the pace of a fast model.
 func stamped(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", events)
@@ -56,7 +56,7 @@ func stamped(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// delays are how long the events of one answer took to come, and how long it was to the first byte.
+// delays returns the delays of one response's events, and the time to the first byte.
 func delays(t *testing.T, url string) (each []time.Duration, first time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -85,7 +85,7 @@ func delays(t *testing.T, url string) (each []time.Duration, first time.Duration
 	return each, first
 }
 
-// measured are the delays of one proxy.
+// measured has the delays of one proxy.
 type measured struct{ each, first []time.Duration }
 
 func (m *measured) ask(t *testing.T, url string) {
@@ -100,9 +100,8 @@ func rank(all []time.Duration, percent int) time.Duration {
 	return all[len(all)*percent/100]
 }
 
-// TestPublishDelays: a proxy that publishes passes on what comes as fast as one that records, whether
-// the hub is there, was never there, ends, or stands still. The ratios are told; only such as no noise
-// explains fail.
+// TestPublishDelays checks that a publishing proxy is as fast as a recording one. The hub is running, never
+// started, ending, or stopped. The ratios are logged, and only ratios that noise can't explain fail.
 func TestPublishDelays(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")
@@ -135,7 +134,7 @@ func TestPublishDelays(t *testing.T) {
 				if n == blocks/4 {
 					c.midway(hub)
 				}
-				if n%2 == 0 { // who is first goes by turns
+				if n%2 == 0 { // alternate which proxy is first
 					without.ask(t, plain.url)
 				}
 				with.ask(t, sends.url)
@@ -159,11 +158,11 @@ func TestPublishDelays(t *testing.T) {
 	}
 }
 
-// TestPublishStart: a proxy listens as soon as without --publish, whether nobody is where its hub should
-// be, or somebody who says nothing. The difference is told; only what no noise explains fails, as waiting
-// for a connection would be.
+// TestPublishStart checks that a proxy with --publish listens as soon as one without. The hub is missing, or
+// accepts connections and never responds. The difference is logged. The test fails only for a difference that noise
+// can't explain, such as a wait for a connection.
 func TestPublishStart(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // its connections are taken, by the system, and that is all
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, but no program handles them
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +175,7 @@ func TestPublishStart(t *testing.T) {
 	more := [][]string{nil, send(nobodyAt(t)), send(silent.Addr().String())}
 	took := make([][]time.Duration, len(more))
 	for range starts {
-		for i, args := range more { // by turns
+		for i, args := range more { // alternate
 			began := time.Now()
 			p := proxied(t, append([]string{"--to", "http://127.0.0.1:1", "--headless"}, args...)...)
 			took[i] = append(took[i], time.Since(began))

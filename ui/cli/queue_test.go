@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// teller notes what it is told to print.
+// teller is a printer that notes what it prints.
 type teller struct{ told []string }
 
 func (p *teller) addTurn(_ *providers.View, _ string, t *stream.Turn) {
@@ -35,8 +35,8 @@ func (p *teller) wants(t *testing.T, want ...string) {
 	p.told = nil
 }
 
-// TestPrintLooksOnce: with many turns open, a record that ends none of them has nothing allocated,
-// and what is remembered is what is open.
+// TestPrintLooksOnce checks that with many open turns, a record that ends none allocates no memory. The printer
+// must only keep open turns.
 func TestPrintLooksOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
@@ -60,8 +60,8 @@ func TestPrintLooksOnce(t *testing.T) {
 	}
 }
 
-// TestPrintOrder: turns that end together are printed in the order in which they began, each once,
-// and what is made of a call behind its turn.
+// TestPrintOrder checks that turns that end together are printed once, in the order of their start. A sent-back
+// call must be printed after its turn.
 func TestPrintOrder(t *testing.T) {
 	in, to := new(providers.Inspector), new(teller)
 	q := newTurnPrinter(in, "a", to)
@@ -84,7 +84,7 @@ func TestPrintOrder(t *testing.T) {
 		}
 		to.wants(t, want...)
 	}
-	for _, turn := range []int32{0, 1, 3, 2} { // one begins after one of a higher number
+	for _, turn := range []int32{0, 1, 3, 2} { // one begins after a turn with a higher number
 		event(stream.TurnOpen, turn)
 		event(stream.CallOpen, turn)
 		print(false)
@@ -106,8 +106,8 @@ func TestPrintOrder(t *testing.T) {
 	print(true)
 }
 
-// TestPrintWhileOneIsOpen: what is remembered while one turn stays open does not grow with those
-// that end.
+// TestPrintWhileOneIsOpen checks that the printer's memory does not grow with ended turns while one turn stays
+// open.
 func TestPrintWhileOneIsOpen(t *testing.T) {
 	in, to := new(providers.Inspector), new(teller)
 	q := newTurnPrinter(in, "a", to)
@@ -123,8 +123,8 @@ func TestPrintWhileOneIsOpen(t *testing.T) {
 	}
 }
 
-// TestBentToTheEnd: a turn that the client is given something else for waits until it is told what,
-// at the end of its exchange.
+// TestBentToTheEnd checks that a turn with an injected fault is printed only at the end of its exchange, when the
+// fault's effect is known.
 func TestBentToTheEnd(t *testing.T) {
 	for _, note := range []string{"", "bent by toolscope (--fault cut)"} {
 		in, to := new(providers.Inspector), new(teller)

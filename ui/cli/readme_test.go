@@ -25,14 +25,14 @@ var update = flag.Bool("update", false, "write the picture of the README anew")
 
 const picture = "../../.github/toolscope.svg"
 
-// TestPicture holds the README's picture against the program: it is a frame of the demo, drawn by
-// the program itself. Renew it with -update.
+// TestPicture compares the README's picture with a frame of the demo that the program draws. -update renews the
+// picture.
 func TestPicture(t *testing.T) {
 	got := svg(demoFrame(t, 118, 32))
 	looksAs(t, picture, got, "Picture")
 }
 
-// looksAs holds a file of the README against what the program draws, which renews it with -update.
+// looksAs compares a file of the README with the program's output. -update renews the file.
 func looksAs(t *testing.T, file, got, test string) {
 	t.Helper()
 	if *update {
@@ -45,7 +45,7 @@ func looksAs(t *testing.T, file, got, test string) {
 	}
 }
 
-// TestKeyTable holds the table of keys against the screen. Renew it with -update.
+// TestKeyTable compares the README's table of keys with the screen. -update renews the table.
 func TestKeyTable(t *testing.T) {
 	const file, head = "../docs/keys.md", "| part | keys |\n| --- | --- |\n"
 	text := written(t, file)
@@ -63,7 +63,7 @@ func TestKeyTable(t *testing.T) {
 	}
 }
 
-// TestRooms: every room is in the table of rooms.
+// TestRooms checks that every package is in the table of packages.
 func TestRooms(t *testing.T) {
 	_, table, _ := strings.Cut(written(t, "../../CONTRIBUTING.md"), "| package | purpose |")
 	out, err := exec.Command("go", "list", "toolscope/...").Output()
@@ -87,14 +87,13 @@ func written(t *testing.T, file string) string {
 	return string(text)
 }
 
-// keyTable is the keys of the screen as the README has them: a row for each part of the help
-// screen.
+// keyTable returns the keys of the screen in the README's form. Each part of the help screen is a row.
 func keyTable() string {
 	var rows []string
 	part := ""
 	for _, k := range ui.Keys(nil) {
 		keys := strings.ReplaceAll(k.Keys, "|", `\|`)
-		if k.Group != "Words" { // each of those is one
+		if k.Group != "Words" { // each of the words is a separate key
 			keys = strings.ReplaceAll(keys, " ", "` `")
 		}
 		keys = "`" + keys + "` " + k.Does
@@ -108,7 +107,7 @@ func keyTable() string {
 	return strings.Join(rows, " |\n") + " |"
 }
 
-// demoFrame is the screen in the middle of a call, after two turns that went wrong.
+// demoFrame returns the screen in the middle of a call, after two malformed turns.
 func demoFrame(t *testing.T, w, h int) string {
 	in := fileInbox()
 	exchange := 0
@@ -134,16 +133,16 @@ func demoFrame(t *testing.T, w, h int) string {
 	dark := themes.Default(true)
 	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: in, Theme: dark, Depth: termenv.TrueColor, Now: noon})
 	m, _ = m.Update(tea.WindowSizeMsg{Width: w, Height: h})
-	for in.Waiting() > 0 { // a batch is as much as there is time for
+	for in.Waiting() > 0 { // a batch has as many records as time allows
 		m, _ = m.Update(m.Init()())
 	}
 	return m.View()
 }
 
-// Sizes of a cell of the picture, in pixels.
+// These constants are the size of a cell of the picture, in pixels.
 const cellWidth, cellHeight = 8.4, 18.0
 
-// svg draws a frame whose only escape sequences are SGR.
+// svg draws a frame. The frame must have no escape sequences except SGR.
 func svg(frame string) string {
 	lines := strings.Split(frame, "\n")
 	var b strings.Builder
@@ -153,7 +152,7 @@ func svg(frame string) string {
 	return canvas(ansi.StringWidth(lines[0]), len(lines), "", b.String())
 }
 
-// canvas is a picture of so many cells, of what is drawn on it.
+// canvas returns a picture of the given size in cells, with the given contents.
 func canvas(columns, rows int, head, drawn string) string {
 	var b strings.Builder
 	width, height := float64(columns)*cellWidth+24, float64(rows)*cellHeight+24
@@ -166,8 +165,7 @@ func canvas(columns, rows int, head, drawn string) string {
 	return b.String()
 }
 
-// drawLine draws the runs of a line, each at its own place so that the font's width does not
-// matter.
+// drawLine draws the runs of a line. Each run has its own position, so the width of the font does not matter.
 func drawLine(b *strings.Builder, line string, x, y float64) {
 	style := ""
 	for line != "" {
@@ -197,7 +195,7 @@ func drawRun(b *strings.Builder, text, codes string, x, y, w float64) {
 		case "3":
 			attrs += ` font-style="italic"`
 		case "4":
-			if !strings.Contains(attrs, "underline") { // lipgloss may say it twice
+			if !strings.Contains(attrs, "underline") { // lipgloss may write it twice
 				attrs += ` text-decoration="underline"`
 			}
 		case "38", "48":

@@ -10,12 +10,11 @@ import (
 	"toolscope/ui"
 )
 
-// abroad are the commands of the README that need more than what is here: a provider, an agent, a
-// terminal, a machine to install on. Of them the flags are read.
+// abroad are the README's commands that need more than this machine: a provider, an agent, a terminal, or an
+// installation. The test only parses their flags.
 var abroad = []string{"run", "proxy", "connect", "mcp", "hub", "open"}
 
-// TestReadmeRuns: every command of the README does what is said of it, in the order in which it is
-// read.
+// TestReadmeRuns checks that every command in the README has the described result, in the README's order.
 func TestReadmeRuns(t *testing.T) {
 	commands, ran := readmeCommands(t), 0
 	t.Chdir(t.TempDir())
@@ -37,7 +36,7 @@ func TestReadmeRuns(t *testing.T) {
 	}
 }
 
-// readFlagsOf reads the flags of a command line, and returns whose they are.
+// readFlagsOf parses the flags of a command line and returns the name of the command.
 func readFlagsOf(t *testing.T, args []string) (command string) {
 	t.Helper()
 	cmd, rest, err := new(app).linkParts().rootCommand().Find(args)
@@ -51,12 +50,12 @@ func readFlagsOf(t *testing.T, args []string) (command string) {
 	return cmd.Name()
 }
 
-// TestPagesParse: the program takes the command lines that its pages show behind a $.
+// TestPagesParse checks that the program accepts the command lines that its pages show after a $.
 func TestPagesParse(t *testing.T) {
 	found := 0
 	for _, topic := range ui.DocTopics() {
 		text, _ := ui.DocPage(topic)
-		text = regexp.MustCompile(`\\\n +`).ReplaceAllString(text, "") // a line that goes on is one
+		text = regexp.MustCompile(`\\\n +`).ReplaceAllString(text, "") // join a continued line
 		for _, m := range regexp.MustCompile(`(?m)^\$ toolscope (.*)$`).FindAllStringSubmatch(text, -1) {
 			line, _, _ := strings.Cut(m[1], "   ")
 			readFlagsOf(t, words(line))
@@ -68,7 +67,7 @@ func TestPagesParse(t *testing.T) {
 	}
 }
 
-// readmeCommands are the arguments of each command in the README's blocks.
+// readmeCommands returns the arguments of each command in the README's blocks.
 func readmeCommands(t *testing.T) (all [][]string) {
 	for _, block := range regexp.MustCompile("(?s)\n```\n(.*?)```").FindAllStringSubmatch(written(t, "../../README.md"), -1) {
 		for line := range strings.Lines(block[1]) {
@@ -81,7 +80,7 @@ func readmeCommands(t *testing.T) (all [][]string) {
 	return all
 }
 
-// words are those of a command line with quotes of one kind.
+// words splits a command line, which may have quotes of one kind.
 func words(line string) (all []string) {
 	for i, part := range strings.Split(strings.ReplaceAll(line, "'", `"`), `"`) {
 		if i%2 == 1 {
@@ -93,8 +92,8 @@ func words(line string) (all []string) {
 	return all
 }
 
-// TestDocs: what the README and the documents refer to is there: files, and pages of help. Each
-// document is a page of help, and can be read from the README.
+// TestDocs checks that the files and help pages to which the README and the documents refer exist. Each document
+// must be a help page, and must be linked from the README.
 func TestDocs(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
 	page := regexp.MustCompile("`(?:toolscope )?help ([a-z]+)`")

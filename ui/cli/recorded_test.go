@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// printedCall is what is compared of a call that was printed.
+// printedCall has the compared facts of a printed call.
 type printedCall struct {
 	Type, ID, Name string
 	Arguments      any
@@ -21,7 +21,7 @@ type printedCall struct {
 
 func (c printedCall) String() string { return fmt.Sprintf("%s %s %v", c.Name, c.ID, c.Arguments) }
 
-// printedCalls are the calls of a file, as print has them.
+// printedCalls returns the calls that print writes for a file.
 func printedCalls(t *testing.T, file string) (calls []printedCall) {
 	t.Helper()
 	out := command(t, nil, "print", "--format", "jsonl", file)
@@ -43,7 +43,7 @@ const (
 	pwd      = "shell call_ws map[cmd:pwd]"
 )
 
-// recordedCalls are the calls in recordings of HTTP of ours.
+// recordedCalls are the calls in the HTTP captures in testdata.
 var recordedCalls = []struct {
 	file  string
 	calls []string
@@ -57,7 +57,7 @@ var recordedCalls = []struct {
 	{"httpmock.yaml", []string{fileCall, addCall}},
 	{"cassette.json", []string{fileCall, addCall}},
 	{"curl-trace.txt", []string{fileCall}},
-	{"curl-trace-ascii.txt", []string{"read_file toolu_1 map[path:R..ume.txt]"}}, // it has dots for what is not ASCII
+	{"curl-trace-ascii.txt", []string{"read_file toolu_1 map[path:R..ume.txt]"}}, // dots replace non-ASCII characters
 	{"claude-trace.jsonl", []string{fileCall, addCall}},
 	{"claude-tap.jsonl", []string{fileCall, pwd}},
 	{"llm-interceptor.jsonl", []string{addCall, fileCall}},
@@ -77,10 +77,10 @@ func TestRecordedHTTP(t *testing.T) {
 	}
 }
 
-// recordedIn is how the names of a corpus's recordings of HTTP begin.
+// recordedIn are the prefixes of the names of a corpus's HTTP captures.
 var recordedIn = []string{"formats/har/", "formats/mitmproxy/", "formats/derived/llm-", "formats/derived/curl-", "formats/derived/claude-trace", "formats/claude-tap-trace/", "formats/vcr-", "formats/httpmock-rs/"}
 
-// TestRecordedExpected compares print with what the files of a corpus are known to hold.
+// TestRecordedExpected compares the output of print with the known contents of a corpus's files.
 func TestRecordedExpected(t *testing.T) {
 	corpus := os.Getenv("TOOLSCOPE_CORPUS")
 	if corpus == "" {

@@ -14,9 +14,8 @@ import (
 
 const malformedArgs = `{"path": "notes.md", "text": "a "quoted" word"}`
 
-// TestReplayMalformed previews a call whose arguments do not parse, to every target under every
-// policy: what is lost depends on how a target takes arguments and on what the client makes of
-// them, and on nothing else.
+// TestReplayMalformed previews a malformed call for every target and policy. The losses must depend only on the
+// target's form of arguments and on the client's behaviour.
 func TestReplayMalformed(t *testing.T) {
 	type fate struct{ outcome, loss, sent string }
 	emptied := fate{"emptied", replay.ArgsEmptied.Code, "{}"}
@@ -28,7 +27,7 @@ func TestReplayMalformed(t *testing.T) {
 	repaired := fate{"repaired", replay.ArgsRepaired.Code, `{"path":"notes.md","text":"a "}`}
 	dropped := fate{"dropped", replay.CallDropped.Code, ""}
 	encoded := fate{"wrapped", replay.DoubleEncoded.Code, string(lit)}
-	wants := map[string]struct{ text, json, object fate }{ // where a text is taken, one that is JSON, an object
+	wants := map[string]struct{ text, json, object fate }{ // text, text that must be JSON, object
 		"preserve":      {kept, kept, emptied},
 		"wrap":          {wrapped, wrapped, wrapped},
 		"wrap-raw":      {wrappedRaw, wrappedRaw, wrappedRaw},
@@ -43,7 +42,7 @@ func TestReplayMalformed(t *testing.T) {
 	same(t, 0, "lines", len(list), previewsOfOne())
 	for _, p := range list {
 		if _, ok := wants[p.Policy]; !ok {
-			continue // a client's
+			continue // policy of a client
 		}
 		to, err := providers.FindTarget(p.To)
 		if err != nil {
@@ -78,8 +77,7 @@ func TestReplayMalformed(t *testing.T) {
 	}
 }
 
-// previewsOfOne is how many previews there are of one call of Chat Completions, to all targets under
-// all policies.
+// previewsOfOne returns the number of previews of one Chat Completions call, for all targets and policies.
 func previewsOfOne() (n int) {
 	from := providers.TargetOf("openai-chat")
 	for _, to := range providers.Targets() {
@@ -92,8 +90,8 @@ func previewsOfOne() (n int) {
 	return n
 }
 
-// TestReplayNested: a call nested in a function object, beside a content that is null, whose
-// arguments are a string. A client that leaves out what does not decode loses the second one.
+// TestReplayNested checks a call inside a function object, with null as content and a string as arguments. A client
+// that drops undecodable calls loses the second call.
 func TestReplayNested(t *testing.T) {
 	list := previews(t, "--to", "openai-chat", "testdata/nested.json")
 	same(t, 0, "calls", len(list), 2)
@@ -125,7 +123,7 @@ func TestReplayNested(t *testing.T) {
 	}
 }
 
-// TestReplayWhole: what stands in one message, and what does not.
+// TestReplayWhole checks which parts of a turn are sent in one message.
 func TestReplayWhole(t *testing.T) {
 	whole := previews(t, "--whole", "--to", "anthropic", "demo/parallel.tsc")
 	same(t, 0, "lines", len(whole), 1)
@@ -147,8 +145,8 @@ func TestReplayWhole(t *testing.T) {
 	same(t, 1, "number", each[1].Call, 2)
 }
 
-// TestReplayConversation: a turn behind the history that its request carried, or that the request
-// carried which is given for it.
+// TestReplayConversation checks a turn after the history of its request. The request can be captured, or come from
+// --request.
 func TestReplayConversation(t *testing.T) {
 	list := previews(t, "--conversation", "--to", "openai-chat", "testdata/emptied.tsc")
 	same(t, 0, "turns", len(list), 2)
@@ -175,14 +173,14 @@ func TestReplayConversation(t *testing.T) {
 	}
 }
 
-// TestReplayExitCodes: what cannot be done is said with what can, and losses are a failure only
-// when they are asked to be.
+// TestReplayExitCodes checks that errors name the valid values, and that losses are a failure only with
+// --fail-on-loss.
 func TestReplayExitCodes(t *testing.T) {
 	const bad, good, two = "testdata/malformed.sse", "demo/schema.tsc", "demo/parallel.tsc"
 	for _, c := range []struct {
 		args   string
 		code   int
-		stderr string // a part of it
+		stderr string // expected part of standard error
 	}{
 		{bad, 0, ""},
 		{"--to anthropic " + bad, 0, ""},

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream"
 )
 
-// previewLine is a line of replay's JSON.
+// previewLine is a JSON line of replay.
 type previewLine struct {
 	Type, File, Scope, From, To, Policy, Outcome, Refused string
 	Turn, Call                                            int
@@ -51,7 +51,7 @@ var outcomeWords = []string{
 	"unknown", "verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "as text", "repaired", "emptied", "dropped", "throws",
 }
 
-// previews runs replay with --format jsonl and reads its lines, strictly.
+// previews runs replay with --format jsonl and parses its lines strictly.
 func previews(t *testing.T, args ...string) (list []previewLine) {
 	t.Helper()
 	out := command(t, nil, append([]string{"replay", "--format", "json"}, args...)...)
@@ -104,7 +104,7 @@ func (p *previewLine) codes() (codes []string) {
 	return codes
 }
 
-// sentText is what arguments_sent stands for: the text, or the object as it is.
+// sentText returns the arguments that arguments_sent represents: the text, or the object itself.
 func sentText(t *testing.T, to *protocol.Target, sent json.RawMessage) (text string) {
 	t.Helper()
 	if to.Form != protocol.TextForm {
@@ -116,7 +116,7 @@ func sentText(t *testing.T, to *protocol.Target, sent json.RawMessage) (text str
 	return text
 }
 
-// applied is a text with the edits of a diff.
+// applied returns a text after the edits of a diff.
 func applied(t *testing.T, text string, diff []editJSON) (out string) {
 	t.Helper()
 	at := 0
@@ -130,8 +130,8 @@ func applied(t *testing.T, text string, diff []editJSON) (out string) {
 	return out + text[at:]
 }
 
-// TestReplayOneLine: an object that was written on several lines is one line of JSON, and as many
-// bytes.
+// TestReplayOneLine checks that an object that was written on several lines becomes one line of JSON with the same
+// number of bytes.
 func TestReplayOneLine(t *testing.T) {
 	args := "{\n\t\"a\" : [1,\r\n 2], \"b\": \"x\\ny\"}"
 	file := saved(t, "a.sse", string(chat(toolChunk(args), finishChunk, "[DONE]")))
@@ -141,8 +141,8 @@ func TestReplayOneLine(t *testing.T) {
 	same(t, 0, "diff", len(p.Diff), 0)
 }
 
-// TestSubjectNumber: a call keeps its number of the turn, though what the provider threw away is no
-// call of the source.
+// TestSubjectNumber checks that a call keeps its number in the turn, although discarded calls are not in the
+// source.
 func TestSubjectNumber(t *testing.T) {
 	s := previewSubject{scope: replay.WholeTurn, calls: []*stream.Call{{Number: 1}, {Number: 3}}}
 	same(t, 0, "number", []int{s.callNumber(1), s.callNumber(2)}, []int{1, 3})
@@ -150,7 +150,7 @@ func TestSubjectNumber(t *testing.T) {
 	same(t, 0, "number", s.callNumber(2), 2)
 }
 
-// severityOf is how bad a loss of that code is.
+// severityOf returns the severity of a loss with that code.
 func severityOf(code string) replay.Severity {
 	i := slices.IndexFunc(replay.Kinds, func(k *replay.Kind) bool { return k.Code == code })
 	return replay.Kinds[i].Severity

@@ -14,7 +14,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestReplayText: one target and one policy show all there is to see.
+// TestReplayText checks that the complete preview is shown for one target and one policy.
 func TestReplayText(t *testing.T) {
 	out := command(t, nil, "replay", "--to", "anthropic", "testdata/malformed.sse")
 	want, err := os.ReadFile("testdata/replay.txt")
@@ -32,7 +32,7 @@ func TestReplayText(t *testing.T) {
 	}
 }
 
-// TestReplayTable: a line for each target and policy, the worst loss first.
+// TestReplayTable checks that there is a line for each target and policy, with the worst loss first.
 func TestReplayTable(t *testing.T) {
 	out := command(t, nil, "replay", "--policy", "behaviours", "--to", "mistral", "testdata/malformed.sse").stdout
 	want := `testdata/malformed.sse  turn 1  openai-chat · gpt-x
@@ -66,8 +66,8 @@ func TestReplayTable(t *testing.T) {
 	wantNarrow(t, all)
 }
 
-// TestClientVersions: a preview by a client's name has the version that was run, or says that none was. The help
-// lists versions that were not run, and the version of Node.
+// TestClientVersions checks that a preview as a client has the version that was run, or a note that none was. The
+// help must list versions that were not run, and the version of Node.
 func TestClientVersions(t *testing.T) {
 	version := client.MustFind("codex").Version
 	for _, test := range []struct{ policy, text, json string }{
@@ -112,7 +112,7 @@ func wantNarrow(t *testing.T, text string) {
 	}
 }
 
-// TestReplayHelp: the pages list everything there is, and fit a terminal.
+// TestReplayHelp checks that the help pages list all targets, policies and losses, and fit a terminal.
 func TestReplayHelp(t *testing.T) {
 	pages := map[string][]string{}
 	for _, to := range providers.Targets() {
@@ -170,7 +170,7 @@ func TestIndented(t *testing.T) {
 	}
 }
 
-// deep is n arrays that open, each on a line of its own, and the indent of what they hold.
+// deep returns n opening brackets of arrays, one per line, and the indent of their contents.
 func deep(n int) (text string) {
 	for i := range n {
 		text += strings.Repeat(" ", min(2*i, maxIndent)) + "[|"

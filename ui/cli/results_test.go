@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// resultJSON is what a tool gave, as a line has it.
+// resultJSON is a tool's result in a line.
 type resultJSON struct {
 	Error  bool
 	Bytes  int
@@ -17,8 +17,8 @@ type resultJSON struct {
 	MadeUp bool `json:"made_up"`
 }
 
-// TestResults: of a file what a tool gave stands with its call; while input arrives a call is
-// written before that is known, and it follows.
+// TestResults checks that a file's results are in the lines of their calls. For live input, a call is written
+// before its result is known, and the result has its own line.
 func TestResults(t *testing.T) {
 	capture, err := os.ReadFile("testdata/emptied.tsc")
 	if err != nil {
@@ -28,7 +28,7 @@ func TestResults(t *testing.T) {
 	for _, test := range []struct {
 		stdin []byte
 		args  []string
-		with  string // the type of the line that has it
+		with  string // type of the line that has the result
 	}{
 		{nil, []string{"testdata/emptied.tsc"}, "call"},
 		{capture, []string{"-"}, "result"},
@@ -61,7 +61,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// cutCall is a whole call, behind which the token limit ended the response.
+// cutCall is a response that the token limit ended after a complete call.
 const cutCall = `data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":5,"output_tokens":1}}}
 
 data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"run","input":{}}}
@@ -76,8 +76,8 @@ data: {"type":"message_stop"}
 
 `
 
-// TestWhoRunsACutCall: of a call that was cut behind its end, and of no other, it is said who runs
-// it.
+// TestWhoRunsACutCall checks that the output lists the programs that run a call in a truncated response, and only
+// for such calls.
 func TestWhoRunsACutCall(t *testing.T) {
 	print := func(wire string) string {
 		file := filepath.Join(t.TempDir(), "a.sse")

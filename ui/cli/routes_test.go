@@ -16,7 +16,7 @@ import (
 	"toolscope/providers/host"
 )
 
-// standing is a proxy of those ways, and what its upstreams were asked: the path as it arrived.
+// standing starts a proxy with these upstreams and returns its URL and routes.
 func standing(t *testing.T, to []string) (base string, all []route) {
 	t.Helper()
 	all, err := buildRoutes(to, func(string) string { return "" })
@@ -37,15 +37,15 @@ func standing(t *testing.T, to []string) (base string, all []route) {
 	return server.URL, all
 }
 
-// TestRoutes: what a client puts behind the base URL it is given arrives where it would have
-// without the proxy, whether the base URL has the version in it or not.
+// TestRoutes checks that the path that a client appends to its base URL arrives at the same place as without the
+// proxy. The base URL may or may not contain the version.
 func TestRoutes(t *testing.T) {
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	for i := range host.All {
 		h := &host.All[i]
 		at, err := url.Parse(h.Address)
 		if err != nil || h.Address == "" {
-			continue // azure
+			continue // azure needs a variable
 		}
 		base, _ := standing(t, []string{h.Name + "=" + upstream + at.Path})
 		asked := func(path, want string) {
@@ -75,7 +75,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestWays: which upstreams there are, by the flags and the environment.
+// TestWays checks the upstreams that flags and the environment define.
 func TestWays(t *testing.T) {
 	env := map[string]string{
 		"ANTHROPIC_BASE_URL": "https://gateway.test/claude", "OPENAI_BASE_URL": "http://127.0.0.1:5/openai", "OLLAMA_HOST": "box",
@@ -113,8 +113,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestAwaitLines: the waiting screen has the lines of the providers that were named, and with each
-// what belongs to it.
+// TestAwaitLines checks that the waiting screen has the lines of the providers in --to, each with its additional
+// lines.
 func TestAwaitLines(t *testing.T) {
 	const search, config = "export ENABLE_TOOL_SEARCH=true", `# ~/.gemini/settings.json must contain {"security":{"auth":{"selectedType":"gemini-api-key"}}}`
 	for to, want := range map[string][]string{
@@ -133,8 +133,8 @@ func TestAwaitLines(t *testing.T) {
 	}
 }
 
-// TestEnvironment: the lines name what each client reads, each variable once, and lead to a way
-// there is.
+// TestEnvironment checks that the lines set the variables that clients read, each only once. Their addresses must
+// have a route.
 func TestEnvironment(t *testing.T) {
 	_, all := standing(t, nil)
 	text := strings.Join(envLines(all, "http://h:1"), "\n") + "\n"
@@ -159,7 +159,7 @@ func TestEnvironment(t *testing.T) {
 	if got := strings.Join(envLines(all, "http://h:1"), "\n"); strings.Contains(got, "ANTHROPIC") || !strings.Contains(got, "GOOGLE_GEMINI_BASE_URL=http://h:1/gemini") || !strings.HasSuffix(got, "http://h:1/mine") {
 		t.Errorf("%s", got)
 	}
-	for i := range client.ProxySetups { // every provider that a client is sent to is one that there is
+	for i := range client.ProxySetups { // every provider of a client must have a route
 		client.ProxySetups[i].WithAddresses(func(name string) string {
 			if hostOf("/"+name, nil) == nil {
 				t.Errorf("%s is sent to %s", client.ProxySetups[i].Name, name)
@@ -169,8 +169,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestLogin: what Codex asks with a ChatGPT login goes to chatgpt.com, over the same address; not
-// when the user says where OpenAI is.
+// TestLogin checks that requests of Codex with a ChatGPT login go to chatgpt.com through the same address. If the
+// user sets an upstream for OpenAI, they must not.
 func TestLogin(t *testing.T) {
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	for _, c := range []struct {
@@ -198,7 +198,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestAdvice: a request without a provider in its path is told which one it may have meant.
+// TestAdvice checks that the error for a request without a provider in its path suggests one.
 func TestAdvice(t *testing.T) {
 	base, _ := standing(t, nil)
 	for path, want := range map[string]string{

@@ -20,14 +20,14 @@ import (
 	"toolscope/ui"
 )
 
-// glass is a terminal: what is written to it, and what stands on it.
+// glass is an emulated terminal: the bytes that are written to it, and its content.
 type glass struct {
-	cells [][]string // each a cell's text, with its paint before it
+	cells [][]string // text of each cell, after its paint
 	x, y  int
 	paint string
 	state byte
 	bytes int
-	odd   string // a sequence that it does not know
+	odd   string // a sequence that the terminal does not know
 }
 
 func newGlass(w, h int) *glass {
@@ -92,7 +92,7 @@ func (g *glass) control(seq string) {
 	}
 }
 
-// scribble is text as a pane may write it.
+// scribble returns text as a pane may write it.
 func scribble(rng *rand.Rand, cells int) string {
 	paints := []string{"", "", "\x1b[31m", "\x1b[1;38;2;230;159;0m", "\x1b[38;2;1;2;3;48;2;4;5;6m", "\x1b[7m"}
 	words := []string{"a", "b", "1", "2", "·", "│", "▸", "読", "み", "é", "👩‍🔧", "m", " "}
@@ -111,7 +111,7 @@ func scribble(rng *rand.Rand, cells int) string {
 	return b.String()
 }
 
-// painter draws random frames, of which one pane or two change.
+// painter draws random frames in which one or two panes change.
 type painter struct {
 	rng   *rand.Rand
 	panes [3][]string
@@ -144,8 +144,8 @@ func (p *painter) View() string {
 
 const painterCells = 4 + 5 + 6 + 3*5 + 2
 
-// TestRows: whatever is drawn, a terminal shows the same cells in the same paint as when each row that
-// changed is written whole, after a fresh start too, and is given less.
+// TestRows checks that a terminal shows the same cells with the same paint as if each changed row were written
+// completely. Fewer bytes must be written. This includes frames that start over.
 func TestRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole, thin := newGlass(painterCells, painterRows), newGlass(painterCells, painterRows)
@@ -180,8 +180,8 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// TestRowsPass: what is no frame passes as it is, and the frame behind it is written whole; so is one
-// that begins anew, or whose rows hold more than text and paints.
+// TestRowsPass checks that other output is written unchanged, and that the frame after it is written completely. A
+// frame that starts over, or whose rows have more than text and paints, is written completely too.
 func TestRowsPass(t *testing.T) {
 	const first, second = "\x1b[H\rone two 1\r\nother row.\x1b[2;H", "\x1b[Hone two 2\r\n\x1b[2;H"
 	for _, c := range []struct{ between, last, want string }{
@@ -209,14 +209,14 @@ func TestRowsPass(t *testing.T) {
 	}
 }
 
-// tape is a terminal that only remembers.
+// tape is a terminal that only stores its input.
 type tape struct{ bytes.Buffer }
 
 func (*tape) Close() error { return nil }
 func (*tape) Fd() uintptr  { return ^uintptr(0) }
 
-// TestFarStream: a stream a hundred times as fast gives the terminal hardly more, and never much in a
-// second; what came last is on it in the end.
+// TestFarStream checks that a stream that is a hundred times as fast causes hardly more output, and that the output
+// per second is limited. At the end, the terminal must show the latest data.
 func TestFarStream(t *testing.T) {
 	took := map[int]int{}
 	for _, perFrame := range []int{17, 1_700} {
@@ -267,7 +267,7 @@ func TestFarStream(t *testing.T) {
 	t.Logf("%v bytes", took)
 }
 
-// shownOn is the text on a terminal.
+// shownOn returns the text on a terminal.
 func shownOn(g *glass) string {
 	var b strings.Builder
 	for _, row := range g.cells {

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// ran is a run of a command of the shell, without a terminal.
+// ran runs a shell command with run, without a terminal.
 func ran(t *testing.T, flags []string, command ...string) (p *console, out string) {
 	t.Helper()
 	return ranWith(t, nil, flags, command...)
 }
 
-// ranWith is ran with variables.
+// ranWith is like ran, with additional variables.
 func ranWith(t *testing.T, env, flags []string, command ...string) (p *console, out string) {
 	t.Helper()
 	r, w := pipe(t)
@@ -33,8 +33,8 @@ func ranWith(t *testing.T, env, flags []string, command ...string) (p *console, 
 	return p, string(text)
 }
 
-// TestRun: what a client asks goes through the proxy and is recorded; its output is its own, and so
-// is the exit code.
+// TestRun checks that a client's requests go through the proxy and are recorded. The client's output and exit code
+// must not change.
 func TestRun(t *testing.T) {
 	upstream, requests := provider(t, answers(events, anthropicAnswer))
 	program, err := binary()
@@ -56,8 +56,8 @@ func TestRun(t *testing.T) {
 	p.untilShown("1 turn, 1 call: toolscope " + rec)
 }
 
-// TestRunExit: the code is the client's, whatever the recording lacks, and whatever signal comes as
-// it ends.
+// TestRunExit checks that the exit code is the client's, regardless of gaps in the capture and of signals at its
+// end.
 func TestRunExit(t *testing.T) {
 	for script, want := range map[string]int{
 		"exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143, "true": 0, "trap '' INT; kill -INT $PPID; exit 5": 5,
@@ -74,8 +74,8 @@ func TestRunExit(t *testing.T) {
 	}
 }
 
-// TestRunTerminal: what a key sends reaches the client once, and so does what is sent to us; what
-// we have to say waits until the client has ended, and the terminal is ours again.
+// TestRunTerminal checks that signals of keys reach the client once, and so do signals to toolscope. Notes must
+// wait until the client has ended. toolscope must get the terminal back.
 func TestRunTerminal(t *testing.T) {
 	const script = `trap 'echo "<int>"' INT; trap 'echo "<term>"; exit 5' TERM; echo ready; while :; do sleep 0.05; done`
 	p := start(t, launch{args: []string{"run", "--no-record", "--", "sh", "-c", script}})
@@ -90,8 +90,8 @@ func TestRunTerminal(t *testing.T) {
 	}
 }
 
-// TestRunPipeline: where standard output is piped the terminal is not handed over, and what a key
-// sends reaches the client once all the same.
+// TestRunPipeline checks that the terminal stays with toolscope's group if standard output is a pipe. Signals of
+// keys must still reach the client once.
 func TestRunPipeline(t *testing.T) {
 	const script = `n=0; trap 'n=$((n+1)); echo "<int $n>" >&2' INT; trap 'exit 5' TERM; echo ready >&2; while :; do sleep 0.05; done`
 	r, w := pipe(t)
@@ -107,8 +107,8 @@ func TestRunPipeline(t *testing.T) {
 	}
 }
 
-// TestRunScreen: with the screen in front, what the client prints is in a file, and one that still
-// runs ends with the screen.
+// TestRunScreen checks that the client's output goes to a file while the screen is open. A client that is still
+// running must end with the screen.
 func TestRunScreen(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	program, err := binary()
@@ -131,7 +131,7 @@ func TestRunScreen(t *testing.T) {
 	}
 }
 
-// TestOutfit: what each client is given.
+// TestOutfit checks the variables and flags that each client gets.
 func TestOutfit(t *testing.T) {
 	home := t.TempDir()
 	gemini := filepath.Join(home, ".gemini")
@@ -145,8 +145,8 @@ func TestOutfit(t *testing.T) {
 	for _, c := range []struct {
 		command string
 		env     map[string]string
-		args    string   // those it becomes; "" for as they were
-		vars    []string // beginnings; those with a minus are not there
+		args    string   // resulting arguments; "" if unchanged
+		vars    []string // beginnings of expected variables; a minus means not set
 	}{
 		{"claude -p hi", nil, "", []string{"ANTHROPIC_BASE_URL=http://h:1/anthropic", "ENABLE_TOOL_SEARCH=true", "-OPENAI_BASE_URL"}},
 		{"/usr/bin/claude", map[string]string{"ENABLE_TOOL_SEARCH": "auto"}, "", []string{"ANTHROPIC_BASE_URL=", "-ENABLE_TOOL_SEARCH"}},
@@ -202,7 +202,7 @@ func TestOutfit(t *testing.T) {
 	}
 }
 
-// TestUnrecordable: a client that no variable or flag sends to the proxy doesn't start silently.
+// TestUnrecordable checks that a client that can't be sent to the proxy does not start without a message.
 func TestUnrecordable(t *testing.T) {
 	all, err := buildRoutes(nil, func(string) string { return "" })
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestRunWaitsForOthers: the client ends while another process that it started waits for a response: that is
-// still answered and recorded, unless a signal arrives.
+// TestRunWaitsForOthers checks a client that ends while another process that it started waits for a response. The
+// response must still be delivered and recorded, unless a signal arrives.
 func TestRunWaitsForOthers(t *testing.T) {
 	program, err := binary()
 	if err != nil {
@@ -50,7 +50,7 @@ func TestRunWaitsForOthers(t *testing.T) {
 	}
 }
 
-// TestRunNamesOthers: processes that outlive the client lose the proxy, and the run says so.
+// TestRunNamesOthers checks the note about processes that outlive the client and lose the proxy.
 func TestRunNamesOthers(t *testing.T) {
 	const words = "processes that sh started are still running, without the proxy"
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/diff"
 )
 
-// TestSamenessAgrees: for each pair of values, all parts of the program that compare values agree: tool runs, the
-// history of a later request, schema drift, and diff.
+// TestSamenessAgrees checks that all parts of the program that compare values agree for each pair of values. These
+// parts are tool runs, the history of a later request, schema drift, and diff.
 func TestSamenessAgrees(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
@@ -67,9 +67,9 @@ func TestSamenessAgrees(t *testing.T) {
 	}
 }
 
-// sameness reads a source in which a model calls a tool with the arguments a, and then with b. The tool gets b for
-// the first call, a later request sends that call back with b, and the tool's schema is a for the model and b at
-// its server.
+// sameness reads a source in which a model calls a tool with the arguments a, and then with b. For the first call,
+// the tool receives b, and a later request sends the call back with b. The tool's schema is a for the model and b
+// at its server.
 func sameness(a, b string) *providers.Inspector {
 	in, now := new(providers.Inspector), time.Duration(0)
 	write := func(r stream.Record) {

@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// secretsOf are secrets of many kinds, by the place where each is put; all of them have a part that
-// nothing else has, which marker finds.
+// secretsOf are secrets of many kinds, keyed by their place. Each has a unique part, which marker finds.
 var secretsOf = map[string]string{
 	"key header":         "sk-ant-api03-CANARY01aaaaaaaaaaaaaaaa",
 	"bearer header":      "sk-proj-CANARY02aaaaaaaaaaaaaaaaaaaa",
@@ -39,7 +38,7 @@ var secretsOf = map[string]string{
 
 var marker = regexp.MustCompile(`CANARY\d\d`)
 
-// found are the places whose secrets are in a text.
+// found returns the places whose secrets are in a text.
 func found(text string) (places []string) {
 	for place, secret := range secretsOf {
 		if strings.Contains(text, marker.FindString(secret)) {
@@ -49,8 +48,8 @@ func found(text string) (places []string) {
 	return places
 }
 
-// leaky answers with secrets everywhere: in a stream, a stream in gzip, or an error that repeats
-// the credentials of the request.
+// leaky responds with secrets everywhere: in a stream, a compressed stream, or an error that repeats the request's
+// credentials.
 func leaky(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Set-Cookie", "session="+secretsOf["set cookie"]+"; HttpOnly")
@@ -71,7 +70,7 @@ func leaky(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// leak is a call with secrets, some of them over deltas and over chunks.
+// leak writes a call with secrets. Some are split between deltas and chunks.
 func leak(w http.ResponseWriter) {
 	const delta = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"%s\"}}\n\n"
 	begin, rest, _ := strings.Cut(anthropicAnswer, "event: content_block_delta")
@@ -83,7 +82,7 @@ func leak(w http.ResponseWriter) {
 	for _, piece := range []string{out[:at+2], out[at+2 : at+9], out[at+9 : at+20], out[at+20:]} {
 		_, _ = io.WriteString(w, piece)
 		_ = http.NewResponseController(w).Flush()
-		time.Sleep(2 * time.Millisecond) // so that each is likely to be read by itself; nothing depends on it
+		time.Sleep(2 * time.Millisecond) // makes a separate read of each chunk likely
 	}
 }
 
@@ -113,7 +112,7 @@ func askLeaky(t *testing.T, url string) {
 	}
 }
 
-// wantNoSecrets fails the test where secrets are in a recording or in texts.
+// wantNoSecrets fails the test if a capture or one of the texts has a secret.
 func wantNoSecrets(t *testing.T, recording string, texts ...string) {
 	t.Helper()
 	recorded, err := os.ReadFile(recording)
@@ -130,7 +129,7 @@ func wantNoSecrets(t *testing.T, recording string, texts ...string) {
 	}
 }
 
-// TestProxySecrets: nothing that is written or printed holds a secret, wherever it stood.
+// TestProxySecrets checks that no written or printed data has a secret, for secrets in all places.
 func TestProxySecrets(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "jsonl"} {
@@ -150,7 +149,7 @@ func TestProxySecrets(t *testing.T) {
 	}
 }
 
-// TestConnectSecrets: the same of a request of our own.
+// TestConnectSecrets is like TestProxySecrets, for a request of connect.
 func TestConnectSecrets(t *testing.T) {
 	keyless(t)
 	upstream, _ := provider(t, leaky)
@@ -170,14 +169,14 @@ func TestConnectSecrets(t *testing.T) {
 	}
 }
 
-// urlOf is where the proxy on the screen listens.
+// urlOf returns the address of the proxy on the screen.
 func urlOf(p *console) string {
 	p.t.Helper()
 	p.untilShown("WAITING")
 	return "http://" + regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(now(p, (*screen).text))
 }
 
-// TestSecretsOnScreen: no frame of any pane holds a secret.
+// TestSecretsOnScreen checks that no frame of any pane has a secret.
 func TestSecretsOnScreen(t *testing.T) {
 	t.Parallel()
 	upstream, _ := provider(t, leaky)
@@ -205,7 +204,7 @@ func TestSecretsOnScreen(t *testing.T) {
 	}
 }
 
-// TestSecretsKept: whoever wants secrets gets them, and is told so all the time.
+// TestSecretsKept checks that --keep-secrets keeps secrets, and that the screen always says so.
 func TestSecretsKept(t *testing.T) {
 	t.Parallel()
 	upstream, _ := provider(t, leaky)

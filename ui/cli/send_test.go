@@ -13,7 +13,7 @@ import (
 	"toolscope/providers/host"
 )
 
-// TestRedirects: one is followed on the same host, never to another, and the key goes to no other.
+// TestRedirects checks that a redirect is followed only on the same host. The key must not be sent to another host.
 func TestRedirects(t *testing.T) {
 	keyless(t)
 	other, others := provider(t, answers(events, anthropicAnswer))
@@ -44,8 +44,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestFirstByte: who is silent for too long is given up, and the next one is not kept from
-// answering.
+// TestFirstByte checks that a provider that is silent for too long is abandoned, and that others are not affected.
 func TestFirstByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := preparedRequest{label: "slow", host: &host.All[0], url: "http://slow.test/"}
@@ -67,7 +66,7 @@ func TestFirstByte(t *testing.T) {
 	})
 }
 
-// TestFirstByteCame: the limit is on the first byte, not on the last.
+// TestFirstByteCame checks that the time limit applies to the first byte, not to the last.
 func TestFirstByteCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := preparedRequest{label: "long", host: &host.All[0], url: "http://long.test/"}

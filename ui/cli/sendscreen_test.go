@@ -14,7 +14,7 @@ import (
 	"toolscope/capture/mock"
 )
 
-// mockDemos answers from demos, all at once.
+// mockDemos returns a handler that responds from demos, without delays.
 func mockDemos(t *testing.T, names ...string) http.HandlerFunc {
 	t.Helper()
 	var o mock.Options
@@ -29,8 +29,8 @@ func mockDemos(t *testing.T, names ...string) http.HandlerFunc {
 	return mock.New(o).ServeHTTP
 }
 
-// TestSendAgain: a captured request goes out again as it was, with the key of the environment, and
-// its answer is one more turn.
+// TestSendAgain checks that a captured request is resent unchanged, with the key in the environment. Its response
+// must become another turn.
 func TestSendAgain(t *testing.T) {
 	url, requests := provider(t, mockDemos(t, "history"))
 	p := start(t, launch{
@@ -65,8 +65,8 @@ func TestSendAgain(t *testing.T) {
 	p.wantRestored()
 }
 
-// TestSendNoKey: without a key nothing is sent, and the screen says which variable was looked for;
-// so it is with the demo.
+// TestSendNoKey checks that no request is sent without a key, and that the screen names the missing variable. The
+// demo must behave in the same way.
 func TestSendNoKey(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"demo", "history", "--speed", "16"}, w: 120, h: 30})
@@ -81,8 +81,8 @@ func TestSendNoKey(t *testing.T) {
 	p.wantExit(0)
 }
 
-// TestSendResults: the results that the user types go back with the turn, to the address of the
-// command line, and are recorded like the rest.
+// TestSendResults checks that typed results are sent back with the turn, to the address on the command line, and
+// are recorded.
 func TestSendResults(t *testing.T) {
 	t.Parallel()
 	first, recording := true, filepath.Join(t.TempDir(), "a.tsc")
@@ -137,7 +137,7 @@ func TestSendResults(t *testing.T) {
 	}
 }
 
-// TestSendLeaves: who leaves takes the request back.
+// TestSendLeaves checks that leaving the screen cancels a request.
 func TestSendLeaves(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{}, 1)
@@ -154,7 +154,7 @@ func TestSendLeaves(t *testing.T) {
 	waitFor(t, left)
 }
 
-// TestSendRefused: what the provider says of a request that was sent again is a turn that failed.
+// TestSendRefused checks that a provider's error for a resent request becomes a failed turn.
 func TestSendRefused(t *testing.T) {
 	t.Parallel()
 	url, _ := provider(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -178,8 +178,7 @@ func TestSendRefused(t *testing.T) {
 	p.wantExit(0)
 }
 
-// TestSideBySide: several providers that are asked at once stand beside each other while they
-// answer.
+// TestSideBySide checks that responses of several providers are next to each other while they arrive.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	first, _ := provider(t, answers(events, anthropicAnswer))

@@ -13,7 +13,7 @@ import (
 	"toolscope/stream"
 )
 
-// sentBackJSON is the line of a call that a later request brought back.
+// sentBackJSON is the line of a call that a later request sent back.
 type sentBackJSON struct {
 	Type, File, ID, Name, As, Result string
 	Turn, Call, Exchange             int
@@ -22,8 +22,7 @@ type sentBackJSON struct {
 	Findings                         []findingJSON
 }
 
-// TestSentBack: what a request made of an earlier call is told before the turn that the request led
-// to.
+// TestSentBack checks that the lines about sent-back calls come before the turn of that request.
 func TestSentBack(t *testing.T) {
 	out := command(t, nil, "print", "--format", "jsonl", "testdata/emptied.tsc")
 	var types []string
@@ -59,7 +58,7 @@ func TestSentBack(t *testing.T) {
 	}
 }
 
-// TestSentBackOnce: each return is printed once, and not before its turn.
+// TestSentBackOnce checks that each sent-back call is printed once, and not before its turn.
 func TestSentBackOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	var out bytes.Buffer
@@ -101,8 +100,8 @@ func TestSentBackOnce(t *testing.T) {
 	step(true)
 }
 
-// TestSentBackOfDropped: what became of a call is printed the same when the call was let go of; with
-// what cannot be known any more left out.
+// TestSentBackOfDropped checks that the line of a sent-back call is the same if the call was evicted. Only facts
+// that are no longer known may be missing.
 func TestSentBackOfDropped(t *testing.T) {
 	lines := func(bytes int64, sent string) string {
 		in := new(providers.Inspector)
@@ -141,7 +140,7 @@ func TestSentBackOfDropped(t *testing.T) {
 	}
 }
 
-// TestPrintedGoes: what was printed is let go of when there is too much, what was not is kept.
+// TestPrintedGoes checks that printed turns are evicted if there is too much data, and that other turns are kept.
 func TestPrintedGoes(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
@@ -171,7 +170,7 @@ func TestPrintedGoes(t *testing.T) {
 	}
 }
 
-// TestInspectMakesRoom: so it goes while a source is read, and at the end nothing does.
+// TestInspectMakesRoom checks that turns are evicted while a source is read, and that none is evicted at its end.
 func TestInspectMakesRoom(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})

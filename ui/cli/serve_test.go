@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// served is the program serving, and where.
+// served starts serve and returns its URL.
 func served(t *testing.T, args ...string) (p *console, url string) {
 	t.Helper()
 	out, w := pipe(t)
@@ -37,8 +37,8 @@ func post(t *testing.T, url string) (status int, body string, err error) {
 	return resp.StatusCode, string(read), err
 }
 
-// TestServe: captures of several kinds answer together, each request is told of, and all that is
-// said is clean.
+// TestServe checks that captures of several kinds can be served together, that each request is printed, and that
+// the output is clean.
 func TestServe(t *testing.T) {
 	body := string(turnOf("first"))
 	bare := saved(t, "a\x1b[2J.sse", body)
@@ -73,8 +73,7 @@ func TestServe(t *testing.T) {
 	p.wantExit(128 + int(syscall.SIGTERM))
 }
 
-// TestServeSignals: each signal ends it at once, in the middle of a stream that would go on for
-// hours.
+// TestServeSignals checks that each signal ends serve at once, even during a stream that would last for hours.
 func TestServeSignals(t *testing.T) {
 	t.Parallel()
 	slow := saved(t, "slow.tsc", `{"toolscope":1}`+"\n"+`{"t":0,"x":1,"head":{"status":200},"d":"data: 1\n\n"}`+"\n"+`{"t":9999999,"x":1,"d":"data: 2\n\n","end":"eof"}`+"\n")
@@ -102,7 +101,7 @@ func TestServeSignals(t *testing.T) {
 	}
 }
 
-// TestServeRefused: what cannot be served is said in at most three lines, with what would be right.
+// TestServeRefused checks that errors have at most three lines, with the valid values.
 func TestServeRefused(t *testing.T) {
 	body := saved(t, "a.sse", "data: 1\n\n")
 	empty := saved(t, "empty.sse", "")
@@ -135,7 +134,7 @@ func TestServeRefused(t *testing.T) {
 	}
 }
 
-// TestServePublic: with --public it listens everywhere, and says what that means.
+// TestServePublic checks that --public listens on all addresses and prints a warning.
 func TestServePublic(t *testing.T) {
 	out, w := pipe(t)
 	p := start(t, launch{args: []string{"serve", "--public", "--listen", "0.0.0.0:0", saved(t, "a.sse", "data: 1\n\n")}, stdout: w})
@@ -149,8 +148,8 @@ func TestServePublic(t *testing.T) {
 	p.wantExit(130)
 }
 
-// TestServeAdmits: a page that made its visitor's browser come here is not answered; the operator
-// is told.
+// TestServeAdmits checks that requests from a web page in a visitor's browser are refused, and that the operator
+// sees a note.
 func TestServeAdmits(t *testing.T) {
 	out, w := pipe(t)
 	p := start(t, launch{args: []string{"serve", saved(t, "a.sse", "data: 1\n\n")}, stdout: w})

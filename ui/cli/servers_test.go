@@ -10,7 +10,8 @@ import (
 	"toolscope/providers/client"
 )
 
-// TestShellLine: what Claude Code has its prefix start is told apart, and read.
+// TestShellLine checks that the kinds of command lines that Claude Code passes to its prefix are recognised and
+// parsed.
 func TestShellLine(t *testing.T) {
 	const around = "source /h/.claude/shell-snapshots/snapshot-bash-1-a.sh 2>/dev/null || true && { shopt -u extglob; } >/dev/null 2>&1 || true && eval %s < /dev/null && pwd -P >| /tmp/claude-1-cwd"
 	command := func(quoted string) string { return strings.Replace(around, "%s", quoted, 1) }
@@ -18,7 +19,7 @@ func TestShellLine(t *testing.T) {
 		text    string
 		child   bool
 		args    []string
-		command string // "-" where it is none
+		command string // "-" if there is none
 	}{
 		{"node server.js --root '/a b'", false, []string{"node", "server.js", "--root", "/a b"}, "-"},
 		{`npx -y srv "it's" a\ b 'x'"'"'y' ''`, false, []string{"npx", "-y", "srv", "it's", "a b", "x'y", ""}, "-"},
@@ -44,7 +45,7 @@ func TestShellLine(t *testing.T) {
 	}
 }
 
-// TestServersListed: which servers clients say that they have.
+// TestServersListed checks the servers in the lists of clients.
 func TestServersListed(t *testing.T) {
 	list, err := codexServers([]byte(`[{"name":"a","enabled":true,"transport":{"type":"stdio","command":"node","args":["x","y z"],"env":{"K":"v"}},"auth_status":"unsupported"},
 		{"name":"off","enabled":false,"transport":{"type":"stdio","command":"x"}},
@@ -64,7 +65,8 @@ func TestServersListed(t *testing.T) {
 	}
 }
 
-// TestServersWatched: what each client is given, and what is said of the servers that are not recorded.
+// TestServersWatched checks the flags and settings that each client gets, and the notes about servers that are not
+// recorded.
 func TestServersWatched(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -119,8 +121,8 @@ func TestServersWatched(t *testing.T) {
 	}
 }
 
-// TestServersRead: of clients that do not list their servers, files of their users are read, and left
-// as they are.
+// TestServersRead checks that settings files are read for clients that can't list their servers. The files must not
+// change.
 func TestServersRead(t *testing.T) {
 	home, here := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
@@ -155,7 +157,7 @@ func TestServersRead(t *testing.T) {
 	}
 }
 
-// TestUnwrapped: a server that its user put us before is recorded once.
+// TestUnwrapped checks that a server that the user already started with toolscope mcp is recorded once.
 func TestUnwrapped(t *testing.T) {
 	for command, want := range map[string]string{
 		"node x -- y": "node x -- y", "toolscope mcp -- node x": "node x", "/a/toolscope mcp --record d --name n -- node -- x": "n: node -- x",

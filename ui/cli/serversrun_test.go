@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// clientOf makes a program that stands for a client, by its name, and has it be found.
+// clientOf creates a program with a client's name, and adds it to PATH.
 func clientOf(t *testing.T, name, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -19,8 +19,8 @@ func clientOf(t *testing.T, name, script string) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// TestRunLines: what a client starts by its prefix runs as it would without, and is recorded beside
-// the recording of what it asked.
+// TestRunLines checks that the command lines that a client starts with its prefix run unchanged. They must be
+// recorded next to the capture of the requests.
 func TestRunLines(t *testing.T) {
 	home, temporary := t.TempDir(), t.TempDir()
 	const script = `
@@ -63,8 +63,8 @@ echo "run $TOOLSCOPE_RUN"
 	}
 }
 
-// TestRunLinesOff: nothing is switched on where the user does not want it, has a prefix already, or
-// wants nothing recorded.
+// TestRunLinesOff checks that no prefix is set if the user does not want it, already has a prefix, or does not
+// record.
 func TestRunLinesOff(t *testing.T) {
 	clientOf(t, "claude", `echo "<$CLAUDE_CODE_SHELL_PREFIX|$TOOLSCOPE_RUN>"`)
 	rec := filepath.Join(t.TempDir(), "a.tsc")
@@ -83,8 +83,8 @@ func TestRunLinesOff(t *testing.T) {
 	p.untilShown("not recorded: CLAUDE_CODE_SHELL_PREFIX is already /mine")
 }
 
-// TestRunFlags: a client that lists its servers has them start behind us, and a list that cannot be
-// had is no reason not to go on.
+// TestRunFlags checks that a client that lists its servers starts them through toolscope. The run must continue if
+// the list is not available.
 func TestRunFlags(t *testing.T) {
 	clientOf(t, "codex", `
 if [ "$1" = mcp ]; then echo '[{"name":"files","enabled":true,"transport":{"command":"node","args":["x"]}}]'; exit; fi

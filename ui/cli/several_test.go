@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// folder is files of some contents in a directory, which is the working directory of the test.
+// folder writes files to a new directory and changes to it.
 func folder(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -25,8 +25,8 @@ func folder(t *testing.T, files map[string]string) {
 	}
 }
 
-// TestSeveral: of a directory or a pattern what is recognised is printed, file by file, and what is
-// not is told in one line. Only where nothing is recognised the run fails.
+// TestSeveral checks that recognised files of a directory or pattern are printed file by file, and the others are
+// listed on one line. The run must fail only if no file is recognised.
 func TestSeveral(t *testing.T) {
 	folder(t, map[string]string{
 		"logs/a.sse": string(turnOf("first")), "logs/sub/b.sse": string(turnOf("second")), "logs/notes.txt": "once upon\n", "logs/.hid.sse": "x",
@@ -35,7 +35,7 @@ func TestSeveral(t *testing.T) {
 	strangers := "toolscope: logs: 2 of 4 files not recognised: logs/empty.log, logs/notes.txt\n"
 	for _, c := range []struct {
 		args   []string
-		calls  string // by file
+		calls  string // names of calls, by file
 		stderr string
 		code   int
 	}{
@@ -61,8 +61,8 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestFollowSeveral: a file that is not there is waited for, and new files of a directory appear, on
-// the screen and printed.
+// TestFollowSeveral checks that a missing file is awaited, and that new files of a directory appear on the screen
+// and in print.
 func TestFollowSeveral(t *testing.T) {
 	for _, args := range [][]string{{"open", "-f"}, {"print", "-f"}} {
 		t.Run(fmt.Sprint(args), func(t *testing.T) {

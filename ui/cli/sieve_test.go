@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFilterFlag: print and check tell of the turns that are meant alone, and the exit codes mean
-// what they meant.
+// TestFilterFlag checks that print and check report only matching turns, and that the exit codes keep their
+// meanings.
 func TestFilterFlag(t *testing.T) {
 	for _, c := range []struct {
 		args, has, hasNot string

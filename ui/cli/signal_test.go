@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestSignals: each signal that ends the program leaves the terminal as it was.
+// TestSignals checks that after each signal that ends the program the terminal is restored.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
@@ -28,8 +28,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSignalWhileAsking: the terminal is raw already while it is asked for its background, before
-// there is a screen.
+// TestSignalWhileAsking checks signals during the query for the background. The terminal is already raw then, and
+// there is no screen.
 func TestSignalWhileAsking(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}, env: []string{"COLORFGBG="}, asks: true})
@@ -50,7 +50,7 @@ func TestInterruptKey(t *testing.T) {
 	p.wantRestored()
 }
 
-// TestHangup: the terminal goes away, as when its window is closed.
+// TestHangup checks that the program ends when its terminal goes away, e.g. when its window is closed.
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}})
@@ -59,10 +59,10 @@ func TestHangup(t *testing.T) {
 	p.wantExit(128 + int(syscall.SIGHUP))
 }
 
-// runJob runs a command as a shell with job control does: in a process group of its own, in the
-// foreground. Only such a process can be stopped.
+// runJob runs a command as a shell with job control does: in a new process group in the foreground. Only such a
+// process can be stopped.
 func runJob() int {
-	signal.Ignore(syscall.SIGTTOU) // or taking the foreground would stop the command
+	signal.Ignore(syscall.SIGTTOU) // otherwise the change of the foreground group would stop the command
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true}
@@ -77,8 +77,8 @@ func runJob() int {
 	return exitCode(cmd.ProcessState)
 }
 
-// TestSuspend: the key and the signal both really stop the program, with the terminal as it was;
-// then it goes on.
+// TestSuspend checks that the key and the signal really stop the program, with the terminal restored, and that the
+// program can continue.
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*console){
@@ -107,16 +107,15 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// stopped reports whether the program is stopped, as ps tells it.
+// stopped reports whether the program is stopped, according to ps.
 func (p *console) stopped() bool {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	return strings.HasPrefix(rest, "T")
 }
 
-// TestSuspendWithoutShell: where nobody could continue the program, as when it is a terminal
-// window's only process, nothing stops it. It must go on by itself, and still end when it is told
-// to.
+// TestSuspendWithoutShell checks a program that no shell could continue, e.g. the only process of a terminal
+// window. The program must not stay stopped, and must still end on a signal.
 func TestSuspendWithoutShell(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}})

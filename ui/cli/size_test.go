@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSizeOf: sizes are read as people write them, in thousands and in powers of two.
+// TestSizeOf checks sizes with decimal and binary units.
 func TestSizeOf(t *testing.T) {
 	for text, want := range map[string]int64{
 		"500MB": 500_000_000, "1.5 GB": 1_500_000_000, "2000k": 2_000_000, "5000000": 5_000_000, "3000000B": 3_000_000, "1TB": 1_000_000_000_000,

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDialectFlag: the user overrules what the bytes say; a name that is none is answered with
-// those there are.
+// TestDialectFlag checks that --protocol overrides the detected protocol. The error for an unknown name must list
+// the valid names.
 func TestDialectFlag(t *testing.T) {
 	wire := "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"model\":\"x\",\"content\":[]}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
 	file := saved(t, "a.sse", wire)
@@ -25,7 +25,7 @@ func TestDialectFlag(t *testing.T) {
 	}
 }
 
-// TestRequest: --request checks the calls of a bare body, and says clearly when it cannot.
+// TestRequest checks that --request checks the calls of a response body, and that errors are clear.
 func TestRequest(t *testing.T) {
 	body := saved(t, "a.sse", `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{\"n\":\"1\"}"}}]},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
 	good := saved(t, "good.json", `{"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"n":{"type":"integer"}}}}}]}`)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// strangers are files that are no model's, as they begin, and what is said of each.
+// strangers are the beginnings of files without model traffic, with the note about each.
 var strangers = []struct{ name, says, text string }{
 	{"page.html", "an HTML page", "<!DOCTYPE html>\n<html><head><title>data: {}</title></head><body><script>var s = {\"type\":\"message_start\"};</script></body></html>\n"},
 	{"feed.xml", "XML", "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>data: [DONE]</title></channel></rss>\n"},
@@ -68,7 +68,7 @@ var strangers = []struct{ name, says, text string }{
 	{"empty", "no bytes arrived", ""},
 }
 
-// TestStrangers: a file that is no model's gives no call, ends with 1, and what is said of it helps.
+// TestStrangers checks that a file without model traffic has no calls, ends with 1, and gets a helpful note.
 func TestStrangers(t *testing.T) {
 	for _, s := range strangers {
 		path := saved(t, s.name, s.text)

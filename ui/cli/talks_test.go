@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTalks: what agents keep of their conversations opens without being told what it is: its calls
-// with their arguments as they stand there, what each gave, and why it failed.
+// TestTalks checks that agents' files of conversations are opened without a flag. Calls must have the arguments,
+// the results and the errors in the file.
 func TestTalks(t *testing.T) {
 	for _, test := range []struct{ file, want string }{
 		{"gemini-cli/failing.jsonl", `gemini run_shell_command complete ok
@@ -99,7 +99,7 @@ turn complete`},
 	}
 }
 
-// saidOf is the calls and turns of what print printed, a line each.
+// saidOf describes the calls and turns in the output of print, one per line.
 func saidOf(t *testing.T, out string) string {
 	var lines []string
 	for text := range strings.Lines(out) {

@@ -15,12 +15,11 @@ import (
 
 const capturedDemo = "demo/parallel.tsc"
 
-// colourSequence is an escape sequence that changes colours.
+// colourSequence matches an escape sequence that changes colours.
 var colourSequence = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// TestSilentTerminal: a terminal that answers nothing is not asked anything by what needs no
-// screen, and the screen does not wait for it. Bubble Tea would ask for the cursor too, which the
-// terminal here does not allow.
+// TestSilentTerminal checks that commands without a screen do not query the terminal, and that the screen does not
+// wait for a silent terminal. Bubble Tea would also query the cursor, which this terminal does not allow.
 func TestSilentTerminal(t *testing.T) {
 	for _, args := range [][]string{
 		{"version"}, {"--version"}, {"--help"}, {"print", capturedDemo}, {"print", "--format", "jsonl", capturedDemo},
@@ -31,7 +30,7 @@ func TestSilentTerminal(t *testing.T) {
 			t.Errorf("%v: exit code %d:\n%s", args, code, p.describe())
 		}
 		out := p.out
-		if args[0] == "print" && args[1] == capturedDemo { // it is in colour
+		if args[0] == "print" && args[1] == capturedDemo { // with colours
 			out = colourSequence.ReplaceAll(out, nil)
 		}
 		if len(out) == 0 || bytes.IndexByte(out, '\x1b') >= 0 {
@@ -52,8 +51,7 @@ func TestSilentTerminal(t *testing.T) {
 	p.wantRestored()
 }
 
-// frames are what the program shows of the demo, with the list and then with the arguments in
-// focus.
+// frames returns two frames of the demo: one with the list in focus and one with the arguments in focus.
 func frames(t *testing.T, l launch) (list, document string, p *console) {
 	t.Helper()
 	l.args = append([]string{"open", capturedDemo}, l.args...)
@@ -122,8 +120,8 @@ func wantASCII(t *testing.T, out []byte) {
 	}
 }
 
-// TestResizeStorm: a window whose size changes all the time, to any size, ends up with the same
-// picture as one that stood still.
+// TestResizeStorm checks a window that changes its size all the time. At the end, it must show the same picture as
+// a window that was not resized.
 func TestResizeStorm(t *testing.T) {
 	t.Parallel()
 	args := []string{"demo", "parallel", "--speed", "16"}
@@ -143,7 +141,7 @@ func TestResizeStorm(t *testing.T) {
 	p.resize(80, 24)
 	for _, each := range []*console{calm, p} {
 		each.untilFrame("END")
-		each.keys("G?") // to the end, which a slow machine may have passed by
+		each.keys("G?") // to the end, which a slow machine may already have passed
 		each.untilShown("esc close")
 		each.keys("q")
 		each.untilFrame("enter open ")
@@ -157,9 +155,9 @@ func TestResizeStorm(t *testing.T) {
 	}
 }
 
-// accent is the colour of where we are.
+// accent returns the colour of the current position.
 func accent(s *screen) string {
-	return s.cells[0][1].fg // of the first part of the way
+	return s.cells[0][1].fg // colour of the first part of the path
 }
 
 const (
@@ -168,8 +166,8 @@ const (
 	saysKind  = "\x1b[?62;22c"
 )
 
-// TestBackground: the terminal says what its background is, and the theme is made for it. It may
-// have no time to, on a busy machine: then it tries again.
+// TestBackground checks that the theme suits the background that the terminal reports. A busy machine may report it
+// too late, so the test retries.
 func TestBackground(t *testing.T) {
 	t.Parallel()
 	light, dark := themes.Default(false).Accent.FG, themes.Default(true).Accent.FG
@@ -203,7 +201,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestLateAnswer: an answer that comes when the program has begun without it is not taken for keys.
+// TestLateAnswer checks that a report that arrives after the program has started is not handled as keys.
 func TestLateAnswer(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"open", capturedDemo}, env: []string{"COLORFGBG="}, asks: true})
@@ -219,8 +217,8 @@ func TestLateAnswer(t *testing.T) {
 	p.wantExit(0)
 }
 
-// TestTypedAhead: keys that were typed before there was a screen count, also when the answers of
-// the terminal come between them.
+// TestTypedAhead checks that keys that were typed before the screen opened are handled, even if they are mixed with
+// the terminal's reports.
 func TestTypedAhead(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]launch{

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui"
 )
 
-// TestOwnThemes: a theme of the user's own is found by its name and by its file, goes before the
-// style of that name, and what is wrong in it is told with its place.
+// TestOwnThemes checks that a user's theme is found by its name and by its file, and overrides a style of that
+// name. Problems in the file must be reported with their places.
 func TestOwnThemes(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
@@ -60,8 +60,7 @@ func TestOwnThemes(t *testing.T) {
 	}
 }
 
-// TestThemeIsAFile: what is printed of a theme is a file that gives that theme, and says what is hard
-// to read.
+// TestThemeIsAFile checks that a printed theme is a file with the same theme, and that low contrasts are marked.
 func TestThemeIsAFile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	first := command(t, nil, "config", "theme", "monokai")

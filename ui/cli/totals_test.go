@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestTotals: what is printed ends with what it comes to, and --summary is that alone.
+// TestTotals checks that the output ends with the totals, and that --summary prints only the totals.
 func TestTotals(t *testing.T) {
 	cut := chat(toolChunk(`{"a":`), finishChunk, "[DONE]")
 	one, two := saved(t, "one.sse", string(turnOf("f"))), saved(t, "two.sse", string(cut))
 	for _, c := range []struct {
 		args []string
-		want string // the last line
+		want string // expected last line
 	}{
 		{[]string{"print", one}, "1 turn, 1 call: 1 complete; cost unknown"},
 		{[]string{one, two}, "2 turns, 2 calls: 1 complete, 1 cut short; cost unknown"},

@@ -22,7 +22,8 @@ import (
 	"toolscope/ui/report"
 )
 
-// collects is a collector that answers as it is told, by the number of the request, and what it got.
+// collects starts a collector whose status depends on the number of the request. got returns what the collector
+// received.
 func collects(t *testing.T, status func(n int) int) (url string, got func() string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -54,7 +55,8 @@ func collects(t *testing.T, status func(n int) int) (url string, got func() stri
 
 func always(status int) func(int) int { return func(int) int { return status } }
 
-// TestTraceKey: equal keys make equal hashes, wherever they come from; a key is bytes, and not text.
+// TestTraceKey checks that equal keys give equal hashes, regardless of where they come from. A key is bytes, not
+// text.
 func TestTraceKey(t *testing.T) {
 	file := twoTurns(t)
 	hashes := func(args ...string) string {
@@ -90,8 +92,8 @@ func TestTraceKey(t *testing.T) {
 	}
 }
 
-// TestTraceContentSecrets: what a request shows as a credential is in no content, also where a file was
-// not redacted and nothing in it looks like a secret. Secrets that are kept go to no collector.
+// TestTraceContentSecrets checks that a request's credentials are not in any content, even if the file was not
+// redacted and the credentials have no recognisable form. Kept secrets must not reach a collector.
 func TestTraceContentSecrets(t *testing.T) {
 	const key = "q7Zp3xW9fL2vT8mK4cB6nD1s"
 	file := saved(t, "two.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
@@ -110,7 +112,8 @@ func TestTraceContentSecrets(t *testing.T) {
 	}
 }
 
-// TestTraceOnlyTurns: what no model was asked for has no span, and neither has what toolscope refused.
+// TestTraceOnlyTurns checks that requests that ask no model have no spans, and neither have requests that toolscope
+// refused.
 func TestTraceOnlyTurns(t *testing.T) {
 	exchange := func(x int, method, url, body, answer, end string) string {
 		return fmt.Sprintf(`{"x":%d,"t":1,"side":"request","head":{"method":%q,"url":%q,"start":"2026-11-20T10:00:00Z"},"d":%q}
@@ -138,7 +141,7 @@ func TestTraceOnlyTurns(t *testing.T) {
 	}
 }
 
-// TestTracePage: the page on otlp has each attribute of our own.
+// TestTracePage checks that the help page about otlp has each of toolscope's own attributes.
 func TestTracePage(t *testing.T) {
 	page := strings.Join(strings.Fields(command(t, nil, "help", "otlp").stdout), " ")
 	all := regexp.MustCompile(`= +"(toolscope\.[a-z_.]+)"`).FindAllStringSubmatch(read(t, "../report/spans.go"), -1)
@@ -152,8 +155,8 @@ func TestTracePage(t *testing.T) {
 	}
 }
 
-// TestTraceStreams: an answer in pieces is asked for by the request, or by what its path ends with, and not by
-// the name of a host's folder.
+// TestTraceStreams checks that a stream is recognised by the request or by the end of its path. The names of
+// folders in the path must not count.
 func TestTraceStreams(t *testing.T) {
 	for url, want := range map[string]bool{
 		"https://h/upstream/v1/chat/completions": false, "https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/converse-stream": true,
@@ -169,7 +172,7 @@ func TestTraceStreams(t *testing.T) {
 	}
 }
 
-// TestTraceOwnAnswer: what toolscope answered, as no provider did, is told as no answer of the provider's.
+// TestTraceOwnAnswer checks that toolscope's own response is not reported as the provider's.
 func TestTraceOwnAnswer(t *testing.T) {
 	file := saved(t, "a.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
 {"x":1,"t":0,"side":"request","head":{"method":"POST","url":"https://api.openai.com/v1/chat/completions","start":"2026-11-20T10:00:00Z"},"d":"{\"model\":\"gpt-x\",\"messages\":[]}"}
@@ -183,8 +186,8 @@ func TestTraceOwnAnswer(t *testing.T) {
 	}
 }
 
-// TestTraceGivenUp: a turn that is given up, as its machine is not heard of any more, lasts until the latest of
-// it came, and its calls lie within it.
+// TestTraceGivenUp checks a turn that is abandoned because its machine is silent. Its span must end with its last
+// data, and contain the spans of its calls.
 func TestTraceGivenUp(t *testing.T) {
 	text, body := string(chat(`{"id":"c","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":{"content":"I look."}}]}`)), string(chat(toolChunk(`{"city":`)))
 	file := saved(t, "a.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
@@ -199,8 +202,8 @@ func TestTraceGivenUp(t *testing.T) {
 	}
 }
 
-// TestTraceLosses: a span that the collector does not have, and bytes that no span tells of, have exit
-// code 3, also after a signal.
+// TestTraceLosses checks that spans that the collector lacks, and bytes that are in no span, give exit code 3, even
+// after a signal.
 func TestTraceLosses(t *testing.T) {
 	for name, lose := range map[string]func(*traceSender){
 		"1 span refused": func(l *traceSender) { l.Put([]report.Span{{Name: "x"}}) },
@@ -223,14 +226,14 @@ func TestTraceLosses(t *testing.T) {
 		lose(l)
 		a.endedBy(syscall.SIGTERM)
 		l.finishAndReport(a)
-		l.finishAndReport(a) // says it once
+		l.finishAndReport(a) // reports it only once
 		if out := so(); out.code != exitGaps || strings.Count(out.stderr, name) != 1 {
 			t.Errorf("%s: %+v", name, out)
 		}
 	}
 }
 
-// TestTraceTroubleOnScreen: a screen that is drawn is not written over; the journal has what went wrong.
+// TestTraceTroubleOnScreen checks that notes do not overwrite an open screen. The journal must have the problem.
 func TestTraceTroubleOnScreen(t *testing.T) {
 	a, so := appOf(t)
 	var noted []string
@@ -248,8 +251,8 @@ func TestTraceTroubleOnScreen(t *testing.T) {
 	}
 }
 
-// TestTraceTroubleAllDay: of a collector that takes something and nothing in turn something is said ever more
-// seldom, and at once again when it was well for long.
+// TestTraceTroubleAllDay checks a collector that alternates between success and failure. Notes must become less and
+// less frequent. After a long time without problems, the next one must be reported at once.
 func TestTraceTroubleAllDay(t *testing.T) {
 	s := capture.Backoff{First: firstPause, Max: maxPause}
 	at, told := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), 0
@@ -259,7 +262,7 @@ func TestTraceTroubleAllDay(t *testing.T) {
 			told++
 		}
 	}
-	if told < 144 || told > 155 { // each 10 minutes, and some at first
+	if told < 144 || told > 155 { // one every 10 minutes, and some at the start
 		t.Errorf("said %d times", told)
 	}
 	if at = at.Add(time.Hour); !s.Allow(at) || s.Allow(at.Add(9*time.Second)) || !s.Allow(at.Add(11*time.Second)) {
@@ -275,7 +278,8 @@ func TestTraceTroubleAllDay(t *testing.T) {
 	}
 }
 
-// TestHold: what several say while a client owns the terminal comes when that has ended, each line once.
+// TestHold checks that notes of several writers are held back while a client owns the terminal. They must be
+// printed after it has ended, each line once.
 func TestHold(t *testing.T) {
 	a, so := appOf(t)
 	var all sync.WaitGroup

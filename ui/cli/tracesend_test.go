@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestTraceFollowed: what is followed ends with a signal, or with who reads what is printed; the
-// collector is told of all that was printed before that, also where it was busy until then.
+// TestTraceFollowed checks a followed source that ends with a signal, or when the reader of the output is gone. The
+// collector must receive all printed turns, even if it was busy.
 func TestTraceFollowed(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGPIPE} {
@@ -44,8 +44,8 @@ func TestTraceFollowed(t *testing.T) {
 	}
 }
 
-// TestTraceFollowedTrouble: of a file that is followed the end may be days away: that the collector takes
-// nothing is said while it goes on.
+// TestTraceFollowedTrouble checks that failures of the collector are reported while a file is followed, because its
+// end may be days away.
 func TestTraceFollowedTrouble(t *testing.T) {
 	t.Parallel()
 	url, _ := collects(t, always(http.StatusServiceUnavailable))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNothingRead: what is damaged and what nothing recognised in fails, with a word about it;
-// what can be read is printed all the same. An answer without calls is fine.
+// TestNothingRead checks that damaged and unrecognised input fails with a note, and that readable parts are still
+// printed. A response without calls is not a failure.
 func TestNothingRead(t *testing.T) {
 	text := string(chat(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}`,
 		`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]"))
@@ -18,7 +18,7 @@ func TestNothingRead(t *testing.T) {
 	for _, c := range []struct {
 		files  []string
 		code   int
-		prints string // the turns of these are printed
+		prints string // names of the turns that are printed
 		says   string
 	}{
 		{[]string{sound}, 0, "sound.sse", ""},

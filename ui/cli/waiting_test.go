@@ -11,7 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestWaitingLines: a line is written when the state changes, again and again while it is stalled, and once at the end.
+// TestWaitingLines checks that a line is written when the state changes, repeatedly while the response is stalled,
+// and once at the end.
 func TestWaitingLines(t *testing.T) {
 	var out bytes.Buffer
 	in, began := new(providers.Inspector), time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
