@@ -19,11 +19,11 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// An Address is a hub's address and, for a view, what to read from it.
+// An Address is the address of a hub. For a view, it also selects the data to read from the hub.
 type Address struct {
 	Server      string // e.g. nats://host:4222, or several separated by commas
 	Host, Agent string // "" for all
-	Model       string // if it or Status is not "", only calls with that value are read, found by the index
+	Model       string // if Model or Status is not "", only calls with that value are read, found with the index
 	Status      string // the call's status, as print writes it
 	Since       TimeSpec
 	All         bool     // from the oldest message
@@ -51,13 +51,13 @@ func (m TimeSpec) resolve(now time.Time) time.Time {
 	return m.at
 }
 
-// isBefore reports whether the time is before another one, if that is certain without the hub's clock.
+// isBefore reports whether the time is certainly before another one. It doesn't know the hub's clock.
 func (m TimeSpec) isBefore(other TimeSpec) bool {
 	now := time.Time{}
 	return m.at.IsZero() == other.at.IsZero() && m.resolve(now).Before(other.resolve(now))
 }
 
-// IsIndexed reports whether only some calls are to be read, found by the index.
+// IsIndexed reports whether only some calls are read, found with the index.
 func (a *Address) IsIndexed() bool { return a.Model != "" || a.Status != "" }
 
 // IsAddress reports whether a path is a hub's address.
@@ -92,8 +92,8 @@ func ParseAddress(text string) (a Address, err error) {
 	return a, nil
 }
 
-// parseServers parses the servers of an address: one, or those of a cluster, separated by commas. The
-// scheme of the first applies to those without one.
+// parseServers parses the servers of an address: one server, or the servers of a cluster, separated by commas.
+// The scheme of the first applies to servers without one.
 func parseServers(text string) (string, error) {
 	var all []string
 	scheme := ""
@@ -166,7 +166,7 @@ func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// parseTimeSpec parses a time, an age or now.
+// parseTimeSpec parses a time, an age or the word now.
 func parseTimeSpec(text string) (TimeSpec, error) {
 	if text == "now" {
 		return TimeSpec{set: true}, nil
@@ -184,7 +184,7 @@ func parseTimeSpec(text string) (TimeSpec, error) {
 // cluster's address names several hosts.
 const maxFolderBytes = 200
 
-// spoolOf returns the folder of one hub below a directory. Each hub has its own. A long name is replaced by
+// spoolOf returns the folder of one hub below a directory. Each hub has its own. A long name is replaced with
 // its hash, in a form that no other name has.
 func spoolOf(dir, server string) string {
 	var at []string
@@ -219,7 +219,7 @@ func spoolOrigin(name string) (o subjectParts, ok bool) {
 	return o, err == nil && len(id) == 16 && o.host != "" && o.agent != "" && spoolName(o) == name
 }
 
-// Credentials identify this program to a hub. All except Token are names of files.
+// Credentials identify this program to a hub. All fields except Token are names of files.
 type Credentials struct {
 	Creds string // a NATS credentials file
 	NKey  string // a file with an nkey seed
@@ -229,17 +229,17 @@ type Credentials struct {
 	inbox string // subject prefix of answers and of a view's messages; "" for the default
 }
 
-// inboxOf returns the inbox prefix of a host. A hub can permit the host to listen only there.
+// inboxOf returns the inbox prefix of a host. A hub can restrict the host to subscribing there.
 func inboxOf(host string) string { return nats.InboxPrefix + subjectToken(host) }
 
-// Check reads the files. An error names the flag and the file.
+// Check reads the files. Its error names the flag and the file.
 func (auth *Credentials) Check() error {
 	_, err := auth.connectOptions()
 	return err
 }
 
-// connectOptions returns the NATS options of the credentials. The files are read again for each
-// connection; an unreadable file is an error at once.
+// connectOptions returns the NATS options for the credentials. The files are read again for each connection. If
+// a file can't be read now, it returns an error at once.
 func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	if auth.Creds != "" {
 		text, err := os.ReadFile(auth.Creds)
@@ -280,7 +280,7 @@ func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	return o, nil
 }
 
-// NewKey makes a key that identifies a machine or a viewer to a hub. seed is secret; the hub gets public.
+// NewKey makes a key that identifies a machine or a viewer to a hub. seed is secret. public is for the hub.
 func NewKey() (seed []byte, public string, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

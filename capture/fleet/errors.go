@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Errors of a server that is not a hub, or not yet.
+// These are errors of a server that is not a hub, or not yet.
 var (
 	errNoStream    = errors.New("the hub has no stream " + StreamName + "\n" + addStream)
 	errNoIndex     = errors.New("the hub has no stream " + IndexName + "\n" + addIndex)
@@ -24,18 +24,18 @@ var (
 	errNotDirect   = errors.New("the hub's stream " + StreamName + " does not allow direct access\n" + "nats stream edit " + StreamName + " --allow-direct")
 )
 
-// Commands that create the streams on another server.
+// These are the commands that create the streams on another server.
 const (
 	addStream = "nats stream add " + StreamName + " --subjects 'toolscope.*.b.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 20GiB --defaults"
 	addIndex  = "nats stream add " + IndexName + " --subjects 'toolscope.*.i.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 1GiB --defaults"
 )
 
-// A deniedError is an action that the hub denies us.
+// A deniedError means that the hub denies us an action.
 type deniedError struct{ what string }
 
 func (d *deniedError) Error() string { return "the hub doesn't allow us to " + d.what }
 
-// errorTexts explains errors of the library to a user of a hub.
+// errorTexts explains the library's errors to a user of a hub.
 var errorTexts = []struct {
 	err  error
 	text string
@@ -62,7 +62,7 @@ var errorTexts = []struct {
 	{syscall.ECONNREFUSED, "no server answers at this address"},
 }
 
-// plainReason rewrites an error for a user of a hub, without paths and system calls.
+// plainReason rewrites an error for a user of a hub. It removes paths and system calls.
 func plainReason(err error) error {
 	for _, s := range errorTexts {
 		if errors.Is(err, s.err) {
@@ -86,7 +86,7 @@ func plainReason(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "nats: "))
 }
 
-// inWords returns an error as one line, and another line with the remedy, if known.
+// inWords returns an error as one line, and the remedy as another line, or "" if none is known.
 func inWords(err error) (what, remedy string) {
 	what, remedy, _ = strings.Cut(plainReason(err).Error(), "\n")
 	return what, remedy

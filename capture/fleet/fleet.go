@@ -2,11 +2,11 @@
 //
 //	Recorder ─▶ spool ─▶ sender ─▶ hub ─▶ view ─▶ decoder
 //
-// Terms. A hub is a NATS server with a stream of a known name: toolscope hub or another server. A
-// subject is one capture; a message is a range of that capture's bytes. A spool is the capture on the
-// disk of the machine that made it. A view reads the captures of a hub, or some of them, as one source.
+// Terms: A hub is a NATS server with a stream of a known name: toolscope hub or another server. A subject is
+// one capture. A message is a range of that capture's bytes. A spool is the capture on the disk of the machine
+// that made it. A view reads all or some captures of a hub as one source.
 //
-// What always holds:
+// Invariants:
 //   - Recording never waits for the hub. Data that the hub doesn't take waits in the spool.
 //   - The last message of a subject is the only cursor: the hub has the capture up to its end. The hub
 //     accepts a message only directly after it, so nothing is stored twice and nothing is skipped.
@@ -46,9 +46,9 @@ const (
 // Headers of a message.
 const (
 	headSpan    = "Toolscope-Span"    // FROM-TO: the range of the capture's bytes, before encoding
-	headCreated = "Toolscope-Created" // when the capture began, by the machine's clock
+	headCreated = "Toolscope-Created" // time when the capture began, by the machine's clock
 	headEnc     = "Toolscope-Enc"     // zstd, or absent
-	headSent    = "Toolscope-Sent"    // when it was sent, in milliseconds of the machine's clock
+	headSent    = "Toolscope-Sent"    // time when it was sent, in milliseconds of the machine's clock
 	headSpooled = "Toolscope-Spooled" // bytes that the hub doesn't have yet
 	headOver    = "Toolscope-Over"    // 1: the capture has ended, and the hub has all of it; only in signs of life
 	headExpect  = "Nats-Expected-Last-Subject-Sequence"
@@ -65,7 +65,8 @@ func shardOf(host string) string {
 	return strconv.Itoa(int(h.Sum32() % shards))
 }
 
-// subjectFilter returns the pattern of the subjects of a host and an agent, "" for all, in any version.
+// subjectFilter returns the pattern of the subjects of a host and an agent, in any version. "" selects all
+// hosts or agents.
 func subjectFilter(kind, host, agent string) string {
 	shard, h, a := "*", "*", "*"
 	if host != "" {
@@ -109,11 +110,11 @@ func unescapeToken(token string) string {
 	return token
 }
 
-// maxNameBytes is the maximum length of a machine's and an agent's name together, as tokens of a subject.
-// They name files of the spool, and a subject must be shorter than 4 KiB.
+// maxNameBytes is the maximum length of a machine's and an agent's name together, as tokens of a subject. The
+// names are part of the file names in the spool, and a subject must be shorter than 4 KiB.
 const maxNameBytes = 200
 
-// CheckNames reports names that are too long.
+// CheckNames returns an error if the names are too long.
 func CheckNames(host, agent string) error {
 	if n := len(subjectToken(host)) + len(subjectToken(agent)); n > maxNameBytes {
 		return fmt.Errorf("the names of the machine and the agent have %s together\nuse at most %d; characters except letters, digits, - and _ count three times", count.Of(n, "byte"), maxNameBytes)
@@ -126,10 +127,10 @@ type byteRange struct{ from, to int64 }
 
 func (s byteRange) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
 
-// maxSpanBytes is more than the size of any message that a sender makes.
+// maxSpanBytes is larger than any message that a sender makes.
 const maxSpanBytes = 8 << 20
 
-// maxCaptureBytes is more than the size of any capture: a range beyond it is invalid.
+// maxCaptureBytes is larger than any capture. A range beyond it is invalid.
 const maxCaptureBytes = 1 << 50
 
 func parseSpan(text string) (s byteRange, err error) {
@@ -144,24 +145,24 @@ func parseSpan(text string) (s byteRange, err error) {
 	return s, nil
 }
 
-// HubOptions configure a hub.
+// HubOptions configures a hub.
 type HubOptions struct {
-	Listen     string // HOST:PORT; port 0 picks a free one
+	Listen     string // HOST:PORT; port 0 selects a free one
 	Store      string // directory of its files
 	Keep       time.Duration
 	KeepBytes  int64
-	SyncAlways bool   // sync each message to the disk before acknowledging it; else every second
+	SyncAlways bool   // sync each message to the disk before acknowledging it; otherwise every second
 	Auth       string // file with users and permissions, in NATS's format
 	Public     bool   // other machines can reach it: only users in Auth may connect
 	Cert, Key  string // files for TLS
 	Log        func(string)
 }
 
-// clock converts times of the hub to ours. It knows one moment by both clocks and assumes that both run
-// at the same speed from there. Neither has to be right, and ours may be set meanwhile.
+// clock converts times of the hub to our clock. It knows one moment by both clocks, and assumes that both run
+// at the same speed from then on. Neither clock has to be right, and ours may be set later.
 type clock struct{ ours, hubs time.Time }
 
-// addSample notes that the hub's clock was at hubs at some time between two times of ours.
+// addSample records that the hub's clock was at hubs at some time between two times of our clock.
 func (c *clock) addSample(before, after, hubs time.Time) {
 	if hubs.IsZero() { // the hub sent no time
 		hubs = after
@@ -172,7 +173,7 @@ func (c *clock) addSample(before, after, hubs time.Time) {
 // toLocal converts a time of the hub to our clock.
 func (c *clock) toLocal(hubs time.Time) time.Time { return c.ours.Add(hubs.Sub(c.hubs)) }
 
-// encoder is created at first use. All senders share it; it encodes two slices at a time.
+// encoder is created at the first use. All senders share it. It encodes two slices at a time.
 var encoder = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxSliceBytes), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -210,12 +211,12 @@ func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
 	return data, nil
 }
 
-// PublishState is the progress of a publisher.
+// PublishState describes the progress of a publisher.
 type PublishState struct {
-	Spooled int64  // bytes that the hub doesn't have, including those of earlier runs
+	Spooled int64  // bytes that the hub doesn't have, including bytes of earlier runs
 	Losses  Losses // bytes of our capture that are lost for good
-	Trouble string // why the hub gets nothing at the moment
-	Remedy  string // what would help, if known
+	Trouble string // the reason why the hub gets no data at the moment
+	Remedy  string // a remedy, if one is known
 
 	Orphaned        int64 // bytes of earlier runs that the hub doesn't have
 	OrphanedLosses  Losses
@@ -250,7 +251,7 @@ func (l Losses) Bytes() (n int64) {
 	return n
 }
 
-// asError returns the losses as an error that names of, nil if there are none.
+// asError returns the losses as an error that names of, or nil if there are none.
 func (l Losses) asError(of string) error {
 	var all []string
 	for _, one := range l {

@@ -38,7 +38,7 @@ type Hub struct {
 	server *server.Server // a new one after each restart
 }
 
-// startTimeout is how long a hub may take to read its files.
+// startTimeout is the maximum time for a hub to read its files.
 const startTimeout = 2 * time.Minute
 
 // StartHub starts a hub. It returns when clients can connect.
@@ -115,7 +115,7 @@ func (h *Hub) startServer(ctx context.Context) error {
 	return nil
 }
 
-// serverOptions returns the server's options, and those of this process's own connections.
+// serverOptions returns the server's options, and the options of this process's own connections.
 func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option, err error) {
 	if conf, inside, err = o.authOptions(); err != nil {
 		return nil, nil, err
@@ -132,8 +132,8 @@ func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option
 	}
 	conf.Host, conf.NoSigs, conf.ServerName = host, true, "toolscope"
 	conf.JetStream, conf.StoreDir, conf.SyncInterval, conf.SyncAlways = true, o.Store, time.Second, o.SyncAlways
-	// A stream that had a larger limit before still has it while the server starts. Each stream's own
-	// MaxBytes is the limit.
+	// A stream with a larger limit from an earlier run still has that limit while the server starts. Each
+	// stream's own MaxBytes is the limit that counts.
 	conf.JetStreamMaxStore, conf.JetStreamMaxMemory = math.MaxInt64/2, 64<<20
 	if o.Cert != "" {
 		config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})
@@ -184,8 +184,8 @@ func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, 
 	return conf, inside, nil
 }
 
-// otherPart returns a setting that would make the server listen or connect beyond the hub's options, or
-// "".
+// otherPart returns the name of a setting that would make the server listen or connect beyond the hub's
+// options, or "".
 func otherPart(conf *server.Options) string {
 	for _, p := range []struct {
 		name string
@@ -231,7 +231,7 @@ func (o *HubOptions) createStreams(ctx context.Context, s *server.Server, inside
 // URL returns the address at which the hub listens, with the actual port.
 func (h *Hub) URL() string { return h.url }
 
-// Watch returns a view of everything that the hub has received since that time, without an end.
+// Watch returns a view of everything that the hub has received since that time. The view has no end.
 func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
 	return openView(ctx, Address{Since: TimeSpec{set: true, at: since}}, Credentials{}, append(slices.Clone(h.inside), nats.InProcessServer(h))...)
 }
@@ -256,7 +256,7 @@ func (h *Hub) Close() {
 type hubLog struct {
 	say    func(string)
 	failed chan error
-	stuck  chan string // why the server stores nothing any more
+	stuck  chan string // the reason why the server no longer stores data
 }
 
 func (l *hubLog) Noticef(string, ...any) {}
@@ -280,7 +280,7 @@ func (l *hubLog) Errorf(format string, v ...any) {
 	}
 }
 
-// Fatalf is called when the server's own program would exit.
+// Fatalf is called in the cases in which the server's own program would exit.
 func (l *hubLog) Fatalf(format string, v ...any) {
 	select {
 	case l.failed <- fmt.Errorf(format, v...):
@@ -289,19 +289,19 @@ func (l *hubLog) Fatalf(format string, v ...any) {
 }
 
 const (
-	minHealPause = 2 * time.Second // before a hub checks for room again; twice as long each time
+	minHealPause = 2 * time.Second // before a hub checks for room again; doubled each time
 	maxHealPause = time.Minute     // maximum pause; after there was room for this long, the pauses start again
 	minHealRoom  = 16 << 20        // bytes that must be free for a restart
 )
 
 var errFull = errors.New("there is no room")
 
-// isStuck reports whether the server logs that a stream accepts nothing any more, because a write failed.
-// That lasts until the server restarts, even if there is room later.
+// isStuck reports whether the server logs that a stream no longer accepts messages because a write failed. That
+// lasts until the server restarts, even if there is room later.
 func isStuck(format string) bool { return strings.Contains(format, "critical write error") }
 
-// isRefused reports whether the server logs that a stream did not accept one message. It does so for each
-// message while the stream is stuck.
+// isRefused reports whether the server logs that a stream did not accept one message. The server logs this for
+// each message while the stream is stuck.
 func isRefused(text string) bool { return strings.Contains(text, "failed to store a msg") }
 
 // reasonOf returns the error in a log line of the server.
@@ -314,8 +314,8 @@ func reasonOf(v []any) string {
 	return "the disk refuses to write"
 }
 
-// restartOnDiskError restarts the server after a failed write, once there is room, until ctx ends. Senders
-// keep their data meanwhile, and reconnect.
+// restartOnDiskError restarts the server after a failed write, once there is room. It runs until ctx ends.
+// Senders keep their data during that time, and reconnect.
 func (h *Hub) restartOnDiskError(ctx context.Context) {
 	defer close(h.healed)
 	pause, since := minHealPause, time.Time{} // time of the last restart

@@ -21,9 +21,9 @@ import (
 	"toolscope/stream/count"
 )
 
-// IndexName is the stream of the index, with one message for each call. It helps to find some calls of
-// many machines without reading all captures. A lost message is missing only from the index: the
-// captures still have the call.
+// IndexName is the stream of the index, with one message for each call. With it, a view finds some calls of
+// many machines without reading all captures. A lost message is missing only from the index, because the
+// captures still contain the call.
 const IndexName = "TOOLSCOPE_INDEX"
 
 // Subjects of the index have the form toolscope.VERSION.i.SHARD.HOST.AGENT.MODEL.STATUS
@@ -32,14 +32,14 @@ const (
 	headUpto  = "Toolscope-Upto" // offset in the capture after the last byte of the call
 )
 
-// indexPart is the denominator of the index's share of a hub's space.
+// indexPart is the divisor for the index's share of a hub's space.
 const indexPart = 16
 
 // An Indexer makes the index lines of a capture's calls.
 type Indexer interface {
 	Write(capture.Record)
-	// Calls returns the calls that ended since it was last used. With all, it also returns the calls that
-	// never ended, because no more records come.
+	// Calls returns the calls that have ended since the last use. With all, it also returns the calls that
+	// never ended, because no more records follow.
 	Calls(all bool) []Call
 	// Holds reports whether calls that have ended will be returned only later.
 	Holds() bool
@@ -56,22 +56,22 @@ type Call struct {
 type OpenedExchange struct {
 	Capture  string `json:"capture"`
 	Exchange int    `json:"exchange"` // its number in the capture
-	Offset   int64  `json:"offset"`   // bytes of the capture before it
+	Offset   int64  `json:"offset"`   // number of bytes of the capture before it
 }
 
-// noToken stands for an unknown value. No other value is escaped to it.
+// noToken represents an unknown value. No other value is escaped to it.
 const noToken = "%"
 
-// maxWordBytes is the maximum length of a call's value in a subject. A server ends a connection that sends
-// a subject of 4 KiB, and names of models come from the network.
+// maxWordBytes is the maximum length of a call's value in a subject. A server ends a connection that sends a
+// subject of 4 KiB, and names of models come from the network.
 const maxWordBytes = 128
 
 func indexSubject(o subjectParts, model, status string) string {
 	return strings.Join([]string{"toolscope", version, indexKind, shardOf(o.host), subjectToken(o.host), subjectToken(o.agent), callToken(model), callToken(status)}, ".")
 }
 
-// callToken returns a call's value as a token of a subject. A long value becomes its hash, in a form that
-// no other value has.
+// callToken returns a call's value as a token of a subject. A long value is replaced with its hash, in a form
+// that no other value has.
 func callToken(word string) string {
 	t := subjectToken(word)
 	switch {
@@ -95,8 +95,8 @@ func withOpened(line []byte, at OpenedExchange) []byte {
 
 // IndexState counts what is missing from the index.
 type IndexState struct {
-	Calls int64  // calls that the hub did not take
-	Bytes int64  // bytes of the capture that were not indexed
+	Calls int64  // number of calls that the hub did not take
+	Bytes int64  // number of bytes of the capture that were not indexed
 	Why   string // "" if nothing is missing and calls can be sent
 }
 
@@ -118,30 +118,30 @@ func (i *IndexState) addState(m IndexState) {
 	}
 }
 
-// wakeIndexer tells the index sender that the hub has more.
+// wakeIndexer wakes the index sender because the hub has more of the capture.
 func (s *sender) wakeIndexer() {
 	if s.index != nil {
 		s.index.wake()
 	}
 }
 
-// canReindex reports whether a later run that finds this spool, with had bytes at the hub, can index all
-// of it. A run that indexes only a part can't recognise calls that are in the index already.
+// canReindex reports whether a later run that finds this spool can index all of it. had is the number of bytes
+// at the hub. A run that indexes only a part can't recognise calls that are in the index already.
 func (s *sender) canReindex(had int64) bool {
 	first, end, _ := s.spool.Span()
 	return had < end && (had <= 0 || first == 0)
 }
 
 const (
-	indexChunk   = 64 << 10         // bytes of a spool that are read at once
-	callDelay    = 2 * time.Second  // how long a call waits for the end of its exchange
-	indexPause   = time.Second / 4  // before a failed call is sent again
+	indexChunk   = 64 << 10         // number of bytes of a spool that are read at once
+	callDelay    = 2 * time.Second  // maximum time that a call waits for the end of its exchange
+	indexPause   = time.Second / 4  // wait before a failed call is sent again
 	noIndexPause = 2 * time.Second  // the same, if the index stream doesn't exist
-	maxWait      = 10 * time.Minute // maximum wait for news
+	maxWait      = 10 * time.Minute // maximum wait for new data
 )
 
-// indexSender indexes one spool up to the position that the hub has. So the bytes of each indexed call
-// can be read.
+// indexSender indexes one spool up to the position that the hub has. So the bytes of each indexed call can be
+// read at the hub.
 type indexSender struct {
 	o       subjectParts
 	from    *sender
@@ -149,7 +149,7 @@ type indexSender struct {
 	feed    *capture.Feed
 	bell    chan struct{}
 	over    <-chan struct{}
-	at      int64         // the spool is read up to here
+	at      int64         // the spool has been read up to here
 	line    int64         // offset of the line that is being read
 	opens   map[int]int64 // offsets where exchanges begin
 	ends    []int         // exchanges that have ended but may have calls that are not pending yet
@@ -157,12 +157,12 @@ type indexSender struct {
 
 	mu     sync.Mutex
 	state  IndexState
-	stuck  string // why no call can be sent at the moment
+	stuck  string // the reason why no call can be sent at the moment
 	ended  bool
-	unsent int64 // calls that were pending at the end
+	unsent int64 // number of calls that were pending at the end
 }
 
-// pendingCall is a call that is to be sent.
+// pendingCall is a call that is waiting to be sent.
 type pendingCall struct {
 	subject  string
 	line     []byte
@@ -182,7 +182,7 @@ func newIndexSender(from *sender, over <-chan struct{}, make func(file string) I
 
 func newBell() chan struct{} { return make(chan struct{}, 1) }
 
-// wake reports that the hub has more.
+// wake tells x that the hub has more of the capture.
 func (x *indexSender) wake() {
 	select {
 	case x.bell <- struct{}{}:
@@ -190,21 +190,21 @@ func (x *indexSender) wake() {
 	}
 }
 
-// run sends calls as the hub gets the capture. It ends with ctx, or when the hub has everything and all
-// calls are sent. While the hub accepts no calls, the rest of the spool is not read.
+// run sends calls as the hub gets the capture. It ends with ctx, or when the hub has everything and all calls
+// are sent. While the hub accepts no calls, the rest of the spool is not read.
 func (x *indexSender) run(ctx context.Context, l *link) {
-	var stuck error // why the hub doesn't take the pending calls
+	var stuck error // the reason why the hub doesn't take the pending calls
 	for ctx.Err() == nil {
 		over := false
 		select {
 		case <-x.over:
-			over = true // checked before hubPosition, so nothing is missed
+			over = true // checked before hubPosition, so that no call is missed
 		default:
 		}
 		has := x.from.hubPosition()
 		more := x.at < has
 		switch {
-		case stuck != nil: // don't hold more calls
+		case stuck != nil: // don't make more calls pending
 		case more:
 			x.readChunk(has)
 		case over:
@@ -229,8 +229,8 @@ func (x *indexSender) run(ctx context.Context, l *link) {
 	x.markEnded()
 }
 
-// pauseAfter returns how long to wait after an error. A missing stream takes longer to fix than a lost
-// connection, and a missing permission longer still.
+// pauseAfter returns the wait after an error. Fixing a missing stream takes longer than fixing a lost
+// connection, and fixing a missing permission takes even longer.
 func pauseAfter(err error) time.Duration {
 	switch {
 	case isDenied(err):
@@ -241,7 +241,7 @@ func pauseAfter(err error) time.Duration {
 	return indexPause
 }
 
-// sendPending sends the calls that need not wait any more.
+// sendPending sends the calls that need not wait any longer.
 func (x *indexSender) sendPending(ctx context.Context, l *link) error {
 	for len(x.pending) > 0 && (x.pending[0].ended || time.Since(x.pending[0].since) > callDelay) && ctx.Err() == nil {
 		if err := x.sendCall(ctx, l, &x.pending[0]); err != nil {
@@ -252,7 +252,7 @@ func (x *indexSender) sendPending(ctx context.Context, l *link) error {
 	return nil
 }
 
-// waitForMore waits until the hub has more, or until pending calls may be sent.
+// waitForMore waits until the hub has more of the capture, or until pending calls may be sent.
 func (x *indexSender) waitForMore(ctx context.Context) {
 	most := maxWait
 	if len(x.pending) > 0 {
@@ -326,8 +326,8 @@ func (x *indexSender) indexRecords(recs []capture.Record) {
 	}
 }
 
-// holdCalls makes calls pending. A pending call waits until its exchange has ended, but not longer than
-// callDelay, so that readers of the exchange find its end.
+// holdCalls makes calls pending. A pending call waits until its exchange has ended, so that readers of the
+// exchange find its end. It waits at most callDelay.
 func (x *indexSender) holdCalls(calls []Call, all bool) {
 	for _, c := range calls {
 		at := OpenedExchange{x.o.id, c.Exchange, x.opens[c.Exchange]}
@@ -385,7 +385,7 @@ func (x *indexSender) noteError(err error) {
 	x.state.Why = plainReason(err).Error()
 }
 
-// setTrouble sets why calls can't be sent at the moment, nil if they can.
+// setTrouble sets the reason why calls can't be sent at the moment, or nil if they can.
 func (x *indexSender) setTrouble(stuck error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -402,8 +402,8 @@ func (x *indexSender) markEnded() {
 	x.pending = nil
 }
 
-// indexLosses counts the calls that will never be in the index. It leaves out calls that the next run
-// will index.
+// indexLosses counts the calls that will never be in the index. It leaves out calls that the next run will
+// index.
 func (x *indexSender) indexLosses() (s IndexState) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

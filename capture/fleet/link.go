@@ -17,8 +17,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Delays before a connection is tried again: twice as long each time, plus up to as much again at random,
-// so that not all machines connect at once when their hub is back.
+// These are delays before the next try to connect. They double each time, plus a random time of up to the same
+// length. So not all machines connect at once when their hub is back.
 const (
 	minRedialDelay     = 250 * time.Millisecond
 	maxRedialDelay     = 10 * time.Second
@@ -26,29 +26,29 @@ const (
 	steady             = time.Second     // a connection that lasted this long resets the delay
 )
 
-// link is a connection to a hub that is made again whenever it breaks.
+// link is a connection to a hub. It is made again whenever it breaks.
 //
-// While the library connects, it holds its locks, possibly for seconds. So link keeps its own flag for
-// whether there is a connection, and reading it never waits.
+// While the library connects, it holds its locks, possibly for seconds. So link has its own flag for an
+// existing connection, which can be read without waiting.
 type link struct {
 	*nats.Conn
 	js        jetstream.JetStream
 	up        atomic.Bool
 	made      atomic.Int64 // number of connections so far
-	tries     atomic.Int64 // tries since the last steady connection
-	since     atomic.Int64 // when it was made, in Unix nanoseconds
+	tries     atomic.Int64 // number of tries since the last steady connection
+	since     atomic.Int64 // time when it was made, in Unix nanoseconds
 	maxRedial time.Duration
 	renew     func() // called after each connection
 	dialer    *dialer
 	asked     pendingRequests
-	inbox     string // subject prefix of answers
-	whose     string // hint if we may not receive answers
+	inbox     string // prefix of the subjects for answers
+	whose     string // a hint for the case that we may not receive answers
 	conn      atomic.Pointer[nats.Conn]
 	broke     func(error)   // called with errors of the connection
 	now       chan struct{} // ends the wait for the next try
 }
 
-// dialHub begins to connect. With patient, it doesn't wait for the connection, and retries until it
+// dialHub begins to connect. If patient is set, it doesn't wait for the connection, and retries until it
 // succeeds.
 func dialHub(server string, auth Credentials, patient bool, renew func(), failed func(error), more ...nats.Option) (*link, error) {
 	l := &link{renew: renew, dialer: &dialer{}, maxRedial: maxViewRedialDelay, now: make(chan struct{}, 1)}
@@ -67,7 +67,7 @@ func dialHub(server string, auth Credentials, patient bool, renew func(), failed
 	o := []nats.Option{
 		nats.Name("toolscope"), nats.MaxReconnects(-1), nats.CustomReconnectDelay(l.waitRetry), nats.Timeout(answerTimeout), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.RetryOnFailedConnect(patient), nats.IgnoreAuthErrorAbort(), nats.SetCustomDialer(l.dialer), nats.SkipHostLookup(),
-		nats.FlusherTimeout(answerTimeout), // a write blocks all others
+		nats.FlusherTimeout(answerTimeout), // a write blocks all other writes
 		nats.ReconnectBufSize(-1),          // no buffer: senders ask the hub and send again
 		nats.ConnectHandler(func(*nats.Conn) { l.onConnect() }),
 		nats.ReconnectHandler(func(*nats.Conn) { l.onConnect() }),
@@ -108,14 +108,14 @@ func (l *link) onConnect() {
 	l.renew()
 }
 
-// retryDelay returns how long to wait before the next try.
+// retryDelay returns the wait before the next try.
 func (l *link) retryDelay() time.Duration {
 	d := min(minRedialDelay<<min(l.tries.Add(1)-1, 10), l.maxRedial)
 	return d + rand.N(d)
 }
 
-// waitRetry waits before the next try, but not before the first. It doesn't use the library's own wait,
-// because after one that was cut short the library never waits again.
+// waitRetry waits before the next try, but not before the first one. It doesn't use the library's own wait:
+// after a wait that was cut short, the library never waits again.
 func (l *link) waitRetry(int) time.Duration {
 	if !l.dialer.tried.Load() {
 		return 0
@@ -134,7 +134,7 @@ func (l *link) waitRetry(int) time.Duration {
 	return 0
 }
 
-// retryNow starts the next try now. It doesn't wait for it.
+// retryNow starts the next try now. It doesn't wait for the result.
 func (l *link) retryNow() {
 	select {
 	case l.now <- struct{}{}:
@@ -154,18 +154,17 @@ func (l *link) Close() {
 	l.dialer.stop()
 }
 
-// errLater is the library's error for a connection that must not be waited for. The library then keeps
-// trying in the background.
+// errLater makes the library stop waiting for a connection. The library then keeps trying in the background.
 var errLater = errors.New("the connection is made later")
 
-// dialer makes connections until it is stopped. Stopping also ends connections that are being made.
+// dialer makes connections until it is stopped. A stop also ends connections that are being made.
 type dialer struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	later atomic.Bool // tries fail at once
 	tried atomic.Bool
 
-	forget func() bool // stops the closing of the last one; the library makes one at a time
+	forget func() bool // cancels the closing of the last connection; the library makes one at a time
 }
 
 // Dial makes a connection.
@@ -186,8 +185,8 @@ func (r *dialer) Dial(network, address string) (net.Conn, error) {
 	return failFastConn{conn}, nil
 }
 
-// failFastConn closes the connection after a failed write. Otherwise the hub would take the next bytes for
-// the rest of the failed ones.
+// failFastConn closes the connection after a failed write. Otherwise the hub would read the next bytes as the
+// rest of the failed write.
 type failFastConn struct{ net.Conn }
 
 func (w failFastConn) Write(p []byte) (int, error) {
@@ -198,14 +197,14 @@ func (w failFastConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// answerTimeout is how long a hub may take to answer.
+// answerTimeout is the maximum time for an answer of a hub.
 const answerTimeout = 5 * time.Second
 
 // streamExtent is the state of a stream.
 type streamExtent struct {
 	first, last uint64
 	created     time.Time
-	firstAt     time.Time // when its first message arrived
+	firstAt     time.Time // time when its first message arrived
 	at          time.Time // the hub's clock at that moment
 }
 
@@ -239,7 +238,7 @@ func (l *link) capturesExtent(ctx context.Context) (e streamExtent, err error) {
 	return l.extentOf(ctx, StreamName, errNoStream)
 }
 
-// extentOf requests the state of a stream. It returns none if the stream doesn't exist.
+// extentOf requests the state of a stream. It returns the error none if the stream doesn't exist.
 func (l *link) extentOf(ctx context.Context, stream string, none error) (e streamExtent, err error) {
 	var answer struct {
 		Error   *apiError `json:"error"`
@@ -264,8 +263,8 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e strea
 	return streamExtent{answer.State.First, answer.State.Last, answer.Created, answer.State.FirstAt, answer.At}, nil
 }
 
-// lastMessage requests the number and the byte range of a subject's last message. seq is 0 if there is
-// none.
+// lastMessage requests the number and the byte range of a subject's last message. seq is 0 if there is no
+// message.
 func (l *link) lastMessage(ctx context.Context, subject string) (seq uint64, s byteRange, err error) {
 	msg, err := l.request(ctx, &nats.Msg{Subject: "$JS.API.DIRECT.GET." + StreamName + "." + subject})
 	switch {
@@ -293,8 +292,8 @@ type publishError struct{ why string }
 
 func (r *publishError) Error() string { return r.why }
 
-// publish sends a message and waits until the hub has it. The message may name the number of the message
-// that must be before it; the hub refuses it if another message is there.
+// publish sends a message and waits until the hub has it. The message may name the number of the message that
+// must precede it. The hub refuses it if the preceding message is another one.
 func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
 	back, err := l.request(ctx, msg)
 	if errors.Is(err, nats.ErrNoResponders) {
@@ -316,7 +315,7 @@ func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err erro
 	return ack.Seq, nil
 }
 
-// whyNoResponder returns why the hub has no receiver for a subject.
+// whyNoResponder returns the reason why the hub has no receiver for a subject.
 func (l *link) whyNoResponder(ctx context.Context, subject string) error {
 	if _, _, is := callOriginOf(subject); !is {
 		if _, err := l.capturesExtent(ctx); err != nil {
@@ -334,8 +333,8 @@ func (l *link) whyNoResponder(ctx context.Context, subject string) error {
 	return err
 }
 
-// pendingRequests are the requests that wait for an answer. The hub doesn't answer a request that it denies;
-// it reports the denial on the connection, and the waiting request then fails.
+// pendingRequests are the requests that wait for an answer. The hub doesn't answer a request that it denies. It
+// reports the denial on the connection, and the waiting request then fails.
 type pendingRequests struct {
 	deaf atomic.Pointer[deniedError] // set if the hub denies us its answers
 
@@ -376,8 +375,8 @@ func (l *link) request(ctx context.Context, msg *nats.Msg) (*nats.Msg, error) {
 	return back, err
 }
 
-// noteDenial reports whether an error of the connection is a denied permission. If so, it fails the
-// requests that are denied; the connection itself is fine.
+// noteDenial reports whether an error of the connection is a denied permission. If so, it fails the requests
+// that are denied. The connection itself continues.
 func (l *link) noteDenial(err error) bool {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return false
@@ -402,7 +401,7 @@ func (l *link) noteDenial(err error) bool {
 	return true
 }
 
-// whatOf describes what a message to a subject does.
+// whatOf describes the effect of a message to a subject.
 func whatOf(subject string) string {
 	if o, is := originOf(subject); is {
 		return "publish as " + o.host

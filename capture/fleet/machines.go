@@ -17,20 +17,20 @@ type State struct {
 	First       string        // the first silent one by name
 	Skewed      Host          // the machine whose clock differs most
 	Waiting     Host          // the machine with most unsent bytes
-	Rate        float64       // records per second, lately
-	Lag         time.Duration // age of the data that is read; 0 if nothing waits
-	Lost        int64         // bytes of captures that never came
-	Gaps        int64         // places where bytes are missing
-	Missed      int64         // messages that the hub deleted unread
-	MaybeMissed int64         // messages that it deleted and that may have been ours
-	Resets      int64         // times that the hub lost messages that were not read yet
+	Rate        float64       // current number of records per second
+	Lag         time.Duration // age of the data that is being read; 0 if no data waits
+	Lost        int64         // bytes of captures that never arrived
+	Gaps        int64         // number of places where bytes are missing
+	Missed      int64         // number of messages that the hub deleted unread
+	MaybeMissed int64         // number of deleted messages that may have been ours
+	Resets      int64         // number of times that the hub lost messages that were not read yet
 	Invalid     int64         // invalid messages
 	Newer       int64         // messages of another version
 	Unreachable bool          // the hub can't be reached
 	Trouble     string        // another reason why the view can't read
 }
 
-// Complete reports whether nothing is known to be missing.
+// Complete reports whether no data is known to be missing.
 func (s *State) Complete() bool {
 	return s.Lost == 0 && s.Missed == 0 && s.MaybeMissed == 0 && s.Resets == 0 && s.Invalid == 0
 }
@@ -40,10 +40,10 @@ type Host struct {
 	Name        string
 	LastSeen    time.Time     // its last sign of life, by our clock
 	Spooled     int64         // unsent bytes of all its captures at that time
-	Skew        time.Duration // by how much its clock is ahead of the hub's
+	Skew        time.Duration // how far its clock is ahead of the hub's clock
 	Silent      bool          // expected signs of life are missing
 	Ended       bool          // all its senders ended normally
-	FromRecords bool          // known only from stored data: LastSeen is when it was sent
+	FromRecords bool          // known only from stored data: LastSeen is the time when the data was sent
 }
 
 // sumEvery is the maximum age of the summary of machines in a State.
@@ -88,7 +88,7 @@ func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	now, at := v.now(), v.clock.toLocal(meta.Timestamp)
 	v.rate.add(now, len(v.recs))
 	age := max(0, now.Sub(at))
-	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // else it may have waited here
+	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // otherwise it may have waited here
 		v.state.Lag = age
 	}
 	if ok {
@@ -118,15 +118,15 @@ func (v *View) onHeartbeat(msg *nats.Msg) {
 type machine struct {
 	Host
 	of        map[string]*senderState // by the id of the capture
-	read      time.Time               // when data of it was last read
+	read      time.Time               // time when data of it was last read
 	alive     bool                    // it gave a sign of life after the view opened
 	owes      bool                    // it had open exchanges when its signs of life stopped
-	skews     [4]time.Duration        // skews in its last messages
+	skews     [4]time.Duration        // skews of its last messages
 	skewCount int                     // number of skews so far
 }
 
-// noteSkew notes by how much the machine's clock was ahead of the hub's when a message arrived there. A
-// delayed message shows too small a value, so the largest of the last few counts.
+// noteSkew notes how far the machine's clock was ahead of the hub's when a message arrived there. A delayed
+// message gives too small a value, so the largest of the last few values counts.
 func (m *machine) noteSkew(skew time.Duration) {
 	m.skews[m.skewCount%len(m.skews)] = skew
 	m.skewCount++
@@ -136,12 +136,12 @@ func (m *machine) noteSkew(skew time.Duration) {
 // senderState is the state of a capture's sender.
 type senderState struct {
 	heard   time.Time
-	read    time.Time // when data of it was last read, however old the data was
+	read    time.Time // time when data of it was last read, however old the data was
 	spooled int64
-	over    time.Time // when it reported its normal end, or zero
+	over    time.Time // time when it reported its normal end, or zero
 }
 
-// noteSign updates a sender from a message that it sent at a given time; all times are by our clock.
+// noteSign updates a sender from a message that it sent at a given time. All times are by our clock.
 func (v *View) noteSign(of subjectParts, head nats.Header, now, at time.Time) {
 	m, s := v.senderOf(of)
 	if n, err := strconv.ParseInt(head.Get(headSpooled), 10, 64); err == nil && n >= 0 && n <= maxCaptureBytes {
@@ -157,7 +157,7 @@ func (v *View) noteSign(of subjectParts, head nats.Header, now, at time.Time) {
 	v.noteSignTime(m, s, now, at)
 }
 
-// signCall notes that a host indexed a call. This may be after its last other sign of life.
+// signCall notes that a host has indexed a call. This may be after its last other sign of life.
 func (v *View) signCall(of subjectParts, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -198,13 +198,14 @@ func (v *View) noteSignTime(m *machine, s *senderState, now, at time.Time) {
 	}
 }
 
-// couldHear reports whether we could receive signs of life for the complete time until silence.
+// couldHear reports whether we could receive signs of life during the complete time until a host counts as
+// silent.
 func (v *View) couldHear(now time.Time) bool {
 	return now.Sub(v.listening) >= v.quiet && now.Sub(v.looked) <= stood && v.link.IsConnected() && v.link.made.Load() == v.made
 }
 
-// summariseMachines updates the summary of the machines. A machine that is known only from stored data and
-// has nothing open is not silent.
+// summariseMachines updates the summary of the machines. A machine does not count as silent if it is known only
+// from stored data and has no open exchanges.
 func (v *View) summariseMachines(now time.Time) {
 	s, listens := &v.state, v.couldHear(now)
 	v.summed = now
@@ -228,7 +229,8 @@ func (v *View) summariseMachines(now time.Time) {
 	}
 }
 
-// hasEnded reports whether all its senders ended normally. Without senders the last result stays.
+// hasEnded reports whether all senders of the machine ended normally. Without senders it returns the last
+// result.
 func (m *machine) hasEnded() bool {
 	if len(m.of) == 0 {
 		return m.Ended

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Hub can't exist in this program.
+// A Hub doesn't exist in this program.
 type Hub struct{}
 
 // StartHub returns an error.

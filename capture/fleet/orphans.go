@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxOrphanTries = 2               // before the next spool's turn
-	orphanPause    = 2 * time.Second // before spools that could not be sent are tried again
+	maxOrphanTries = 2               // number of tries before the next spool's turn
+	orphanPause    = 2 * time.Second // wait before spools that could not be sent are tried again
 	maxOrphanPause = time.Minute
 )
 
@@ -27,15 +27,15 @@ const (
 type orphanSender struct {
 	o       *PublishOptions
 	keep    time.Duration        // how long a sent spool is kept
-	look    time.Duration        // when sent spools are checked again
+	look    time.Duration        // time after which sent spools are checked again
 	all     []record.OrphanSpool // the oldest first
-	renewed chan struct{}        // rings when there is a new connection
-	again   bool                 // something was sent and is to be checked again
+	renewed chan struct{}        // rings at each new connection
+	again   bool                 // a spool was sent and must be checked again
 
 	mu      sync.Mutex
 	now     *sender          // the spool that is being sent
-	waits   map[string]int64 // bytes that the hub doesn't have, by name
-	stuck   map[string]error // why a spool could not be sent
+	waits   map[string]int64 // number of bytes that the hub doesn't have, by name
+	stuck   map[string]error // the reason why a spool could not be sent, by name
 	counted map[string]bool  // spools that were sent
 	losses  Losses           // of the sent spools
 	index   IndexState       // of the sent spools
@@ -66,8 +66,8 @@ func (l *orphanSender) retryAll() {
 	}
 }
 
-// run sends all spools. It checks them again after a while, and sends lost bytes again. Then
-// it deletes them.
+// run sends all spools. After a while, it checks them again and sends bytes that the hub has lost. Then it
+// deletes the spools.
 func (l *orphanSender) run(ctx context.Context, to *link) {
 	over := time.After(l.look)
 	for next, pause := l.all, orphanPause; ; pause = min(2*pause, maxOrphanPause) {
@@ -104,8 +104,8 @@ func (l *orphanSender) run(ctx context.Context, to *link) {
 	}
 }
 
-// sendSpool sends one spool, unless another program uses it, or deletes it if it was sent a while ago. It
-// reports false if that must be tried again.
+// sendSpool sends one spool, unless another program uses it. If the spool was sent a while ago, it deletes the
+// spool. done is false if it must be tried again.
 func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.OrphanSpool) (done bool) {
 	spool, ok := record.TakeSpool(l.o.Spool, one.Name, time.Now())
 	if !ok {
@@ -127,7 +127,7 @@ func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.Orpha
 	err := s.run(ctx, to)
 	if err == nil {
 		l.indexCalls(ctx, to, s)
-		if !s.wasSent() { // the run that left it could not send this
+		if !s.wasSent() { // the run that left the spool could not send this
 			s.sendOver(to)
 		}
 	}
@@ -166,8 +166,8 @@ func (l *orphanSender) forgetSpool(name string) {
 	delete(l.stuck, name)
 }
 
-// beginSpool begins the turn of a spool. The trouble of its earlier turn stays until some of its
-// bytes are sent.
+// beginSpool begins the turn of a spool. The trouble of the spool's earlier turn stays until some of its bytes
+// are sent.
 func (l *orphanSender) beginSpool(name string, s *sender) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,7 +175,7 @@ func (l *orphanSender) beginSpool(name string, s *sender) {
 	s.setTrouble(l.stuck[name])
 }
 
-// endSpool ends the turn of a spool. Its losses count once the rest is sent.
+// endSpool ends the turn of a spool. The spool's losses count once the rest of it is sent.
 func (l *orphanSender) endSpool(name string, s *sender, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,8 +219,8 @@ func (l *orphanSender) addProgress(to *PublishState) {
 	to.Index.addState(l.index)
 }
 
-// indexCalls indexes a spool that was sent now. Calls that are in the index already are then there twice;
-// readers of the index drop the second.
+// indexCalls indexes a spool that was sent now. If calls are in the index already, they are then in it twice.
+// Readers of the index drop the second one.
 func (l *orphanSender) indexCalls(ctx context.Context, to *link, s *sender) {
 	if l.o.Index == nil || !s.canReindex(s.had) {
 		return
@@ -234,15 +234,16 @@ func (l *orphanSender) indexCalls(ctx context.Context, to *link, s *sender) {
 	x.run(ctx, to)
 }
 
-// maxHeaderBytes is more than the first line of any capture has.
+// maxHeaderBytes is larger than the first line of any capture.
 const maxHeaderBytes = 64 << 10
 
-// createdOf returns when a spool's capture began, from its first line, or zero.
+// createdOf returns the time when a spool's capture began, or the zero time. It reads the time from the first
+// line.
 func createdOf(s *record.Spool) time.Time {
 	line, _ := bufio.NewReader(io.NewSectionReader(s, 0, maxHeaderBytes)).ReadBytes('\n')
 	var header struct {
 		Created time.Time `json:"created"`
 	}
-	_ = json.Unmarshal(line, &header) // else the time is unknown
+	_ = json.Unmarshal(line, &header) // if this fails, the time is unknown
 	return header.Created
 }

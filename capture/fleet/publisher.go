@@ -18,31 +18,32 @@ import (
 )
 
 const (
-	// keepSent is how long sent data is kept, to send it again to a hub that lost its last moments.
+	// keepSent is the time for which sent data is kept, to send it again to a hub that lost its latest data.
 	keepSent = 5 * time.Minute
 	// healthEvery is the interval of a sender's signs of life.
 	healthEvery = 5 * time.Second
-	// Linger is how long new bytes wait for more by default, so that not every line becomes a message.
+	// Linger is the default time that new bytes wait for more, so that not every line becomes a message of its
+	// own.
 	Linger = 50 * time.Millisecond
 )
 
-// PublishOptions configure a Publisher.
+// PublishOptions configures a Publisher.
 type PublishOptions struct {
-	Server      string // as in [Address]
+	Server      string // in the form of [Address]
 	Auth        Credentials
 	Host, Agent string
 	Spool       string        // directory of unsent data, with a folder for each hub
-	Limit       int64         // maximum bytes of one spool
+	Limit       int64         // maximum number of bytes of one spool
 	By          string        // the program that made the capture
-	Linger      time.Duration // how long new bytes wait for more; 0 is [Linger]
+	Linger      time.Duration // how long new bytes wait for more; 0 means [Linger]
 
-	// Report is called with news about data that earlier runs left; may be nil.
+	// Report is called with notices about data that earlier runs left. It may be nil.
 	Report func(text string)
-	// Index makes the Indexer of a capture with that file name; nil makes no index.
+	// Index makes the Indexer of a capture with that file name. If it is nil, no index is made.
 	Index func(file string) Indexer
 }
 
-// A Publisher records to a spool and sends it to a hub, as well as the spools that earlier runs left.
+// A Publisher records to a spool and sends the spool to a hub. It also sends the spools that earlier runs left.
 // Recording never waits for the hub.
 type Publisher struct {
 	*record.Recorder
@@ -114,7 +115,7 @@ func (p *Publisher) startTasks() {
 	p.all.Go(p.sendHeartbeats)
 }
 
-// onConnect makes every sender ask the hub for its position. It is called for each connection.
+// onConnect makes every sender ask the hub for its position. It is called for each new connection.
 func (p *Publisher) onConnect() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,13 +158,13 @@ func (s *sender) newHeartbeat() *nats.Msg {
 	return msg
 }
 
-// sendOver sends the sign that the capture has ended and the hub has all of it, so that views don't wait
-// for more signs.
+// sendOver sends a sign that the capture has ended and the hub has all of it. Then views don't wait for more
+// signs.
 func (s *sender) sendOver(to *link) {
 	msg := s.newHeartbeat()
 	msg.Header.Set(headOver, "1")
 	if to.IsConnected() && to.PublishMsg(msg) == nil {
-		_ = to.FlushTimeout(time.Second) // best effort: else views show it as silent
+		_ = to.FlushTimeout(time.Second) // best effort: without it, views show the sender as silent
 	}
 }
 
@@ -191,15 +192,15 @@ func (p *Publisher) Progress() (s PublishState) {
 	return s
 }
 
-// Unsent returns how many bytes of the capture the hub doesn't have yet.
+// Unsent returns the number of bytes of the capture that the hub doesn't have yet.
 func (p *Publisher) Unsent() int64 {
 	spooled, _, _ := p.ours.progress()
 	return spooled
 }
 
-// Close ends the capture and waits until the hub has it, or ctx ends. Unsent data then stays in the spool
-// for the next run; sent data stays for a while. The error lists bytes that are lost for good, also of
-// earlier runs.
+// Close ends the capture. It waits until the hub has it, or until ctx ends. Then unsent data stays in the spool
+// for the next run. Sent data stays for a while. The error lists bytes that are lost for good, including bytes
+// of earlier runs.
 func (p *Publisher) Close(ctx context.Context) error {
 	err := p.Recorder.Close(ctx)
 	p.ours.setEnding()
@@ -221,14 +222,14 @@ func (p *Publisher) Close(ctx context.Context) error {
 		}
 	}
 	p.cancel()
-	stalled := time.AfterFunc(time.Second, p.link.dialer.stop) // a blocked write notices nothing else
+	stalled := time.AfterFunc(time.Second, p.link.dialer.stop) // a blocked write ends only in this way
 	p.all.Wait()
 	stalled.Stop()
 	sent := isClosed(p.sent)
 	if sent {
 		p.ours.sendOver(p.link)
 	}
-	state := p.Progress() // before the link closes, which would replace the trouble
+	state := p.Progress() // before the link closes, because that would replace the trouble
 	p.mu.Lock()
 	p.final = &state
 	p.mu.Unlock()

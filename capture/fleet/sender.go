@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	maxSliceBytes  = 256 << 10 // maximum bytes of a capture in one message
+	maxSliceBytes  = 256 << 10 // maximum number of bytes of a capture in one message
 	minZstdBytes   = 512       // smallest slice that is worth encoding
 	minRetryPause  = 100 * time.Millisecond
 	maxRetryPause  = 2 * time.Second
-	maxDeniedPause = time.Minute // after a denied permission, because the hub logs each try
+	maxDeniedPause = time.Minute // maximum after a denied permission, because the hub logs each try
 )
 
 var errDown = errors.New("the hub can't be reached")
 
-// sender sends one spool, one message at a time. It asks the hub for its position whenever that is not
-// certain: at first, after an error, and on a new connection.
+// sender sends one spool, one message at a time. It asks the hub for its position whenever the position is not
+// certain: at the start, after an error, and on a new connection.
 type sender struct {
 	of      subjectParts
 	spool   *record.Spool
 	subject string
 	began   time.Time     // start of the capture
-	sent    time.Time     // when an earlier run had sent all of it, or zero
+	sent    time.Time     // time when an earlier run had sent all of it, or zero
 	linger  time.Duration // how long new bytes wait for more
-	tries   int           // maximum failures in a row while connected; 0 for no limit
+	tries   int           // maximum number of failures in a row while connected; 0 for no limit
 	renewed chan struct{} // rings when a retry may succeed
 
 	mu      sync.Mutex
@@ -43,16 +43,16 @@ type sender struct {
 	seq     uint64    // number of our last message at the hub; 0 for none
 	most    int64     // highest value of at so far
 	stream  time.Time // creation time of the stream that has our messages
-	known   int64     // number of the connection on which at is valid; 0 if the hub must be asked
+	known   int64     // number of the connection for which at is valid; 0 if the hub must be asked
 	losses  Losses    // bytes that the spool doesn't have any more
 	missed  int64     // end of the losses that were counted
 	trouble error
 	ending  bool         // run returns once the hub has everything
-	had     int64        // position at the hub's first answer; -1 before it
+	had     int64        // position in the hub's first answer; -1 before the answer
 	index   *indexSender // woken when the hub has more; may be nil
 }
 
-// newSender returns a sender that continues at the spool's mark of an earlier run.
+// newSender returns a sender that continues at the position that an earlier run saved in the spool.
 func newSender(s *record.Spool, o subjectParts, linger time.Duration) *sender {
 	m := s.Mark()
 	return &sender{
@@ -99,9 +99,8 @@ func (s *sender) isEnding() bool {
 	return s.ending
 }
 
-// run sends the spool as it grows, until ctx ends or, after setEnding, the hub has everything: then the
-// error is nil. Before setEnding it also waits when there is nothing to send, because the hub may lose
-// data.
+// run sends the spool as it grows, until ctx ends. After setEnding, it returns nil as soon as the hub has
+// everything. Before setEnding it also waits when there is nothing to send, because the hub may lose data.
 func (s *sender) run(ctx context.Context, l *link) error {
 	pause, failed := minRetryPause, 0
 	for ctx.Err() == nil {
@@ -142,7 +141,7 @@ func (s *sender) run(ctx context.Context, l *link) error {
 	return ctx.Err()
 }
 
-// nextBackoff returns the next pause in a row of errors.
+// nextBackoff returns the next pause in a series of errors.
 func nextBackoff(pause time.Duration, err error) time.Duration {
 	if isDenied(err) {
 		return min(2*pause, maxDeniedPause)
@@ -150,14 +149,14 @@ func nextBackoff(pause time.Duration, err error) time.Duration {
 	return min(2*pause, maxRetryPause)
 }
 
-// setTrouble sets why the hub gets no data at the moment, nil if it gets data.
+// setTrouble sets the reason why the hub gets no data at the moment, or nil if it gets data.
 func (s *sender) setTrouble(trouble error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trouble = trouble
 }
 
-// waitBell waits until the bell rings, at most for the given time.
+// waitBell waits until the bell rings, for at most the given time.
 func (s *sender) waitBell(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -168,7 +167,7 @@ func (s *sender) waitBell(ctx context.Context, most time.Duration, bell <-chan s
 	}
 }
 
-// waitForMore waits a moment for bytes after end, so that not every line becomes a message.
+// waitForMore waits a moment for bytes after end, so that not every line becomes a message of its own.
 func (s *sender) waitForMore(ctx context.Context, end int64) {
 	for deadline := time.Now().Add(s.linger); ctx.Err() == nil; {
 		left := time.Until(deadline)
@@ -182,7 +181,7 @@ func (s *sender) waitForMore(ctx context.Context, end int64) {
 	}
 }
 
-// askOrSend asks the hub for its position, if it is uncertain, or else sends one slice.
+// askOrSend asks the hub for its position if that is uncertain. Otherwise it sends one slice.
 func (s *sender) askOrSend(ctx context.Context, l *link) error {
 	if !l.IsConnected() {
 		return errDown
@@ -247,7 +246,7 @@ func (s *sender) newMessage(p []byte, end int64) *nats.Msg {
 	return msg
 }
 
-// foreignCaptureError means that the hub has more of a capture than this machine.
+// foreignCaptureError means that the hub has more of a capture than this machine has.
 type foreignCaptureError struct{ has, are int64 }
 
 func (e *foreignCaptureError) Error() string {
@@ -259,7 +258,7 @@ func isForeign(err error) bool {
 	return errors.As(err, &foreign)
 }
 
-// askPosition asks the hub up to where it has the capture.
+// askPosition asks the hub for the position up to which it has the capture.
 func (s *sender) askPosition(ctx context.Context, l *link) error {
 	seq, has, err := l.lastMessage(ctx, s.subject)
 	if err != nil {
@@ -275,7 +274,7 @@ func (s *sender) askPosition(ctx context.Context, l *link) error {
 		if err != nil {
 			return err
 		}
-		// Nothing was sent, or the hub expired all of it: it was there to be read.
+		// Nothing was sent, or the hub expired all of it. In that case, it could be read before.
 		if seq == 0 && (s.seq == 0 || e.created.Equal(stream) && e.first > s.seq) {
 			at = s.at
 		}
@@ -309,7 +308,8 @@ func (s *sender) saveMark(sent time.Time) error {
 	return s.spool.SetMark(record.SendMark{Created: s.began, Stream: s.stream, Seq: s.seq, SentTo: s.at, Highest: s.most, Sent: sent})
 }
 
-// releaseSpool releases the spool. A spool marked as sent is not sent again, even if the hub expires it.
+// releaseSpool releases the spool. A spool that is marked as sent is not sent again, even if the hub expires
+// it.
 func (s *sender) releaseSpool(sent bool, now time.Time) (err error) {
 	if sent {
 		if s.wasSent() {
@@ -321,13 +321,13 @@ func (s *sender) releaseSpool(sent bool, now time.Time) (err error) {
 	return err
 }
 
-// wasSent reports whether an earlier run had sent the complete spool, and the hub still has it.
+// wasSent reports whether an earlier run has sent the complete spool and the hub still has it.
 func (s *sender) wasSent() bool {
 	_, end, _ := s.spool.Span()
 	return !s.sent.IsZero() && s.had == end
 }
 
-// skipGap continues after bytes that are not in the spool any more, and counts them.
+// skipGap continues after bytes that are no longer in the spool, and counts them.
 func (s *sender) skipGap(h *record.SpoolGap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

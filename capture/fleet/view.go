@@ -21,13 +21,13 @@ const (
 	headsBefore       = 10 * time.Minute // how much earlier a view begins, to find the start of exchanges
 	backBy            = 3 * time.Minute  // how far before its last message a view resumes, if the hub lost that message
 	silence           = 30 * time.Second // time without a sign of life after which a host is silent
-	stood             = 5 * time.Second  // if two checks of the hosts are further apart, this process stood still, not the hosts
-	maxPulledMessages = 1024             // messages that are requested at once
+	stood             = 5 * time.Second  // if two checks of the hosts are further apart, this process was suspended
+	maxPulledMessages = 1024             // number of messages that are requested at once
 	pulledBytes       = 16 << 20         // bytes of these messages; more if one message may be larger and would never come
-	pullTime          = 10 * time.Second // how long the hub waits for these messages
+	pullTime          = 10 * time.Second // maximum time that the hub waits for these messages
 	lookTime          = time.Second      // interval of the checks
-	maxQuietLooks     = 10               // checks without a message, after which the hub is asked for its state
-	minQuietLooks     = 2                // such checks, if the view has an end
+	maxQuietLooks     = 10               // number of checks without a message before the hub is asked for its state
+	minQuietLooks     = 2                // the same number, if the view has an end
 	patience          = 30 * time.Second // time without an answer of the hub after which a view with an end fails
 )
 
@@ -37,7 +37,7 @@ type View struct {
 	stream jetstream.Stream
 	of     Address
 	now    func() time.Time // our clock
-	opened time.Time        // by our clock: from then on signs of life are received
+	opened time.Time        // by our clock: signs of life are received from then on
 	since  time.Time        // by the hub's clock: exchanges without newer records are skipped
 	until  time.Time        // by the hub's clock: later messages are skipped; zero for no limit
 	begins time.Time        // by the hub's clock: captures that began later must be complete
@@ -56,31 +56,32 @@ type View struct {
 	past      recentKeys[string, int64]
 	early     earlyRecords
 	read      messageMark                 // the last message that was read
-	passed    uint64                      // all messages up to this number are accounted for; 0 if unknown
-	holes     time.Time                   // when numbers were last skipped without a loss
-	waits     uint64                      // messages that the hub still had to send after read
-	pruned    time.Time                   // when pruneStale last ran
-	jumped    uint64                      // messages of a jump that are still to come, see isOverrun
+	passed    uint64                      // all messages up to this number are accounted for; 0 if this is unknown
+	holes     time.Time                   // time when numbers were last skipped without a loss
+	waits     uint64                      // number of messages that the hub still had to send after read
+	pruned    time.Time                   // time of the last run of pruneStale
+	jumped    uint64                      // number of a jump's messages that have not arrived yet, see isOverrun
 	delivered atomic.Pointer[messageMark] // the last message whose records were passed on
 	recs      []capture.Record
 	bytesRead int64        // bytes of captures that were read
-	moved     time.Time    // when the last message was read
+	moved     time.Time    // time when the last message was read
 	index     *indexReader // set if only some calls are read
 	closed    atomic.Bool
 
 	mu          sync.Mutex
 	state       State
-	summed      time.Time // when summariseMachines last ran
+	summed      time.Time // time of the last run of summariseMachines
 	clock       clock
-	made        int64     // number of the connection that is read from
-	listening   time.Time // since when we can receive signs of life, as of looked
-	looked      time.Time // when lookForSilent last ran
+	made        int64     // number of the connection that the view reads from
+	listening   time.Time // time from which we can receive signs of life, at the time of looked
+	looked      time.Time // time of the last run of lookForSilent
 	machines    map[string]*machine
 	lastReports map[subjectParts]*lastReport
 	rate        rateMeter
 }
 
-// messageMark identifies a message: after a hub lost some, another message may have its number.
+// messageMark identifies a message. A number is not enough: after a hub has lost messages, another message may
+// have the number.
 type messageMark struct {
 	seq     uint64
 	subject string
@@ -92,12 +93,12 @@ func Open(ctx context.Context, of Address, auth Credentials) (*View, error) {
 	return openView(ctx, of, auth)
 }
 
-// openView is Open with options for the connection.
+// openView is like Open, with options for the connection.
 func openView(ctx context.Context, of Address, auth Credentials, more ...nats.Option) (*View, error) {
 	return openViewAt(ctx, of, auth, time.Now, more...)
 }
 
-// openViewAt is openView with a clock.
+// openViewAt is like openView, with a clock.
 func openViewAt(ctx context.Context, of Address, auth Credentials, now func() time.Time, more ...nats.Option) (*View, error) {
 	v := &View{
 		of: of, now: now, quiet: silence, look: lookTime, pull: pullTime, maxPullBytes: pulledBytes, patience: patience,
@@ -142,7 +143,7 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 		v.last = max(1, e.last)
 	}
 	if v.of.Until.isNow() {
-		v.until = time.Time{} // the last message decides, even if the clock is set
+		v.until = time.Time{} // the last message decides, even if the clock is set later
 	}
 	if !v.of.All {
 		v.begins = v.since.Add(-headsBefore)
@@ -155,8 +156,8 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 	return err
 }
 
-// Source reads the data of the view's address, once. It ends with ctx or at the address's end. It fails
-// if the hub becomes unreachable before that end.
+// Source reads the data of the view's address, once. It ends with ctx or at the end of the address. It fails if
+// the hub becomes unreachable before that end.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		defer func() {
@@ -197,8 +198,8 @@ func sleepFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// readConsumer reads the messages of a new consumer. It reports false at the end. next is the config to
-// continue with, nil if nextConsumer must find it.
+// readConsumer reads the messages of a new consumer. more is false at the end. next is the config to continue
+// with, or nil if nextConsumer must find it.
 func (v *View) readConsumer(ctx context.Context, config jetstream.ConsumerConfig, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	made, cancel := context.WithTimeout(ctx, answerTimeout)
 	consumer, err := v.stream.CreateConsumer(made, config)
@@ -231,7 +232,7 @@ func (v *View) readConsumer(ctx context.Context, config jetstream.ConsumerConfig
 	return v.readAll(ctx, consumer, messages, yield)
 }
 
-// readAll reads the messages of a consumer. Its results are those of readConsumer.
+// readAll reads the messages of a consumer. It has the same results as readConsumer.
 func (v *View) readAll(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	var still quietCount
 	at := uint64(1) // number of the consumer's next message
@@ -275,7 +276,7 @@ func (v *View) readAll(ctx context.Context, consumer jetstream.Consumer, message
 	}
 }
 
-// deleteConsumer deletes a consumer at the hub, which would otherwise keep it for a while.
+// deleteConsumer deletes a consumer at the hub. Otherwise the hub would keep it for a while.
 func (v *View) deleteConsumer(consumer string) {
 	if v.link.IsConnected() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -284,8 +285,8 @@ func (v *View) deleteConsumer(consumer string) {
 	}
 }
 
-// Read returns the number of the last message whose records were all passed on, and when the hub got it; 0
-// before the first.
+// Read returns the number of the last message whose records were all passed on, and the time when the hub got
+// it. seq is 0 before the first message.
 func (v *View) Read() (seq uint64, at time.Time) {
 	if m := v.delivered.Load(); m != nil {
 		return m.seq, m.at
@@ -293,7 +294,7 @@ func (v *View) Read() (seq uint64, at time.Time) {
 	return 0, time.Time{}
 }
 
-// AwaitRead waits until everything that the hub has now was passed on, or ctx ends.
+// AwaitRead waits until everything that the hub has now was passed on, or until ctx ends.
 func (v *View) AwaitRead(ctx context.Context) {
 	e, err := v.askExtent(ctx)
 	for err == nil && ctx.Err() == nil && e.first <= e.last {
@@ -312,7 +313,7 @@ func (v *View) streamName() string {
 	return StreamName
 }
 
-// askExtent requests the stream's state, and adjusts the clock to the hub's.
+// askExtent requests the state of the stream, and adjusts the clock to the hub's clock.
 func (v *View) askExtent(ctx context.Context) (e streamExtent, err error) {
 	before := v.now()
 	if v.index != nil {
@@ -328,7 +329,7 @@ func (v *View) askExtent(ctx context.Context) (e streamExtent, err error) {
 	return e, err
 }
 
-// consumerConfig returns the settings that all our consumers share.
+// consumerConfig returns the settings that all consumers of the view share.
 func (v *View) consumerConfig() jetstream.ConsumerConfig {
 	subjects := subjectFilter(bytesKind, v.of.Host, v.of.Agent)
 	if v.index != nil {
@@ -340,7 +341,7 @@ func (v *View) consumerConfig() jetstream.ConsumerConfig {
 	}
 }
 
-// readsAll reports whether the view reads all captures: then message numbers show what is missing.
+// readsAll reports whether the view reads all captures. Then message numbers show what is missing.
 func (v *View) readsAll() bool { return v.index == nil && v.of.Host == "" && v.of.Agent == "" }
 
 // consumerFrom returns the config of a consumer that begins at a time of the hub.
@@ -350,9 +351,9 @@ func (v *View) consumerFrom(at time.Time) *jetstream.ConsumerConfig {
 	return &c
 }
 
-// nextConsumer returns where to continue: after the last message that was read. A hub that has another
-// message with that number, or none, has lost some. The view then reads again from a while before, and
-// offsets show which bytes are already known.
+// nextConsumer returns the config to continue with, after the last message that was read. If the hub has
+// another message with that number, or none, it has lost messages. Then the view reads again from an earlier
+// time, and offsets show which bytes are already known.
 func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	made := v.link.made.Load()
 	e, err := v.askExtent(ctx)
@@ -366,7 +367,7 @@ func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, err
 	}
 	c := v.consumerConfig()
 	switch {
-	case v.read.seq == 0 && v.last > max(1, e.last): // the hub came back with fewer messages
+	case v.read.seq == 0 && v.last > max(1, e.last): // the hub is back with fewer messages
 		v.onReset(e)
 		fallthrough
 	case v.read.seq == 0:
@@ -380,7 +381,7 @@ func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, err
 		return &c, nil
 	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, err
-	case err != nil && e.first > v.read.seq: // it expired
+	case err != nil && e.first > v.read.seq: // the message has expired
 		v.countExpired(e)
 		return &c, nil
 	}
@@ -388,21 +389,21 @@ func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, err
 	return v.consumerFrom(v.read.at.Add(-backBy)), nil
 }
 
-// firstConsumer returns where to begin.
+// firstConsumer returns the config of the view's first consumer.
 func (v *View) firstConsumer() *jetstream.ConsumerConfig {
 	switch {
 	case v.of.All:
 		c := v.consumerConfig()
 		c.DeliverPolicy = jetstream.DeliverAllPolicy
 		return &c
-	case v.index != nil: // a line has everything about a call
+	case v.index != nil: // a line has all data about a call
 		return v.consumerFrom(v.since)
 	}
 	return v.consumerFrom(v.since.Add(-headsBefore))
 }
 
-// onReset handles a hub that lost messages. Senders send the messages again if they still have them, and
-// a view without an end reads these. A view with an end can't know how much is still to come.
+// onReset handles a hub that lost messages. Senders send the messages again if they still have them. A view
+// without an end reads these. A view with an end can't know how many are still to come.
 func (v *View) onReset(e streamExtent) {
 	if v.passed = 0; v.last == 0 {
 		return
@@ -414,7 +415,7 @@ func (v *View) onReset(e streamExtent) {
 	v.addNote("gap: the hub lost messages; some messages that were sent again are not shown")
 }
 
-// onSequence notes the number of the next message. It reports whether the hub deleted some before it.
+// onSequence notes the number of the next message. It reports whether the hub deleted messages before it.
 func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	now := v.now()
 	if v.readsAll() && v.passed > 0 && seq > v.passed+1 && v.jumped == 0 && now.Sub(v.holes) > time.Second {
@@ -429,9 +430,9 @@ func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	return lost
 }
 
-// countExpired counts messages that the hub deleted before they were read. Missing bytes of a capture are
-// also counted if it continues; otherwise this count is the only sign. A view of some captures or calls
-// can't know which messages were its own: it counts at most as many as were still to come.
+// countExpired counts messages that the hub deleted before they were read. Missing bytes of a capture are also
+// counted if the capture continues; otherwise this count is the only sign of the loss. A view of some captures
+// or calls can't know which of the messages were its own. It counts at most as many as were still to come.
 func (v *View) countExpired(e streamExtent) bool {
 	if !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
 		n := min(v.waits, e.first-v.read.seq-1)
@@ -460,7 +461,7 @@ func textIf(is bool, yes, no string) string {
 	return no
 }
 
-// isOverrun reports whether the hub deletes messages before they are read. It would continue to do so, so
+// isOverrun reports whether the hub deletes messages before they are read. The hub would continue to do so. So
 // the view then jumps to the last message of each capture. The captures show what is missing.
 func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
 	if meta.NumPending == 0 || before == 0 {
@@ -474,18 +475,19 @@ func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.Msg
 	return true
 }
 
-// What to do with a consumer that brings no messages.
+// These are the ways to continue with a consumer that brings no messages.
 const (
 	asItIs = iota
-	atEnd  // the end of the view
+	atEnd  // the view is at its end
 	broken // there should be messages, or the hub doesn't know the consumer: a new one is needed
 )
 
 // quietCount counts checks without a message.
 type quietCount struct{ looks, doubts int }
 
-// onQuiet handles a check without a message, after had messages of the consumer. It asks the hub from time to
-// time, because a consumer that the hub has deleted, e.g. after five minutes without use, stays silent.
+// onQuiet handles a check without a message. had is the number of messages of the consumer so far. It asks the
+// hub from time to time, because a consumer that the hub has deleted stays silent. A hub deletes one after five
+// minutes without use, for example.
 func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
 	v.onIdle()
 	s.looks++
@@ -520,7 +522,7 @@ func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Co
 	return broken
 }
 
-// onCaughtUp handles a hub that has no more messages for the view. If it still had some after the last
+// onCaughtUp handles a hub that has no more messages for the view. If the hub still had some after the last
 // message, it has deleted them.
 func (v *View) onCaughtUp(ctx context.Context) {
 	if v.waits == 0 {
@@ -543,16 +545,16 @@ func (v *View) onIdle() {
 	}
 }
 
-// onStall handles a pause in which this process stood still and received nothing.
+// onStall handles a pause in which this process was suspended and received nothing.
 func (v *View) onStall(ctx context.Context) {
-	_, _ = v.askExtent(ctx) // our clock may have stood still, or been set
+	_, _ = v.askExtent(ctx) // our clock may have been stopped or set
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.listening = v.now()
 }
 
-// setTrouble sets why the view can't read, nil if it can. A missing answer doesn't replace an earlier reason:
-// the hub reports a denied request separately and never answers it.
+// setTrouble sets the reason why the view can't read, or nil if it can. A missing answer doesn't replace an
+// earlier reason, because the hub reports a denied request separately and never answers it.
 func (v *View) setTrouble(err error) {
 	text := ""
 	if err != nil {
@@ -566,7 +568,7 @@ func (v *View) setTrouble(err error) {
 	v.state.Trouble = text
 }
 
-// lostPatience returns an error if a view with an end has waited too long for it.
+// lostPatience returns an error if a view with an end has waited too long for messages.
 func (v *View) lostPatience() error {
 	if v.last == 0 || v.now().Sub(v.moved) <= v.patience {
 		return nil

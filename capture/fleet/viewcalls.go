@@ -17,16 +17,16 @@ import (
 	"toolscope/capture"
 )
 
-// indexReader is the state of a view that reads the index, and only those exchanges that it names.
+// indexReader is the state of a view that reads the index, and only the exchanges that the index names.
 type indexReader struct {
 	captures  jetstream.Stream
-	line      func([]byte) bool // if set, gets the lines, and no captures are read
+	line      func([]byte) bool // if set, it gets the lines, and no captures are read
 	seenCalls recentKeys[callKey, bool]
 	found     recentKeys[foundKey, *foundExchange]
 	open      []*foundExchange // exchanges that have not ended
 }
 
-// callKey identifies a call, which may be in the index several times.
+// callKey identifies a call. A call may be in the index several times.
 type callKey struct {
 	capture              string
 	exchange, turn, call int
@@ -80,9 +80,9 @@ func (s *indexReader) endOpen(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-// Lines reads the lines of the selected calls, as `print` writes them, once. It reads no captures. It
-// ends with ctx, at the address's end, or when each reports false. A line is one JSON object; nothing
-// else is certain, because any publisher may have sent it.
+// Lines reads the lines of the selected calls, once. They have the form that `print` writes. Lines reads no
+// captures. It ends with ctx, at the end of the address, or when each returns false. A line is one JSON object.
+// Nothing else about it is certain, because any publisher may have sent it.
 func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err error) {
 	v.index.line = each
 	for _, failed := range v.Source(ctx) {
@@ -98,8 +98,8 @@ type callLine struct {
 	Opened             OpenedExchange
 }
 
-// takeCall reads a message of the index that the hub got at a time of its clock. It reports false if reading
-// is to end.
+// takeCall reads a message of the index. at is the time when the hub got the message, by its clock. takeCall
+// returns false if reading must end.
 func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yield func(capture.Record, error) bool) bool {
 	o, status, ok := callOriginOf(msg.Subject())
 	if !ok || o.version != version {
@@ -131,7 +131,7 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yi
 		f = &foundExchange{subjectParts: o, feed: v.feeds.OpenExchange(machineOf(o), v.runKey(o), opened.Exchange, opened.Offset), next: opened.Offset}
 		s.found.add(foundKey{opened.Capture, opened.Exchange}, f)
 	}
-	if f.feed == nil { // it has ended
+	if f.feed == nil { // the exchange has ended
 		return true
 	}
 	f.read, f.indexedAt = v.now(), at
@@ -142,7 +142,7 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yi
 // maxOpenExchanges is the maximum number of open exchanges of an indexReader.
 const maxOpenExchanges = 1 << 10
 
-// updateOpen updates the list of open exchanges after one was read. If there are too many, it cuts the one
+// updateOpen updates the list of open exchanges after one was read. If there are too many, it cuts the exchange
 // that was read longest ago.
 func (s *indexReader) updateOpen(f *foundExchange) (ends []capture.Record) {
 	s.open = slices.DeleteFunc(s.open, func(other *foundExchange) bool { return other == f })
@@ -159,8 +159,8 @@ func (s *indexReader) updateOpen(f *foundExchange) (ends []capture.Record) {
 	return ends
 }
 
-// readCall parses a message of the index. A machine may index only its own calls, so the line must match
-// the subject, for which the hub checks the permission.
+// readCall parses a message of the index. A machine may index only its own calls. So the line must match the
+// subject, because the hub checks the permission only for the subject.
 func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c callLine, err error) {
 	line = msg.Data()
 	switch enc := msg.Headers().Get(headEnc); enc {
@@ -201,7 +201,7 @@ func wantedCalls(of *Address) string {
 	return strings.Join(append(part[:len(part)-1], model, status), ".")
 }
 
-// callOriginOf parses a subject of the index. status stays escaped.
+// callOriginOf parses a subject of the index. status remains escaped.
 func callOriginOf(subject string) (o subjectParts, status string, ok bool) {
 	part := strings.Split(subject, ".")
 	if len(part) != 8 {
@@ -215,18 +215,18 @@ type foundExchange struct {
 	subjectParts
 	feed      *capture.Feed // nil once it has ended
 	next      int64         // offset of the next byte
-	seq       uint64        // the next byte is in this message or a later one; 0 if unknown
-	read      time.Time     // when a call of it was last read from the index
-	indexedAt time.Time     // when the hub got that call, by its clock: after all bytes of the call
+	seq       uint64        // the next byte is in this message or a later one; 0 if this is unknown
+	read      time.Time     // time when a call of the exchange was last read from the index
+	indexedAt time.Time     // time when the hub got that call, by its clock: after all bytes of the call
 }
 
-// Retries of reading from a capture.
+// These constants are for retries of reading from a capture.
 const (
 	maxReadTries = 8
 	tryPause     = time.Second / 4
 )
 
-// readFound reads an exchange up to an offset of its capture. It reports false if reading is to end.
+// readFound reads an exchange up to an offset of its capture. It returns false if reading must end.
 func (v *View) readFound(ctx context.Context, f *foundExchange, upto int64, yield func(capture.Record, error) bool) bool {
 	for tries := 0; f.next < upto && ctx.Err() == nil; {
 		err := v.readFoundMessage(ctx, f, upto)
@@ -304,19 +304,19 @@ func (v *View) readFoundMessage(ctx context.Context, f *foundExchange, upto int6
 	return nil
 }
 
-// errNotThere means that a message is missing although it has not expired. A server of a cluster that
-// lags behind the others may give this answer.
+// errNotThere means that a message is missing although it has not expired. This answer may come from a server
+// of a cluster that lags behind the others.
 var errNotThere = errors.New("the hub doesn't have the bytes")
 
-// firstMessageFrom returns the first message of a subject from a number on.
+// firstMessageFrom returns the first message of a subject with that number or a higher one.
 func (v *View) firstMessageFrom(ctx context.Context, subject string, seq uint64) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	return v.index.captures.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 }
 
-// seqAtOffset finds the last message of a capture that begins at or before an offset, by binary search: the
-// hub has them in order. Without such a message it returns the stream's first number.
+// seqAtOffset finds the last message of a capture that begins at or before an offset. It uses binary search,
+// because the hub has the messages in order. If there is no such message, it returns the stream's first number.
 func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (seq uint64, err error) {
 	e, err := v.link.capturesExtent(ctx)
 	if err != nil {

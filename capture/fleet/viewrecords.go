@@ -22,10 +22,10 @@ type captureState struct {
 	feed    *capture.Feed
 	next    int64 // offset of the next byte
 	silent  bool
-	broken  bool // it can't be read any further
+	broken  bool // the capture can't be read any further
 }
 
-// feedMessage reads the records of a message. It reports whether bytes before it are missing.
+// feedMessage reads the records of a message. It reports whether bytes before the message are missing.
 func (v *View) feedMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (missing bool) {
 	o, ok := originOf(msg.Subject())
 	if !ok || o.version != version {
@@ -76,7 +76,7 @@ func (v *View) reportNewer(subject string) {
 	}
 }
 
-// captureFor returns the capture of a subject. A capture that was dropped continues at its last offset.
+// captureFor returns the capture of a subject. If the capture was dropped, it continues at its last offset.
 func (v *View) captureFor(o subjectParts, subject string) *captureState {
 	f := v.captures[subject]
 	if f == nil {
@@ -91,13 +91,13 @@ func (v *View) captureFor(o subjectParts, subject string) *captureState {
 // machineOf returns the machine of a capture.
 func machineOf(o subjectParts) capture.Machine { return capture.Machine{Host: o.host, Agent: o.agent} }
 
-// runKey returns a key that is unique for a capture, also among hubs.
+// runKey returns a key that is unique for a capture, even among several hubs.
 func (v *View) runKey(o subjectParts) string {
 	return v.of.Server + " " + captureSubject(bytesKind, o.host, o.agent, o.id)
 }
 
-// noteGap records that bytes are missing. At the start of a capture that is not a loss if the capture is
-// older than the view. Losses before the requested time are not counted.
+// noteGap records that bytes are missing. At the start of a capture this is not a loss if the capture is older
+// than the view. Losses before the requested time are not counted.
 func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.beganInView(msg, meta)
 	why := "never arrived: the hub deleted them or never got them"
@@ -108,7 +108,7 @@ func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstr
 	return lost
 }
 
-// countLost counts bytes that never came.
+// countLost counts bytes that never arrived.
 func (v *View) countLost(of subjectParts, n int64, why string) {
 	v.mu.Lock()
 	v.state.Lost += min(n, math.MaxInt64-v.state.Lost)
@@ -117,7 +117,7 @@ func (v *View) countLost(of subjectParts, n int64, why string) {
 	v.addCaptureNote(of, fmt.Sprintf("gap: %d bytes of %s/%s %s", n, of.host, of.agent, why))
 }
 
-// beganInView reports whether a capture began, by the hub's clock, within the time of the view.
+// beganInView reports whether a capture began within the time of the view, by the hub's clock.
 func (v *View) beganInView(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 	created, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(headCreated))
 	if err != nil || created.IsZero() {
@@ -126,7 +126,7 @@ func (v *View) beganInView(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool 
 	return created.Add(-skewOf(msg.Headers(), meta.Timestamp)).After(v.begins)
 }
 
-// skewOf returns by how much a host's clock is ahead of the hub's.
+// skewOf returns how far a host's clock is ahead of the hub's clock.
 func skewOf(h nats.Header, at time.Time) time.Duration {
 	sent, err := strconv.ParseInt(h.Get(headSent), 10, 64)
 	if err != nil {
@@ -143,14 +143,15 @@ func (v *View) reportInvalid(of subjectParts, err error) {
 	v.addCaptureNote(of, fmt.Sprintf("%s/%s: invalid message: %v", of.host, of.agent, err))
 }
 
-// maxEarlyBytes is how many bytes are kept of exchanges that have no record in the requested time yet.
+// maxEarlyBytes is the maximum number of bytes that are kept of exchanges without a record in the requested
+// time.
 const maxEarlyBytes = 256 << 20
 
-// earlyRecords holds records of exchanges from before the requested time. They are passed on once their
-// exchange has a record within it.
+// earlyRecords holds records of exchanges from before the requested time. The records are passed on once their
+// exchange has a record within that time.
 type earlyRecords struct {
 	of    map[int]*earlyExchange
-	order []int // exchanges, in the order they began; some may be gone
+	order []int // exchanges in the order in which they began; some may be dropped
 	bytes int64
 }
 
@@ -235,7 +236,7 @@ func (e *earlyRecords) takeRecords(exchange int) []capture.Record {
 	return recs
 }
 
-// handleMessage reads a message. It reports false at the end. next is another consumer to continue with.
+// handleMessage reads a message. more is false at the end. next is another consumer to continue with.
 func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
 	skipped := v.onSequence(ctx, meta.Sequence.Stream)
@@ -271,11 +272,11 @@ func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetst
 // lastReport is the state of notes about a capture.
 type lastReport struct {
 	pace capture.Backoff
-	more int // notes left out since the last one
+	more int // number of notes left out since the last one
 }
 
-// Intervals of notes about one capture. While trouble continues, the interval doubles up to the maximum.
-// Notes that are left out are counted.
+// These are intervals of notes about one capture. While trouble continues, the interval doubles up to the
+// maximum. Notes that are left out are counted.
 const (
 	minNoteInterval = time.Second
 	maxNoteInterval = 5 * time.Minute
@@ -312,8 +313,8 @@ func (v *View) deliverRead(yield func(capture.Record, error) bool, wanted bool) 
 	return ok
 }
 
-// deliverRecords passes records on. Records from before the requested time wait for a later one of their
-// exchange.
+// deliverRecords passes records on. Records from before the requested time wait until their exchange has a
+// record within it.
 func (v *View) deliverRecords(yield func(capture.Record, error) bool, recs []capture.Record, wanted bool) bool {
 	for _, r := range recs {
 		switch {
@@ -337,8 +338,8 @@ func (v *View) deliverRecords(yield func(capture.Record, error) bool, recs []cap
 	return true
 }
 
-// deliverEnds passes on the ends that the view itself gives to exchanges. It drops exchanges without records
-// in the requested time.
+// deliverEnds passes on the ends that the view itself adds to exchanges. It drops exchanges without records in
+// the requested time.
 func (v *View) deliverEnds(yield func(capture.Record, error) bool, recs []capture.Record) bool {
 	recs = slices.DeleteFunc(recs, func(r capture.Record) bool {
 		_, is := v.early.of[r.Exchange]
@@ -363,25 +364,26 @@ func (v *View) endOpen(yield func(capture.Record, error) bool) *jetstream.Consum
 	return nil
 }
 
-// How long state is kept. Afterwards only the last offset of each capture is kept, in case it continues.
+// These constants say how long state is kept. Afterwards only the last offset of each capture is kept, in case
+// the capture continues.
 const (
-	keepOver   = 10 * time.Minute // after the last read of a capture with nothing open
+	keepOver   = 10 * time.Minute // after the last read of a capture without open exchanges
 	keepSilent = time.Hour        // after the last read of a machine that gave signs of life and did not end normally
 	pruneEvery = time.Minute
 )
 
-// lookForSilent ends the open exchanges of captures whose senders gave no sign of life for a while.
+// lookForSilent ends the open exchanges of captures whose senders have given no sign of life for a while.
 func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bool) bool {
 	if !v.deliverRead(yield, true) {
 		return false
 	}
 	if v.last > 0 {
-		return true // the view doesn't wait for more of a host
+		return true // the view doesn't wait for more data of a host
 	}
 	var recs []capture.Record
 	v.mu.Lock()
 	v.looked = now
-	if v.couldHear(now) { // else the silence may be ours
+	if v.couldHear(now) { // otherwise our connection may be the cause of the silence
 		recs = v.cutSilent(now)
 	}
 	if now.Sub(v.pruned) > pruneEvery {
@@ -410,8 +412,8 @@ func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 	return v.index.cutSilent(recs, v, now)
 }
 
-// cutSilent ends open exchanges whose bytes no longer come and whose senders give no sign of life. Their
-// machines may never have given a sign of life.
+// cutSilent ends open exchanges whose bytes no longer arrive and whose senders give no sign of life. Their
+// machines may never have given one.
 func (s *indexReader) cutSilent(recs []capture.Record, v *View, now time.Time) []capture.Record {
 	if s == nil {
 		return recs
@@ -430,12 +432,12 @@ func (s *indexReader) cutSilent(recs []capture.Record, v *View, now time.Time) [
 	return recs
 }
 
-// cutReason returns why the open exchanges of a capture are cut.
+// cutReason returns the reason why the open exchanges of a capture are cut.
 func (v *View) cutReason(o subjectParts) string {
 	return fmt.Sprintf("no sign of %s/%s for %s", o.host, o.agent, v.quiet)
 }
 
-// pruneStale drops captures, machines and reports that were inactive for long.
+// pruneStale drops captures, machines and reports that were inactive for a long time.
 func (v *View) pruneStale(now time.Time) {
 	v.order = slices.DeleteFunc(v.order, func(f *captureState) bool {
 		if m := v.machines[f.host]; m != nil && m.of[f.id] != nil && now.Sub(m.of[f.id].read) < keepOver || f.broken || !f.feed.Idle() {
@@ -464,7 +466,7 @@ func (v *View) pruneStale(now time.Time) {
 	}
 }
 
-// rateMeter measures a rate per second, over the last few seconds.
+// rateMeter measures a rate per second over the last few seconds.
 type rateMeter struct {
 	second int64
 	counts [4]int
@@ -483,7 +485,7 @@ func (m *rateMeter) advance(now time.Time) {
 	m.second = max(m.second, second)
 }
 
-// perSecond returns the rate of the complete seconds.
+// perSecond returns the rate in the complete seconds.
 func (m *rateMeter) perSecond(now time.Time) float64 {
 	m.advance(now)
 	sum := 0
