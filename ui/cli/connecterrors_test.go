@@ -136,7 +136,7 @@ func TestConnectKeys(t *testing.T) {
 	}
 }
 
-// TestExposed checks that there is a warning if a key is sent unencrypted to another machine.
+// TestExposed checks that a key counts as exposed only if it is sent unencrypted to another machine.
 func TestExposed(t *testing.T) {
 	keyless(t)
 	t.Setenv("ANTHROPIC_API_KEY", canary)

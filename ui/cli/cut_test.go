@@ -30,8 +30,7 @@ func inspected(t *testing.T, data []byte) *providers.Inspector {
 	return in
 }
 
-// toldOf describes the turns and calls of a session. It leaves out the differences of a decoder in another package
-// where a stream breaks off.
+// toldOf describes the turns and calls of a session, with the findings of the calls.
 func toldOf(s *stream.Session) string {
 	var b strings.Builder
 	for _, t := range s.Turns {
@@ -47,8 +46,8 @@ func toldOf(s *stream.Session) string {
 	return b.String()
 }
 
-// TestCutIsTheMoment checks captures that are cut at each delta of the demo's captures. A cut capture must have the
-// same turns and calls as the view at that moment.
+// TestCutIsTheMoment checks captures that are cut at every third delta of most demo captures. A cut capture must
+// have the same turns and calls as the view at that moment.
 func TestCutIsTheMoment(t *testing.T) {
 	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "early", "schema", "history"} {
 		whole := inspected(t, []byte(readDemo(t, name)))

@@ -126,7 +126,7 @@ func readDemo(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestReproTells checks that facts that are not visible in the bytes alone are reported.
+// TestReproTells checks that findings whose cause is not in the response's bytes are reported.
 func TestReproTells(t *testing.T) {
 	out := command(t, nil, "export", saved(t, "s.tsc", readDemo(t, "schema")), "--as", "sse")
 	if out.code != 0 || !strings.Contains(out.stderr, "the response's bytes, and so the repro, don't contain") || !strings.Contains(out.stderr, "SCHEMA_ENUM") {

@@ -158,7 +158,7 @@ func TestCallsOfHub(t *testing.T) {
 	}
 }
 
-// TestCallsRefused checks queries that an index can't answer.
+// TestCallsRefused checks the errors for index flags without a hub, and for unknown states.
 func TestCallsRefused(t *testing.T) {
 	log := saved(t, "a.sse", anthropicAnswer)
 	for _, c := range []struct {

@@ -107,8 +107,8 @@ func TestProxyDiskFull(t *testing.T) {
 	}
 }
 
-// TestProxyManyStreams checks 200 parallel clients, each with its own stream. All data is passed on, printed and
-// recorded, and no resources are leaked.
+// TestProxyManyStreams checks 200 parallel clients, each with its own stream. All data must be passed on, printed
+// and recorded, and no goroutine may be leaked.
 func TestProxyManyStreams(t *testing.T) {
 	const streams = 200
 	signals := make(chan os.Signal, 1)

@@ -72,7 +72,7 @@ func (p *console) read() {
 	close(p.over)
 }
 
-// end waits until the program has ended and checks its output.
+// end kills the program if it is still running, and checks its output.
 func (p *console) end() {
 	select {
 	case <-p.over:

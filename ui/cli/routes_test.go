@@ -169,8 +169,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestLogin checks that requests of Codex with a ChatGPT login go to chatgpt.com through the same address. If the
-// user sets an upstream for OpenAI, they must not.
+// TestLogin checks that requests of Codex with a ChatGPT login go to chatgpt.com through the same address. If --to
+// has only an upstream for OpenAI, they must go there.
 func TestLogin(t *testing.T) {
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	for _, c := range []struct {
