@@ -9,12 +9,12 @@ import (
 	"toolscope/stream/json"
 )
 
-// call is a call and the form in which it was sent.
+// call is a call, with the form in which it was sent.
 type call struct {
 	*protocol.Call
 	legacy  bool // sent as function_call
 	custom  bool
-	sawArgs bool // it had an arguments field
+	sawArgs bool // the call had an arguments field
 	sawNull bool // the arguments field was null
 }
 
@@ -50,7 +50,7 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	}
 }
 
-// readCallObject reads tool_calls that is one call instead of a list.
+// readCallObject reads tool_calls that are one call instead of a list.
 func (d *decoder) readCallObject(st *choiceState, object json.Value) {
 	d.turn.Once(stream.ProtocolViolation, "tool_calls is an object, not a list: clients that expect the list fail or see no call")
 	var w wireCall
@@ -103,8 +103,8 @@ func (d *decoder) reportReused(index int64) {
 		"several calls have index %d: clients that merge by index join their arguments", index)
 }
 
-// isContinuedBy reports whether w continues call k although it has another id. A call that begins has a
-// name. If w repeats the name, it continues k unless it begins an object of its own, or is complete.
+// isContinuedBy reports whether w continues call k although the two have different ids. The first element of
+// a call has a name. If w repeats the name, it continues k, unless w begins an object or k is complete.
 func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	begins := startsObject(w.args)
 	switch {
@@ -120,8 +120,8 @@ func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	return !begins
 }
 
-// findWithoutIndex finds the call by id. Without an id it returns the latest call, unless w names a new
-// one.
+// findWithoutIndex finds the call by id. Without an id, it returns the latest call, unless w has the name of
+// a new call.
 func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *call {
 	if st.isBody {
 		return nil // a body lists complete calls, so w continues none
@@ -178,7 +178,7 @@ func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
 	}
 }
 
-// addCall adds a new call, so that later elements find it.
+// addCall adds a new call to the indexes, so that later elements find it.
 func (st *choiceState) addCall(k *call, w *wireCall) {
 	if st.byIndex == nil {
 		st.byIndex, st.byID = map[int64]*call{}, map[string]*call{}
@@ -192,7 +192,7 @@ func (st *choiceState) addCall(k *call, w *wireCall) {
 	}
 }
 
-// setID lists a call by its id. If several calls have one id, the first counts.
+// setID adds a call to the index of ids. If several calls have the same id, the first call has priority.
 func (st *choiceState) setID(k *call, id string) {
 	if first := st.byID[id]; id != "" && (first == nil || first.Slot > k.Slot) {
 		st.byID[id] = k
@@ -254,8 +254,8 @@ func (k *call) appendArguments(args json.Value) {
 	k.Args(args)
 }
 
-// checkCall reports findings about a call after its last delta. cut says that a limit cut the response
-// off: then missing arguments are not a finding.
+// checkCall reports findings about a call after its last delta. cut says that a limit cut off the response:
+// then missing arguments are not a finding.
 func (k *call) checkCall(cut bool) {
 	if k.ID == "" && !k.legacy {
 		k.Once(protocol.IDMissing, "the call has no id: a result can't refer to it, and clients invent an id")
@@ -277,7 +277,7 @@ func (k *call) reportNull() {
 	k.Once(protocol.ArgsNull, "the arguments are null: toolscope uses {} instead")
 }
 
-// checkName looks for names that a client or gateway joined.
+// checkName looks for a name that consists of several names, joined by a client or a gateway.
 func (d *decoder) checkName(k *call) {
 	if k.Name == "" {
 		return
@@ -289,8 +289,8 @@ func (d *decoder) checkName(k *call) {
 	d.names[k.Name] = true
 }
 
-// splitGluedName returns the first of the names that name consists of, if it consists of two or more
-// names seen before, or of one name repeated. Else it returns "".
+// splitGluedName returns the first part of name if name consists of two or more names seen before, or of one
+// repeated name. Otherwise it returns "".
 func splitGluedName(name string, seen map[string]bool) string {
 	if len(name) > maxNameBytes || seen[name] {
 		return ""
@@ -300,7 +300,7 @@ func splitGluedName(name string, seen map[string]bool) string {
 			return name[:n]
 		}
 	}
-	from := make([]string, len(name)+1) // the first part of a split that reaches here, "" for none
+	from := make([]string, len(name)+1) // the first part of a split that ends here, or ""
 	for i := range name {
 		if i > 0 && from[i] == "" {
 			continue
@@ -323,7 +323,7 @@ type executedTool struct {
 	answered bool
 }
 
-// readExecuted reads executed_tools. Each entry is complete: it comes first with its arguments, and
+// readExecuted reads executed_tools. Each entry is complete: it first comes with its arguments, and comes
 // again with the same index when it has output.
 func (d *decoder) readExecuted(st *choiceState, list json.Value) {
 	place := int64(-1)

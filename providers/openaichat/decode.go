@@ -11,13 +11,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange. Between responses, turn is the last one that ended.
+// decoder reads one exchange. Between responses, turn is the latest turn, which has ended.
 type decoder struct {
 	*protocol.Out
 	chunk *chunk
 	turn  *protocol.Turn
 	response
-	names map[string]bool // of all calls of the exchange
+	names map[string]bool // names of all calls in the exchange
 }
 
 // response is the state of a turn.
@@ -35,7 +35,7 @@ type choiceState struct {
 	index    int32
 	calls    []*call
 	byIndex  map[int64]*call
-	byID     map[string]*call        // the first call of each id
+	byID     map[string]*call        // the first call with each id
 	function *call                   // the call sent as function_call
 	open     []*call                 // calls that are not final
 	ran      map[int64]*executedTool // by index in executed_tools
@@ -94,7 +94,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the stream. Without a finish reason and [DONE] the turn is cut off.
+// Close ends the stream. A turn without a finish reason and [DONE] is cut off.
 func (d *decoder) Close() {
 	isEarly := func(st *choiceState) bool { return st.early }
 	switch {
@@ -108,8 +108,8 @@ func (d *decoder) Close() {
 	}
 }
 
-// ensureTurn opens a turn, or updates its id and model from a later chunk. Azure's first chunk has
-// neither.
+// ensureTurn opens a turn, or updates its id and model from a later chunk. Azure's first chunk has neither an
+// id nor a model.
 func (d *decoder) ensureTurn() {
 	if d.turn.IsOpen() && d.isNext() {
 		d.turn.Find(protocol.ResponseRestarted, "another response begins in the same body without a terminator between them")
@@ -122,8 +122,8 @@ func (d *decoder) ensureTurn() {
 	}
 }
 
-// isNext reports whether the chunk begins another response: a new id and a role, after every choice has
-// finished.
+// isNext reports whether the chunk begins another response. Such a chunk has a new id and a role, and comes
+// after every choice has finished.
 func (d *decoder) isNext() bool {
 	c := d.chunk
 	if d.turn.ID == "" || !c.id.HasText() || c.id.Is(d.turn.ID) || !d.isFinished() || c.choices.Len() == 0 {
@@ -172,7 +172,7 @@ func (d *decoder) ensureChoice(index int32) *choiceState {
 	st := d.byIndex[index]
 	if st == nil {
 		st = &choiceState{index: index}
-		if len(d.choices) < stream.MaxCalls { // a choice beyond this limit is forgotten after its chunk
+		if len(d.choices) < stream.MaxCalls { // a choice beyond this limit is not kept after its chunk
 			d.byIndex[index] = st
 			d.choices = append(d.choices, st)
 		}
@@ -251,7 +251,7 @@ func appendReasoning(t *protocol.Turn, v json.Value) {
 // readReasoning reads reasoning from one of the fields in which providers send it.
 func (d *decoder) readReasoning(says *choiceContent) {
 	told := 0
-	inPieces := false // the list repeats the field, and each element has its own signature
+	inPieces := false // the list repeats the field in several elements, each with its own signature
 	for _, field := range [...]json.Value{says.reasoningContent, says.reasoning, says.reasoningText} {
 		if !field.IsPresent() || field.Empty() {
 			continue
@@ -293,8 +293,8 @@ func repeatsField(details, field json.Value) bool {
 	return bytes.Equal(said, field.Append(nil))
 }
 
-// signDetail reports the signature or the encrypted data of an element of reasoning_details. A
-// signature may come in a delta without text, and belong to reasoning that is not shown.
+// signDetail reports the signature or the encrypted data in an element of reasoning_details. A signature may
+// come in a delta without text, and may belong to reasoning that is not shown.
 func (d *decoder) signDetail(item json.Value) {
 	id := item.Get("id").Text()
 	if data := item.Get("data"); data.HasText() {
@@ -305,7 +305,7 @@ func (d *decoder) signDetail(item json.Value) {
 	}
 }
 
-// reportUsage reads token counts from each place where providers put them. The last value counts: a sum
+// reportUsage reads token counts from each field in which providers send them. The last value counts: a sum
 // would be too high for providers that repeat totals.
 func (d *decoder) reportUsage() {
 	c := d.chunk
@@ -346,7 +346,7 @@ func (d *decoder) reportUsage() {
 	d.turn.Usage(n)
 }
 
-// tokenTotals are the wire's own counts.
+// tokenTotals are the counts as the provider sent them.
 type tokenTotals struct{ prompt, completion, total, read, write, reasoning, heard, spoken stream.Count }
 
 func readTotals(u json.Value) tokenTotals {
@@ -370,8 +370,8 @@ func (t tokenTotals) hasSeparateReasoning() bool {
 	return t.reasoning.N > t.completion.N
 }
 
-// asUsage returns the counts as stream.Usage. prompt_tokens includes the tokens read from the cache and
-// those written to it.
+// asUsage returns the counts as stream.Usage. prompt_tokens includes the tokens read from the cache and the
+// tokens written to it.
 func (t tokenTotals) asUsage() stream.Usage {
 	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning, InputAudio: t.heard, OutputAudio: t.spoken}
 	if t.hasSeparateReasoning() {

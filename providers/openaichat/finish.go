@@ -12,14 +12,14 @@ import (
 // finishReason is the meaning of a finish reason.
 type finishReason struct {
 	code stream.Code
-	// rejected says that the provider discarded a call.
+	// rejected reports whether the provider discarded a call.
 	rejected bool
 }
 
-// finishReasons are the finish reasons seen on real wires. A content filter cuts off a response like a
-// limit.
+// finishReasons are the finish reasons seen in real traffic. A content filter cuts off a response as a limit
+// does.
 var finishReasons = map[string]finishReason{
-	"stop":          {code: stream.FinishDone}, // OpenAI's API description, as the next three
+	"stop":          {code: stream.FinishDone}, // this and the next two: OpenAI's API description
 	"tool_calls":    {code: stream.FinishDone},
 	"function_call": {code: stream.FinishDone},
 
@@ -50,17 +50,16 @@ func readFinish(word string) (r finishReason, known bool) {
 	return r, known
 }
 
-// cutWords are the finish reasons of an upstream that mean a limit, whatever the gateway writes into
-// finish_reason.
+// cutWords are an upstream's finish reasons that mean a limit, whatever finish_reason the gateway sends.
 var cutWords = map[string]bool{
 	"length": true, "max_tokens": true, "max_output_tokens": true, "model_length": true, "MAX_TOKENS": true,
 }
 
-// toolFinish are the finish reasons that say that the response has calls.
+// toolFinish are the finish reasons for a response that has calls.
 var toolFinish = map[string]bool{"tool_calls": true, "function_call": true}
 
-// reportFinish reports a finish reason. It makes the calls of the choice final: the protocol has no
-// other evidence.
+// reportFinish reports a finish reason and makes the calls of the choice final. The protocol has no other
+// sign that a call is final.
 func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	word := c.finish.Text()
 	reason, known := readFinish(word)
@@ -102,11 +101,11 @@ func (st *choiceState) sealCalls(cut bool) {
 	st.open = nil
 }
 
-// callsWaiting returns how many calls of the choice have no result in the stream.
+// callsWaiting returns the number of calls in the choice without a result in the stream.
 func (st *choiceState) callsWaiting() int { return len(st.calls) - len(st.answered) }
 
-// reopenCall makes a final call open again, because more of its arguments came after the finish reason.
-// From then on, only the end of the response makes the calls of the choice final.
+// reopenCall opens a final call again, because more of its arguments came after the finish reason. From then
+// on, only the end of the response makes the calls of the choice final.
 func (st *choiceState) reopenCall(k *call) {
 	st.early = true
 	k.Unseal()
@@ -114,7 +113,7 @@ func (st *choiceState) reopenCall(k *call) {
 	st.open = append(st.open, k)
 }
 
-// readResult reads the result of a call. An agent that is served as a model sends one in its stream.
+// readResult reads the result of a call. An agent served as a model sends results in its stream.
 func (d *decoder) readResult(st *choiceState, says *choiceContent) {
 	id := says.resultOf.Text()
 	d.turn.AddResultContent(id, false, says.content)
@@ -139,8 +138,8 @@ func (st *choiceState) noteEmptyList(says *choiceContent) {
 	st.emptyLists++
 }
 
-// minEmptyLists is how many deltas with only an empty list of calls show that a call was lost: LM
-// Studio sends such a list in the first and the last delta of a text.
+// minEmptyLists is the number of deltas with only an empty list of calls from which on a call counts as lost.
+// LM Studio sends such a list in the first and the last delta of a text.
 const minEmptyLists = 4
 
 // checkChoices compares the finish reasons with the calls.
@@ -167,8 +166,8 @@ func (d *decoder) checkChoices() {
 	}
 }
 
-// reportSplit reports a response whose calls are not in the choice that announces them, or in which a
-// choice without calls never finishes.
+// reportSplit reports a response whose calls are in a different choice from the finish reason that announces
+// them, or in which a choice without calls never finishes.
 func (d *decoder) reportSplit() bool {
 	var without, with *choiceState
 	for _, st := range d.choices {

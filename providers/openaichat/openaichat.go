@@ -1,10 +1,10 @@
-// Package openaichat decodes OpenAI's Chat Completions protocol and its variants at the many providers
-// that call themselves compatible: OpenRouter, Groq, Mistral, DeepSeek, xAI, Qwen, the compatible
-// endpoints of Gemini and Ollama, vLLM, llama.cpp, Azure and gateways. They are one protocol with
-// deviations, and each deviation is a finding.
+// Package openaichat decodes OpenAI's Chat Completions protocol and the variants of many providers that claim
+// to be compatible: OpenRouter, Groq, Mistral, DeepSeek, xAI, Qwen, the compatible endpoints of Gemini and
+// Ollama, vLLM, llama.cpp, Azure and gateways. All variants are treated as one protocol, and each deviation
+// is a finding.
 //
-// Wire facts are from OpenAI's published API description and SDKs. Each deviation has been seen on a
-// real wire. The protocol has no end of a call: only the finish_reason of a choice makes its calls
+// Wire facts are from OpenAI's published API description and SDKs. Each deviation has been seen in real
+// traffic. The protocol doesn't mark the end of a call: only the finish_reason of a choice makes its calls
 // final.
 package openaichat
 
@@ -63,7 +63,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// choiceKeys are fields of a choice. A choice has at least one of them.
+// choiceKeys are the fields of a choice. A choice has at least one of them.
 var choiceKeys = map[string]bool{
 	"delta": true, "message": true, "index": true, "finish_reason": true, "text": true, "content_filter_results": true, "usage": true,
 }
@@ -102,7 +102,7 @@ type choiceContent struct {
 type wireCall struct {
 	object, index, id, kind, name, args, extra json.Value
 
-	custom json.Value // object with name and input of a custom tool
+	custom json.Value // object with the name and the input of a custom tool
 }
 
 func newChunk() *chunk {
@@ -159,7 +159,7 @@ func (w *wireCall) shapeFields() []json.Binding {
 	}
 }
 
-// functionFields returns the fields with name and arguments (input, for custom tools).
+// functionFields binds the fields with the name and the arguments (input, for custom tools).
 func (w *wireCall) functionFields() []json.Binding {
 	return []json.Binding{
 		json.Field("name", &w.name),
@@ -167,8 +167,8 @@ func (w *wireCall) functionFields() []json.Binding {
 	}
 }
 
-// content returns the content of the choice, and whether it is complete. A message next to a delta
-// repeats it, as in Writer's responses.
+// content returns the content of the choice. whole reports whether that content is complete. A message next
+// to a delta repeats the delta, as in Writer's responses.
 func (c *choice) content() (s *choiceContent, whole bool) {
 	if c.delta.object.Kind() != '{' && c.message.object.Kind() == '{' {
 		return &c.message, true
@@ -182,19 +182,19 @@ func (w *wireCall) isCustom() bool { return w.custom.Kind() == '{' || w.kind.Is(
 // isLegacy reports whether the call is a function_call.
 func (w *wireCall) isLegacy() bool { return w.object != nil }
 
-// isStub reports whether a function_call has neither a name nor arguments: some gateways add one to
-// every response.
+// isStub reports whether a function_call has neither a name nor arguments. Some gateways add such a
+// function_call to every response.
 func (w *wireCall) isStub() bool {
 	return w.name.Text() == "" && (!w.args.IsPresent() || w.args.Empty())
 }
 
-// isNews reports whether the element has more than metadata.
+// isNews reports whether the element has a field of a call, and not only metadata.
 func (w *wireCall) isNews() bool {
 	return w.id.IsPresent() || w.name.IsPresent() || w.args != nil || w.kind.IsPresent()
 }
 
-// thoughtSignature returns the signature in an extra_content, in which Gemini's compatible endpoint
-// sends it: for a call, or for the content of a message.
+// thoughtSignature returns the signature in an extra_content. Gemini's compatible endpoint sends it for a
+// call or for the content of a message.
 func thoughtSignature(extra json.Value) json.Value {
 	return extra.Get("google").Get("thought_signature")
 }
@@ -333,9 +333,9 @@ var (
 	}
 )
 
-// writeRequest writes a request of Chat Completions for its many providers. Fields that some of them
-// refuse are written only if the provider's HostFeatures allow them. The instructions have the role
-// system, which every provider knows; OpenAI reads them as a developer's.
+// writeRequest writes a Chat Completions request for the many providers of this protocol. Fields that some
+// providers refuse are written only if the provider's HostFeatures allow them. The instructions have the role
+// system, which every provider supports. OpenAI treats them as instructions with the role developer.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true)
@@ -358,8 +358,8 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	return "/chat/completions", w.Close('}').Text
 }
 
-// readTools returns the tools that a request declares: tools, or the legacy functions. Some providers
-// have kinds other than function and custom, which keep the provider's word.
+// readTools returns the tools that a request declares, in tools or in the legacy field functions. Some
+// providers have kinds other than function and custom; these tools keep the provider's word for the kind.
 func readTools(request []byte) (all []protocol.Tool) {
 	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -379,7 +379,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// readTool reads one tool. A tool without type and function is from another protocol.
+// readTool reads one tool. A tool with neither type nor function is from another protocol.
 func readTool(t json.Value) protocol.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
 	switch custom := t.Get("custom"); {
@@ -397,8 +397,8 @@ func readTool(t json.Value) protocol.Tool {
 	return f
 }
 
-// openAI says how Chat Completions takes history. It accepts arguments as text, complete JSON or not.
-// The rules are from OpenAI's published API description (FunctionObject) and its own error messages.
+// openAI describes how Chat Completions accepts history. It accepts any text as arguments, complete JSON or
+// not. The rules are from OpenAI's published API description (FunctionObject) and its own error messages.
 var openAI = protocol.Target{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Protocol: "openai-chat",
 	Form:          protocol.TextForm,
@@ -420,8 +420,8 @@ var openAI = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// mistral is Mistral's own API. It requires ids of nine letters and digits (error 3280) and as many
-// results as calls (error 3230), and accepts reasoning as a part of the content.
+// mistral is Mistral's own API. It requires ids of nine letters and digits (error 3280), and as many results
+// as calls (error 3230). It accepts reasoning as a part of the content.
 var mistral = protocol.Target{
 	Name: "mistral", Title: "Mistral", Protocol: "openai-chat",
 	Form:          protocol.TextForm,
@@ -442,8 +442,8 @@ var mistral = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// llamaCPP is llama.cpp's server. Its chat templates parse the arguments, so it refuses a text that is
-// not JSON with status 500.
+// llamaCPP is llama.cpp's server. Its chat templates parse the arguments, so it refuses arguments that are
+// not JSON, with status 500.
 var llamaCPP = protocol.Target{
 	Name: "llama.cpp", Title: "llama.cpp", Protocol: "openai-chat",
 	Form:          protocol.TextForm,
@@ -458,7 +458,8 @@ var llamaCPP = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// wireMarks are the marks of Chat Completions. Its errors: https://platform.openai.com/docs/guides/error-codes
+// wireMarks are the marks of Chat Completions. Its errors are from
+// https://platform.openai.com/docs/guides/error-codes.
 var wireMarks = marks.Protocol{
 	Terminator: "[DONE]",
 	Asides:     []string{"/embeddings", "/moderations", "/tokenize", "/files", "/log", "/telemetry"},

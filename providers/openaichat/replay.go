@@ -14,7 +14,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 		func(m *protocol.Message, parts []protocol.Part) []byte { return encodeMessage(m, parts, false) })
 }
 
-// encodeMistral writes the name of the tool into its result, as Mistral's own clients do, and reasoning
+// encodeMistral writes the name of the tool into the result, as Mistral's own clients do. It writes reasoning
 // into the content (ThinkChunk in mistralai/client-python).
 func encodeMistral(messages []protocol.Message) [][]byte {
 	return protocol.WriteMessages(messages,
@@ -29,8 +29,8 @@ func encodeMessage(m *protocol.Message, parts []protocol.Part, mistral bool) []b
 	return json.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
 }
 
-// contentMember returns the field content of a message. Several texts of the model are joined. none is
-// the content if no part is left.
+// contentMember returns the content field of a message. Several texts of the model are joined. none is the
+// content if there are no parts.
 func contentMember(m *protocol.Message, parts []protocol.Part, none string) json.Member {
 	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
@@ -99,9 +99,9 @@ func reasoningMembers(before json.Value, parts []protocol.Part) []json.Member {
 	return append(reasoningTexts(before, texts, detailed), list)
 }
 
-// reasoningTexts returns the fields with one text each. They are unchanged if they have the texts of
-// the parts, or repeat reasoning_details. DeepSeek's field stays even if it is empty, because empty and
-// missing differ.
+// reasoningTexts returns the fields that have one text each. They are unchanged if their texts are the texts
+// of the parts, or if they repeat reasoning_details. DeepSeek's field is kept even if it is empty, because an
+// empty field and a missing field differ.
 func reasoningTexts(before json.Value, texts [][]byte, detailed bool) (members []json.Member) {
 	found := make([]bool, len(texts))
 	same := true
@@ -141,8 +141,7 @@ func writeDetail(w *json.Writer, p *protocol.Part) {
 	}
 }
 
-// callMembers returns the fields with the calls of a message: a list, and a function_call that has not
-// been given an id since.
+// callMembers returns the fields with the calls of a message: a list, and a function_call that has no id.
 func callMembers(before json.Value, calls []protocol.Part) []json.Member {
 	var list, single json.Writer
 	for i := range calls {
@@ -183,7 +182,7 @@ func writeSignature(w *json.Writer, signature string) {
 	w.Open('{').Key("google").Open('{').Member("thought_signature", signature).Close('}').Close('}')
 }
 
-// encodeResult writes a result. Without an id, only the name says which call it is for.
+// encodeResult writes a result. Without an id, only the name refers to the call.
 func encodeResult(p *protocol.Part, named bool) []byte {
 	var w json.Writer
 	w.Open('{').Member("role", "tool").MemberIfSet("tool_call_id", p.ID)
@@ -193,8 +192,8 @@ func encodeResult(p *protocol.Part, named bool) []byte {
 	return w.Key("content").Bytes(p.Text).Close('}').Text
 }
 
-// reasoningFields are the fields in which providers send reasoning as one text: DeepSeek and its
-// followers, OpenRouter and vLLM, and others.
+// reasoningFields are the fields in which providers send reasoning as one text: DeepSeek and compatible
+// providers use the first, OpenRouter and vLLM the second, others the third.
 var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
 
 func decodeHistory(request []byte) ([]protocol.Message, error) {
@@ -243,8 +242,8 @@ func (w *wireMessage) parse(v json.Value) {
 	}
 }
 
-// readMessage reads one message. A tool's message becomes one of the user, with a part whose Raw is the
-// message.
+// readMessage reads one message. A tool message becomes a user message. It has one part, and the part's Raw
+// is the message.
 func readMessage(v json.Value) protocol.Message {
 	var w wireMessage
 	w.parse(v)
@@ -268,8 +267,8 @@ func readMessage(v json.Value) protocol.Message {
 	return m
 }
 
-// readReasoning reads the reasoning: the fields with one text each, and OpenRouter's list. Text that is
-// in both is read once.
+// readReasoning reads the reasoning from the fields with one text each and from OpenRouter's list. Text that
+// is in both is read once.
 func (w *wireMessage) readReasoning() (parts []protocol.Part) {
 	var details []protocol.Part
 	said := false
@@ -279,7 +278,7 @@ func (w *wireMessage) readReasoning() (parts []protocol.Part) {
 		said = said || len(p.Text) > 0
 	}
 	if said {
-		return details // the fields repeat it
+		return details // the fields repeat the list
 	}
 	for _, field := range w.reasoning {
 		if field.HasText() {
@@ -292,8 +291,8 @@ func (w *wireMessage) readReasoning() (parts []protocol.Part) {
 	return append(parts, details...)
 }
 
-// readDetail reads an element of reasoning_details: reasoning.text with its signature,
-// reasoning.summary, or reasoning.encrypted, which has only data.
+// readDetail reads an element of reasoning_details: reasoning.text with its signature, reasoning.summary, or
+// reasoning.encrypted, which has only data.
 func readDetail(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.ReasoningPart, Raw: v, ID: v.Get("id").Text(), Signature: v.Get("signature").Text()}
 	for _, name := range [...]string{"text", "summary"} {
@@ -322,7 +321,7 @@ func readCall(v json.Value) protocol.Part {
 	return p
 }
 
-// readFunctionCall reads a function_call, the form of calls before tools existed.
+// readFunctionCall reads a function_call, the older form of calls.
 func readFunctionCall(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.CallPart, Name: v.Get("name").Text(), ToolKind: "function", Raw: v}
 	args := v.Get("arguments")
