@@ -14,13 +14,13 @@ type call struct {
 	signature string
 
 	args    json.Builder
-	object  []byte // arguments that came as an object, although the call continues
-	empty   []byte // an object without fields, which counts if nothing else comes
+	object  []byte // arguments that came as an object in a part that says the call continues
+	empty   []byte // an object without fields, which is used if no other arguments come
 	started bool   // arguments have come
 }
 
-// readFunctionCall reads a functionCall part. A part without a name continues the call that is being
-// streamed; there is one at a time.
+// readFunctionCall reads a functionCall part. A part without a name continues the active call. Only one call
+// of a candidate is streamed at a time.
 func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 	w := &p.call
 	count := w.patches.Len()
@@ -30,7 +30,7 @@ func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 	if ch.active != nil {
 		ch.active.updateInfo(w.id, p.signature)
 	} else if !w.name.HasText() && !w.id.HasText() && !w.args.IsPresent() && count == 0 {
-		d.Heartbeat() // an end or a heartbeat of a call that has ended
+		d.Heartbeat() // the end of a call that has already ended, or a heartbeat
 		return
 	} else {
 		d.openCall(ch, p)
@@ -91,7 +91,7 @@ func (k *call) updateInfo(id, signature json.Value) {
 	}
 }
 
-// setArguments sets the arguments to the exact bytes of an object in the part.
+// setArguments sets the arguments to the exact bytes of the object in the part.
 func (k *call) setArguments(args []byte) {
 	if k.started {
 		k.Find(patchOverwrites, "the arguments came in deltas and then as a complete object: toolscope uses the object")
@@ -102,8 +102,8 @@ func (k *call) setArguments(args []byte) {
 	k.started, k.object = true, append(k.object[:0], args...)
 }
 
-// applyPatch applies one element of partialArgs. Its WireForm is a short form of it: the path, the
-// value, and … if more of the string follows.
+// applyPatch applies one element of partialArgs. The WireForm of the delta is a short form of this element:
+// the path, the value, and … if more of the string follows.
 func (d *decoder) applyPatch(k *call, p *patch) {
 	path, value, more := p.path.Append(d.path[:0]), p.value, p.continues.IsTrue()
 	if p.null != nil {
@@ -145,7 +145,7 @@ func (k *call) reportPatch(done json.PatchResult, from []byte) {
 	}
 }
 
-// sealCall ends the active call and makes its arguments final; from is the wire's form of that.
+// sealCall ends the active call and makes its arguments final. from is the wire form of the end.
 func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k := ch.active
 	ch.active = nil
@@ -169,11 +169,11 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k.Seal()
 }
 
-// isWaiting reports whether more of a string was announced.
+// isWaiting reports whether a delta announced more of a string.
 func (k *call) isWaiting() bool { return k.object == nil && k.args.AwaitsString() }
 
-// endCallImplicitly ends the active call because another begins. Its arguments are complete only if no
-// string waits for more.
+// endCallImplicitly ends the active call because another call begins. Its arguments are read as complete,
+// unless a delta announced more of a string.
 func (d *decoder) endCallImplicitly(ch *candidateState) {
 	k := ch.active
 	k.Find(implicitEnd, "another call began before this call ended: nothing says that the arguments of this call are complete")
@@ -186,7 +186,7 @@ func (d *decoder) endCallImplicitly(ch *candidateState) {
 	ch.active = nil
 }
 
-// flush reports arguments that were held back.
+// flush reports the arguments that were held back.
 func (d *decoder) flush() {
 	for _, ch := range d.choices {
 		ch.flush()
@@ -212,8 +212,8 @@ func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, val
 	ch.server.Seal()
 }
 
-// reportResult reports the result of a call that the provider ran. In older responses the result has no
-// id: then it is for the latest such call.
+// reportResult reports the result of a call that the provider ran. Results in older responses have no id and
+// belong to the latest call that the provider ran.
 func (d *decoder) reportResult(ch *candidateState, kind partKind, value json.Value) {
 	switch id := value.Get("id").Text(); {
 	case id == "" && ch.server != nil:
@@ -223,10 +223,10 @@ func (d *decoder) reportResult(ch *candidateState, kind partKind, value json.Val
 	}
 }
 
-// codeTool is the name of the tool that runs code, which has no name on the wire.
+// codeTool is toolscope's name for the tool that runs code. The tool has no name on the wire.
 const codeTool = "code_execution"
 
-// toolType returns the name of another tool that the provider runs.
+// toolType returns the name of any other tool that the provider runs.
 func toolType(value json.Value) string {
 	name := value.Get("toolType")
 	if !name.IsPresent() {
@@ -246,7 +246,7 @@ func hasFailed(kind partKind, value json.Value) bool {
 	return outcome != outcomeOK && outcome != "1"
 }
 
-// bigInteger finds the first integer in a JSON text that is beyond doubles.
+// bigInteger finds the first integer in a JSON text that a double can't represent.
 func bigInteger(text []byte) (at int, number json.Value) {
 	for at < len(text) {
 		c := text[at]

@@ -50,7 +50,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 func (d *decoder) Frame(f stream.Frame) error {
 	data := json.Value(f.Data)
 	switch {
-	case protocol.IsDone(data): // not of this protocol, but gateways add it
+	case protocol.IsDone(data): // not part of this protocol, but gateways add it
 		d.Close()
 		return nil
 	case data.Kind() == '[':
@@ -73,7 +73,7 @@ func (d *decoder) readChunks(data json.Value) error {
 	s := data.Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		if err := d.readChunk(s.Value()); err != nil {
-			return err // can't happen: it was checked above
+			return err // can't happen: the array was checked above
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ func (d *decoder) ensureTurn(c *chunk) {
 	}
 }
 
-// isNext reports whether c begins another response: it has candidates and a new id, and all earlier
+// isNext reports whether c begins another response. Such a chunk has candidates and a new id, and all earlier
 // candidates have finished.
 func (d *decoder) isNext(c *chunk) bool {
 	return d.isFinished() && d.turn.ID != "" && c.id.HasText() && !c.id.Is(d.turn.ID) && c.candidates.Len() > 0
@@ -145,7 +145,7 @@ func (d *decoder) readPart(ch *candidateState, p *part) {
 		d.turn.Part(p.text, p.signature, p.thought.IsTrue())
 		return
 	}
-	d.turn.Part(p.text, nil, p.thought.IsTrue()) // the signature belongs to the rest of the part, not to the text
+	d.turn.Part(p.text, nil, p.thought.IsTrue()) // the signature belongs to the other content of the part, not to the text
 	d.turn.EndThinking()
 	switch kind {
 	case partCall:
@@ -161,7 +161,7 @@ func (d *decoder) readPart(ch *candidateState, p *part) {
 	}
 }
 
-// Close ends the turn: in this protocol only the end of the bytes does.
+// Close ends the turn. In this protocol, only the end of the bytes ends a turn.
 func (d *decoder) Close() {
 	if !d.turn.IsOpen() {
 		return
@@ -174,7 +174,7 @@ func (d *decoder) Close() {
 	}
 }
 
-// isFinished reports whether every candidate has finished, or none will come.
+// isFinished reports whether every candidate has finished, or no candidate will come.
 func (d *decoder) isFinished() bool {
 	return d.running == 0 && (len(d.choices) > 0 || d.promptRefused)
 }
@@ -211,7 +211,8 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	ch.active, ch.finished = nil, true
 }
 
-// reportRefusal reports why a response was discarded, and shows the call that was discarded with it.
+// reportRefusal reports why the provider discarded a response. If the provider discarded a call,
+// reportRefusal opens a call that shows it.
 func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.Value) {
 	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message.HasText()
 	if !attempt || ch.active != nil || reason == unexpectedCall && ch.first != nil {
@@ -228,8 +229,8 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.
 		"%s: the provider discarded a call that the model wrote; the call shown here is the provider's description of that call", stream.Fact(reason))
 }
 
-// attemptName returns the name of the call in a finishMessage, which quotes the model:
-// print(default_api.NAME(…)), or call:default_api:NAME{…}; "" if there is none.
+// attemptName returns the name of the call in a finishMessage, or "" if there is none. The message quotes the
+// model: print(default_api.NAME(…)) or call:default_api:NAME{…}.
 func attemptName(message string) string {
 	for i, c := range message {
 		if c != '(' && c != '{' {
@@ -259,7 +260,7 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '.' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// reportPromptFeedback reports that the prompt was refused. Then there are no candidates.
+// reportPromptFeedback reports that the prompt was refused. No candidates follow a refusal.
 func (d *decoder) reportPromptFeedback(feedback json.Value) {
 	if feedback.Kind() != '{' {
 		return
@@ -277,15 +278,15 @@ func (d *decoder) reportPromptFeedback(feedback json.Value) {
 	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", stream.Fact(why), afterColon(message))
 }
 
-// reportError reports an error: a complete body, an element of the array, or a frame of the stream,
-// whose HTTP status was already 200.
+// reportError reports an error. It is a complete body, an element of the array, or a frame of a stream whose
+// HTTP status was already 200.
 func (d *decoder) reportError(err json.Value) {
 	d.failed = true
 	d.flush()
 	d.turn.Fail(protocol.GoogleErrorOf(err))
 }
 
-// enumWord returns the value of an enum, by name or by number.
+// enumWord returns the value of an enum: its name, or its number.
 func enumWord(r json.Value) string {
 	if _, isNumber := r.Int(); isNumber {
 		return string(r)
@@ -301,7 +302,8 @@ func afterColon(text json.Value) stream.Message {
 	return stream.Messagef(": %s", text.Text())
 }
 
-// tokenCounts are the wire's own counts. A count that is missing in a chunk keeps its last value.
+// tokenCounts are the counts as the provider sent them. If a count is missing in a chunk, its last value
+// stays.
 type tokenCounts struct{ prompt, tool, cached, candidates, thoughts stream.Count }
 
 // countOfKind returns the number of tokens of one modality in a list of counts.

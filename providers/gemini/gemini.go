@@ -1,13 +1,13 @@
-// Package gemini decodes Google's generateContent protocol: as an event stream (alt=sse), as a JSON
-// array sent element by element, and as a complete body; from the Gemini API, from Vertex, and from
+// Package gemini decodes Google's generateContent protocol: as an event stream (alt=sse), as a JSON array
+// sent element by element, and as a complete body. It reads responses of the Gemini API, of Vertex, and of
 // Cloud Code Assist, which wraps each response in another object.
 //
 // Wire facts are from Google's public SDKs and API reference (types.go and api_client.go of go-genai;
 // "Function calling" and "GenerateContentResponse" at ai.google.dev and cloud.google.com/vertex-ai). A
-// functionCall part is a complete call, which one chunk opens and makes final. Only Vertex streams
-// arguments, as values at paths; there an empty part makes the arguments final. Calls have no index and
-// often no id, so the slot of a call is its position in the turn. Only the end of the bytes ends the
-// stream; a finishReason says that the end was intended.
+// functionCall part is a complete call: one chunk opens the call and makes it final. Only Vertex streams
+// arguments, as values at paths. In such a stream, an empty part makes the arguments final. Calls have no
+// index and often no id, so the slot of a call is its position in the turn. Only the end of the bytes ends
+// the stream; a finishReason says that the end was intended.
 package gemini
 
 import (
@@ -51,13 +51,13 @@ var candidateKeys = map[string]bool{
 	"urlContextMetadata": true,
 }
 
-// otherKeys are fields that show another protocol: Chat Completions, to which IBM's watsonx adds a model_version; ADK;
-// the Live API; LangChain.
+// otherKeys are fields that show another protocol: Chat Completions, to which IBM's watsonx adds a
+// model_version; ADK; the Live API; LangChain.
 var otherKeys = map[string]bool{
 	"choices": true, "invocationId": true, "serverContent": true, "setupComplete": true, "toolCall": true, "response_metadata": true,
 }
 
-// ownKey returns the field of an object that only responses of this protocol have, or "".
+// ownKey returns a field of an object that only responses of this protocol have, or "".
 func ownKey(object json.Value) (own string) {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -103,9 +103,9 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the finish reasons. Filters cut off a response like a limit. A number is the same
-// reason for a client that asked for enums as numbers. Numbers up to 5 are the same everywhere. From 6
-// on the Gemini API and Vertex differ, but all numbers before the malformed call's are filters.
+// finishCodes are the finish reasons. Filters cut off a response as a limit does. Clients that ask for enums
+// as numbers get numbers for the same reasons. Numbers up to 5 have the same meaning in the Gemini API and
+// Vertex. From 6 on the two differ, but all numbers below the number for a malformed call are filters.
 var finishCodes = map[string]stream.Code{
 	"STOP": stream.FinishDone, "1": stream.FinishDone,
 	"MAX_TOKENS": stream.FinishCut, "2": stream.FinishCut,
@@ -128,8 +128,8 @@ const (
 // tiers are the kinds of traffic with their own price.
 var tiers = map[string]string{"ON_DEMAND_PRIORITY": "priority", "ON_DEMAND_FLEX": "flex"}
 
-// chunk is one chunk, or one complete body, on the wire. Each chunk is a response whose parts continue
-// the earlier ones. Names are in camel case, or in snake case from clients that print parsed objects.
+// chunk is one chunk or one complete body, as sent. Each chunk is a response whose parts continue the parts
+// of earlier chunks. Keys are in camel case, or in snake case from clients that print parsed objects.
 type chunk struct {
 	shape *json.Shape
 
@@ -175,7 +175,7 @@ func (c *candidate) shapeFields() []json.Binding {
 type part struct {
 	text, thought, signature json.Value
 
-	values [partText]json.Value // by kind: at most one is an object
+	values [partText]json.Value // by kind: at most one value is an object
 	other  json.Value           // name of an unknown field
 	call   functionCall
 }
@@ -190,7 +190,7 @@ const (
 	partAnswer                 // toolResponse
 	partMedia                  // media and metadata, which are ignored
 	partText                   // a text, a thought, or nothing
-	partNew                    // of an unknown kind
+	partNew                    // any other kind
 )
 
 func (p *part) shapeFields() []json.Binding {
@@ -222,7 +222,7 @@ func (p *part) kindAndValue() (partKind, json.Value) {
 	return partText, nil
 }
 
-// functionCall is the part with a call, or with the continuation of the previous call.
+// functionCall is a part with a call, or with the continuation of the active call.
 type functionCall struct {
 	id, name, args, continues json.Value
 
@@ -251,7 +251,7 @@ func (p *patch) shapeFields() []json.Binding {
 	}
 }
 
-// usage is usageMetadata. The prompt includes the cached tokens. All other counts exclude each other.
+// usage is usageMetadata. The prompt count includes the cached tokens. No other count includes another count.
 type usage struct {
 	whole json.Value
 
@@ -312,7 +312,7 @@ var (
 	}
 )
 
-// writeRequest writes a request of streamGenerateContent, as an event stream. The model is in its path.
+// writeRequest writes a request for streamGenerateContent, for an event stream. The path contains the model.
 // Every chunk of the response has the usage.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
@@ -340,7 +340,7 @@ func writeTool(w *json.Writer, t *protocol.Tool) {
 	w.Close('}')
 }
 
-// readModel returns the model of a request: from its path, models/NAME:generateContent, or from Cloud
+// readModel returns the model of a request. It is in the path, as models/NAME:generateContent, or in Cloud
 // Code's field.
 func readModel(path string, request []byte) string {
 	if _, rest, ok := strings.Cut(path, "odels/"); ok { // models/ or tunedModels/
@@ -350,8 +350,8 @@ func readModel(path string, request []byte) string {
 	return json.Value(request).Get("model").Text()
 }
 
-// builtins maps the tools that the provider runs: the field that requests them to the name of their
-// calls.
+// builtins maps the tools that the provider runs. The key is the field that requests the tool, the value is
+// the name in its calls.
 var builtins = map[string]string{
 	"codeExecution": codeTool, "code_execution": codeTool,
 	"googleSearch": "google_search", "google_search": "google_search",
@@ -404,8 +404,8 @@ func readDeclaration(f json.Value) protocol.Tool {
 	return t
 }
 
-// wireMarks are the marks of Gemini. Its errors: https://ai.google.dev/gemini-api/docs/troubleshooting and
-// google/rpc/code.proto
+// wireMarks are the marks of Gemini. Its errors are from
+// https://ai.google.dev/gemini-api/docs/troubleshooting and google/rpc/code.proto.
 var wireMarks = marks.Protocol{
 	Asides: []string{":countTokens", ":embedContent", ":batchEmbedContents"},
 	Rules: []marks.Rule{

@@ -5,9 +5,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// target says how generateContent takes history, at the Gemini API and at Vertex. The rules for names
+// target describes how generateContent accepts history, in the Gemini API and in Vertex. The rules for names
 // are from Google's API reference (FunctionDeclaration). Refusals are the service's own messages
-// (google-gemini/gemini-cli#4504, googleapis/nodejs-vertexai's tests, and for signatures
+// (google-gemini/gemini-cli#4504, the tests of googleapis/nodejs-vertexai, and for signatures
 // lbjlaq/Antigravity-Manager#3202). The sentinel is documented for calls by another model ("Thought
 // signatures" at ai.google.dev).
 var target = protocol.Target{
@@ -39,12 +39,12 @@ var target = protocol.Target{
 
 const wrongCount = "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
 
-// structDepth is the maximum nesting of a google.protobuf.Struct. Protobuf's parsers accept messages
-// inside messages up to 100 levels by default, not counting the outermost (default_recursion_limit_ in
-// coded_stream.cc, DEFAULT_RECURSION_LIMIT in CodedInputStream.java). Three of them are the content,
-// the part and the call. By struct.proto an object is a Struct, whose fields are map entries, each a
-// message with a Value: 3 levels. A list is a ListValue of Values: 2 levels. That makes 32 objects in
-// one another. Others have hit the limit a little above 30 (crossplane/function-sdk-python#129).
+// structDepth is the maximum nesting of a google.protobuf.Struct. By default, protobuf's parsers accept up to
+// 100 levels of nested messages, not counting the outermost message (default_recursion_limit_ in
+// coded_stream.cc, DEFAULT_RECURSION_LIMIT in CodedInputStream.java). The content, the part and the call take
+// up three levels. By struct.proto, an object takes up 3 levels: it is a Struct, whose fields are map
+// entries, each a message with a Value. A list takes up 2 levels: it is a ListValue of Values. So 32 nested
+// objects fit. In practice, the limit was hit slightly above 30 (crossplane/function-sdk-python#129).
 var structDepth = protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
 func encodeHistory(messages []protocol.Message) [][]byte {
@@ -54,7 +54,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	})
 }
 
-// writePart writes a part. It writes nothing for reasoning that only its provider can read.
+// writePart writes a part. It omits reasoning that only its provider can read.
 func writePart(w *json.Writer, p *protocol.Part) {
 	if p.Kind == protocol.OtherPart || p.Kind == protocol.ReasoningPart && len(p.Text) == 0 && p.Signature == "" {
 		return
@@ -114,7 +114,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	return messages, s.End()
 }
 
-// reader reads the parts that the decoder reads, and those that only requests have.
+// reader reads the parts that the decoder reads, and the parts that only requests have.
 type reader struct {
 	shape *json.Shape
 	in    part
@@ -143,8 +143,8 @@ func (r *reader) readRequest(s *json.Scanner, messages []protocol.Message) []pro
 	return messages
 }
 
-// eachElement calls take with each element of the next value. An object counts as a list of one, as in
-// Google's own examples.
+// eachElement calls take with each element of the next value. It treats an object as a list of one element,
+// as in Google's own examples.
 func eachElement(s *json.Scanner, take func(json.Value)) {
 	if s.Kind() == '{' {
 		if v := s.Value(); v != nil {
@@ -203,7 +203,7 @@ func (r *reader) readPart(v json.Value) protocol.Part {
 	return p
 }
 
-// setArgs sets the arguments of a call. null counts as missing.
+// setArgs sets the arguments of a call. It treats null as missing.
 func setArgs(p *protocol.Part, args json.Value) {
 	if !args.IsPresent() {
 		args = nil

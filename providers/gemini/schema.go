@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// keywords are the fields of Google's Schema object that JSON Schema also has, in both spellings, with
-// their JSON Schema name and the kind of their value.
+// keywords are the fields that Google's Schema object shares with JSON Schema, in both spellings, with their
+// name in JSON Schema and the kind of their value.
 var keywords = map[string]struct{ name, value string }{
 	"title": {"title", "string"}, "description": {"description", "string"}, "pattern": {"pattern", "string"}, "default": {"default", "any"},
 	"minimum": {"minimum", "number"}, "maximum": {"maximum", "number"},
@@ -28,14 +28,14 @@ var keywords = map[string]struct{ name, value string }{
 	"example": {"examples", "one"},
 }
 
-// formats are those of JSON Schema. Google's others give the bits of a number, or say that a string is
-// an enum.
+// formats are the formats of JSON Schema. Google's other formats give the bits of a number, or mark a string
+// as an enum.
 var formats = map[string]bool{
 	"date-time": true, "date": true, "time": true, "duration": true, "email": true, "hostname": true, "ipv4": true,
 	"ipv6": true, "uri": true, "uuid": true,
 }
 
-// typeNumbers are the types by their enum numbers.
+// typeNumbers are the types by their numbers in the enum.
 var typeNumbers = map[string]string{
 	"1": "string", "2": "number", "3": "integer", "4": "boolean", "5": "array", "6": "object", "7": "null",
 }
@@ -55,8 +55,9 @@ func (w *schemaWriter) writeKey(name string) {
 	w.dst = append(strconv.AppendQuote(w.dst, name), ':')
 }
 
-// appendSchema appends Google's Schema, a subset of OpenAPI 3.0's, as JSON Schema. In Google's Schema,
-// types are in upper case, null is a property of a type and not a type, and some numbers are strings.
+// appendSchema appends Google's Schema, a subset of the schema in OpenAPI 3.0, as JSON Schema. In Google's
+// Schema, types are in upper case, null is a property of a type instead of a type, and some numbers are
+// strings.
 func appendSchema(dst []byte, schema json.Value, depth int) []byte {
 	if schema.Kind() != '{' || depth > maxSchemaDepth {
 		if k := schema.Kind(); k == 't' || k == 'f' {
@@ -136,7 +137,7 @@ func (w *schemaWriter) writeSchemas(v json.Value, depth int) {
 	w.dst = append(w.dst, '}')
 }
 
-// writeSchemaList writes an array of schemas, and null as one more.
+// writeSchemaList writes an array of schemas. If null is set, it adds a schema for null.
 func (w *schemaWriter) writeSchemaList(v json.Value, depth int, null bool) {
 	w.dst = append(w.dst, '[')
 	s, n := v.Scan(), 0
@@ -155,7 +156,7 @@ func (w *schemaWriter) writeSchemaList(v json.Value, depth int, null bool) {
 	w.dst = append(w.dst, ']')
 }
 
-// writeType writes the type: one word, or several for clients that send JSON Schema here.
+// writeType writes the type: one word, or several words if the client sent JSON Schema.
 func (w *schemaWriter) writeType(v json.Value, nullable bool) {
 	var words []string
 	add := func(v json.Value) {
@@ -214,10 +215,10 @@ func (w *schemaWriter) writeUnion(v json.Value, nullable bool, depth int) {
 	}
 }
 
-// googleSchema converts a JSON Schema to Google's Schema object, a subset of OpenAPI 3.0's. It returns
-// nil for a schema without properties: without a schema a tool has no parameters, and the API refuses
-// an empty one. Keywords that the subset lacks are omitted: the model gets less information, but
-// nothing wrong.
+// googleSchema converts a JSON Schema to Google's Schema object, a subset of the schema in OpenAPI 3.0. It
+// returns nil for a schema without properties: the API refuses an empty schema, and a tool without a schema
+// has no parameters. Keywords that are not in the subset are omitted, so the model gets less information, but
+// no wrong information.
 func googleSchema(schema json.Value) json.Value {
 	s := schema.Get("properties").Scan()
 	if !s.Object() {
@@ -227,26 +228,26 @@ func googleSchema(schema json.Value) json.Value {
 	return c.convertSchema(schema, 0, false, nil)
 }
 
-// schemaConverter writes Schema objects. It resolves references against root, because the Gemini API
-// has none.
+// schemaConverter writes Schema objects. It resolves references against root, because the Gemini API doesn't
+// support references.
 type schemaConverter struct {
 	root json.Value
-	made int // schemas written
+	made int // number of schemas written
 }
 
-// maxSchemas limits the schemas that one schema can become: references to references can multiply
-// without bound.
+// maxSchemas is the maximum number of schemas that one schema can become. References to references can
+// multiply without a bound.
 const maxSchemas = 10000
 
-// A schemaNode is one schema with its references followed.
+// A schemaNode is one schema with its references resolved.
 type schemaNode struct {
 	members  map[string]json.Value
-	kind     string // in lower case; "" if there is none, or several
+	kind     string // in lower case; "" if the schema has no type, or several types
 	kinds    []string
 	nullable bool
 }
 
-// sharedKeywords are the fields that both kinds of schema have, with the type that they apply to.
+// sharedKeywords are the fields that both kinds of schema have, each with the type that it applies to.
 var sharedKeywords = []struct{ name, kind string }{
 	{"title", ""}, {"description", ""}, {"default", ""},
 	{"minLength", "string"}, {"maxLength", "string"}, {"pattern", "string"},
@@ -255,8 +256,8 @@ var sharedKeywords = []struct{ name, kind string }{
 	{"minProperties", "object"}, {"maxProperties", "object"},
 }
 
-// convertSchema writes one schema. seen are the references around it: following one of them again would
-// never end.
+// convertSchema writes one schema. seen are the references around it: following one of them again would never
+// end.
 func (c *schemaConverter) convertSchema(v json.Value, depth int, nullable bool, seen []string) json.Value {
 	n := schemaNode{members: map[string]json.Value{}, nullable: nullable}
 	var w json.Writer
@@ -292,7 +293,7 @@ func (c *schemaConverter) writeSchema(w *json.Writer, n *schemaNode, depth int, 
 	}
 }
 
-// writeKind writes a schema of at most one type.
+// writeKind writes a schema with at most one type.
 func (c *schemaConverter) writeKind(w *json.Writer, n *schemaNode, depth int, seen []string) {
 	w.MemberIfSet("type", strings.ToUpper(n.kind))
 	if n.nullable {
@@ -312,7 +313,7 @@ func (c *schemaConverter) writeKind(w *json.Writer, n *schemaNode, depth int, se
 	}
 }
 
-// writeItems writes the items of an array, which are required.
+// writeItems writes the items of an array. The API requires them.
 func (c *schemaConverter) writeItems(w *json.Writer, n *schemaNode, depth int, seen []string) {
 	items := json.Value(`{"type":"STRING"}`) // for any type: most values can be written as text
 	if v := n.members["items"]; v.Kind() == '{' {
@@ -351,7 +352,7 @@ func (c *schemaConverter) writeProperties(w *json.Writer, n *schemaNode, depth i
 	}
 }
 
-// writeEnum writes the allowed values, and the format. The API accepts only string values
+// writeEnum writes the allowed values and the format. The API accepts only strings as values
 // (decolua/9router#380), and only two formats for strings (google-gemini/gemini-cli#3178).
 func (n *schemaNode) writeEnum(w *json.Writer) {
 	format := n.members["format"].Text()
@@ -378,8 +379,8 @@ func (n *schemaNode) writeEnum(w *json.Writer) {
 	}
 }
 
-// absorbSchema adds to a node what it lacks from a schema: its fields, the schema that it refers to,
-// its allOf, and a single alternative.
+// absorbSchema adds fields of a schema that a node lacks. It does the same with the schema that v refers to,
+// with its allOf, and with a single alternative.
 func (c *schemaConverter) absorbSchema(n *schemaNode, v json.Value, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -402,7 +403,7 @@ func (c *schemaConverter) absorbSchema(n *schemaNode, v json.Value, seen []strin
 	return seen
 }
 
-// resolveRef returns the schema that a reference into the same document names.
+// resolveRef returns the schema that a reference within the same document points to.
 func (c *schemaConverter) resolveRef(ref string) json.Value {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -457,7 +458,8 @@ func (n *schemaNode) readUnion() []json.Value {
 	return append(list, more...)
 }
 
-// listAlternatives returns the schemas of a list, without that of null, which is not a type here.
+// listAlternatives returns the schemas of a list, except a schema for null, which is not a type in Google's
+// Schema.
 func listAlternatives(list json.Value) (all []json.Value, null bool) {
 	for v := range list.Elements() {
 		if v.Get("type").Is("null") {

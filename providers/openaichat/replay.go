@@ -78,8 +78,8 @@ func thinkChunk(text []byte) json.Value {
 	return w.Close(']').Close('}').Text
 }
 
-// reasoningMembers returns the fields with reasoning: a text in its original field, or
-// reasoning_details if a part has more than text.
+// reasoningMembers returns the fields with reasoning: each text in its original field, or reasoning_details
+// if a part has more than text.
 func reasoningMembers(before json.Value, parts []protocol.Part) []json.Member {
 	detailed := false
 	for _, p := range parts {
