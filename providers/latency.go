@@ -157,7 +157,7 @@ func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	return int(c.DeltaEvent(c.DeltaAt(end - 1))), true
 }
 
-// completeAt returns the offset in an object at which the last of the missing keys has its complete value, or -1 if a
+// completeAt returns the offset in an object at which the value of the last missing key is complete, or -1 if a
 // key has no value. Only the byte after a number shows that the number is complete.
 func completeAt(args []byte, lex *json.Lexer, missing map[string]bool) (end int) {
 	toks, depth, key := lex.Tokens(), 0, ""

@@ -460,8 +460,8 @@ func (c *Call) sealArgs(e Event, n int) {
 	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	if c.argsFrom > 0 && c.argsFrame == e.Frame {
-		// The frame that brought the last delta also made the arguments final. A client that has read the delta
-		// has read the end as well.
+		// The frame that brought the last delta also made the arguments final. A client that received the delta
+		// received the end as well.
 		c.sealEvent = c.argsFrom
 	}
 	c.checkFinalArgs(n)

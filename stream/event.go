@@ -30,8 +30,8 @@ const (
 	// from the bytes on the wire.
 	Args
 
-	// Rewrite: Text replaces the arguments of the call in Slot, because new facts changed what was
-	// derived before. Payload: *WireForm.
+	// Rewrite: Text replaces the arguments of the call in Slot, because new facts changed the derived
+	// arguments. Payload: *WireForm.
 	Rewrite
 
 	// Seal: the arguments of the call in Slot are final. With SealRejected the call is refused, and
@@ -241,7 +241,7 @@ type CallInfo struct {
 // and a value, or a positional array.
 type WireForm struct{ Wire string }
 
-// ResultFor names the call that a result is for: the call with that ID or, if the wire has no id, the first call
+// ResultFor names the call that a result is for: the call with that ID or, if the wire format has no id, the first call
 // of that Name that is still waiting for a result. Without HasContent, the wire reports that there is a result,
 // but not its content.
 type ResultFor struct {

@@ -22,7 +22,7 @@ const (
 // Event and Data are borrowed: they are valid until the emit call returns.
 type Frame struct {
 	Kind      FrameKind
-	Event     []byte // SSE event type, empty if the wire has none
+	Event     []byte // SSE event type, empty if the frame has none
 	Data      []byte // payload without framing
 	End       int64  // stream offset just past the frame
 	Truncated bool   // the stream ended inside the frame

@@ -187,7 +187,7 @@ func (c *Call) checkEarly(event int) {
 
 // repairedRun returns the run of a parser that repairs. It runs the call at the delta that contains the start
 // of the last key's value. The required keys of the schema are unknown here, so the keys that arrived are used
-// instead. If a Rewrite replaced the arguments, the fold has recorded the run before.
+// instead. If a Rewrite replaced the arguments, the fold recorded the run earlier.
 func (c *Call) repairedRun() (r ruleRunState) {
 	if c.lex.First() != json.ObjectOpen || c.freeform {
 		return r

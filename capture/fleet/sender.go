@@ -321,7 +321,7 @@ func (s *sender) releaseSpool(sent bool, now time.Time) (err error) {
 	return err
 }
 
-// wasSent reports whether an earlier run has sent the complete spool and the hub still has it.
+// wasSent reports whether an earlier run sent the complete spool and the hub still has it.
 func (s *sender) wasSent() bool {
 	_, end, _ := s.spool.Span()
 	return !s.sent.IsZero() && s.had == end

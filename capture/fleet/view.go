@@ -27,7 +27,7 @@ const (
 	pullTime          = 10 * time.Second // maximum time that the hub waits for these messages
 	lookTime          = time.Second      // interval of the checks
 	maxQuietLooks     = 10               // number of checks without a message before the hub is asked for its state
-	minQuietLooks     = 2                // the same number, if the view has an end
+	minQuietLooks     = 2                // the same number, if the view is bounded
 	patience          = 30 * time.Second // time without an answer of the hub after which a view with an end fails
 )
 

@@ -241,7 +241,7 @@ func afterColon(text []byte) bool {
 }
 
 // letterPairs are the 300 most frequent pairs of letters in the words of Go's and npm's documentation: each
-// letter, and the letters that follow it. Of the words of eight letters or more, 83 % have only these pairs. Of
+// letter, and the letters that follow it. 83 % of the words with eight letters or more contain only these pairs. Of
 // random texts of eight letters, 1 % do.
 var letterPairs = func() (is [26][26]bool) {
 	for _, one := range strings.Fields(`abcdfgiklmnprstuvwxy baeilorsuy cacehiklorstuy dadefilorsuy eabcdefghilmnopqrstuvwxy fadefilorstuy gaceghilnorsu

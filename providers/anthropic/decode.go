@@ -308,7 +308,7 @@ func (d *decoder) stopBlock(t *protocol.Turn, slot int32) {
 	}
 }
 
-// reportFinish reports a stop reason, unless it is null or missing. A turn can have several stop reasons.
+// reportFinish reports a stop reason, unless it is null or missing. A turn can contain several stop reasons.
 func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value) {
 	reason := stopReason.Text()
 	if reason == "" {

@@ -123,7 +123,7 @@ func (h *History) readTexts() map[uint64][]int {
 }
 
 // resultEnds returns, for each message, the last of the messages with results that directly follow it. If the target
-// merges consecutive messages of one role, consecutive messages of the model have the same end.
+// merges consecutive messages of one role, consecutive messages of the model share an end.
 func resultEnds(history []protocol.Message, merges bool) []int {
 	end := make([]int, len(history))
 	last, answers := len(history)-1, false // the messages with results after the current one

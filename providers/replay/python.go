@@ -377,26 +377,26 @@ func langChainRule(r receivedCall, _ string) clientCall {
 // its open strings and brackets closed, shortened until it parses. It returns "" if the parser reads nothing.
 // known is false if the parser's result is not predicted.
 func closedByPython(text string) (closed string, known bool) {
-	open, closers, escaped, mended := endState(text)
+	open, closers, escaped, fixed := endState(text)
 	switch {
-	case json.Valid([]byte(mended)) && !open:
-		return mended, true
+	case json.Valid([]byte(fixed)) && !open:
+		return fixed, true
 	case strings.Contains(text, "NaN"), strings.Contains(text, "Infinity"):
 		return "", false // Python reads NaN and Infinity
 	case closers == nil:
 		return "", true // a bracket is closed that is not open
 	}
 	if open && escaped {
-		mended = mended[:len(mended)-1]
+		fixed = fixed[:len(fixed)-1]
 	}
 	if open {
-		mended += `"`
+		fixed += `"`
 	}
-	for n := len(mended); n > 0; n-- {
-		if len(mended)-n > maxShortened {
+	for n := len(fixed); n > 0; n-- {
+		if len(fixed)-n > maxShortened {
 			return "", false
 		}
-		if whole := mended[:n] + string(closers); json.Valid([]byte(whole)) {
+		if whole := fixed[:n] + string(closers); json.Valid([]byte(whole)) {
 			return whole, true
 		}
 	}
@@ -404,9 +404,9 @@ func closedByPython(text string) (closed string, known bool) {
 }
 
 // endState reports how a text ends: inside a string, and after a backslash there. closers closes the open
-// brackets; it is nil if a bracket is closed that is not open. mended is the text with control characters in
+// brackets; it is nil if a bracket is closed that is not open. fixed is the text with control characters in
 // strings escaped, because LangChain makes Python accept them.
-func endState(text string) (inString bool, closers []byte, escaped bool, mended string) {
+func endState(text string) (inString bool, closers []byte, escaped bool, fixed string) {
 	var b strings.Builder
 	var open []byte // closing bracket of each open bracket
 	matched := true

@@ -240,8 +240,8 @@ func isTerminal(f stdStream) bool { return term.IsTerminal(f.Fd()) }
 
 // These constants control the growth of the heap between two collections. The heap grows by at least minSlack. Most
 // of its content is bytes and numbers, which cost the collector little. A large heap, with very many turns, grows
-// by a fraction of its size, because the collector would otherwise do most of the work. Above bigHeap the fraction
-// is a half. A heap of this size comes from fast input, and it is pruned whenever it has grown.
+// by a fraction of its size, because the collector would otherwise do most of the work. The fraction is a half above
+// bigHeap. A heap of this size comes from fast input, and it is pruned whenever it has grown.
 const (
 	minSlack    = 16 << 20
 	liveMetric  = "/gc/heap/live:bytes"

@@ -59,7 +59,7 @@ type export struct {
 	app    *app
 	path   string // path of the source, as the user wrote it
 	src    capture.Source
-	in     *providers.Inspector // has read the complete source when read returns
+	in     *providers.Inspector // complete when read returns
 	prices *price.Table
 	to     io.Writer
 }

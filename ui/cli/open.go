@@ -351,7 +351,7 @@ func (ip *inputs) inputPaths(args []string) []string {
 	return args
 }
 
-// somePaths is like inputPaths, but for a command that needs a path. what is the argument's name in the error.
+// somePaths is like inputPaths, but for a command that needs a path. what names the argument in the error.
 func (ip *inputs) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := ip.inputPaths(args)
 	if len(paths) == 0 {

@@ -262,8 +262,8 @@ func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 // maxIndent is the maximum indentation of a line, in cells.
 const maxIndent = 40
 
-// indentJSON returns JSON in sanitised lines with the layout of the screen: a field or element per line. From the
-// first byte that is not JSON, the text does not change. A line is a list of pieces. Each token has the ink of its
+// indentJSON returns JSON in sanitised lines with the layout of the screen: a field or element per line. The text
+// stays as it is from the first byte that is not JSON. A line is a list of pieces. Each token has the ink of its
 // kind.
 func indentJSON(text []byte) (out [][]any) {
 	var lex json.Lexer

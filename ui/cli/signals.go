@@ -57,7 +57,7 @@ const stopTime = time.Second / 2
 
 // stopProcess stops the process if Bubble Tea is ready. Bubble Tea has then released the terminal, has sent SIGTSTP
 // to the process group, and waits for SIGCONT. signals catches that SIGTSTP. If no shell could continue the
-// process, the system does not stop it. Then the process must continue by itself.
+// process, the system does not stop it. Then the process must continue without a signal.
 func (s *signals) stopProcess() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -220,7 +220,7 @@ func (s *CallSet) hasDifference(i, j, base int) bool {
 	return i == base && slices.ContainsFunc(s.Rows, func(r Row) bool { return !r.Cells[j].Agrees() })
 }
 
-// agreeingSides returns the largest group of sides that agree with one another. Of several groups with the same
+// agreeingSides returns the largest group of sides that agree with one another. If several groups have the same
 // size, the group of the base wins. decided is false while any pair of sides may still agree or differ.
 func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	decided = true

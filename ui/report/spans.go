@@ -234,7 +234,7 @@ func (a *attributes) addList(key, value string) {
 const semconv = "open-telemetry/semantic-conventions-genai@9430220eb6f3f8a0e41d2e0e548aeb5cb9ca5f14"
 
 // These constants are attribute names of the conventions, from docs/gen-ai/gen-ai-spans.md of that repository.
-// Below them are the stable attributes of OpenTelemetry to which that file refers.
+// The stable attributes of OpenTelemetry to which that file refers follow them.
 const (
 	semOperation    = "gen_ai.operation.name"
 	semProvider     = "gen_ai.provider.name"
@@ -332,8 +332,8 @@ func (s *spanTexts) limitContent(text string) string {
 // maxNameBytes is the maximum length of a name.
 const maxNameBytes = 128
 
-// limitName returns a name from outside, without secrets. A name that is long or has unusual characters can be any
-// text, so limitName handles it as content.
+// limitName returns a name from outside, without secrets. A long name, or one with unusual characters, can be any text,
+// so limitName treats it as content.
 func (s *spanTexts) limitName(name string) string {
 	if s.tr.Clean != nil {
 		name = s.tr.Clean(name)

@@ -1,0 +1,103 @@
+package formats
+
+import (
+	"regexp"
+	"strings"
+
+	"toolscope/capture"
+	"toolscope/stream/json"
+)
+
+// mcpLines reads the messages between a client and an MCP server on standard streams, one message on each line, both
+// directions in one file. The lines don't say who sent them: the methods do, as the specification of the protocol
+// (2025-11-25) assigns them, and a response goes the other way than its request.
+var mcpLines = capture.Format{
+	Name:  "mcp messages",
+	Title: "messages of an MCP client and its server, a JSON-RPC message on each line",
+	Sniff: sniffMCPLines,
+	New: func(in *capture.Input) capture.Reader {
+		return &entryReader{in: in, book: &mcpDialogue{asked: map[string]capture.Side{}}}
+	},
+}
+
+// mcpVersion is a version of the protocol. The versions of ACP, whose sessions also begin with initialize, are numbers.
+var mcpVersion = regexp.MustCompile(`^20\d\d-\d\d-\d\d$`)
+
+func sniffMCPLines(first []byte, whole bool) capture.SniffResult {
+	text, ok := objectText(first)
+	if !ok || len(text) == 0 {
+		return capture.SniffResult{}
+	}
+	all, _, closed := json.AppendFields(nil, text)
+	if len(all) > 0 && string(all[0].Key) != "jsonrpc" && string(all[0].Key) != "id" && string(all[0].Key) != "method" {
+		return capture.SniffResult{}
+	}
+	f := json.Pick(text, "jsonrpc", "method", "params")
+	switch {
+	case !closed:
+		return sniffMaybe(whole)
+	case !hasText(f[0], "2.0"):
+	case hasText(f[1], "initialize") && mcpVersion.MatchString(stringOf(json.Find(f[2], "protocolVersion"))),
+		hasText(f[1], "tools/call") && stringOf(json.Find(f[2], "name")) != "", hasText(f[1], "tools/list"):
+		return capture.SniffResult{Is: capture.Yes, Why: "a JSON-RPC message of MCP"}
+	}
+	return capture.SniffResult{}
+}
+
+// mcpDialogue assigns the messages of one file to the client and the server.
+type mcpDialogue struct {
+	begun bool
+	asked map[string]capture.Side // the side that sent the latest request with an id
+}
+
+func (d *mcpDialogue) entry(recs []capture.Record, line []byte) []capture.Record {
+	if !d.begun {
+		d.begun = true
+		recs = append(recs, capture.Record{Exchange: 1, Side: capture.Request, At: capture.NoTime, Head: &capture.Head{
+			Method: capture.Stdio, URL: "mcp:server", Lacks: []capture.Lack{capture.NoTimes},
+		}})
+	}
+	return append(recs, capture.Record{Exchange: 1, Side: d.sideOf(line), At: capture.NoTime, Data: append(line, '\n')})
+}
+
+// sideOf returns the side that sent a message: Request for the client.
+func (d *mcpDialogue) sideOf(line []byte) capture.Side {
+	f := json.Pick(line, "method", "id", "params")
+	method, id := stringOf(f[0]), string(f[1])
+	if method == "" {
+		if asked, known := d.asked[id]; known {
+			delete(d.asked, id)
+			return otherSide(asked)
+		}
+		return capture.Response // most responses are the server's
+	}
+	side := capture.Request
+	switch {
+	case method == "notifications/cancelled": // only the sender of a request may cancel it
+		if asked, known := d.asked[string(json.Find(f[2], "requestId"))]; known {
+			side = asked
+		}
+	case method == "notifications/initialized", method == "notifications/roots/list_changed":
+	case strings.HasPrefix(method, "notifications/"), strings.HasPrefix(method, "sampling/"),
+		strings.HasPrefix(method, "elicitation/"), method == "roots/list":
+		side = capture.Response
+	}
+	if id != "" {
+		d.asked[id] = side
+	}
+	return side
+}
+
+func otherSide(s capture.Side) capture.Side {
+	if s == capture.Request {
+		return capture.Response
+	}
+	return capture.Request
+}
+
+func (d *mcpDialogue) close(recs []capture.Record) []capture.Record {
+	if d.begun {
+		recs = append(recs, capture.Record{Exchange: 1, At: capture.NoTime, End: capture.EndEOF})
+	}
+	return recs
+}
