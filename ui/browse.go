@@ -23,7 +23,7 @@ func (browse) Extend(*providers.View, int, int) {}
 // Draw draws row y of the panes.
 func (b browse) Draw(p *screen.Pen, y int) { b.m.frame.drawPanes(p, y) }
 
-// Keys returns the keys of the focused pane, of the program, and of the entries; the pane's hints come first.
+// Keys returns the keys for the focused pane, the program and the entries. The pane's hints come first.
 func (b browse) Keys() []screen.Binding {
 	m := b.m
 	if m.setup.isWaitingForClients() {
@@ -100,7 +100,7 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 	return screen.MergeHints(keys, all)[:len(keys)]
 }
 
-// stepKeys returns the keys that step through time, and change the speed.
+// stepKeys returns the keys that step through time and change the speed.
 func (m *Model) stepKeys() (step, stop, speed []screen.Binding) {
 	return screen.DoBoth("step", func(step int) { m.moment.stepDelta(-step) }), screen.DoBoth("stop", func(step int) { m.moment.stepMarker(-step, true) }),
 		screen.DoBoth("speed", func(step int) { m.changeSpeed(step < 0) })
@@ -158,7 +158,8 @@ func (m *Model) globalKeys() []screen.Binding {
 	return append(keys, screen.DoBoth("change", func(step int) { m.moment.stepMarker(-step, false) })...)
 }
 
-// openHelp opens the help: the signs, then the keys. The keys of the current view come first.
+// openHelp opens the help, which explains the signs and then the keys. The keys for the current view come
+// first.
 func (m *Model) openHelp() {
 	keys := m.keysOf(m.modeStack.activeMode().Mode)
 	if _, browsing := m.modeStack.activeMode().Mode.(browse); browsing {
@@ -177,8 +178,8 @@ func (m *Model) openHelp() {
 	}))
 }
 
-// browsingPlaces returns the views for the help: the focused pane with the program's keys, every other pane, and
-// the modes that these keys open.
+// browsingPlaces returns the contexts for the help: the focused pane with the program's keys, every other
+// pane, the commands after ":", and the keys that work only in other views.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	here, elsewhere := m.groupBindings(keys)
 	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: here, Press: m.pressKey}}
@@ -199,7 +200,7 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	return places
 }
 
-// commandKeys returns the commands after ":" for the help. Running one from the help asks for its
+// commandKeys returns the commands after ":" for the help. A command that is run from the help asks for its
 // argument.
 func (m *Model) commandKeys() modes.KeyGroup {
 	g := modes.KeyGroup{Title: display.Lit("Commands after :")}
@@ -209,7 +210,7 @@ func (m *Model) commandKeys() modes.KeyGroup {
 	return g
 }
 
-// placeName returns the name of a pane for the help.
+// placeName returns a pane's name for the help.
 func placeName(of panes.Pane) display.Text {
 	if name := of.Label().Name; !name.Empty() {
 		return name.Between("in ", "")
@@ -217,15 +218,15 @@ func placeName(of panes.Pane) display.Text {
 	return display.Lit("in a tab")
 }
 
-// openPalette opens the palette with the actions of the current view.
+// openPalette opens the palette with the actions that the current view allows.
 func (m *Model) openPalette() {
 	here := slices.DeleteFunc(m.keysOf(m.modeStack.activeMode().Mode), func(b screen.Binding) bool { return b.Do == nil })
 	keys := screen.MergeBindings(here, m.userGlobalKeys())
 	m.modeStack.pushMode(modes.NewPalette(modeHost{m}, modes.PaletteActions{Keys: keys, Press: m.pressKey, Commands: m.typedCommands(), Bookmarks: m.bookmarks.paletteBookmarks(), Turn: m.goTo, History: &m.prompt}, m.draw))
 }
 
-// pressKey runs a key of the current view, or a command. For a command that needs an argument, it opens
-// the palette with that command.
+// pressKey runs a key binding of the current view, or a command. For a command that needs an argument, it
+// opens the palette with that command.
 func (m *Model) pressKey(key string) {
 	for _, c := range m.typedCommands() {
 		switch {
@@ -259,7 +260,7 @@ func (m *Model) pressKey(key string) {
 	m.runBinding(b)
 }
 
-// goToNumber goes to the turn of that number.
+// goToNumber goes to the turn whose number is in arg.
 func (m *Model) goToNumber(arg string) {
 	n, err := strconv.Atoi(arg)
 	if err != nil {

@@ -48,7 +48,7 @@ func (m *Model) typedCommands() []modes.Command {
 	}
 }
 
-// openEntryOf opens the mode of an action, or shows why it can't.
+// openEntryOf opens the mode for an action, or shows why it can't be opened.
 func (m *Model) openEntryOf(action string) {
 	key := screen.ActionNamed(action).KeyList()[0]
 	for _, e := range m.entries {
@@ -59,15 +59,15 @@ func (m *Model) openEntryOf(action string) {
 	}
 }
 
-// openWrite opens the menu of parts and reports to write. name is the name of the file, or "" for the usual
-// one; then is called after the file was written, and may be nil.
+// openWrite opens the menu of parts and reports that can be written to a file. name is the file's name, or ""
+// for the default name. then is called after the file is written; it may be nil.
 func (m *Model) openWrite(name string, then func()) {
 	outlet := m.newExport()
 	outlet.Name, outlet.Saved = name, then
 	m.modeStack.openEntry(modes.ExportMenu(modes.Save, outlet, m.exportables, m.draw))
 }
 
-// exportChoices lists the formats of reports.
+// exportChoices lists the report formats.
 func (m *Model) exportChoices(string) (all []modes.Choice) {
 	for _, f := range m.opt.Forms {
 		all = append(all, modes.Choice{Arg: f.What.String(), Does: m.draw.Clean(f.File)})
@@ -105,7 +105,7 @@ func (m *Model) filterChoices(typed string) []modes.Choice {
 	return all
 }
 
-// runFilter filters the list, or opens the filter bar without a text. An invalid part opens it too.
+// runFilter filters the list. It opens the filter bar if text is empty or has an invalid part.
 func (m *Model) runFilter(text string) {
 	if text != "" && len(m.applyFilter(text)) == 0 {
 		if !slices.Contains(m.filters, text) {
@@ -116,7 +116,7 @@ func (m *Model) runFilter(text string) {
 	m.openFilter()
 }
 
-// sortChoices lists the orders of calls.
+// sortChoices lists the orders for the list of calls.
 func sortChoices(string) (all []modes.Choice) {
 	for _, word := range panes.SortWords() {
 		by, _ := panes.SortKeyNamed(word)
@@ -152,7 +152,7 @@ func (m *Model) runTheme(name string) {
 	m.showTheme(name)
 }
 
-// A screenSetting is a toggle of ":set".
+// A screenSetting is a setting that ":set" toggles.
 type screenSetting struct {
 	name, alias, does string
 	toggle            func()
@@ -177,7 +177,7 @@ func (m *Model) settingChoices(string) (all []modes.Choice) {
 	return all
 }
 
-// toggleSetting toggles a setting, and says what it is now unless the toggle does.
+// toggleSetting toggles a setting. It shows the new state, unless the toggle shows a notice itself.
 func (m *Model) toggleSetting(name string) {
 	for _, s := range m.screenSettings() {
 		if s.name != name {

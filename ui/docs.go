@@ -2,7 +2,7 @@ package ui
 
 import "embed"
 
-// docs holds the documentation, one page per topic. The files are read on their own, and as help pages.
+// docs holds the documentation, one page per topic. The files can be read on their own or as help pages.
 //
 //go:embed docs/*.md
 var docs embed.FS

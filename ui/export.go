@@ -17,11 +17,11 @@ import (
 	"toolscope/ui/send"
 )
 
-// EditorCommand returns a program that opens a text in an editor, and a function that removes its files.
-// The program controls the terminal while it runs.
+// EditorCommand returns a program that opens a text in an editor, and a function that removes the files that
+// the program used. The program controls the terminal while it runs.
 type EditorCommand func(name string, data []byte) (program tea.ExecCommand, remove func(), err error)
 
-// newExport returns the exporter with the functions of the options.
+// newExport returns an exporter that uses the functions in the options.
 func (m *Model) newExport() modes.Exporter {
 	o := modes.Exporter{Copy: m.opt.Copy, Save: m.opt.Save, Pipe: m.opt.Pipe, Show: m.openOutput, Note: display.Lit("by OSC 52, up to 75 kB"), Prefix: m.exportPrefix()}
 	if m.opt.Edit != nil {
@@ -42,10 +42,10 @@ func (m *Model) exportEntries() (all []modes.Entry) {
 	return all
 }
 
-// maxPrefix is the maximum length of a tool's name in the name of a file.
+// maxPrefix is the maximum length of a tool's name in a file name.
 const maxPrefix = 60
 
-// exportPrefix returns what the usual names of files begin with: the tool and the verdict, e.g. edit_file-malformed.
+// exportPrefix returns the prefix for default file names: the tool and the verdict, e.g. edit_file-malformed.
 // It is "" if no call is selected.
 func (m *Model) exportPrefix() string {
 	c := m.selectedCall()
@@ -65,7 +65,7 @@ func (m *Model) exportPrefix() string {
 	return strings.Trim(strings.Map(keep, text), "-.")
 }
 
-// exportables returns the current export items, and the name of their source.
+// exportables returns the items that can be exported now, and the name of their source.
 func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	var at []modes.ExportItem
 	spot := m.focus.Spot()
@@ -87,7 +87,8 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.placeText()
 }
 
-// verdictText returns the verdict on the selected call in up to three lines: what is wrong, the cause, and what to do.
+// verdictText returns the verdict on the selected call in up to three lines: the error, its cause, and the
+// advice.
 func (m *Model) verdictText() ([]byte, error) {
 	t, c := m.view.Find(m.selected)
 	if c == nil { // the moment changed while the menu was open
@@ -132,8 +133,8 @@ func (m *Model) themeActions() modes.ThemeActions {
 }
 
 // SendRequest sends a request. Its records must have the given exchange number. They arrive in the inbox
-// Options.Answers, the last one with End set. SendRequest does not wait for the response. An error says
-// why the request can't be sent.
+// Options.Answers, the last one with End set. SendRequest does not wait for the response. It returns an error
+// if the request can't be sent.
 type SendRequest func(r send.Request, exchange int) error
 
 // outbox tracks the requests that toolscope sends. Their exchanges have the numbers -1, -2, …, which no
@@ -142,10 +143,10 @@ type outbox struct {
 	m       *Model
 	sent    int
 	flying  map[int]bool // exchanges that have not ended
-	awaited int          // the exchange to select once its turn opens, 0 for none
+	awaited int          // the exchange whose turn is selected once it opens; 0 for none
 }
 
-// sendDependencies returns the dependencies of the modes in package send.
+// sendDependencies returns the dependencies for the modes in package send.
 func (ob *outbox) sendDependencies() send.Dependencies {
 	means := send.Dependencies{
 		Places: ob.m.opt.Places, Results: ob.m.results, Outlet: ob.m.newExport(), Draw: ob.m.draw,
@@ -156,7 +157,7 @@ func (ob *outbox) sendDependencies() send.Dependencies {
 	return means
 }
 
-// sendRequest sends a request. Its turn is selected when it opens, unless the user goes elsewhere meanwhile.
+// sendRequest sends a request. Its turn is selected when it opens, unless the user has gone elsewhere.
 func (ob *outbox) sendRequest(r send.Request) error {
 	p := &ob.m.outbox
 	exchange := -(p.sent + 1)
@@ -200,11 +201,11 @@ func (m *Model) endSource(err error) {
 // hasSourceEnded reports whether the source has ended.
 func (m *Model) hasSourceEnded() bool { return m.ended || m.opt.Inbox == nil }
 
-// isLive reports whether more data may arrive, from the source or for requests that toolscope sent.
+// isLive reports whether more data may arrive from the source or for requests that toolscope sent.
 func (m *Model) isLive() bool { return !m.hasSourceEnded() || len(m.outbox.flying) > 0 }
 
-// openJQ runs jq on the selected call, or the calls of the selected turn; the other scope is all shown turns.
-// Without an expression it runs the path of the cursor.
+// openJQ runs jq on the selected call, or on the calls of the selected turn. The other scope is all shown
+// turns. Without an expression, it runs the path at the cursor.
 func (m *Model) openJQ(expr string) {
 	if expr == "" { // the value at the cursor
 		if expr = m.doc.Path(); !strings.HasPrefix(expr, ".") || m.selectedCall() == nil {

@@ -19,10 +19,9 @@ const (
 
 func (m *Model) bodyHeight() int { return max(1, m.h-2-m.moment.stripRows()-m.frame.mapRows()) }
 
-// frameDrawer draws frames.
 type frameDrawer struct {
 	m    *Model
-	cols []column // of the current frame
+	cols []column // the columns of the current frame
 	runs turnMap
 
 	waitsKey  waitsKey
@@ -34,8 +33,8 @@ func (fd *frameDrawer) paneColumns() []column {
 	return fd.m.arrangeBody(fd.m.w, max(1, fd.m.bodyHeight()-above-below))
 }
 
-// draw draws one frame: a row about the source, perhaps the map of turns, the body, and a row with keys or a notice. Each row is
-// exactly as wide as the window.
+// draw returns one frame: a row about the source, the map of turns if it is shown, the body, and a row with
+// keys or a notice. Each row is exactly as wide as the window.
 func (fd *frameDrawer) draw() string {
 	p := &fd.m.pen
 	p.Reset()
@@ -164,7 +163,7 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 	}
 }
 
-// drawFrame draws a cell of the frame around the panes, left of column i.
+// drawFrame draws a cell of the frame around the panes, to the left of column i.
 func (fd *frameDrawer) drawFrame(p *screen.Pen, i, y int, boxed bool) {
 	top, bottom := y == 0, y == fd.m.bodyHeight()-1
 	left, right := i > 0 && fd.cols[i-1].beginsAt(y), i < len(fd.cols) && fd.cols[i].beginsAt(y)
@@ -204,7 +203,7 @@ func (c column) beginsAt(y int) bool {
 	return false
 }
 
-// placeEnd cuts a place to its last cells.
+// placeEnd shortens a place to its last cells.
 func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 	if place.Width() <= cells {
 		return place
@@ -216,8 +215,8 @@ func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 	return p.Truncate(display.Join(more, display.Skip(place, place.Width()-cells+more.Width())), cells)
 }
 
-// sourceStatus says whether data is arriving, and whether the panes follow it. It is empty if the timeline
-// is drawn, which shows the same.
+// sourceStatus returns texts that show whether data is arriving and whether the panes follow it. It returns
+// nil if the timeline is drawn, because the timeline shows the same.
 func (fd *frameDrawer) sourceStatus() (right []screen.StyledText) {
 	if fd.m.moment.stripRows() > 0 && !fd.m.tour.isTourShown() {
 		return nil
@@ -236,7 +235,7 @@ func (fd *frameDrawer) sourceStatus() (right []screen.StyledText) {
 	return right
 }
 
-// wideTop is the minimum screen width for the normal speed in the first row.
+// wideTop is the minimum screen width at which the first row shows a normal speed.
 const wideTop = 60
 
 // motionWord returns the state of the source in one word.
@@ -313,19 +312,20 @@ func (g Background) Paints(t themes.Theme, asked bool) bool {
 	return asked
 }
 
-// penOf returns the pen of a theme. Any theme but the initial one counts as named by the user.
+// penOf returns the pen for a theme. Any theme but the initial one counts as named by the user.
 func (m *Model) penOf(t themes.Theme) screen.Pen {
 	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
 	paints := m.opt.Terminal.Paints(t, asked)
 	return screen.NewPen(t, m.opt.Depth, m.draw, paints)
 }
 
-// setTheme changes the theme of the screen.
+// setTheme changes the screen's theme.
 func (m *Model) setTheme(t themes.Theme) {
 	m.pen = m.penOf(t)
 }
 
-// drawEmpty draws row y of the empty screen: what toolscope is, what it waits for, and commands to try.
+// drawEmpty draws row y of the empty screen, which shows what toolscope is, what it waits for, and commands
+// to try.
 func (fd *frameDrawer) drawEmpty(p *screen.Pen, y, height int) {
 	lines := fd.emptyLines()
 	widest := emptyWidth
@@ -357,7 +357,7 @@ func (fd *frameDrawer) emptyLines() []line {
 	case fd.m.opt.Inbox != nil:
 		lines = append(lines, line{text: "Waiting for the first bytes of " + source, role: screen.Plain})
 	}
-	for _, f := range lastOf(fd.m.in.Session().Findings, maxNotes) { // of the source itself
+	for _, f := range lastOf(fd.m.in.Session().Findings, maxNotes) { // about the source itself
 		lines = append(lines, line{text: f.Message, role: screen.Caution})
 	}
 	for _, way := range [][2]string{
@@ -380,7 +380,7 @@ func (fd *frameDrawer) emptyLines() []line {
 	return append(lines, line{text: last, role: screen.Muted})
 }
 
-// maxNotes is the maximum number of notes about the source on the empty screen. It shows the latest.
+// maxNotes is the maximum number of notes about the source on the empty screen. The latest ones are shown.
 const maxNotes = 3
 
 func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }
@@ -391,9 +391,9 @@ type line struct {
 	role screen.Role
 }
 
-// redrawLimiter keeps the current frame for a while although data has changed, for reduced motion or to
-// write less to the terminal. It delays only drawing. Records are read as usual, and all changes appear in
-// the next frame.
+// redrawLimiter keeps the current frame for a while although data has changed, for reduced motion or to write
+// less to the terminal. It delays only drawing. Records are read as usual, and the next frame shows all
+// changes.
 type redrawLimiter struct {
 	frame  string // the current frame
 	on     bool
@@ -405,7 +405,7 @@ type redrawLimiter struct {
 // redrawTick triggers a delayed redraw.
 type redrawTick struct{}
 
-// scheduleDraw draws the changes of a message now, or schedules a later redraw.
+// scheduleDraw allows the changes that a message made to be drawn now, or schedules a later redraw.
 func (fd *frameDrawer) scheduleDraw(msg tea.Msg) tea.Cmd {
 	s := &fd.m.redraw
 	if _, ok := msg.(redrawTick); ok {
@@ -433,9 +433,9 @@ func (m *Model) View() string {
 	return m.redraw.frame
 }
 
-// reducedMotion limits redraws. Changes by a key or the mouse are drawn at once. Other changes are drawn
-// together, at most once per reducedMotionTime. No counter runs, and the demo waits for the user at each
-// scene.
+// reducedMotion limits redraws. Changes that a key or the mouse causes are drawn at once. Other changes are
+// drawn together, at most once per reducedMotionTime. No counter runs, and the demo waits for the user at
+// each scene.
 type reducedMotion struct {
 	at time.Time // time of the last frame that no input caused
 }

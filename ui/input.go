@@ -15,7 +15,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// An Inbox is the queue of records for the program. The program takes them in order, at most one batch per
+// An Inbox is the program's queue of records. The program takes records in order, at most one batch per
 // frame. If records were left out because the program was too slow or the screen was stopped, a record
 // reports them as Lost.
 type Inbox interface {
@@ -23,26 +23,26 @@ type Inbox interface {
 	// never blocks. The batch is valid until the next Take.
 	Take(bytes int) (batch []stream.Record, more bool)
 	Waiting() int                 // records
-	Done() (over bool, why error) // there are no waiting records, and no more will arrive
+	Done() (over bool, why error) // over: no records wait, and no more will arrive
 	Wakeups() <-chan struct{}     // signals that there may be records, or only a frame to draw
 	Wake()
 }
 
-// A batch is read between keys and frames, in parts while there is time. A large file always has more
-// records, and a busy computer reads more slowly.
+// A batch is read in parts between keys and frames, while there is time. Both limits are needed: a large file
+// always has more records, and a busy computer reads more slowly.
 const (
 	batchBytes = 1 << 20
 	batchTime  = 4 * time.Millisecond
 	takeBytes  = 1 << 15
 )
 
-// inboxReady is the message that an inbox has signalled news; nil means the inbox of the source.
+// inboxReady is the message that an inbox has new records. in is nil for the source's inbox.
 type inboxReady struct{ in Inbox }
 
-// frameTime is how long records collect after each batch.
+// frameTime is the time for which records collect after each batch.
 const frameTime = time.Second / 60
 
-// waitForInbox sleeps for pause, then waits for a signal of an inbox. The pause follows a batch, so the
+// waitForInbox sleeps for pause, then waits for a signal from an inbox. The pause follows a batch, so the
 // first record is shown at once, and bursts collect during the pause.
 func waitForInbox(to Inbox, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
@@ -116,7 +116,7 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 // missedTurns counts the turns that arrived while the panes did not follow the source. Hidden turns don't count.
 type missedTurns struct{ known, n int }
 
-// countMissed counts new turns. A change of the filter starts again.
+// countMissed counts new turns. If the filter changes, the count restarts at zero.
 func (m *Model) countMissed() {
 	s := m.in.Session()
 	total := s.TrimmedTurns() + len(s.Turns)
@@ -132,10 +132,10 @@ func (m *Model) countMissed() {
 	m.missed.known = total
 }
 
-// openStreams holds the exchanges that have not ended, so that none of the others is read again.
+// openStreams lists the exchanges that have not ended, so that ended exchanges aren't searched again.
 type openStreams struct {
 	open  []*providers.Exchange
-	known *providers.Exchange // the last one that was added
+	known *providers.Exchange // the last exchange that update saw
 }
 
 // update adds new exchanges and removes ended ones.
@@ -156,7 +156,8 @@ func (m *Model) showsIdle() bool {
 	return m.isLive() && m.opt.Playback == nil && m.lastAt >= 0 && !m.tour.isTourShown()
 }
 
-// shownNow returns the time of the source that the screen shows: that of the last event if it is paused.
+// shownNow returns the source time that the screen shows. While the screen is paused, this is the time of the
+// last event.
 func (m *Model) shownNow() time.Duration {
 	switch n := m.view.Events(); {
 	case !m.showsIdle():
@@ -169,7 +170,7 @@ func (m *Model) shownNow() time.Duration {
 	return 0
 }
 
-// sourceNow returns the time of the source: that of the latest record plus the time since it arrived.
+// sourceNow returns the current source time: the time of the latest record plus the time since it arrived.
 func (m *Model) sourceNow() time.Duration {
 	if m.lastAt < 0 || m.arrivedAt.IsZero() {
 		return m.lastAt
@@ -219,7 +220,7 @@ type openStreamsPage struct {
 
 const (
 	lingers        = 3 * time.Second // how long a closed stream is shown
-	silence        = 3 * time.Second // silence of an open stream that is shown
+	silence        = 3 * time.Second // minimum silence of an open stream that is shown
 	maxRefusalRows = 5               // refusals
 
 	streamsAt   = time.Second      // between two updates
@@ -234,7 +235,7 @@ func (s *openStreamsPage) Keys() []screen.Binding {
 	}, s.CursorKeys("", s.MoveTo)...)
 }
 
-// goToSelected goes to the turn of the selected stream.
+// goToSelected goes to the selected stream's turn.
 func (s *openStreamsPage) goToSelected() {
 	if s.At >= len(s.rows) {
 		return
@@ -248,7 +249,7 @@ func (s *openStreamsPage) goToSelected() {
 	modeHost{s.m}.Choose(t.Ref())
 }
 
-// Extend reads the open streams. While the mode is open, it updates regularly.
+// Extend updates the list of streams. While the mode is open, it schedules regular updates.
 func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
 	s.rows, s.open, s.filteredOut = s.rows[:0], 0, 0
 	now := s.m.sourceNow()
@@ -369,7 +370,7 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	p.Fill(g)
 }
 
-// padLeft pads a text on the left to the given width.
+// padLeft pads a text to the given width with blanks on its left.
 func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
 	return p.Format("%*s%s", max(0, cells-t.Width()), "", t)
 }
@@ -400,7 +401,7 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 	return screen.Live, p.Glyph.Status[stream.Streaming], display.Lit("begun")
 }
 
-// openedAt returns when a stream began.
+// openedAt returns the time at which a stream began.
 func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	if t == nil {
 		return m.timeText(x, x.LastRecordAt())
@@ -408,7 +409,7 @@ func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	return m.timeText(x, t.OpenedAt)
 }
 
-// timeText formats a time of an exchange: by the clock if known.
+// timeText formats a time in an exchange, as clock time if that is known.
 func (m *Model) timeText(x *providers.Exchange, at time.Duration) display.Text {
 	if clock, ok := m.view.WallClock(x.Number, at); ok {
 		return m.draw.Clean(clock.Format(time.TimeOnly))
@@ -416,7 +417,7 @@ func (m *Model) timeText(x *providers.Exchange, at time.Duration) display.Text {
 	return screen.Time(at).Between("+", "")
 }
 
-// whoOf returns the agent of a stream, or its client.
+// whoOf returns a stream's agent, or else its client.
 func whoOf(x *providers.Exchange, t *stream.Turn) string {
 	if t != nil && t.Request != nil && t.Request.Agent != "" {
 		if t.Request.Title != "" {
@@ -451,7 +452,7 @@ func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
 	p.Untrusted(screen.Plain, screen.Bare, x.Refused())
 }
 
-// meter measures the byte rate: the bytes of the last full second.
+// meter measures the byte rate: the number of bytes in the last full second.
 type meter struct {
 	second   int64 // unix time of the second being counted
 	count    int
@@ -460,7 +461,7 @@ type meter struct {
 	waits    bool // streams are open, and the list shows how long they are idle
 }
 
-// rateTick is a timer message after a batch. It lets the rate fall to zero.
+// rateTick is a timer message. It makes the rate fall to zero when no more bytes arrive.
 type rateTick time.Time
 
 func (r *meter) add(n int, now time.Time) {
@@ -477,7 +478,7 @@ func (r *meter) advanceTo(now time.Time) {
 	}
 }
 
-// scheduleTick schedules one tick, unless one is scheduled. So no timer runs without traffic.
+// scheduleTick schedules one tick, unless one is scheduled already. So no timer runs without traffic.
 func (r *meter) scheduleTick() tea.Cmd {
 	if r.watching {
 		return nil
@@ -496,7 +497,7 @@ func (r *meter) handleTick(now time.Time) tea.Cmd {
 }
 
 // writeBudget limits the bytes that are written to the terminal, which may be remote. While the budget is
-// exceeded, the current frame stays. Actions of the user are drawn at once.
+// exceeded, the current frame stays. The user's actions are drawn at once.
 type writeBudget struct {
 	room    int64 // bytes left; negative while frames are held back
 	written int64 // total at the last check
@@ -505,8 +506,9 @@ type writeBudget struct {
 	seen    int // number of turns and ends at the last check
 }
 
-// The budget of a terminal. Saved budget may exceed the rate, and so may a frame that shows the start or end
-// of a stream. Frames are never held back for longer than the maximum debt takes.
+// The write budget for a terminal. Output may exceed the rate by the saved budget. A frame that shows the
+// start or end of a stream may also exceed it. Frames are never delayed for longer than it takes to pay off
+// the maximum debt.
 const (
 	budgetPerSecond = 64 << 10 // bytes a second
 	maxBudgetSaved  = 8 << 10
@@ -544,7 +546,7 @@ func (t *writeBudget) updateRoom(now time.Time, written int64) {
 	t.at, t.written = now, written
 }
 
-// machinesTick updates the states of machines, also without traffic.
+// machinesTick updates the states of machines, even without traffic.
 type machinesTick struct{}
 
 // machinesInterval is the maximum age of the states of machines.
@@ -554,7 +556,7 @@ func tickMachines() tea.Cmd {
 	return tea.Tick(machinesInterval, func(time.Time) tea.Msg { return machinesTick{} })
 }
 
-// updateMachines reads the states of machines, and schedules the next update while more may arrive.
+// updateMachines reads the states of machines, and schedules the next update unless the source has ended.
 func (m *Model) updateMachines() tea.Cmd {
 	if m.opt.Machines == nil {
 		return nil

@@ -16,12 +16,12 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Journal keeps the latest notes and notices of this run, whatever moment is shown. The screen and a log
-// file show the same lines. It is safe for concurrent use.
+// Journal keeps the latest notes and notices from this run, regardless of the moment that the screen shows.
+// The screen and a log file show the same lines. It is safe for concurrent use.
 type Journal struct {
 	mu      sync.Mutex
 	all     []journalLine
-	dropped int                             // lines dropped before them
+	dropped int                             // lines dropped before those in all
 	to      func(at time.Time, text string) // also gets each line; may be nil
 }
 
@@ -35,7 +35,7 @@ type journalLine struct {
 // maxJournalLines is the maximum number of lines that are kept.
 const maxJournalLines = 1000
 
-// Note adds a note of the program.
+// Note adds a note from the program.
 func (j *Journal) Note(at time.Time, text string) { j.add(journalLine{at, screen.Caution, text}) }
 
 // ForwardTo calls write with each kept line, and later with each new one.
@@ -65,7 +65,7 @@ func (j *Journal) add(line journalLine) {
 	}
 }
 
-// lines returns the kept lines, and how many were dropped before them.
+// lines returns the kept lines, and the number of lines dropped before them.
 func (j *Journal) lines() (all []journalLine, gone int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -73,19 +73,18 @@ func (j *Journal) lines() (all []journalLine, gone int) {
 	return slices.Clone(j.all[n:]), j.dropped + n
 }
 
-// journalSeen records which data of the source is in the journal already.
+// journalSeen records which of the source's data is in the journal already.
 type journalSeen struct {
 	words                        []string // the latest status notes
 	findings, exchanges, dropped int      // noted so far
 	ended                        bool
 }
 
-// addJournalLine adds a line to the journal.
 func (m *Model) addJournalLine(role screen.Role, text display.Text) {
 	m.journal.add(journalLine{m.opt.Now(), role, text.String()})
 }
 
-// noteNews adds lines about new data of the source since the last call.
+// noteNews adds lines about data that the source has brought since the last call.
 func (m *Model) noteNews() {
 	h := &m.journalSeen
 	found := m.in.Session().Findings
@@ -115,7 +114,7 @@ func (m *Model) noteNews() {
 	h.ended = m.hasSourceEnded()
 }
 
-// noteStatus adds lines for new status notes of the source. There are no lines for notes that disappear.
+// noteStatus adds lines for the source's new status notes. It adds no lines for notes that disappear.
 func (m *Model) noteStatus() {
 	if m.opt.Status == nil && m.failure == nil {
 		return
@@ -146,14 +145,14 @@ type logPage struct {
 	laid  logKey
 }
 
-// logRow is a display row; the first row of a line has its time.
+// logRow is a display row. The first row of a journal line shows its time.
 type logRow struct {
 	journalLine
 	line  display.Text
 	first bool
 }
 
-// logKey identifies the inputs of the layout of the rows.
+// logKey has the values that the layout of the rows depends on.
 type logKey struct {
 	w, lines int
 	query    string
@@ -165,7 +164,7 @@ func (m *Model) openLog() {
 	m.modeStack.pushMode(&logPage{m: m, Window: screen.Window{Stick: true}})
 }
 
-// Typing returns the search input while it is typed, else nil.
+// Typing returns the input while the search text is being typed, else nil.
 func (l *logPage) Typing() *screen.Input {
 	if l.typed {
 		return l.line
@@ -173,7 +172,7 @@ func (l *logPage) Typing() *screen.Input {
 	return nil
 }
 
-// Keys returns the keys that move, find and export.
+// Keys returns the keys that scroll, search and export.
 func (l *logPage) Keys() []screen.Binding {
 	all := func() { l.line, l.typed = nil, false }
 	if l.typed {
@@ -231,10 +230,10 @@ func (l *logPage) queryText() string {
 	return strings.ToLower(strings.TrimSpace(l.line.Value()))
 }
 
-// logTime is the width of the time before a line.
+// logTime is the width of the column with the time.
 const logTime = 11
 
-// Extend lays out the lines again if they or the width changed.
+// Extend lays out the lines again if they, the search text or the width have changed.
 func (l *logPage) Extend(_ *providers.View, w, h int) {
 	all, gone := l.m.journal.lines()
 	if key := (logKey{w, len(all) + gone, l.queryText(), true}); key != l.laid {
@@ -248,7 +247,7 @@ func (l *logPage) Extend(_ *providers.View, w, h int) {
 	l.Fit(len(l.rows), 1, h)
 }
 
-// Draw draws row y: the title, or a row of a line.
+// Draw draws row y: the title, or part of a line.
 func (l *logPage) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
@@ -298,8 +297,8 @@ func (l *logPage) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, note.Between("  ", " "))
 }
 
-// A Crash is a bug that ends the program after the terminal is restored. It is also the message with which
-// goroutines outside of Update report it.
+// A Crash is a bug that ends the program. It is reported after the terminal is restored. Goroutines outside
+// Update send a Crash as a message.
 type Crash struct {
 	What       string
 	Stack      []byte
@@ -309,7 +308,7 @@ type Crash struct {
 // Error returns the text of the panic.
 func (c *Crash) Error() string { return "a bug in toolscope: " + c.What }
 
-// CrashOf makes a Crash from the result of recover. It returns nil for nil.
+// CrashOf makes a Crash from a value that recover returned. It returns nil for nil.
 func CrashOf(p any) *Crash {
 	if p == nil {
 		return nil
@@ -335,8 +334,8 @@ func (m *Model) runBinding(b *screen.Binding) {
 	b.Do()
 }
 
-// recoverCmd turns a command's panic into a Crash, because Bubble Tea would print the stack on the screen.
-// Commands in a batch are guarded one by one.
+// recoverCmd turns a command's panic into a Crash, because Bubble Tea would print the stack on the screen. It
+// guards each command in a batch separately.
 func recoverCmd(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil

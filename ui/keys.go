@@ -32,8 +32,8 @@ var keyGroups = []struct{ title, actions string }{
 	{"Panes", "next back pane tab size turn-panes"},
 }
 
-// groupBindings groups bindings for the help: in the order of the key table, then all others. elsewhere
-// has the keys of the table that are not bound here.
+// groupBindings groups bindings for the help: first those in the key table, in its order, then all others.
+// elsewhere has the keys in the table that are not bound here.
 func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
 	listed := map[string]bool{}
 	for _, g := range keyGroups {
@@ -63,7 +63,7 @@ func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes
 // Key is one line of the key table.
 type Key struct{ Group, Keys, Does string }
 
-// Keys returns the key table of the help, with the user's keys, and then the commands after ":".
+// Keys returns the key table for the help, with the user's keys, followed by the commands after ":".
 func Keys(user UserKeys) (table []Key) {
 	listed := map[string]bool{}
 	for _, g := range keyGroups {
@@ -104,13 +104,13 @@ func Actions() (all []Action) {
 	return all
 }
 
-// ErrNoAction says that an action is unknown.
+// ErrNoAction means that an action is unknown.
 var ErrNoAction = errors.New("unknown action")
 
-// Set replaces the keys of an action with the same number of others. It does not check for conflicts. Call Clash
-// after all actions are set.
+// Set replaces the keys for an action with the same number of other keys. It does not check for conflicts.
+// Call Clash after all actions are set.
 func (u UserKeys) Set(action string, keys []string) error {
-	if action == "scope" { // its name in older versions
+	if action == "scope" { // the action's name in older versions
 		action = "order"
 	}
 	all := Actions()
@@ -142,14 +142,14 @@ func (u UserKeys) Set(action string, keys []string) error {
 		if k != of.Keys[i] {
 			u[of.Keys[i]] = k
 		}
-		if k == "S" && action != "sort" { // it was free in older versions
+		if k == "S" && action != "sort" { // S had no action in older versions
 			u["S"] = "alt+S"
 		}
 	}
 	return nil
 }
 
-// Clash returns two actions with the same key, or "".
+// Clash returns two actions with the same key, and a text about them. The text is "" if no actions clash.
 func (u UserKeys) Clash() (text string, actions [2]string) {
 	whose := map[string]string{}
 	for _, a := range Actions() {
@@ -164,7 +164,7 @@ func (u UserKeys) Clash() (text string, actions [2]string) {
 	return "", actions
 }
 
-// replacementFor returns the user's key for a built-in one.
+// replacementFor returns the user's key for a built-in key.
 func (u UserKeys) replacementFor(built string) string {
 	if k, ok := u[built]; ok {
 		return k
@@ -172,7 +172,7 @@ func (u UserKeys) replacementFor(built string) string {
 	return built
 }
 
-// keyLabel returns the label of an action's keys; built-in keys have their own label.
+// keyLabel returns the label for an action's keys. Built-in keys have their own label.
 func (u UserKeys) keyLabel(keys []string) string {
 	if !slices.ContainsFunc(keys, func(k string) bool { return u[k] != "" }) {
 		return screen.NameKeys(keys, display.Drawer{}).String()
@@ -184,7 +184,7 @@ func (u UserKeys) keyLabel(keys []string) string {
 	return strings.Join(mine, " ")
 }
 
-// named has the names of special keys.
+// named lists the names of special keys.
 var named = strings.Fields("up down left right enter esc tab shift+tab pgup pgdown home end backspace delete insert")
 
 // isKey reports whether name is a key.
@@ -203,8 +203,8 @@ func isKey(name string) bool {
 	return slices.Contains(named, name) || size == len(name) && unicode.IsPrint(r) && r != utf8.RuneError
 }
 
-// keysOf returns the keys of a mode, with the user's keys. While an input is active, and for letters of a
-// menu, they are the built-in ones.
+// keysOf returns a mode's keys, with the user's replacements. While an input is active, and for letters in a
+// menu, the built-in keys stay.
 func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 	all := mode.Keys()
 	if activeInput(mode) != nil {
@@ -217,7 +217,8 @@ func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 	return m.asUser(all, menu)
 }
 
-// isMenu reports whether a mode is a menu: most of the screen stays visible, and only its keys are shown.
+// isMenu reports whether a mode is a menu, which leaves most of the screen visible and shows only its own
+// keys.
 func isMenu(mode modes.Mode) bool {
 	switch mode.(type) {
 	case *quitDialog, modes.OverlayMode:
@@ -229,9 +230,8 @@ func isMenu(mode modes.Mode) bool {
 // userGlobalKeys returns the keys that work in every mode, with the user's keys.
 func (m *Model) userGlobalKeys() []screen.Binding { return m.asUser(m.globalKeys(), false) }
 
-// asUser returns bindings with the user's keys. In a menu it replaces only named keys. If a replacement
-// conflicts with another binding's own key, the other binding keeps its key, and the replaced one keeps
-// its built-in key.
+// asUser returns bindings with the user's keys. In a menu, it replaces only keys with names, such as esc. If
+// a replacement is already the built-in key of another binding, both bindings keep their built-in keys.
 func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
 	if len(m.opt.Keys) == 0 {
 		return all
@@ -258,16 +258,17 @@ func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
 	return out
 }
 
-// showNotice shows a notice in the last row until the next key.
+// showNotice shows a notice in the last row until the next key press.
 func (m *Model) showNotice(text display.Text) {
 	m.notice = text
 	m.addJournalLine(screen.Plain, text)
 }
 
-// unknownKeyTime is how long a notice says that a key does nothing.
+// unknownKeyTime is the time for which a notice says that a key does nothing.
 const unknownKeyTime = 3 * time.Second
 
-// showUnknownKey says that a key does nothing here, and where it does.
+// showUnknownKey shows a notice that a key does nothing here. If the key works elsewhere, the notice says
+// where.
 func (m *Model) showUnknownKey(name string) {
 	key := screen.NameKeys([]string{name}, m.draw)
 	text := key.Between("", " does nothing here")
@@ -291,7 +292,7 @@ func (m *Model) showUnknownKey(name string) {
 	}))
 }
 
-// keyElsewhere names a place in which a key does something; it is empty if there is none.
+// keyElsewhere returns the name of a place where a key does something. It is empty if there is no such place.
 func (m *Model) keyElsewhere(name string) display.Text {
 	for _, p := range m.table {
 		if p.Pane != m.focus && screen.FindBinding(m.asUser(p.Keys(), false), name) != nil {
@@ -306,7 +307,8 @@ func (m *Model) keyElsewhere(name string) display.Text {
 	return display.Text{}
 }
 
-// stepBack closes the zoom, else the pane, else the program.
+// stepBack undoes one step: it clears the search, closes the zoom, goes back, or clears the filter. If there
+// is nothing to undo, it quits with last, unless that is nil.
 func (m *Model) stepBack(last tea.Cmd) {
 	switch {
 	case m.search.query != "":
@@ -418,7 +420,7 @@ func (m *Model) changeSpeed(faster bool) {
 // canDemo reports whether there is a demo and nothing else to show.
 func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().Turns) == 0 }
 
-// playDemo starts the demo if there is nothing else to show. A source without traffic stays open, and its
+// playDemo starts the demo if there is nothing else to show. A source without traffic stays open, and any
 // later traffic follows the demo.
 func (m *Model) playDemo() {
 	if m.tour != nil {

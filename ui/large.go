@@ -9,7 +9,7 @@ import (
 )
 
 // marginRows returns how many rows of the body are free above and below the panes in the large layout. The
-// last one shows the worst finding.
+// last free row shows the worst finding.
 func (fd *frameDrawer) marginRows() (above, below int) {
 	switch h := fd.m.bodyHeight(); {
 	case !fd.m.large:
@@ -20,8 +20,8 @@ func (fd *frameDrawer) marginRows() (above, below int) {
 	return 0, 1
 }
 
-// drawBand draws the state of the selection across the first row in the large layout, and reports whether it
-// did.
+// drawBand draws the selection's state across the first row in the large layout, and reports whether it did
+// so.
 func (fd *frameDrawer) drawBand(p *screen.Pen) bool {
 	t, c := fd.m.selectedTurn(), fd.m.selectedCall()
 	if t == nil || fd.m.tour.isTourOpening() || fd.m.setup.isWaitingForClients() || fd.m.modeStack.isCovered() || fd.m.focus == fd.m.list {
@@ -52,10 +52,10 @@ func (fd *frameDrawer) drawBand(p *screen.Pen) bool {
 	return true
 }
 
-// bandState is the width of the state in the band.
+// bandState is the width of the state in the first row.
 const bandState = 13
 
-// whyOf returns the reason for a call's state in a few words.
+// whyOf returns a short reason for a call's state.
 func (m *Model) whyOf(c *stream.Call) display.Text {
 	f := worstFinding(c.Findings)
 	if f == nil || f.Severity < stream.Error || c.Status() == stream.Complete {
@@ -68,7 +68,7 @@ func (m *Model) whyOf(c *stream.Call) display.Text {
 	return m.draw.Clean(short)
 }
 
-// drawMargin draws a row of the body outside the panes, and reports whether it is one.
+// drawMargin draws a row of the body that is outside the panes. It reports whether row y is such a row.
 func (fd *frameDrawer) drawMargin(p *screen.Pen, y int) bool {
 	above, below := fd.marginRows()
 	switch h := fd.m.bodyHeight(); {
@@ -81,8 +81,8 @@ func (fd *frameDrawer) drawMargin(p *screen.Pen, y int) bool {
 	return false
 }
 
-// drawWorst draws the worst fact about the selection that the band doesn't show: how the call would have
-// been run, or a finding.
+// drawWorst draws the worst fact about the selection that the first row doesn't show: how code would have run
+// the call, or a finding.
 func (fd *frameDrawer) drawWorst(p *screen.Pen) {
 	t, c := fd.m.selectedTurn(), fd.m.selectedCall()
 	if t == nil {
@@ -108,8 +108,8 @@ func (fd *frameDrawer) drawWorst(p *screen.Pen) {
 	p.Text(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
 }
 
-// runRuleText returns the rule by which code would have run an incomplete call, and the arguments, in the
-// given number of cells. It is empty if no rule would have run it.
+// runRuleText returns a text, of at most the given width, with the rule by which code would have run an
+// incomplete call, and the arguments. It is empty if no rule would have run it.
 func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	if c == nil || c.Status() != stream.CutShort && c.Status() != stream.Malformed {
 		return display.Text{}
@@ -140,7 +140,8 @@ func worstFinding(of []stream.Finding) (f *stream.Finding) {
 	return f
 }
 
-// goToNextCall selects the call step further, in the order of turns.
+// goToNextCall selects the call after the selected one, or the one before it if step is -1. It continues in
+// other turns.
 func (m *Model) goToNextCall(step int) {
 	t, c := m.selectedTurn(), m.selectedCall()
 	if t == nil {

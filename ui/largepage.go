@@ -13,8 +13,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// largePage is the selected call for the back of a room: its verdict and its byte in block letters, a sentence, the
-// cause, and a bar of its bytes.
+// largePage shows the selected call to an audience in a room: the verdict and the byte in block letters, a
+// sentence, the cause, and a bar for the bytes.
 type largePage struct {
 	lines []largeLine
 	left  int // blank cells before each line
@@ -27,7 +27,7 @@ type largeLine struct {
 	role        screen.Role
 	text, right display.Text
 	block       string // drawn in block letters instead
-	scale, row  int    // of the block letters
+	scale, row  int    // for the block letters: their scale, and the row of the letters
 	bar         []barPart
 }
 
@@ -37,8 +37,8 @@ type barPart struct {
 	cells int
 }
 
-// isLargePageShown reports whether the block letters are drawn in place of the panes: in the large layout, for a
-// call, until the user opens its document, a tab or the list.
+// isLargePageShown reports whether block letters are drawn instead of the panes. This is so in the large
+// layout if a call is selected, until the user opens its document, a tab or the list.
 func (m *Model) isLargePageShown() bool {
 	return m.large && !m.zoom && m.focus == m.doc && len(m.modeStack.all) == 0 && m.selectedCall() != nil &&
 		!m.tour.isTourOpening() && !m.setup.isWaitingForClients() && m.search.query == ""
@@ -79,15 +79,15 @@ func (fd *frameDrawer) largePage() *largePage {
 	return pg
 }
 
-// largeDetail says how much the page shows: the rows of the bar, the scales of the verdict and the byte, 0 for plain
-// text, and whether blank rows divide its parts.
+// largeDetail says how much the page shows: the number of rows in the bar, the scales for the verdict and the
+// byte (0 for plain text), and whether blank rows separate the parts.
 type largeDetail struct {
 	bar, verdict, place int
 	blanks              bool
 }
 
-// Sizes of the large page: the smallest screen with block letters, the height from which the cause is written in
-// them, the margin on each side, and the width of the text below short words.
+// Sizes of the large page: the smallest screen with block letters, the minimum height at which the cause is
+// in block letters, the margin on each side, and the width of the text below short words.
 const (
 	minBlockWidth  = 60
 	minBlockHeight = 18
@@ -122,14 +122,14 @@ func (pg *largePage) draw(p *screen.Pen, y int) {
 	p.Left += pg.left
 }
 
-// largeCall is what the page says about a call.
+// largeCall has the facts that the page shows about a call.
 type largeCall struct {
 	name, model     display.Text
 	verdict, place  string
 	role            screen.Role
 	sentence, cause display.Text
-	party           string // at fault, for the third line of block letters; "" if unknown or none
-	valid, all, end int    // bytes that are valid, that arrived, and that the bar has room for
+	party           string // the party at fault, for the third line of block letters; "" if there is none or it is unknown
+	valid, all, end int    // number of valid bytes, of bytes that arrived, and of bytes that fit in the bar
 	unusable        display.Text
 }
 
@@ -181,14 +181,14 @@ func (m *Model) newLargeCall() (of largeCall) {
 	return of
 }
 
-// minBarBytes is the least number of bytes that the bar of an open call has room for, and 1/missingPart is the
-// share of the bar for bytes that never arrived.
+// minBarBytes is the minimum number of bytes that fit in the bar of an open call. The bar has room for
+// 1/missingPart more bytes if some never arrived.
 const (
 	minBarBytes = 256
 	missingPart = 7
 )
 
-// explainingFinding returns the worst finding of the call, or else of its turn, that explains a state.
+// explainingFinding returns the call's worst finding that explains a state, or else its turn's.
 func explainingFinding(c *stream.Call, t *stream.Turn) (worst *stream.Finding) {
 	for _, list := range [][]stream.Finding{c.Findings, t.Findings} {
 		for i := range list {
@@ -206,8 +206,8 @@ func explainingFinding(c *stream.Call, t *stream.Turn) (worst *stream.Finding) {
 // maxLargeSentence is the maximum width of the sentence.
 const maxLargeSentence = 60
 
-// largeSentence returns the message of a finding if it is short, its beginning up to a comma or colon, or its
-// brief.
+// largeSentence returns a finding's message if it is short, or else the beginning of the message up to a
+// comma, semicolon or colon, or else the finding's brief.
 func (m *Model) largeSentence(f *stream.Finding) display.Text {
 	all, most := f.Message, min(maxLargeSentence, m.w-2*largeMargin+1)
 	for _, end := range []int{len(all), strings.LastIndex(all, "; "), strings.LastIndex(all, ": "), strings.Index(all, ": "), strings.Index(all, ", ")} {
@@ -230,7 +230,8 @@ func (m *Model) largeSentence(f *stream.Finding) display.Text {
 	return m.draw.Truncate(m.draw.Clean(f.Brief()), maxLargeSentence)
 }
 
-// largeAdvice returns the first sentence of an advice, or its first part, in the given width.
+// largeAdvice returns the first sentence of the advice, or the part of that sentence that fits in the given
+// width.
 func (m *Model) largeAdvice(advice string, cells int) display.Text {
 	advice, _, _ = strings.Cut(strings.TrimSuffix(advice, "."), ". ")
 	first, n := utf8.DecodeRuneInString(advice)
@@ -247,15 +248,15 @@ func (m *Model) largeAdvice(advice string, cells int) display.Text {
 	return display.Text{}
 }
 
-// fitsInto reports whether the verdict fits into a screen of w columns, in one line or broken at a blank.
+// fitsInto reports whether the verdict fits on a screen of w columns, in one line or broken at a blank.
 func (of *largeCall) fitsInto(scale, w int) bool {
 	return !slices.ContainsFunc(of.verdictLines(scale, w), func(line string) bool {
 		return screen.BlockWidth(line, scale) > w-2*largeMargin
 	})
 }
 
-// verdictLines returns the verdict in the lines in which it is drawn. Only the smallest letters are broken at
-// blanks.
+// verdictLines returns the lines in which the verdict is drawn. Only a verdict in the smallest letters is
+// broken at a blank.
 func (of *largeCall) verdictLines(scale, w int) []string {
 	if scale == 1 && screen.BlockWidth(of.verdict, 1) > w-2*largeMargin {
 		if at := strings.LastIndexByte(of.verdict, ' '); at > 0 {
@@ -316,7 +317,8 @@ func (of *largeCall) pageLines(p *screen.Pen, d largeDetail, width, w int, third
 	return all
 }
 
-// barParts returns the bar in the given width: the valid bytes, the unusable ones, and the ones to come.
+// barParts divides the bar of the given width into parts for the valid bytes, the unusable bytes, and the
+// bytes to come.
 func (of *largeCall) barParts(width int) []barPart {
 	part := func(n int) int {
 		if of.end == 0 {
