@@ -1,17 +1,17 @@
-// Package mcp reads the messages between agents and servers of the Model Context Protocol: JSON-RPC, one
-// message per line over standard streams, or one per request over HTTP with the response in a body or an
-// event stream. It knows the versions 2025-06-18, 2025-11-25 and 2026-07-28, see
+// Package mcp reads the messages between agents and servers of the Model Context Protocol. The messages are
+// JSON-RPC: one message per line over standard streams, or one per request over HTTP, with the response in a
+// body or an event stream. The package supports the versions 2025-06-18, 2025-11-25 and 2026-07-28; see
 // https://modelcontextprotocol.io/specification.
 //
 //	records ─▶ dialogue, one per exchange ─▶ messages ─▶ Log: requests, each with its response
 //
-// Words. A server offers tools; its client sends it requests, and may get requests itself. A request is a
-// message that needs a response, a notification one that doesn't.
+// Terms: a server offers tools. Its client sends it requests, and may receive requests from it. A request is
+// a message that needs a response. A notification is a message that needs none.
 //
 // Invariants:
-//   - An exchange here is not a turn of a model, and nothing here contains the output of a model.
-//   - Every message is read or reported as unreadable; nothing stops the reading.
-//   - A response is matched to its request by id and direction, never by its place.
+//   - An exchange in this package is not a turn of a model, and contains no output of a model.
+//   - Every message is read or reported as unreadable. No message stops the reading.
+//   - A response is matched to its request by id and direction, never by its position.
 package mcp
 
 import (
@@ -32,20 +32,20 @@ type Log struct {
 
 	talks map[int]*dialogue
 	open  []*Request // requests that wait for their response
-	bytes int        // of texts that are kept
-	bare  int        // requests before this index have no texts any more
+	bytes int        // size of the kept texts
+	bare  int        // requests before this index no longer have texts
 
-	endpoints         map[string]*endpoint // of event streams, by run and URL
+	endpoints         map[string]*endpoint // endpoints of event streams, by run and URL
 	early, earlyBytes int                  // early responses so far, and their size
 }
 
-// Limits: on kept texts, and on requests that wait.
+// Limits on the size of kept texts and on the number of waiting requests.
 const (
 	maxTextBytes = 64 << 20
 	maxWaiting   = 4096
 )
 
-// add adds a request, which waits for its response.
+// add adds a request that waits for its response.
 func (l *Log) add(r *Request) {
 	l.Requests = append(l.Requests, r)
 	l.addWaiting(r)
@@ -54,7 +54,7 @@ func (l *Log) add(r *Request) {
 	}
 }
 
-// FileOf returns the file that contains the exchange with that number, "" if unknown.
+// FileOf returns the file that contains the exchange with this number, or "" if the file is unknown.
 func (l *Log) FileOf(number int) string {
 	if t := l.talks[number]; t != nil {
 		return t.file
@@ -62,7 +62,7 @@ func (l *Log) FileOf(number int) string {
 	return ""
 }
 
-// RunOf returns the run of the exchange with that number.
+// RunOf returns the run of the exchange with this number.
 func (l *Log) RunOf(number int) string {
 	if t := l.talks[number]; t != nil {
 		return t.server.Run
@@ -70,14 +70,14 @@ func (l *Log) RunOf(number int) string {
 	return ""
 }
 
-// addWaiting adds a request to those that wait for a response. If too many wait, it gives up the oldest.
+// addWaiting adds a request to the waiting requests. If too many requests wait, it removes the oldest one.
 func (l *Log) addWaiting(r *Request) {
 	if l.open = append(l.open, r); len(l.open) > maxWaiting {
 		l.open = append(l.open[:0], l.open[1:]...)
 	}
 }
 
-// countText counts the texts of a request, and drops those of the oldest requests if there are too many.
+// countText counts the texts of a request. If there are too many, it drops the texts of the oldest requests.
 func (l *Log) countText(bytes int) {
 	for l.bytes += bytes; l.bytes > maxTextBytes && l.bare < len(l.Requests)-1; l.bare++ {
 		r := l.Requests[l.bare]
@@ -88,24 +88,24 @@ func (l *Log) countText(bytes int) {
 
 // A Server is one MCP server: one process, or one URL.
 type Server struct {
-	Name        string       // as the capture or the URL names it
-	Run         string       // of the captures that contain it, see stream.Head
+	Name        string       // name in the capture or in the URL
+	Run         string       // run of the captures that contain the server; see stream.Head
 	Shell       bool         // not a server, but the commands of a shell
-	Title       string       // the server's own name, "" if it was not requested
-	Version     string       // of the protocol, as agreed or as in the messages
+	Title       string       // the server's own name, or "" if the client did not request it
+	Version     string       // protocol version, as agreed or as in the messages
 	Calls       int          // tool calls
-	Messages    int          // messages read, of both sides
-	Gaps        int64        // missed bytes
-	Notes       []ServerNote // findings, and its output outside the protocol
-	Ended       string       // why it ended, if it did not end normally
-	Changes     int          // how often it announced that its tools changed
+	Messages    int          // messages read from both sides
+	Gaps        int64        // number of missed bytes
+	Notes       []ServerNote // findings, and output outside the protocol
+	Ended       string       // reason for an end that was not normal
+	Changes     int          // number of times that it announced changed tools
 	Tools       []Tool       // the latest list of its tools
-	FormerTools []Tool       // tools of earlier lists that are not in the latest
+	FormerTools []Tool       // tools in earlier lists that are not in the latest list
 
 	FirstSeenAt time.Duration // time of its first record
-	EndedAt     time.Duration // when its process ended, stream.NoTime before that and if it was not seen
+	EndedAt     time.Duration // time when its process ended; stream.NoTime if it still runs or if the end was not seen
 
-	listing bool // more pages of the list are to come
+	listing bool // more pages of the list follow
 }
 
 // A ServerNote is a finding about a server, or a line of its standard error.
@@ -115,7 +115,7 @@ type ServerNote struct {
 	Text    string
 }
 
-// maxNotes is the maximum number of notes of a server; the oldest are dropped.
+// maxNotes is the maximum number of notes per server. The oldest notes are dropped.
 const maxNotes = 200
 
 // A dialogue holds the messages of one exchange.
@@ -128,17 +128,17 @@ type dialogue struct {
 	answer  framer // frames the server's side
 	decided bool   // the framer of the server's side is known
 	file    string // the file that contains the exchange
-	scope   string // requests with the same scope share their ids
-	url     string // of an exchange over HTTP
-	status  int    // of the response over HTTP
+	scope   string // requests with the same scope have a common set of ids
+	url     string // URL of an exchange over HTTP
+	status  int    // status of the response over HTTP
 	at      [2]time.Duration
 	known   int32
-	command *Request // of a shell, nil for a server
+	command *Request // the command of a shell; nil for a server
 
 	endpoint *endpoint // of the session over HTTP+SSE; nil for other transports
 
-	commandText []byte // of command
-	commandCut  bool   // the text lacks bytes
+	commandText []byte // text of command
+	commandCut  bool   // bytes of the text are missing
 }
 
 // A framer cuts one side of an exchange into messages.
@@ -147,10 +147,10 @@ type framer interface {
 	Close(emit func(stream.Frame))
 }
 
-// Has reports whether the exchange with that number belongs to the log.
+// Has reports whether the exchange with this number belongs to the log.
 func (l *Log) Has(number int) bool { return l.talks[number] != nil }
 
-// Begin starts reading an exchange; h is the head of its request.
+// Begin starts reading an exchange. h is the head of its request.
 func (l *Log) Begin(number int, h *stream.Head) {
 	if l.talks == nil {
 		l.talks, l.endpoints = map[int]*dialogue{}, map[string]*endpoint{}
@@ -207,7 +207,7 @@ func (l *Log) serverOf(name, run string) *Server {
 	return s
 }
 
-// Write reads a record of an exchange that was begun; known is the number of model events so far.
+// Write reads a record of an exchange that has begun. known is the number of model events so far.
 func (l *Log) Write(r *stream.Record, known int32) {
 	t := l.talks[r.Exchange]
 	t.known = known
@@ -272,7 +272,7 @@ func (t *dialogue) feedResponse(p []byte) {
 	t.answer.Write(p, t.readServerFrame)
 }
 
-// addGap notes missing bytes of a side: a message that began before them can't be read.
+// addGap records missing bytes on one side. A message that began before the gap can't be read.
 func (t *dialogue) addGap(request bool) {
 	if f, is := t.ask.(*lineFramer); is && request {
 		f.addGap()
@@ -282,7 +282,7 @@ func (t *dialogue) addGap(request bool) {
 	}
 }
 
-// end notes that the exchange has ended.
+// end records that the exchange has ended.
 func (t *dialogue) end(r *stream.Record) {
 	if t.answer != nil {
 		t.answer.Close(t.readServerFrame)
@@ -296,7 +296,7 @@ func (t *dialogue) end(r *stream.Record) {
 	}
 }
 
-// readClientFrame reads a message of the client, readServerFrame one of the server.
+// readClientFrame reads a message of the client; readServerFrame reads a message of the server.
 func (t *dialogue) readClientFrame(f stream.Frame) { t.readFrame(f, false) }
 func (t *dialogue) readServerFrame(f stream.Frame) { t.readFrame(f, true) }
 
@@ -315,7 +315,7 @@ func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
 	t.readMessages(f, fromServer, at)
 }
 
-// Close notes that no more records come.
+// Close ends the log: no more records come.
 func (l *Log) Close() {
 	for _, t := range l.talks {
 		if t.answer != nil {
@@ -327,13 +327,13 @@ func (l *Log) Close() {
 // A Tool is a tool of a server, as the server published it.
 type Tool struct {
 	Name   string
-	Schema json.Value // of its arguments; nil if there is none, or it is longer than MaxKept
+	Schema json.Value // schema of the arguments; nil if there is none, or if it is longer than MaxKept
 }
 
-// maxTools is the maximum number of kept tools of a server, and of its former tools.
+// maxTools is the maximum number of kept tools of a server, and also of its former tools.
 const maxTools = 4096
 
-// updateTools reads a list of tools, or a page of one. Changed tools become former tools.
+// updateTools reads a list of tools, or one page of a list. Removed and changed tools become former tools.
 func (s *Server) updateTools(result json.Value) {
 	var told []Tool
 	if s.listing {
@@ -362,7 +362,7 @@ func (t Tool) is(other Tool) bool {
 	return t.Name == other.Name && bytes.Equal(t.Schema, other.Schema)
 }
 
-// Tool returns the tool with that name that the server offers, nil if there is none.
+// Tool returns the server's tool with this name, or nil if the server doesn't offer it.
 func (s *Server) Tool(name string) *Tool {
 	if i := slices.IndexFunc(s.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {
 		return &s.Tools[i]
@@ -370,7 +370,7 @@ func (s *Server) Tool(name string) *Tool {
 	return nil
 }
 
-// stderrNote begins a capture's note about what a process wrote to standard error.
+// stderrNote begins a capture's note about the standard error output of a process.
 const stderrNote = "stderr: "
 
 // readNote reads the note of a record.
@@ -389,7 +389,7 @@ func (t *dialogue) readNote(r *stream.Record) {
 	}
 }
 
-// Unanswered returns the latest requests that wait for their response.
+// Unanswered returns the latest requests that wait for their responses.
 func (l *Log) Unanswered() []*Request { return l.open }
 
 // AddFinding adds a finding that another package made about the server.
@@ -456,40 +456,40 @@ var (
 
 // A Request is a message that needs a response, with its outcome.
 type Request struct {
-	Number     int // in its log, from 0
+	Number     int // number in its log, from 0
 	Server     *Server
-	Exchange   int    // that contains it
-	ID         string // in the protocol, as JSON text
+	Exchange   int    // exchange that contains the request
+	ID         string // id in the protocol, as JSON text
 	Method     string
 	FromServer bool   // the server sent it
-	Tool       string // of tools/call; of other methods the name or URI in it
+	Tool       string // name of the tool for tools/call; for other methods, the name or URI in the request
 	Args       json.Value
-	ArgsSize   int    // in bytes; of arguments longer than MaxKept only the beginning is kept
-	CallID     string // the id of the model's call, "" if the client doesn't send it
+	ArgsSize   int    // in bytes; if the arguments are longer than MaxKept, only their beginning is kept
+	CallID     string // id of the model's call; "" if the client doesn't send it
 	AskedAt    time.Duration
-	Rounds     int // how often the client sent it again with input that the server needed
+	Rounds     int // number of times that the client sent the request again with input that the server needed
 
 	State          State
-	Answered       time.Duration // when its response arrived, or when it was given up
+	Answered       time.Duration // time when the response arrived, or when the request was given up
 	Failed         bool          // the tool reported a failure
-	Exit           string        // how a command of a shell ended, if not normally
-	Error          string        // of the protocol, instead of a result
+	Exit           string        // end of a shell's command that was not normal
+	Error          string        // error of the protocol instead of a result
 	Code           int64         // of Error
 	Text           string        // the beginning of the result's text
-	TextSize       int           // of all text parts
-	Media          int           // parts that are not text
-	Structured     json.Value    // the structured content, nil if there is none; only its beginning if it is longer than MaxKept
+	TextSize       int           // size of all text parts
+	Media          int           // number of parts that are not text
+	Structured     json.Value    // the structured content, or nil; only its beginning if it is longer than MaxKept
 	StructuredSize int
-	Size           int // of the result, as JSON
-	Progress       int // progress notifications
+	Size           int // size of the result as JSON
+	Progress       int // number of progress notifications
 
 	KnownAsked, KnownAnswered int32 // number of model events at that time
 	token                     string
 	scope                     string
-	waits                     bool // for input that the server needs
+	waits                     bool // the server needs more input before it sends the result
 }
 
-// MaxKept is how many bytes are kept of a text.
+// MaxKept is the number of bytes that are kept of a text.
 const MaxKept = 64 << 10
 
 // State is the state of a request.
@@ -499,7 +499,7 @@ type State uint8
 const (
 	Open      State = iota // no response yet
 	Done                   // has a response
-	Refused                // got an error of the protocol
+	Refused                // has an error of the protocol
 	Cancelled              // the sender cancelled it before the response
 	Unseen                 // missing bytes may contain the response
 )
@@ -508,7 +508,7 @@ func (s State) String() string {
 	return [...]string{"no answer", "done", "refused", "cancelled", "unknown"}[s]
 }
 
-// Duration returns the time until the response, negative if unknown.
+// Duration returns the time until the response. It is negative if unknown.
 func (r *Request) Duration() time.Duration {
 	if r.State == Open || r.State == Unseen || r.AskedAt < 0 || r.Answered < 0 {
 		return -1
@@ -522,7 +522,8 @@ func (r *Request) HasResult() bool { return r.State == Done && !r.waits }
 // IsCall reports whether the client called a tool of the server, or ran a command in a shell.
 func (r *Request) IsCall() bool { return r.Method == "tools/call" && !r.FromServer || r.Shell() }
 
-// AsOf returns the request as it was after the given number of model events, nil if it didn't exist then.
+// AsOf returns the request as it was after the given number of model events. It returns nil if the request
+// didn't exist then.
 func (r *Request) AsOf(known int32) *Request {
 	switch {
 	case r.KnownAsked > known:

@@ -14,7 +14,8 @@ type message struct {
 	version, id, method, params, result, fault json.Value
 }
 
-// readMessages reads one line, or one body: a message, or a list of them, as in version 2025-03-26.
+// readMessages reads one line or one body. It contains one message, or a list of messages as in version
+// 2025-03-26.
 func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duration) {
 	data := json.Value(f.Data)
 	if data.Kind() == '[' {
@@ -53,15 +54,15 @@ func (t *dialogue) readMessage(data json.Value, fromServer bool, at time.Duratio
 		t.readNotification(&m, method, fromServer, at)
 	case m.id.IsPresent() && (m.result != nil || m.fault.IsPresent()):
 		t.readResponse(&m, fromServer, at)
-	case m.fault.IsPresent(): // of a request that could not be read
+	case m.fault.IsPresent(): // response to a request that could not be read
 		t.server.noteFinding(at, serverError, "an error that belongs to no request arrived: %s", oneLine(m.fault.Get("message").Text()))
 	}
 }
 
-// noteInvalid reports data that is not a message. If why is text of the program, it is a stream.Own.
+// noteInvalid reports data that is not a message. If toolscope wrote why, it is a stream.Own.
 func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, cut bool, why any) {
 	switch {
-	case cut: // the end of the exchange tells which party cut it
+	case cut: // the end of the exchange shows which party cut it off
 	case t.stdio && fromServer:
 		t.server.noteFinding(at, strayOutput, "a line on standard output is not a message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
 	case fromServer && t.status == 202:
@@ -114,9 +115,10 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 	t.matchEarly(r)
 }
 
-// roundOf returns the latest request of which this is another round. The server needed more input (a
-// result whose resultType is "input_required"), and the request is sent again under another id with
-// inputResponses, requestState, or both. See InputRequiredResult and InputResponseRequestParams in
+// roundOf returns the latest request that r repeats as another round. In the previous round, the server
+// needed more input: the resultType of its result was "input_required". The client then sends the request
+// again under another id with inputResponses, requestState, or both. See InputRequiredResult and
+// InputResponseRequestParams in
 // https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts
 func (t *dialogue) roundOf(r *Request) *Request {
 	const latest = 256 // number of requests that are searched
@@ -129,7 +131,7 @@ func (t *dialogue) roundOf(r *Request) *Request {
 	return nil
 }
 
-// scopeOf returns where ids are counted: in a process, or in a session over HTTP.
+// scopeOf returns the scope in which ids are unique: a process, or a session over HTTP.
 func (t *dialogue) scopeOf() string {
 	if t.stdio {
 		return ""
@@ -137,8 +139,9 @@ func (t *dialogue) scopeOf() string {
 	return t.scope
 }
 
-// waitingRequest returns the waiting request that a message of the other side is about: in the same
-// exchange or, if just one request matches, in the same session. It returns nil if there is none.
+// waitingRequest returns the waiting request that a message from the other side is about. It prefers a
+// request in the same exchange. Otherwise, exactly one request in the same session must match. It returns nil
+// if there is none.
 func (t *dialogue) waitingRequest(id string, fromServer bool, same func(*Request) bool) *Request {
 	found, n := -1, 0
 	for i, r := range t.log.open {
@@ -159,7 +162,7 @@ func (t *dialogue) waitingRequest(id string, fromServer bool, same func(*Request
 	return t.log.open[found]
 }
 
-// stopWaiting removes a request from those that wait.
+// stopWaiting removes a request from the waiting requests.
 func (l *Log) stopWaiting(r *Request) {
 	for i, o := range l.open {
 		if o == r {
@@ -192,7 +195,7 @@ func (t *dialogue) setResponse(r *Request, m *message, at time.Duration, known i
 		return
 	}
 	r.State = Done
-	held := len(r.Text) + len(r.Structured) // of the previous round
+	held := len(r.Text) + len(r.Structured) // size of the previous round's texts
 	r.setResult(m.result)
 	t.log.countText(len(r.Text) + len(r.Structured) - held)
 	t.updateServer(r, m.result)
@@ -243,7 +246,7 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 	case "notifications/cancelled":
 		id := string(m.params.Get("requestId"))
 		r := t.waitingRequest(id, fromServer, func(r *Request) bool { return r.ID == id })
-		if r == nil { // its response came before: clients end requests this way
+		if r == nil { // its response came earlier: clients end requests this way
 			return
 		}
 		if t.endpoint != nil {
@@ -268,14 +271,13 @@ func (t *dialogue) applyCancellation(c cancellation) {
 	c.request.State, c.request.Answered, c.request.KnownAnswered = Cancelled, c.at, c.known
 }
 
-// maxMessageBytes is the maximum length of a message that is read.
+// maxMessageBytes is the maximum length of a message.
 const maxMessageBytes = 16 << 20
 
-// lineFramer frames a stream of messages, one per line. A line that is too long, or that lacks bytes, is
-// dropped.
+// lineFramer frames a stream of messages, one per line. A line that is too long or incomplete is dropped.
 type lineFramer struct {
 	part    []byte
-	size    int64 // of the line so far
+	size    int64 // bytes in the line so far
 	lost    bool
 	unequal bool // bytes of the line are missing
 }
@@ -316,10 +318,10 @@ func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
 	}
 }
 
-// addGap notes missing bytes: the current line is incomplete.
+// addGap records missing bytes. The current line is incomplete.
 func (l *lineFramer) addGap() { l.lost, l.unequal, l.part = true, true, nil }
 
-// Close emits an unterminated last line, if it could be a message.
+// Close emits an unterminated last line if it could be a message.
 func (l *lineFramer) Close(emit func(stream.Frame)) {
 	if len(l.part) > 0 && !l.lost {
 		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Truncated: true}
@@ -328,7 +330,7 @@ func (l *lineFramer) Close(emit func(stream.Frame)) {
 	}
 }
 
-// bodyFramer frames a body that is one message, or a list of them.
+// bodyFramer frames a body that is one message or a list of messages.
 type bodyFramer struct {
 	body []byte
 	size int64
@@ -349,19 +351,18 @@ func (w *bodyFramer) Close(emit func(stream.Frame)) {
 	w.body = nil
 }
 
-// noMessages ignores a body without messages, such as the text of a web server's error.
+// noMessages ignores a body without messages, such as the text of a web server's error page.
 type noMessages struct{}
 
 func (noMessages) Write([]byte, func(stream.Frame)) {}
 func (noMessages) Close(func(stream.Frame))         {}
 
-// Shell is the method of an exchange that is one command, which a shell ran for an agent. It is read as a
-// request that runs a tool with the command as its argument; how the command ended is the response. The
-// exchange doesn't contain the command's output.
+// Shell is the method of an exchange that is one command, which a shell ran for an agent. The exchange is
+// read as a request that runs a tool with the command as its argument. The response is the end of the
+// command. The exchange doesn't contain the command's output.
 const Shell = "SHELL"
 
-// shellPrefix begins the URL of a command's exchange. The name of the tool, as the model knows it,
-// follows.
+// shellPrefix begins the URL of a command's exchange. The tool name that the model uses follows.
 const shellPrefix = "shell:"
 
 // Shell reports whether the request is a command that a shell ran.
@@ -370,7 +371,7 @@ func (r *Request) Shell() bool { return r.Method == shellMethod }
 const shellMethod = "shell"
 
 // beginShell begins the exchange of a command. All commands of a run belong to one Server, which is not a
-// real one.
+// real server.
 func (t *dialogue) beginShell(h *stream.Head) {
 	t.server = t.log.serverOf(shellMethod, h.Run)
 	t.server.Shell = true
@@ -380,8 +381,8 @@ func (t *dialogue) beginShell(h *stream.Head) {
 	}
 }
 
-// readCommand reads a record of a command. The first record has its text, so the request is added then. The
-// end of the text follows in another record if the redactor held it back.
+// readCommand reads a record of a command. The first record has the command's text, so the request is added
+// then. If the redactor held back the end of the text, that end follows in another record.
 func (t *dialogue) readCommand(r *stream.Record) {
 	c := t.command
 	t.server.Gaps += r.Lost

@@ -10,11 +10,11 @@ import (
 	"toolscope/stream"
 )
 
-// The transport of version 2024-11-05, HTTP+SSE, splits a session over several exchanges. The client gets an
-// event stream. Its first event, "endpoint", has the URL for the client's messages. The server answers each
-// message with status 202 and a word, and sends its own messages over the stream.
+// The transport of version 2024-11-05, HTTP+SSE, splits a session into several exchanges. The client opens an
+// event stream. Its first event, "endpoint", contains the URL for the client's messages. The server answers
+// each message with status 202 and a word, and sends its own messages over the stream.
 
-// EventStreamStart is the beginning of an event stream that names the URL for messages, without spaces.
+// EventStreamStart is the beginning of an event stream with the URL for messages, without spaces.
 const EventStreamStart = "event:endpoint"
 
 // endpoint is the URL for the messages of one event stream.
@@ -22,30 +22,30 @@ type endpoint struct {
 	server *Server
 	early  map[string]earlyResponse // responses that were read before their requests, by id
 
-	// The redactor may hold back the end of a response, so a cancelled request may have been answered before.
-	// Its cancellation counts if the stream ends without the response.
+	// The redactor may hold back the end of a response, so a response may precede a cancellation that was
+	// read before it. The cancellation counts only if the stream ends without the response.
 	cancelled []cancellation
 }
 
-// earlyResponse is a response that was read before its request. In an archive, the complete stream comes before
-// the client's messages.
+// earlyResponse is a response that was read before its request. In an archive, the complete stream comes
+// before the client's messages.
 type earlyResponse struct {
 	message
 	at    time.Duration
 	known int32
 }
 
-// Limits of the early responses of a log.
+// Limits on the early responses in a log.
 const (
 	maxEarly      = 4096
 	maxEarlyBytes = 16 << 20
 )
 
-// IsEndpoint reports whether an event stream named the URL of a request as the one for messages.
+// IsEndpoint reports whether an event stream gave the URL of the request as the URL for messages.
 func (l *Log) IsEndpoint(h *stream.Head) bool { return l.endpoints[endpointKey(h.Run, h.URL)] != nil }
 
-// endpointKey returns the key of an endpoint. A session's id that was replaced in a capture may have another name in
-// the stream than in the URL: its digest is the same.
+// endpointKey returns the key of an endpoint. If a session id was redacted in a capture, its replacement in
+// the stream may have a different label from the one in the URL, but both have the same digest.
 func endpointKey(run, url string) string {
 	return run + " " + redactedName.ReplaceAllString(url, "[redacted:")
 }
@@ -69,7 +69,7 @@ func (t *dialogue) setEndpoint(text string) {
 	}
 }
 
-// keepEarly keeps a response whose request may follow.
+// keepEarly keeps a response whose request may still follow.
 func (t *dialogue) keepEarly(m *message, at time.Duration) {
 	l, kept := t.log, message{result: bytes.Clone(m.result), fault: bytes.Clone(m.fault)}
 	l.early, l.earlyBytes = l.early+1, l.earlyBytes+len(kept.result)+len(kept.fault)
@@ -89,7 +89,7 @@ func (t *dialogue) matchEarly(r *Request) {
 	}
 }
 
-// endStream notes that the event stream of a session has ended.
+// endStream records that the event stream of a session has ended.
 func (t *dialogue) endStream() {
 	for _, c := range t.endpoint.cancelled {
 		if c.request.State == Open {
@@ -99,8 +99,8 @@ func (t *dialogue) endStream() {
 	t.endpoint.cancelled = nil
 }
 
-// noteAccepted notes once that a server answered with status 202 and a body. The protocol has none there, and
-// clients ignore it. Over HTTP+SSE it is usual.
+// noteAccepted reports once that a server answered with status 202 and a body. By the protocol, such a
+// response has no body, and clients ignore it. Over HTTP+SSE a body is usual.
 func (t *dialogue) noteAccepted(at time.Duration) {
 	if t.endpoint != nil {
 		return
