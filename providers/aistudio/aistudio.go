@@ -1,9 +1,9 @@
 // Package aistudio decodes the responses that Google AI Studio's own web page receives when it calls
-// MakerSuiteService/GenerateContent. It only reads captures of a user's own session: the protocol is
-// undocumented and its service is for that page alone, so this program never connects to it.
+// MakerSuiteService/GenerateContent. The package only reads captures of a user's own session. The protocol is
+// undocumented and its service is only for that page, so toolscope never connects to it.
 //
-// The body is Gemini's protobuf messages as positional arrays: field n of a message is at index n-1.
-// A field that is not set is null; it is left out before a comma, and dropped at the end. One outer
+// The body contains Gemini's protobuf messages as positional arrays: field n of a message is at index n-1. A
+// field that is not set is null. Such a null is omitted before a comma, and dropped at the end. One outer
 // array holds the list of chunks:
 //
 //	chunk     [candidates, promptFeedback, usage, …, 7: responseId]
@@ -13,12 +13,12 @@
 //	call      [name, arguments, id]
 //	usage     [prompt, visible output, total, cached, …, 9: reasoning]
 //
-// A call arrives complete in one part: its slot counts the calls of the response, and the chunk that
-// contains it is its seal. args.go describes how arguments are written. Only the finish reason says
-// that a response is complete.
+// A call arrives complete in one part. Its slot is its number in the response, and the chunk with the call
+// makes it final. args.go describes the form of arguments. Only the finish reason shows that a response is
+// complete.
 //
-// Facts are from people who read such captures, and from the field numbers of the public
-// google.ai.generativelanguage and google.protobuf messages, which agree with them.
+// The facts are from people who read such captures, and from the field numbers of the public
+// google.ai.generativelanguage and google.protobuf messages, which agree with these captures.
 package aistudio
 
 import (
@@ -66,7 +66,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishReason is the meaning of one number.
+// finishReason is the meaning of one number of the enum.
 type finishReason struct {
 	word string // its name in the public enum
 	code stream.Code
@@ -176,15 +176,15 @@ var (
 	}
 )
 
-// remarks are the messages for oddities: each says why it matters.
+// remarks are the messages for oddities. Each message says why the oddity matters.
 var remarks = map[*stream.Diagnosis]string{
 	nonCanonical:  "the form of %s is not protobuf's: clients disagree on the meaning; toolscope uses the length and the last element",
 	listAmbiguous: "%s is either a list of one element or an array around a value: toolscope reads it as a list",
 	numAsFloat:    "%s is not exact: every number of this protocol is a double",
 }
 
-// checkReading reports oddities of the arguments, and how a decoder that checks lengths first would
-// have read them.
+// checkReading reports oddities in the arguments. It also reports a difference from the arguments that a
+// decoder would read if it checked lengths first.
 func (d *decoder) checkReading(c *protocol.Call, args jsonNodes) {
 	for _, n := range d.args.notes {
 		c.FindAt(n.offset, n.of, remarks[n.of], n.value)
@@ -196,7 +196,8 @@ func (d *decoder) checkReading(c *protocol.Call, args jsonNodes) {
 	}
 }
 
-// diffOffset returns where a and b begin to differ, or a little before; 0 if they differ near the start.
+// diffOffset returns the offset where a and b begin to differ, or an offset a little before it. It returns 0
+// if they differ near the start.
 func diffOffset(a, b []byte) int {
 	const near, before = 120, 40
 	n := 0
@@ -209,7 +210,7 @@ func diffOffset(a, b []byte) int {
 	return n - before
 }
 
-// clipFrom returns as much of p from that byte on as a message may quote.
+// clipFrom returns the part of p from the given byte on, as far as a message may quote it.
 func clipFrom(p []byte, from int) string { return stream.Clip(p, from, 200) }
 
 // A request is [model, contents, …, 6: tools, …]; index 4 is a secret.
@@ -226,7 +227,7 @@ func readModel(_ string, request []byte) string {
 // builtins are the tools that the provider runs, by their index in a Tool.
 var builtins = map[int]string{0: codeTool, 3: "google_search", 7: "url_context"}
 
-const declarations = 1 // index of the functions in a Tool: [name, description, SCHEMA]
+const declarations = 1 // index of the function declarations in a Tool: [name, description, SCHEMA]
 
 func readTools(request []byte) (list []protocol.Tool) {
 	var p parser
@@ -256,7 +257,7 @@ func readTools(request []byte) (list []protocol.Tool) {
 // schemaTypes are the values of google.ai.generativelanguage.Type.
 var schemaTypes = []string{"", "string", "number", "integer", "boolean", "array", "object", "null"}
 
-// appendSchema appends the JSON Schema that a positional Schema means.
+// appendSchema appends the JSON Schema that a positional Schema represents.
 func appendSchema(dst []byte, v jsonNodes) []byte {
 	start := len(dst)
 	dst = append(dst, '{')

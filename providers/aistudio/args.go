@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// Arguments are a google.protobuf.Struct, and every value in them is a google.protobuf.Value: a
-// message of one field, whose number says the type. As a positional array that makes
+// Arguments are a google.protobuf.Struct, and every value in them is a google.protobuf.Value. A Value is a
+// message with one field, and the number of the field is the type. As positional arrays, the values are:
 //
 //	null    [0]
 //	number  [null,42]
@@ -18,30 +18,30 @@ import (
 //	object  [null,null,null,null,STRUCT]   STRUCT is [[[key,VALUE],…]]
 //	list    [null,null,null,null,null,LIST]  LIST is [[VALUE,…]]
 //
-// so the length shows the type. But real traffic omits and adds layers of messages, and a list of
-// pairs that has the length of a value is still an object. So an array that looks like pairs is
-// pairs, before any length counts.
+// So the length shows the type. But real traffic omits and adds layers of messages. Also, a list of pairs is
+// an object even if it has the length of a value. For this reason, an array that looks like a list of pairs
+// is read as one, whatever its length.
 
-// maxUnwraps is how many layers of one element may enclose a value.
+// maxUnwraps is the maximum number of one-element layers around a value.
 const maxUnwraps = 10
 
 // errBadStruct is the error for an array that can't be read as an object.
 var errBadStruct = errors.New("neither a list of key-value pairs nor arrays around such a list")
 
-// A oddValue is something odd about a value.
+// An oddValue is an oddity of a value.
 type oddValue struct {
 	of     *stream.Diagnosis
-	offset int    // in the text
-	value  string // as on the wire, cut short
+	offset int    // offset in the text
+	value  string // value as sent, cut off if long
 }
 
 // argsReader converts positional arguments to JSON. Its buffers are reused.
 type argsReader struct {
-	text  []byte // one JSON object without spaces; keys, strings and numbers are spelled as on the wire
+	text  []byte // one JSON object without spaces; keys, strings and numbers are spelled as sent
 	notes []oddValue
 }
 
-// read decodes the arguments of a call, which are an array.
+// read reads the arguments of a call, which are an array.
 func (r *argsReader) read(v jsonNodes) error {
 	r.text, r.notes = r.text[:0], r.notes[:0]
 	return r.readObject(v)
@@ -57,8 +57,9 @@ func isMembers(v jsonNodes) bool {
 	return v.len() > 0
 }
 
-// isListBody reports whether v is the field inside a LIST: its elements are all arrays and v is not an object. A
-// value of one element passes too. Like a list body of one element, it is a layer around something.
+// isListBody reports whether v is the field inside a LIST: all elements of v are arrays, and v is not an
+// object. A value of one element also passes: like a list body of one element, it is a layer around something
+// else.
 func isListBody(v jsonNodes) bool {
 	for e := range v.elements() {
 		if !e.isArray() {
@@ -160,8 +161,8 @@ func isCanonical(v jsonNodes) bool {
 	return n <= 6 && (n != 1 || v.element(0).isNull() || string(v.element(0).raw()) == "0")
 }
 
-// literalJSON returns the JSON for the field of a number, a string or a bool, by the length of its
-// value; nil if the field holds none of them.
+// literalJSON returns the JSON of a field with a number, a string or a bool, by the length of its value. It
+// returns nil if the field contains none of these.
 func literalJSON(length int, field jsonNodes) json.Value {
 	raw := field.raw()
 	switch {
@@ -170,7 +171,7 @@ func literalJSON(length int, field jsonNodes) json.Value {
 	case length == 2 && field.isString():
 		switch text := json.Value(raw.Text()); string(text) {
 		case "NaN", "Infinity", "-Infinity":
-			return raw // JSON has no number for it
+			return raw // JSON has no number for this value
 		default:
 			if s := text.Scan(); (jsonNodes{{raw: text}}).isNumber() && string(s.Value()) == string(text) {
 				return text // an int64 is written as a string
@@ -195,7 +196,7 @@ func appendLeaf(dst []byte, v jsonNodes) []byte {
 // readList reads a LIST, with or without the message layer around its values.
 func (r *argsReader) readList(v jsonNodes) error {
 	start := len(r.text)
-	if isMembers(v) { // one object, without any layer of its own
+	if isMembers(v) { // one object without a layer of its own
 		r.addOddity(listAmbiguous, v, start)
 		r.text = append(r.text, '[')
 		err := r.readMembers(v)
@@ -224,14 +225,14 @@ func (r *argsReader) readList(v jsonNodes) error {
 	return nil
 }
 
-// isAmbiguous reports whether it is unclear if the array in a list is its only item or a layer around an item.
+// isAmbiguous reports whether the array in a list may be either the only item or a layer around an item.
 func isAmbiguous(items, list jsonNodes) bool {
 	item := items.element(0)
 	unwrapped := len(items) == len(list)
 	return item.isArray() && (unwrapped || item.len() == 1 && item.element(0).isArray())
 }
 
-// addOddity notes an oddity of v, once per diagnosis.
+// addOddity records an oddity of v, once per diagnosis.
 func (r *argsReader) addOddity(of *stream.Diagnosis, v jsonNodes, offset int) {
 	for _, n := range r.notes {
 		if n.of == of {
@@ -241,20 +242,20 @@ func (r *argsReader) addOddity(of *stream.Diagnosis, v jsonNodes, offset int) {
 	r.notes = append(r.notes, oddValue{of, offset, clipFrom(v.raw(), 0)})
 }
 
-// A frameShape is the kind of a frame. Framing removes the outer arrays, but a body may lack them. So
-// the content of an array decides what it is.
+// A frameShape is the kind of a frame. Framing removes the outer arrays, but a body may lack them. So the
+// kind of an array depends on its content.
 type frameShape uint8
 
 const (
 	anOther frameShape = iota
 	aChunk
-	aCandidate // of a chunk that the framing mistook for the outer arrays
+	aCandidate // candidate of a chunk that the framing mistook for the outer arrays
 	anError
-	aList   // of chunks, or of lists of chunks
+	aList   // list of chunks, or of lists of chunks
 	nothing // null, or an array of nulls, at any depth
 )
 
-// maxNesting is how many lists may enclose a chunk.
+// maxNesting is the maximum number of lists around a chunk.
 const maxNesting = 3
 
 func shapeOf(v jsonNodes, lists int) frameShape {
@@ -273,7 +274,7 @@ func shapeOf(v jsonNodes, lists int) frameShape {
 	return anOther
 }
 
-// shapeOfList returns the shape of an array: it is a list if it holds only chunks and errors.
+// shapeOfList returns the shape of an array. The array is a list if it contains only chunks and errors.
 func shapeOfList(v jsonNodes, lists int) frameShape {
 	all := nothing
 	for e := range v.elements() {
@@ -304,8 +305,8 @@ func isError(v jsonNodes) bool {
 	return ok && code > 0 && v.element(1).isString()
 }
 
-// isChunk reports whether v is a chunk: its first field is a list of candidates, or it has none, and
-// neither an error nor another chunk follows.
+// isChunk reports whether v is a chunk. Its first field is a list of candidates; or it has no candidates, and
+// none of its fields is an error or a chunk with candidates.
 func isChunk(v jsonNodes) bool {
 	first := v.element(0)
 	if hasCandidates(v) {
@@ -360,7 +361,7 @@ func isContent(v jsonNodes) bool {
 	return v.len() > 0
 }
 
-// stripPrefix removes the prefix that Google's services put before a JSON text.
+// stripPrefix removes the prefix that Google's services add before a JSON text.
 func stripPrefix(data []byte) []byte {
 	if rest, ok := bytes.CutPrefix(bytes.TrimSpace(data), []byte(stream.XSSI)); ok {
 		return rest

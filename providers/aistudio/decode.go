@@ -13,11 +13,11 @@ import (
 type decoder struct {
 	*protocol.Out
 	turn    *protocol.Turn
-	finish  []string // of each choice, "" until it arrives
+	finish  []string // finish reason of each choice, or "" until it arrives
 	blocked bool     // the prompt was blocked: no candidate follows
 	usage   stream.Usage
 	chunks  int
-	slots   int32 // calls opened
+	slots   int32 // number of opened calls
 	calls   map[callKey]*call
 
 	parser      parser
@@ -38,7 +38,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readFrame reads the content of a frame: a chunk, an error, or a list of them.
+// readFrame reads the content of a frame: a chunk, an error, or a list of chunks and errors.
 func (d *decoder) readFrame(v jsonNodes, lists int) {
 	switch shapeOf(v, lists) {
 	case anError:
@@ -64,8 +64,8 @@ func (d *decoder) readFrame(v jsonNodes, lists int) {
 	}
 }
 
-// readNonMessage reads a value that is not a message of the protocol. Only the error of a Google front
-// end is known.
+// readNonMessage reads a value that is not a message of the protocol. The only known value is the error of a
+// Google front end.
 func (d *decoder) readNonMessage(raw json.Value) {
 	err := raw.Get("error")
 	if !err.Get("message").IsString() {
@@ -109,7 +109,7 @@ func (d *decoder) readCandidate(v jsonNodes, choice int32) {
 	}
 }
 
-// reportFinish reports a finish reason, which later chunks may repeat.
+// reportFinish reports a finish reason. Later chunks may repeat it.
 func (d *decoder) reportFinish(choice int32, reason, message json.Value) {
 	n, _ := reason.Int()
 	if n == 0 || d.finish[choice] == string(reason) {
@@ -147,7 +147,8 @@ func (d *decoder) reportBlocked(feedback jsonNodes) {
 	d.turn.Find(stream.ProviderError, "the prompt was blocked: %s", stream.OwnFact(nameOf(n, blockReasons)))
 }
 
-// reportUsage reports usage. The wire does not count reasoning as visible output; stream.Usage does.
+// reportUsage reports usage. On the wire, reasoning is not part of the visible output. In stream.Usage, the
+// output includes reasoning.
 func (d *decoder) reportUsage(v jsonNodes) {
 	visible, reasoning := v.element(1).asCount(), v.element(9).asCount()
 	u := stream.Usage{
@@ -161,8 +162,8 @@ func (d *decoder) reportUsage(v jsonNodes) {
 	d.turn.Usage(u)
 }
 
-// Close ends the turn. The framing checks whether the outer arrays were closed; a response without a
-// finish reason was cut off in any case.
+// Close ends the turn. The framing checks whether the outer arrays were closed. A response without a finish
+// reason was cut off in any case.
 func (d *decoder) Close() {
 	if d.isFinished() {
 		d.turn.End()
@@ -180,21 +181,21 @@ func (d *decoder) isFinished() bool {
 	return d.blocked || len(d.finish) > 0
 }
 
-// call is a call and the facts that recognise it when it arrives again.
+// call is a call, with facts that identify the call when it arrives again.
 type call struct {
 	*protocol.Call
-	chunk     int // the first one that contained it
+	chunk     int // the first chunk that contained the call
 	signature string
 }
 
 // callKey identifies a call that arrives again.
 type callKey struct {
 	id, name string
-	args     string // as on the wire
+	args     string // as sent
 }
 
-// readPart reads one part of a content. The fields that are set decide its kind, never the number of
-// fields.
+// readPart reads one part of a content. The kind of the part depends on the fields that are set, never on the
+// number of fields.
 func (d *decoder) readPart(p jsonNodes, choice int32) {
 	text := p.element(1).raw()
 	known := text.IsString()
@@ -235,8 +236,8 @@ func onlySigned(p jsonNodes) bool {
 	return only
 }
 
-// fieldAtEither returns the message at index i, or else at index older, its place in older captures,
-// where it must begin with a name. It is nil if neither is there.
+// fieldAtEither returns the message at index i. Otherwise it returns the message at index older, the position
+// in older captures, if the message begins with a name. It returns nil if there is neither.
 func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 	if v := p.element(i); v.isArray() {
 		return v
@@ -250,7 +251,7 @@ func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 // otherFields are the known fields of a part that are neither text nor a call.
 var otherFields = map[int]string{2: "inlineData", 5: "fileData"}
 
-// fieldNames lists the first fields that p has.
+// fieldNames lists the first fields that are set in p.
 func fieldNames(p jsonNodes) string {
 	var names []string
 	i := 0
@@ -308,8 +309,8 @@ func (d *decoder) openNextCall(info stream.CallInfo) *protocol.Call {
 	return d.turn.OpenCall(d.slots-1, info)
 }
 
-// setArguments sets the object that positional arguments mean, next to their wire form. Arguments that
-// mean no object are set as they arrived.
+// setArguments sets the object that positional arguments represent, and keeps their wire form. Arguments that
+// don't represent an object are set as they arrived.
 func (d *decoder) setArguments(c *protocol.Call, args jsonNodes) error {
 	switch {
 	case args.isNull():
@@ -339,7 +340,7 @@ func (c *call) reportRepeat(signature string) {
 	c.Once(dupChunks, "a later chunk repeats the call with the same id: there is only one call, but clients that count parts run it twice")
 }
 
-// reportAttempt shows the call that the model wrote and the provider discarded.
+// reportAttempt shows a call that the model wrote and the provider discarded.
 func (d *decoder) reportAttempt(choice int32, message json.Value) {
 	c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Discarded: true})
 	if message.IsString() {
@@ -347,10 +348,10 @@ func (d *decoder) reportAttempt(choice int32, message json.Value) {
 	}
 }
 
-// codeTool is our name for the tool that runs code, which has none on the wire.
+// codeTool is toolscope's name for the tool that runs code. The tool has no name on the wire.
 const codeTool = "code_execution"
 
-// reportCodeCall reports the call of [language, code], which the provider runs.
+// reportCodeCall reports a call of the form [language, code], which the provider runs.
 func (d *decoder) reportCodeCall(v jsonNodes, choice int32) {
 	c := d.openNextCall(stream.CallInfo{Name: codeTool, Kind: "server", RunByProvider: true, Choice: choice, Freeform: true})
 	c.Args(v.element(1).raw())

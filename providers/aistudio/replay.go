@@ -7,18 +7,18 @@ import (
 	"toolscope/stream/json"
 )
 
-// target is the target of histories of AI Studio's page. Its models and messages are Gemini's, so
-// the same rules are assumed: names as in FunctionDeclaration of Google's API reference, numbers that
-// are doubles, a Struct that nests no deeper than protobuf's parsers allow, signatures, and the
-// placeholder for a signature. How the service refuses a request is unknown.
+// target is the target for histories of AI Studio's page. Its models and messages are Gemini's, so the same
+// rules are assumed: names as in FunctionDeclaration in Google's API reference, numbers as doubles, a Struct
+// that is nested no deeper than protobuf's parsers allow, signatures, and the placeholder for a signature.
+// How the service refuses a request is unknown.
 var target = protocol.Target{
 	Name: "aistudio", Title: "Google AI Studio", Protocol: "aistudio",
 	Form:          protocol.PositionalForm,
 	Names:         protocol.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Max: 128},
 	Doubles:       true,
 	UnorderedKeys: true,
-	// The depth counts nested messages: 3 are the content, the part and the call; an object is a
-	// Struct of entries of Values, a list is a ListValue of Values (struct.proto). 100 is the default
+	// The depth is the number of nested messages. The content, the part and the call are 3. An object is a
+	// Struct of entries of Values, and a list is a ListValue of Values (struct.proto). 100 is the default
 	// limit of protobuf's parsers.
 	Depth:         protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2},
 	Reasoning:     protocol.PlainReasoning,
@@ -36,7 +36,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 }
 
 func writePart(w *json.Writer, p *protocol.Part) {
-	fields := make(positionalMessage, 15) // with the indexes of the package doc
+	fields := make(positionalMessage, 15) // with the indexes from the package doc
 	fields[14] = stringOrNil(p.Signature)
 	switch {
 	case p.Kind == protocol.CallPart && p.RunByProvider && p.Name == codeTool:
@@ -59,8 +59,8 @@ func writePart(w *json.Writer, p *protocol.Part) {
 	w.Raw(fields.raw())
 }
 
-// argsOf returns the arguments of a call, nil if it has none. Arguments that are not an object are
-// written as a string.
+// argsOf returns the arguments of a call, or nil if it has none. Arguments that are not an object are written
+// as a string.
 func argsOf(p *protocol.Part) json.Value {
 	if len(p.Args) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func outcomeCode(failed bool) json.Value {
 	return json.Value("1")
 }
 
-// protoStructWriter writes a JSON text as protobuf's STRUCT, the inverse of args.go.
+// protoStructWriter writes a JSON text as protobuf's STRUCT. It reverses argsReader.
 type protoStructWriter struct {
 	dst  []byte
 	open []level
@@ -94,7 +94,7 @@ type level struct {
 }
 
 // appendStruct appends the STRUCT of an object. If args are not an object, ok is false and nothing is
-// appended. Keys, strings and numbers keep their spelling, and pairs their order. An empty object or
+// appended. Keys, strings and numbers keep their spelling, and pairs keep their order. An empty object or
 // array has no field, so its message is [].
 func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 	var l json.Lexer
@@ -112,13 +112,13 @@ func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 	return w.dst, true
 }
 
-// nulls are the elements before the field of a VALUE, by the token that begins the value.
+// nulls are the elements before the field of a VALUE, by the first token of the value.
 var nulls = map[json.TokenKind]string{
 	json.Number: "null,", json.String: "null,null,", json.True: "null,null,null,", json.False: "null,null,null,",
 	json.ObjectOpen: "null,null,null,null,", json.ArrayOpen: "null,null,null,null,null,",
 }
 
-// leaves are the fields of literals; the enum for null has one value.
+// leaves are the fields of literals. The enum for null has only one value.
 var leaves = map[json.TokenKind]string{json.Null: "0", json.True: "1", json.False: "0"}
 
 func (w *protoStructWriter) writeToken(kind json.TokenKind, text []byte) {
@@ -148,7 +148,7 @@ func (w *protoStructWriter) writeToken(kind json.TokenKind, text []byte) {
 	}
 }
 
-// beginElement begins a pair or an item. The first one begins the field that holds them.
+// beginElement begins a pair or an item. The first element also begins the field that contains all elements.
 func (w *protoStructWriter) beginElement() {
 	in := &w.open[len(w.open)-1]
 	if in.elems++; in.elems == 1 {
@@ -169,7 +169,7 @@ func (w *protoStructWriter) beginValue(kind json.TokenKind) {
 	w.dst = append(append(w.dst, '['), nulls[kind]...)
 }
 
-// endValue ends a VALUE, and the pair that holds it.
+// endValue ends a VALUE and, in an object, the pair that contains it.
 func (w *protoStructWriter) endValue() {
 	switch n := len(w.open); {
 	case n == 0:
@@ -180,8 +180,7 @@ func (w *protoStructWriter) endValue() {
 	}
 }
 
-// positionalMessage holds the fields of a message to write. Fields after the last one that is set are left
-// out.
+// positionalMessage is the fields of a message to write. Unset fields at the end are omitted.
 type positionalMessage []json.Value
 
 func (p positionalMessage) appendTo(dst []byte) []byte {
@@ -203,7 +202,7 @@ func (p positionalMessage) appendTo(dst []byte) []byte {
 
 func (p positionalMessage) raw() json.Value { return p.appendTo(nil) }
 
-// stringOrNil returns s as a JSON string, nil if s is empty.
+// stringOrNil returns s as a JSON string, or nil if s is empty.
 func stringOrNil(s string) json.Value {
 	if s == "" {
 		return nil
@@ -211,8 +210,8 @@ func stringOrNil(s string) json.Value {
 	return json.AppendQuoted(nil, []byte(s))
 }
 
-// exactText returns the exact text of an array that is JSON. For an array that leaves out nulls, it
-// returns the text with them.
+// exactText returns the exact text of an array that is valid JSON. For an array that omits nulls, it returns
+// the text with the nulls added.
 func exactText(v jsonNodes) json.Value {
 	if json.Valid(v.raw()) {
 		return v.raw()
@@ -231,7 +230,7 @@ func fillNulls(v jsonNodes) (fields positionalMessage) {
 	return fields
 }
 
-// decodeHistory reads the contents of a request, at index 1, and its system instruction, at 5.
+// decodeHistory reads the contents of a request, at index 1, and its system instruction, at index 5.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	var p parser
 	v, err := p.parse(request)
@@ -243,7 +242,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 		messages = append(messages, system)
 	}
 	for content := range v.element(1).elements() {
-		if !content.isCut() || content.len() > 1 { // its role follows its parts
+		if !content.isCut() || content.len() > 1 { // in a complete content, the role follows the parts
 			messages = append(messages, readContent(content))
 		}
 	}
@@ -291,8 +290,8 @@ func readPart(v jsonNodes) protocol.Part {
 	return p
 }
 
-// setArgs sets the arguments of a call: as the object that positional arguments mean, or unchanged if
-// they mean none.
+// setArgs sets the arguments of a call. It sets the object that positional arguments represent, or the
+// unchanged arguments if they don't represent an object.
 func setArgs(p *protocol.Part, args jsonNodes) {
 	p.Form = protocol.PositionalForm
 	switch {
@@ -310,7 +309,7 @@ func setArgs(p *protocol.Part, args jsonNodes) {
 	}
 }
 
-// responseText returns the text of a result, which is a Struct as arguments are.
+// responseText returns the text of a result, which is a Struct like arguments.
 func responseText(v jsonNodes) (text []byte, failed bool) {
 	var p protocol.Part
 	if setArgs(&p, v); p.Form == protocol.TextForm {

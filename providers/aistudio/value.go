@@ -10,14 +10,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// jsonNodes is one JSON value with its elements, flat: the first node is the value itself, those of
-// its elements follow. A nil value was absent. It is valid until its parser reads the next text.
+// jsonNodes is one JSON value with its elements, as a flat list. The first node is the value itself, and the
+// nodes of its elements follow. A nil jsonNodes means that the value is absent. The nodes are valid until the
+// parser reads the next text.
 type jsonNodes []node
 
 type node struct {
-	raw   json.Value // exact bytes; nil where a comma stands for a value
-	size  int        // nodes of the value, this one included
-	elems int        // of an array
+	raw   json.Value // exact bytes; nil for a value that only a comma stands for
+	size  int        // number of nodes of the value, including this one
+	elems int        // number of elements of an array
 }
 
 func (v jsonNodes) raw() json.Value {
@@ -34,13 +35,13 @@ func (v jsonNodes) isNull() bool   { return !v.raw().IsPresent() }
 // isCut reports whether an array is cut off.
 func (v jsonNodes) isCut() bool { return string(v.raw()) == "[" }
 
-// isNumber reports whether the value is a number, not a string that holds one.
+// isNumber reports whether the value is a number, not a string with a number.
 func (v jsonNodes) isNumber() bool { return v.raw().IsNumber() }
 
-// isTrue reports whether a bool field is set: as 1 or as true.
+// isTrue reports whether a bool field is set, as 1 or as true.
 func (v jsonNodes) isTrue() bool { return string(v.raw()) == "1" || v.raw().IsTrue() }
 
-// asInt returns the value of an int field; an int64 is written as a string.
+// asInt returns the value of an int field. An int64 is written as a string.
 func (v jsonNodes) asInt() (int64, bool) {
 	if v.isString() {
 		return json.Value(v.raw().Text()).Int()
@@ -61,7 +62,7 @@ func (v jsonNodes) len() int {
 	return v[0].elems
 }
 
-// element returns element i of an array: field number i+1 of a message.
+// element returns element i of an array, which is field i+1 of a message.
 func (v jsonNodes) element(i int) jsonNodes {
 	for e := range v.elements() {
 		if i == 0 {
@@ -83,16 +84,16 @@ func (v jsonNodes) elements() iter.Seq[jsonNodes] {
 	}
 }
 
-// A parser reads JSON texts whose arrays may leave out a null before a comma, as in JavaScript:
-// [,[7,"no"]] has two elements, [1,] has one.
+// A parser reads JSON texts whose arrays may omit a null before a comma, as in JavaScript: [,[7,"no"]] has
+// two elements, [1,] has one.
 type parser struct {
 	data  []byte
 	i     int
 	nodes []node
 }
 
-// parse reads one text, which the value borrows. After an error, nodes holds the values before it; the
-// raw of an array that is cut off is only its bracket.
+// parse reads one text. The returned value refers to the text's bytes. After an error, nodes contains the
+// values before the error. The raw text of an array that is cut off is only its bracket.
 func (p *parser) parse(data []byte) (jsonNodes, error) {
 	p.data, p.i, p.nodes = data, 0, p.nodes[:0]
 	p.skipSpace()
@@ -123,7 +124,7 @@ func (p *parser) parseValue(depth int) error {
 	return err
 }
 
-// parseElements reads the elements of an array, and its end.
+// parseElements reads the elements of an array and the closing bracket.
 func (p *parser) parseElements(depth int) (n int, err error) {
 	for p.skipSpace(); p.peek() != ']'; p.skipSpace() {
 		before := len(p.nodes)
@@ -150,7 +151,8 @@ func (p *parser) parseElements(depth int) (n int, err error) {
 	return n, nil
 }
 
-// parseLeaf reads a value that is not an array. An object is a leaf: its members are not message fields.
+// parseLeaf reads a value that is not an array. An object counts as a leaf, because its members are not
+// fields of a message.
 func (p *parser) parseLeaf() error {
 	s := json.Scan(p.data[p.i:])
 	raw := s.Value()
@@ -173,19 +175,18 @@ func (p *parser) skipSpace() {
 	p.i += json.SpaceLen(p.data[p.i:])
 }
 
-// lengthFirst appends the object that a decoder reads from positional arguments when it checks the
-// length of an array before its content. Published clients did, and passed wrong arguments to tools
-// in two ways:
+// lengthFirst appends the object that a decoder reads from positional arguments if it checks the length of an
+// array before its content. Published clients did so, and passed wrong arguments to tools in two cases:
 //
 //   - A list item that is an object without an enclosing value is a list of
 //     [key,VALUE]. Each pair has length 2, the length of a number, [null,n].
-//     So the element at index 1 is taken unchanged. It is [null,null,"1"], a
-//     list that loses its nulls: {"todos":[{"id":["1"]}]}.
-//   - One more array around the item has length 1, the length of null, so the
-//     object loses its fields: {"todos":[{}]}.
+//     So the decoder returns the element at index 1 unchanged. The element is
+//     [null,null,"1"], a list that loses its nulls: {"todos":[{"id":["1"]}]}.
+//   - With one more array around the item, the length is 1, the length of
+//     null. So the object loses its fields: {"todos":[{}]}.
 //
-// It is right for canonical arguments. It exists only for comparison: where its result differs, the
-// difference is shown.
+// The result is right for canonical arguments. It is used only for a comparison: if it differs from
+// toolscope's reading, the difference is shown.
 func lengthFirst(dst []byte, v jsonNodes) []byte {
 	if !isMembers(v) {
 		v = v.element(0)
