@@ -12,7 +12,7 @@ type paneLayout struct {
 	m     *Model
 	table []placedPane // in tab order; the first has the key 1
 	focus panes.Pane
-	last  [panes.Places]panes.Pane // per area, the last pane that had the focus
+	last  [panes.Places]panes.Pane // the last focused pane in each area
 	below panes.Pane               // the open tab under the document, or nil
 	tabs  TabState
 	picks bool // the user picked the open tab: the selection no longer does
@@ -23,8 +23,8 @@ type paneLayout struct {
 	large bool // the large layout: always one pane, with margins
 }
 
-// backTarget is the pane and selection that the user left, and the pane and selection to which that led.
-// esc goes back while the user is still at the second.
+// backTarget is the pane and selection that the user left, and the selection that the user went to. esc goes
+// back while that is still selected.
 type backTarget struct {
 	pane       panes.Pane
 	chosen, to stream.Ref
@@ -40,7 +40,7 @@ type placedPane struct {
 // isTab reports whether the pane is a tab.
 func (p placedPane) isTab() bool { return p.at >= panes.Side }
 
-// setPanes sets the panes. The focus stays on the pane of the same number.
+// setPanes sets the panes. The focus stays on the pane with the same number.
 func (d *paneLayout) setPanes(table []placedPane) {
 	focused, open := max(0, d.index(d.focus)), max(0, d.index(d.below))
 	d.table, d.last = table, [panes.Places]panes.Pane{}
@@ -70,7 +70,7 @@ func (d *paneLayout) showPane(pane panes.Pane) {
 	}
 }
 
-// turnTo focuses a pane; it opens a tab that is not shown.
+// turnTo focuses a pane. If the pane is a tab that is not shown, turnTo opens it.
 func (d *paneLayout) turnTo(pane panes.Pane) {
 	stacked := d.isStackedTab(pane)
 	if d.focus, d.from = pane, nil; stacked {
@@ -81,7 +81,7 @@ func (d *paneLayout) turnTo(pane panes.Pane) {
 	}
 }
 
-// openTab opens a tab, and keeps the focus.
+// openTab opens a tab without moving the focus.
 func (d *paneLayout) openTab(tab panes.Pane) {
 	d.picks = true
 	d.showPane(tab)
@@ -102,29 +102,29 @@ type column struct {
 	panes []paneSlot
 }
 
-// paneSlot is a pane's place in a column. If it has tabs, its first row names them, and pane is the open
-// one, or nil.
+// paneSlot is a pane's place in a column. If it has tabs, its first row lists their names, and pane is the
+// open tab, or nil.
 type paneSlot struct {
 	pane   panes.Pane
 	height int
 	tabs   []placedPane
 }
 
-// Minimum widths for columns, in cells, and minimum heights for further content, in rows of the body.
+// Widths in cells that decide the columns, and minimum heights, in rows of the body, for additional content.
 const (
 	twoColumns     = 100
-	minBesideWidth = 60 // if the user asked for it
+	minBesideWidth = 60 // if the user asked for panes side by side
 	threeColumns   = 200
 	maxListWidth   = 88
 	sideColumn     = 74
-	minTitledRows  = 14 // titles
-	titleRows      = 2  // the edge and the heads of the list
-	minPairedRows  = 5  // two calls
-	minTabbedRows  = 4  // the tabs, under the document
+	minTitledRows  = 14 // for titles
+	titleRows      = 2  // the list's edge and column heads
+	minPairedRows  = 5  // for two calls
+	minTabbedRows  = 4  // for the tabs under the document
 )
 
-// arrangeBody divides a body of w × h cells into columns, with one cell for a rule between them. Zoomed, it
-// shows only the focused pane.
+// arrangeBody divides a body of w × h cells into columns, with one cell for a rule between them. When zoomed,
+// it has only the focused pane.
 func (d *paneLayout) arrangeBody(w, h int) []column {
 	switch {
 	case d.zoom || d.large:
@@ -148,20 +148,21 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 	return append(columns, column{w - left - side - 2, d.documentColumn(h, d.panesAt(panes.Low))}, column{side, third})
 }
 
-// listCells returns the width of a list next to other panes, with its frame: about half of the screen, and a little more
-// if its columns need it.
+// listCells returns the width of a list next to other panes, including its frame: about half of the screen,
+// or a little more if the list's columns need it.
 func (d *paneLayout) listCells(w int) int {
 	usual, most := w*46/100, w*495/1000
 	if w > twoColumns {
 		usual = (w*460 + (w-twoColumns)*65) / 1000
 	}
-	if wanted := d.m.list.WantedCells() + 2; wanted <= most { // more width adds no column otherwise
+	if wanted := d.m.list.WantedCells() + 2; wanted <= most { // more width would add no column
 		usual = max(usual, wanted)
 	}
 	return min(usual, most, maxListWidth)
 }
 
-// isBoxed reports whether columns have a frame around them. Without titles there is no room for one.
+// isBoxed reports whether columns have a frame around them. A screen without room for titles has no room for
+// a frame.
 func (d *paneLayout) isBoxed(w, h int) bool {
 	return h >= minTitledRows && !d.zoom && !d.large && !d.isStacked(w)
 }
@@ -177,7 +178,7 @@ func (d *paneLayout) isStacked(w int) bool {
 	return w < twoColumns
 }
 
-// zoomedSlot returns the focused pane on the full body.
+// zoomedSlot returns a slot that shows the focused pane in the whole body.
 func (d *paneLayout) zoomedSlot(h int) paneSlot {
 	if d.table[d.index(d.focus)].isTab() {
 		return paneSlot{d.focus, h, d.panesAt(panes.Side, panes.Low)}
@@ -185,7 +186,7 @@ func (d *paneLayout) zoomedSlot(h int) paneSlot {
 	return paneSlot{pane: d.focus, height: h}
 }
 
-// panesAt returns the panes of some areas.
+// panesAt returns the panes in the given areas.
 func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 	for _, p := range d.table {
 		if slices.Contains(places, p.at) {
@@ -195,8 +196,8 @@ func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 	return all
 }
 
-// listRows returns the height of the list above other panes: about a quarter of the screen if there is an edge, and no
-// more than it needs. Otherwise it shows two calls, or only the selection.
+// listRows returns the height of the list above other panes: about a quarter of the screen if the list has an
+// edge, and no more than the list needs. Otherwise the list shows two calls, or only the selection.
 func (d *paneLayout) listRows(h int) int {
 	switch {
 	case h >= minTitledRows:
@@ -224,8 +225,8 @@ func paneSize(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	return 0, 0, false
 }
 
-// nextPane returns the pane that is step places further: among the shown panes, or among all if only one
-// is shown.
+// nextPane returns the pane that is step places after the focused pane among the shown panes, or among all
+// panes if only one is shown.
 func (d *paneLayout) nextPane(step int, columns []column) panes.Pane {
 	var all []panes.Pane
 	for _, c := range columns {
@@ -247,17 +248,17 @@ func (d *paneLayout) nextPane(step int, columns []column) panes.Pane {
 	return all[(at+step+len(all))%len(all)]
 }
 
-// paneSizes are sizes set by the user, 0 for the default: the width of the first and third column, the height
-// of the list above others and of the lower tab.
+// paneSizes are the sizes that the user set, 0 for the default: the widths of the first and third columns,
+// and the heights of a list above other panes and of the lower tab.
 type paneSizes struct{ list, side, above, low int }
 
-// Minimum sizes: the width of a column, the height of stacked panes.
+// Minimum sizes: the width of a column, and the height of a stacked pane.
 const (
 	minColumnWidth = 24
 	minPaneRows    = 3
 )
 
-// clampSize returns the wanted or else the usual size, within limits.
+// clampSize returns the size that the user asked for, within limits, or else the usual size.
 func clampSize(asked, usual, least, most int) int {
 	if asked == 0 {
 		return usual
@@ -265,7 +266,7 @@ func clampSize(asked, usual, least, most int) int {
 	return max(min(asked, most), min(least, usual))
 }
 
-// resizePane enlarges the focused pane.
+// resizePane enlarges the focused pane, or shrinks it if by is negative.
 func (pl *paneLayout) resizePane(by int) {
 	columns := pl.m.frame.paneColumns()
 	for at, c := range columns {
@@ -318,8 +319,8 @@ func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 	return nil
 }
 
-// borderIn is like borderAt, but within a column. There the border is the first row of a lower pane. The
-// first row of the document is a border only if all panes are stacked.
+// borderIn is like borderAt, but for borders within a column. Such a border is the first row of a lower pane.
+// The document's first row is a border only if all panes are stacked.
 func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
 	h := pl.m.bodyHeight()
 	if pl.isBoxed(pl.m.w, h) {
@@ -339,7 +340,7 @@ func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y
 	return nil
 }
 
-// turnToKey handles the number key of a pane: it focuses a pane, and opens or closes a tab.
+// turnToKey handles a pane's number key. It focuses the pane; for a tab, it opens or closes the tab.
 func (pl *paneLayout) turnToKey(p placedPane) {
 	pl.picks = pl.picks || p.isTab()
 	if p.isTab() && pl.focus == p.Pane && (pl.zoom || len(pl.m.frame.paneColumns()) < 3) {

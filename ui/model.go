@@ -32,19 +32,19 @@ type Model struct {
 	now        []screen.Binding // the keys of the mode on top
 	frame      frameDrawer
 
-	paneSet                  // between panes
-	context    panes.Context // as of the last refresh
+	paneSet                  // the panes, with links between them
+	context    panes.Context // as at the last refresh
 	news       panes.Changes
 	bill       panes.Costs
 	verdicts   panes.Verdicts
 	selected   stream.Ref
 	search     search
 	turnFilter panes.TurnFilter // which turns are shown
-	filters    []string         // kept filters, the latest last
+	filters    []string         // kept filters; the latest is last
 	outbox     outbox           // requests that toolscope sent
 	marks      compare.Marks
 	moment     pausedMoment
-	tour       *tourPlayer // nil except in the demo tour
+	tour       *tourPlayer // nil outside the demo tour
 	results    send.Results
 
 	pinned      pinSet
@@ -56,10 +56,10 @@ type Model struct {
 	reloading   bool // a turn is being reloaded
 	setup       setupScreen
 	served      requestCursor
-	quitPending bool // quit when no stream is open
+	quitPending bool // quit as soon as no stream is open
 
-	lastAt       time.Duration // of the latest record of the source
-	arrivedAt    time.Time     // when it arrived
+	lastAt       time.Duration // time of the source's latest record
+	arrivedAt    time.Time     // when that record arrived
 	follow       bool
 	missed       missedTurns
 	streams      openStreams
@@ -121,7 +121,7 @@ func New(o Options) *Model {
 // Err returns the error that ended the source, if any.
 func (m *Model) Err() error { return m.failure }
 
-// Init starts to wait for records.
+// Init starts waiting for records.
 func (m *Model) Init() tea.Cmd {
 	var cmds []tea.Cmd
 	if m.opt.Inbox != nil {
@@ -166,8 +166,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	return m, recoverCmd(tea.Batch(cmd, m.modeStack.extendModes(), m.frame.scheduleDraw(msg)))
 }
 
-// handleKey passes a key to the mode. Bubble Tea joins keys that are typed faster than it reads: each one is
-// handled.
+// handleKey passes a key to the active mode. Bubble Tea joins keys that are typed faster than it reads them;
+// handleKey splits them again.
 func (m *Model) handleKey(k tea.KeyMsg) {
 	if k.Type == tea.KeyRunes && len(k.Runes) > 1 && !k.Paste {
 		for _, r := range k.Runes {
@@ -196,7 +196,7 @@ func (m *Model) handleKey(k tea.KeyMsg) {
 	}
 }
 
-// refreshPanes updates every pane for the session and the window.
+// refreshPanes updates every pane after a change of the session or the window.
 func (m *Model) refreshPanes() {
 	m.news.Advance(m.view)
 	m.bill.Extend(m.view, &m.news)
@@ -239,7 +239,7 @@ func (m *Model) refreshPanes() {
 	m.pinned.reloadShown()
 }
 
-// maxLayouts is the maximum number of layouts after the first.
+// maxLayouts is the maximum number of layouts that follow the first one in a refresh.
 const maxLayouts = 3
 
 // selectedTurn returns the selected turn, or the turn of the selected call, or nil.
@@ -263,7 +263,7 @@ func (m *Model) selectRef(r stream.Ref) {
 	m.refreshPanes()
 }
 
-// Options are the options of the program.
+// Options are the program's options.
 type Options struct {
 	Source   string                      // name of the source: a file name, "stdin", "demo"
 	Inbox    Inbox                       // the records; nil if there is no source yet
@@ -271,12 +271,12 @@ type Options struct {
 	Setup    *SetupGuide                 // client setup of a live source, shown while there is no traffic; may be nil
 	Status   func() []StatusNote         // status notes of the source; called at each frame; may be nil
 	Machines func() []panes.MachineState // the publishing machines, by name; called each second; nil for a local source
-	Demo     OpenDemo                    // opens the demo, which is offered if there is nothing else to show; may be nil
+	Demo     OpenDemo                    // opens the demo, which the screen offers if there is nothing else to show; may be nil
 	Static   bool                        // the source is files that don't grow: the list opens with the worst call
 	Tour     bool                        // the source is the demo tour
 	Speed    float64                     // speed of the demo; 0 means 1
 	Prepare  func(*providers.Inspector)  // configures the inspector; nil to detect formats
-	Recent   []RecentCapture             // captures to choose from if there is no source; may be nil
+	Recent   []RecentCapture             // captures that the user can choose from if there is no source; may be nil
 	Copy     CopyText                    // copies a text to the clipboard; may be nil
 	Save     SaveFile                    // writes a new file; may be nil
 	Edit     EditorCommand               // opens a text in an editor; may be nil
@@ -284,17 +284,17 @@ type Options struct {
 	Forms    []modes.ExportForm          // the export formats
 	Remember SaveTheme                   // saves a theme for the next run; may be nil
 	Break    modes.Breakpoint            // holds responses; nil without a proxy
-	Cut      CutCapture                  // may be nil; never without Save
+	Cut      CutCapture                  // makes a capture that ends at the shown moment; may be nil; needs Save
 	Send     SendRequest                 // sends a request; may be nil
 	Answers  Inbox                       // records of sent requests and their responses; never nil with Send
 	Places   []send.Destination          // the destinations of requests
 	Suspend  func()                      // stops the program until it is continued; may be nil
 	Theme    themes.Theme
-	Themes   []themes.Theme   // the user's own
+	Themes   []themes.Theme   // the user's own themes
 	Keys     UserKeys         // replacements for built-in keys
 	Asked    bool             // the user named the theme
-	Terminal Background       // the background, as far as known
-	Depth    termenv.Profile  // colours the terminal has
+	Terminal Background       // the terminal's background, as far as it is known
+	Depth    termenv.Profile  // the colours that the terminal has
 	ASCII    bool             // draw with ASCII only
 	Calm     bool             // reduced motion
 	Layout   Layout           // the saved layout
@@ -302,14 +302,14 @@ type Options struct {
 	Written  func() int64     // bytes written to the terminal so far, for the write budget; nil for no limit
 	Keep     int64            // maximum bytes of ended turns that can't be reloaded; 0 for no limit
 	Prices   *price.Table     // token prices; nil for the embedded ones
-	Journal  *Journal         // the journal with earlier notes; nil for a new one
+	Journal  *Journal         // the journal, with any earlier notes; nil for a new one
 	Now      func() time.Time // the clock; nil for time.Now
 }
 
 // CutCapture returns a capture that ends at the moment of a view.
 type CutCapture func(at *providers.View) ([]byte, error)
 
-// CopyText copies a text to the clipboard and returns the methods that it used.
+// CopyText copies a text to the clipboard, and returns the methods that it used.
 type CopyText func(text []byte) (ways string, err error)
 
 // SaveFile writes a new file with a name like the given one, and returns its path. It never overwrites a
@@ -319,10 +319,10 @@ type SaveFile func(name string, data []byte) (path string, err error)
 // PipeText pipes a text to a shell command, and returns its output.
 type PipeText func(command string, data []byte) (output []byte, err error)
 
-// SaveTheme saves the name of a theme for the next run, and returns the place.
+// SaveTheme saves the name of a theme for the next run, and returns the place where it is saved.
 type SaveTheme func(theme string) (where string, err error)
 
-// OpenDemo opens the demo, in its own inbox or in that of the source.
+// OpenDemo opens the demo in its own inbox or in the source's inbox.
 type OpenDemo func(ownInbox bool) Inbox
 
 // Playback is a clock with a speed that can be paused.

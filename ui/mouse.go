@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// mouse is the state of the mouse. The terminal reports the mouse only while it is enabled. Selecting text
-// then needs shift.
+// mouse is the state of the mouse. The terminal reports the mouse only while it is enabled. While it is
+// enabled, selecting text needs shift.
 type mouse struct {
 	m    *Model
 	on   bool
@@ -63,8 +63,8 @@ func (mo *mouse) handleMouse(e tea.MouseMsg) {
 	}
 }
 
-// modeAt returns the mode that is drawn at a place of the screen, and the row in it. For browsing, rows
-// count from the start of the body.
+// modeAt returns the mode that is drawn at a place on the screen, and the row in that mode. For browsing,
+// rows are counted from the start of the body.
 func (mo *mouse) modeAt(x, y int) (mode modes.Mode, row int) {
 	h := mo.m.bodyHeight()
 	if y -= 1 + mo.m.frame.mapRows(); y < 0 || y >= h {
@@ -84,7 +84,7 @@ func (mo *mouse) modeAt(x, y int) (mode modes.Mode, row int) {
 	return browse{mo.m}, y
 }
 
-// clickableMode returns open mode n, or browsing if the mode leaves clicks to the panes.
+// clickableMode returns mode n of the stack, or browsing if that mode leaves clicks to the panes.
 func (mo *mouse) clickableMode(n int) modes.Mode {
 	switch mode := mo.m.modeStack.openModeAt(n).Mode.(type) {
 	case *searchBar, *quitDialog:
@@ -137,7 +137,7 @@ func (mo *mouse) handleClick(x, y int) {
 	}
 }
 
-// clickHint closes a notice, and runs the key whose hint is at cell x of the footer.
+// clickHint closes a notice, and runs the key whose hint is at cell x in the footer.
 func (mo *mouse) clickHint(x int) {
 	if in := activeInput(mo.m.modeStack.activeMode().Mode); in != nil && !in.Prompt.Empty() {
 		mo.clickTail(x)
@@ -152,7 +152,7 @@ func (mo *mouse) clickHint(x int) {
 	}
 }
 
-// clickTail runs the key whose hint is at cell x, in the part of the footer that follows an input.
+// clickTail runs the key whose hint is at cell x in the part of the footer after an input.
 func (mo *mouse) clickTail(x int) {
 	at := mo.m.w - mo.m.modeStack.typedTail().Width()
 	for _, b := range mo.m.now {
@@ -169,13 +169,13 @@ func (mo *mouse) clickTail(x int) {
 	}
 }
 
-// mouseTarget is a place in a slot: a cell of its width, and a row.
+// mouseTarget is a place in a slot: a cell and a row.
 type mouseTarget struct {
 	paneSlot
 	width, x, y int
 }
 
-// slotAt returns the slot drawn at a place of the body, and the place in it.
+// slotAt returns the slot that is drawn at a place in the body, and the place within that slot.
 func (mo *mouse) slotAt(x, y int) (of mouseTarget, ok bool) {
 	above, _ := mo.m.frame.marginRows()
 	y -= above

@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// openAtWorst selects the first row of a source that has been read completely: the worst call, or the first one if
-// none is bad.
+// openAtWorst selects the row to start with once a source has been read completely: the worst call, or the
+// first row if no call is bad.
 func (m *Model) openAtWorst() {
 	m.setFollow(false)
 	if m.verdicts.Counts.Bad() > 0 {
@@ -19,7 +19,7 @@ func (m *Model) openAtWorst() {
 	m.refreshPanes()
 }
 
-// swapOrder changes between the order by time and worst first.
+// swapOrder switches the list between the order by time and the worst calls first.
 func (m *Model) swapOrder() {
 	by := panes.WorstFirst
 	if m.list.Order() != panes.ByTime {
@@ -35,7 +35,7 @@ func (m *Model) setOrder(by panes.SortKey) {
 	m.refreshPanes()
 }
 
-// sortBy orders the list by a word: the name of a column.
+// sortBy orders the list by the column that word names.
 func (m *Model) sortBy(word string) {
 	by, ok := panes.SortKeyNamed(word)
 	if !ok {

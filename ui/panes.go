@@ -23,8 +23,7 @@ type paneSet struct {
 	time     *panes.TimeTab
 }
 
-// newPanes returns all panes, one line each, in tab order. The first has the key 1. Each area has at least
-// one pane.
+// newPanes returns all panes in tab order. The first has the key 1. Each area has at least one pane.
 func (ps *paneSet) newPanes() []placedPane {
 	h := paneHost{ps.m}
 	*ps = paneSet{
@@ -55,7 +54,7 @@ func (h paneHost) Do(work func() func()) {
 	h.m.modeStack.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
 }
 
-// finishWork runs the rest of a pane's work, and refreshes the panes.
+// finishWork runs the rest of a pane's background work, and refreshes the panes.
 func (h paneHost) finishWork(then func()) {
 	if then != nil {
 		then()
@@ -63,7 +62,7 @@ func (h paneHost) finishWork(then func()) {
 	}
 }
 
-// paneKeys returns the keys of the focused pane, which also update the other panes.
+// paneKeys returns the keys for the focused pane. Their actions also update the other panes.
 func (ps *paneSet) paneKeys() []screen.Binding {
 	keys := ps.m.focus.Keys()
 	covered := ps.m.isLargePageShown()
@@ -81,7 +80,7 @@ func (ps *paneSet) paneKeys() []screen.Binding {
 	return keys
 }
 
-// linkPanes highlights the bytes at the cursor of the focused pane in all others.
+// linkPanes highlights the bytes at the focused pane's cursor in all other panes.
 func (ps *paneSet) linkPanes() {
 	at := ps.m.focus.Spot().Span
 	ps.m.focus.Point(panes.Span{})
@@ -99,7 +98,8 @@ func (ps *paneSet) followEnd(on bool) {
 	}
 }
 
-// goToFinding goes to the evidence of a finding: a byte of the arguments, or a frame. A notice names its code.
+// goToFinding goes to the evidence for a finding: a byte in the arguments, or a frame. A notice shows the
+// finding's code.
 func (ps *paneSet) goToFinding(f panes.Found) {
 	ps.m.setFollow(false)
 	ps.m.showNotice(ps.m.draw.Format("%s: toolscope explain %s says more", ps.m.draw.Clean(f.Code), ps.m.draw.Clean(f.Code)))
@@ -123,7 +123,8 @@ func (ps *paneSet) goToFinding(f panes.Found) {
 	})
 }
 
-// findingAtCursor returns the finding of the selection at the cursor of the findings, if these have the focus.
+// findingAtCursor returns the finding at the cursor in the findings pane, if that pane has the focus and the
+// finding belongs to the selected turn.
 func (ps *paneSet) findingAtCursor() *stream.Finding {
 	if ps.m.focus != ps.findings {
 		return nil
@@ -134,14 +135,14 @@ func (ps *paneSet) findingAtCursor() *stream.Finding {
 	return nil
 }
 
-// leaveFrom remembers the place that the user leaves, for esc.
+// leaveFrom remembers the pane and selection that the user has left. esc goes back to them.
 func (ps *paneSet) leaveFrom(pane panes.Pane, chosen stream.Ref) {
 	if pane != ps.m.focus || chosen != ps.m.selected {
 		ps.m.from = &backTarget{pane, chosen, ps.m.selected}
 	}
 }
 
-// goToEvent goes to the frame of an event of a call.
+// goToEvent goes to the frame that brought an event of a call.
 func (ps *paneSet) goToEvent(of stream.Ref, event int) {
 	ps.m.setFollow(false)
 	defer ps.leaveFrom(ps.m.focus, ps.m.selected)
@@ -150,12 +151,13 @@ func (ps *paneSet) goToEvent(of stream.Ref, event int) {
 	ps.wire.SelectFrom(func(n int) bool { return n >= event })
 }
 
-// goToSentBack selects the turn whose request sent a call back.
+// goToSentBack selects the turn whose request sent the call back.
 func (ps *paneSet) goToSentBack(r *stream.SentBackCall) {
 	ps.goToTurn(ps.m.view.TurnAfter(r), r.Exchange)
 }
 
-// goToTurn selects the turn whose request, in the given exchange, sent a call back.
+// goToTurn selects the turn whose request sent a call back. If t is nil, it only shows a notice about that
+// exchange's request.
 func (ps *paneSet) goToTurn(t *stream.Turn, exchange int) {
 	if t == nil {
 		ps.m.showNotice(ps.m.draw.Clean(panes.RequestName(ps.m.view, exchange)))
@@ -167,7 +169,7 @@ func (ps *paneSet) goToTurn(t *stream.Turn, exchange int) {
 	ps.m.showNotice(ps.m.draw.Format("see the request of turn %d", t.Number+1))
 }
 
-// goToError goes to the next bad call or turn in the order of the list, or to the previous one if step is -1.
+// goToError goes to the next bad call or turn in the list, or to the previous one if step is -1.
 func (ps *paneSet) goToError(step int) {
 	m := ps.m
 	at, any := ps.list.NextError(step)
@@ -184,7 +186,7 @@ func (ps *paneSet) goToError(step int) {
 	}
 	m.setFollow(false)
 	here := backTarget{pane: m.focus, chosen: m.selected}
-	if m.from != nil && m.from.to == m.selected { // repeated use keeps the first target of esc
+	if m.from != nil && m.from.to == m.selected { // repeated use keeps the first place that esc goes back to
 		here = *m.from
 	}
 	m.selected = at
@@ -201,8 +203,8 @@ func (ps *paneSet) typedResultSize(call stream.Ref) (size int, typed bool) {
 
 // Layout is the saved layout of the screen. The zero value is the built-in layout.
 type Layout struct {
-	List, Side int            // width of the first and third column, 0 for the default
-	Above, Low int            // height of a list above others, and of the lower tab, 0 for the default
+	List, Side int            // widths of the first and third columns, 0 for the default
+	Above, Low int            // heights of a list above other panes and of the lower tab, 0 for the default
 	Columns    SplitDirection // side by side or stacked
 	Tabs       TabState       // a tab is open under the document, or not
 }
@@ -210,7 +212,7 @@ type Layout struct {
 // SplitDirection says how panes are arranged.
 type SplitDirection string
 
-// The arrangements. Without one, the width of the screen decides.
+// The arrangements. With ByWidth, the width of the screen decides.
 const (
 	ByWidth SplitDirection = ""
 	Beside  SplitDirection = "beside"
@@ -220,7 +222,7 @@ const (
 // TabState says whether a tab is open under the document.
 type TabState string
 
-// The states of the tabs. Without one, a tab is open if the document has enough room.
+// The states of the tabs. With TabsByRoom, a tab is open if the document has enough room.
 const (
 	TabsByRoom TabState = ""
 	TabsOpen   TabState = "open"
@@ -246,8 +248,8 @@ func (pl *paneLayout) restoreLayout(l Layout) {
 	}
 }
 
-// keepTabs saves whether the user opened or closed a tab, without tabs that links open. It doesn't save
-// which tab, because the next call may have no content for it.
+// keepTabs saves whether the user opened or closed a tab. It ignores tabs that links open. It doesn't save
+// which tab is open, because the next call may have no content for that tab.
 func (pl *paneLayout) keepTabs() {
 	if pl.m.tour == nil {
 		pl.m.opt.Layout.Tabs = pl.tabs
@@ -279,7 +281,7 @@ func (pl *paneLayout) toggleSplit() {
 
 type entry = modes.Entry
 
-// inDocument shows the evidence of a scene in the document.
+// inDocument shows a scene's evidence in the document.
 func inDocument(*Model) {}
 
 // withFindings opens the findings.
@@ -295,7 +297,7 @@ func (ps *paneSet) openEvidence(tab panes.Pane) {
 	}
 }
 
-// tabFrom is the minimum height for a tab as evidence of a scene.
+// tabFrom is the minimum height of the body for a tab as a scene's evidence.
 const tabFrom = 12
 
 // inMode opens a mode for the call.

@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// Memory limits: the bytes of turns that can be reloaded, without those in view, and the number of rows of
-// dropped turns.
+// Memory limits: the maximum bytes of turns that can be reloaded, not counting turns in view, and the maximum
+// number of rows for dropped turns.
 const (
 	maxReloadableBytes = 8 << 20
 	maxDroppedRows     = 100_000
@@ -63,7 +63,7 @@ func (ps *pinSet) makeRoom() {
 	ps.m.in.MakeRoom()
 }
 
-// pinSet has the exchanges and turns that makeRoom pinned last.
+// pinSet has the exchanges and turns that makeRoom last pinned.
 type pinSet struct {
 	m         *Model
 	exchanges []int
@@ -90,7 +90,7 @@ func (ps *pinSet) reloadShown() {
 	}
 }
 
-// onReloaded continues when a turn is reloaded, or reports why it can't be.
+// onReloaded continues after a turn is reloaded, or reports why it couldn't be.
 func (ps *pinSet) onReloaded(err error) {
 	if ps.m.reloading = false; err != nil {
 		ps.m.showNotice(ps.m.draw.Clean(err.Error()))
@@ -98,7 +98,7 @@ func (ps *pinSet) onReloaded(err error) {
 	ps.m.refreshPanes()
 }
 
-// asFlag formats a number of bytes for --memory.
+// asFlag formats a number of bytes as a value for --memory.
 func asFlag(n int64) string {
 	if n%1_000_000_000 == 0 {
 		return fmt.Sprintf("%dGB", n/1_000_000_000)

@@ -17,7 +17,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// search is a query and its matches in the focused pane, or else in the first other pane with a match. A
+// search is a query and its matches in the focused pane, or else in the first other pane that has a match. A
 // match is a byte of the arguments or a row, depending on the pane.
 type search struct {
 	m      *Model
@@ -26,14 +26,14 @@ type search struct {
 	hits   []int
 	at     int        // current match
 	there  bool       // the user went to a match
-	cursor int        // place in the pane from which the first match is searched
+	cursor int        // place in the pane where the search for the first match starts
 	next   int        // how far the pane was searched, or panes.AllFound
 	round  int        // number of the current search step
-	of     stream.Ref // the selection at the search
-	events int        // number of events at the search
+	of     stream.Ref // the selection when the search ran
+	events int        // number of events when the search ran
 }
 
-// seekTime is the search time before the next frame.
+// seekTime is the maximum search time before the next frame.
 const seekTime = 6 * time.Millisecond
 
 // findText searches for query, first in the focused pane, and goes to the first match from the cursor on.
@@ -52,7 +52,7 @@ func (sr *search) clearSearch() {
 	*sr = search{m: sr.m, next: panes.AllFound, round: sr.round + 1}
 }
 
-// findHits searches the pane, or else the others until one has a match.
+// findHits searches the pane, and then other panes until one has a match.
 func (sr *search) findHits() {
 	if sr.query == "" {
 		return
@@ -70,8 +70,8 @@ func (sr *search) findHits() {
 	}
 }
 
-// afterPane returns the pane to search after another: first the focused one, then the others in the order of
-// tab, then nil.
+// afterPane returns the pane to search after another. The focused pane is first; the others follow in tab
+// order. It returns nil after the last one.
 func (sr *search) afterPane(asked panes.Pane) panes.Pane {
 	from := 0
 	if asked != sr.m.focus {
@@ -85,7 +85,7 @@ func (sr *search) afterPane(asked panes.Pane) panes.Pane {
 	return nil
 }
 
-// searchPart searches a part of the pane, or all of it if its search is fast.
+// searchPart searches a part of the pane, or all of it if that is fast.
 func (sr *search) searchPart() {
 	if sr.next == 0 {
 		sr.cursor = sr.pane.Cursor()
@@ -96,13 +96,13 @@ func (sr *search) searchPart() {
 	}
 	more, next := sr.pane.Find(sr.query, sr.next, func() bool { return sr.m.opt.Now().Sub(began) < seekTime })
 	sr.hits = append(sr.hits, more...)
-	slices.Sort(sr.hits) // turns below a call come before the next call
+	slices.Sort(sr.hits) // matches in turns under a call come before the next call
 	if sr.next = next; sr.there {
 		sr.at, _ = slices.BinarySearch(sr.hits, current)
 	}
 }
 
-// seekLater continues the search after the next frame, if it is not complete.
+// seekLater continues an incomplete search after the next frame.
 func (sr *search) seekLater() {
 	if sr.next == panes.AllFound {
 		return
@@ -127,9 +127,9 @@ func (sr *search) seekOn(piece int) {
 	sr.selectFirstHit()
 }
 
-// selectFirstHit goes to the first match from the cursor on, or else to the first match of all, once that is
-// known. It goes to another pane only after the user has finished typing, because each letter may change the
-// match.
+// selectFirstHit goes to the first match after the cursor, or else, once the search is complete, to the first
+// match in the pane. It goes to another pane only after the user has finished typing, because each letter may
+// change the match.
 func (sr *search) selectFirstHit() {
 	from := sort.SearchInts(sr.hits, sr.cursor)
 	switch {
@@ -144,10 +144,10 @@ func (sr *search) selectFirstHit() {
 	}
 }
 
-// lookAgain repeats the search if the content has changed since.
+// lookAgain repeats the search if the content has changed since the last one.
 func (sr *search) lookAgain(step int) {
 	before := sr.m.search
-	inList := before.pane == sr.m.last[panes.Left] // which does not depend on the selection
+	inList := before.pane == sr.m.last[panes.Left] // the list does not depend on the selection
 	if before.events == sr.m.view.Events() && (inList || before.of == sr.m.selected) {
 		return
 	}
@@ -163,7 +163,7 @@ func (sr *search) lookAgain(step int) {
 	}
 }
 
-// goToHit goes to the match that is step places further.
+// goToHit goes to the match that is step places after the current one.
 func (sr *search) goToHit(step int) {
 	if step != 0 && sr.query != "" {
 		sr.lookAgain(step)
@@ -191,7 +191,7 @@ func (sr *search) goToHit(step int) {
 	sr.m.notice = display.Join(sr.m.draw.Clean(sr.query), display.Lit("  "), sr.hitsText(), sr.unsearchedNote())
 }
 
-// hitsText returns the number of the current match, the total, and their pane.
+// hitsText returns the number of the current match, the total, and the name of the pane.
 func (sr *search) hitsText() display.Text {
 	n := len(sr.hits)
 	switch {
@@ -212,7 +212,8 @@ func (sr *search) hitsText() display.Text {
 	return display.Join(text, display.Lit(" "), placeName(sr.pane))
 }
 
-// unsearchedNote says how many turns have arguments that were not searched. It is empty if there are none.
+// unsearchedNote returns a note with the number of turns whose arguments were not searched. It is empty if
+// there are none.
 func (sr *search) unsearchedNote() display.Text {
 	if l, ok := sr.pane.(*panes.List); ok && l.Unsearched > 0 {
 		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched")
@@ -220,7 +221,7 @@ func (sr *search) unsearchedNote() display.Text {
 	return display.Text{}
 }
 
-// searchBar is the mode in which a query is typed; the panes show matches meanwhile.
+// searchBar is the mode in which the user types a query. Meanwhile the panes show the matches.
 type searchBar struct {
 	browse
 	input  *screen.Input
@@ -235,7 +236,7 @@ func newSearchBar(m *Model) *searchBar {
 // Typing returns the input of the query.
 func (s *searchBar) Typing() *screen.Input { return s.input }
 
-// Keys returns the keys that end it.
+// Keys returns the keys that close the bar.
 func (s *searchBar) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("enter", "keep", "keep the matches", func() {
@@ -265,16 +266,16 @@ func (s *searchBar) Extend(*providers.View, int, int) {
 	s.input.Note = s.m.search.hitsText()
 }
 
-// filterBar is the overlay in which a filter is typed. The list shows its matches at once.
+// filterBar is the overlay in which the user types a filter. The list shows the matches at once.
 type filterBar struct {
 	m      *Model
 	line   *screen.Input
-	read   string // the text that the list is filtered by
+	read   string // the text by which the list is filtered
 	faults []filter.Error
 	may    []string // completions of the last word, once requested
-	past   int      // position in the kept filters, from the latest
+	past   int      // position in the kept filters, counted from the latest
 
-	before stream.Ref // the selection when the bar was opened: it comes back when a filter shows it again
+	before stream.Ref // the selection when the bar was opened; restored when a filter shows it again
 }
 
 // openFilter opens the filter bar with the current filter.
@@ -291,7 +292,7 @@ func newFilterLine(text string) *screen.Input { return screen.NewInput(display.T
 // Typing returns the input of the filter.
 func (f *filterBar) Typing() *screen.Input { return f.line }
 
-// Keys returns the keys that end it, and complete words.
+// Keys returns the keys that close the bar, complete words, and recall filters.
 func (f *filterBar) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("enter", "keep", "keep the filter", f.acceptFilter),
@@ -328,7 +329,7 @@ func (f *filterBar) completeWord() {
 	}
 }
 
-// recallFilter recalls a kept filter.
+// recallFilter recalls the kept filter that is step places further back.
 func (f *filterBar) recallFilter(step int) {
 	n := len(f.m.filters)
 	if back := f.past + step; n > 0 && back >= 0 && back <= n {
@@ -351,7 +352,7 @@ func (f *filterBar) applyText() {
 	}
 }
 
-// selectBefore selects the call at which the bar was opened, if the filter shows it.
+// selectBefore restores the selection from when the bar was opened, if the filter shows it.
 func (f *filterBar) selectBefore() {
 	if t, _ := f.m.view.Find(f.before); t != nil && !f.m.follow && f.m.turnFilter.Shows(t) {
 		f.m.selectRef(f.before)
@@ -369,7 +370,7 @@ func (m *Model) applyFilter(text string) []filter.Error {
 	return faults
 }
 
-// updateFilter evaluates new turns. Only matching turns are followed.
+// updateFilter applies the filter to new turns. Only matching turns are followed.
 func (m *Model) updateFilter() {
 	m.turnFilter.Extend(m.view, &m.news, m.bill.CostOf, m.lastAt, m.selected)
 	if m.turnFilter.Active() && m.follow && !m.modeStack.isCovered() {
@@ -377,8 +378,8 @@ func (m *Model) updateFilter() {
 	}
 }
 
-// newestShown returns the newest shown turn or call, for following. If no turn matches, the selection
-// stays.
+// newestShown returns the newest shown turn or call, which the selection follows. If no turn matches, it
+// returns the current selection.
 func (m *Model) newestShown() stream.Ref {
 	if r := m.list.Newest(m.view, &m.turnFilter, m.selected); r != stream.NoRef || !m.turnFilter.Active() {
 		return r
@@ -386,7 +387,7 @@ func (m *Model) newestShown() stream.Ref {
 	return m.selected
 }
 
-// maxTurnsScanned is the maximum number of turns, the latest ones, that are read for completions.
+// maxTurnsScanned is the maximum number of turns that are read for completions. The latest turns are read.
 const maxTurnsScanned = 2000
 
 // fieldWords returns the values of a field in the latest turns.
@@ -426,10 +427,10 @@ func (m *Model) fieldWords(field string) (words []string) {
 	return words
 }
 
-// filterRows is the height of the input, the fields, and the errors.
+// filterRows is the total height of the input, the fields, and the errors.
 const filterRows = 4
 
-// WantedRows returns the height of the bar, two rows on a small screen.
+// WantedRows returns the height of the bar. It is at most two rows on a small screen.
 func (f *filterBar) WantedRows(h int) int {
 	if h < 2*filterRows {
 		return min(2, h)
@@ -473,7 +474,7 @@ func (f *filterBar) matchCount(p *screen.Pen) display.Text {
 	return text
 }
 
-// drawWords draws one row of words that are wrapped into rows.
+// drawWords wraps words into rows, and draws one of these rows.
 func drawWords(p *screen.Pen, words []string, row int) {
 	lines := display.Wrap(p.Clean(strings.Join(words[:min(len(words), maxWords)], " ")), p.Left-3)
 	if row < len(lines) {

@@ -23,9 +23,9 @@ import (
 type modeStack struct {
 	m      *Model
 	all    []openMode
-	seen   int       // number of events when the first one was opened
+	seen   int       // number of events when the first mode was opened
 	opened int       // number of modes opened so far
-	called int       // the mode being extended now, as a stack height; 0 if none
+	called int       // stack position of the mode that is being extended; 0 if none
 	asked  []tea.Cmd // commands queued since the last Update
 }
 
@@ -38,7 +38,7 @@ type openMode struct {
 // activeMode returns the mode that has the keyboard.
 func (ms *modeStack) activeMode() openMode { return ms.openModeAt(len(ms.all)) }
 
-// openModeAt returns mode n of the stack, from 1; browsing for 0.
+// openModeAt returns mode n of the stack, counted from 1, or browsing for 0.
 func (ms *modeStack) openModeAt(n int) openMode {
 	if n > 0 {
 		return ms.all[n-1]
@@ -46,8 +46,8 @@ func (ms *modeStack) openModeAt(n int) openMode {
 	return openMode{Mode: browse{ms.m}}
 }
 
-// drawMode draws row y of a body of h rows, with modes up to n of the stack. Overlays are drawn over the
-// modes below them.
+// drawMode draws row y of a body of h rows, with the modes of the stack up to mode n. Overlays are drawn over
+// the modes below them.
 func (ms *modeStack) drawMode(p *screen.Pen, n, y, h int) {
 	mode := ms.openModeAt(n).Mode
 	over, ok := mode.(modes.OverlayMode)
@@ -74,8 +74,8 @@ func (ms *modeStack) drawMode(p *screen.Pen, n, y, h int) {
 	}, func() { ms.drawMode(p, n-1, y, h) })
 }
 
-// overlayWidth returns the width of an overlay: that of the first column if it is wide enough, or else
-// that of the screen.
+// overlayWidth returns the width of an overlay: the width of the first column if that is wide enough, or else
+// the width of the screen.
 func (ms *modeStack) overlayWidth(first int) int {
 	if !ms.isCovered() && first >= modes.OverlayWidth {
 		return first
@@ -83,7 +83,7 @@ func (ms *modeStack) overlayWidth(first int) int {
 	return ms.m.w
 }
 
-// callingMode returns the mode that calls the host now.
+// callingMode returns the mode that is calling the host.
 func (ms *modeStack) callingMode() openMode {
 	if n := ms.called; n > 0 {
 		return ms.openModeAt(n)
@@ -91,7 +91,7 @@ func (ms *modeStack) callingMode() openMode {
 	return ms.activeMode()
 }
 
-// pushMode puts a mode on top.
+// pushMode opens a mode on top of the others.
 func (ms *modeStack) pushMode(mode modes.Mode) {
 	if len(ms.all) == 0 {
 		ms.seen = ms.m.in.Timeline.Len()
@@ -126,7 +126,8 @@ func (ms *modeStack) isCovered() bool {
 	return true
 }
 
-// firstVisible returns the highest mode that is not an overlay. It covers all modes below it.
+// firstVisible returns the number of the highest mode that is not an overlay. That mode covers all modes
+// below it.
 func (ms *modeStack) firstVisible() int {
 	for n := len(ms.all); n > 0; n-- {
 		if _, ok := ms.openModeAt(n).Mode.(modes.OverlayMode); !ok {
@@ -207,7 +208,7 @@ func (h modeHost) Choose(r stream.Ref) {
 	h.m.selectRef(r)
 }
 
-// newEntries returns the modes that can be opened while browsing, one line each.
+// newEntries returns the modes that can be opened while browsing.
 func (m *Model) newEntries() []modes.Entry {
 	return append(m.exportEntries(),
 		modes.Protocols(m.rereadExchange),
@@ -220,14 +221,14 @@ func (m *Model) newEntries() []modes.Entry {
 	)
 }
 
-// breakKey returns the key that opens the breakpoint page, even before there is traffic.
+// breakKey returns the key that opens the breakpoint page. It works even before there is traffic.
 func (m *Model) breakKey() screen.Binding {
 	e := modes.Breakpoints(m.opt.Break)
 	e.Do = func() { m.modeStack.openEntry(e) }
 	return e.Binding
 }
 
-// openEntry opens a mode, or shows why it can't.
+// openEntry opens a mode, or shows why it can't be opened.
 func (ms *modeStack) openEntry(e modes.Entry) {
 	mode, why := e.New(modeHost{ms.m})
 	if mode == nil {
@@ -238,7 +239,7 @@ func (ms *modeStack) openEntry(e modes.Entry) {
 	ms.pushMode(mode)
 }
 
-// drawFooter draws key hints, as many as fit, or the input, or a notice.
+// drawFooter draws an input, a notice, or as many key hints as fit.
 func (ms *modeStack) drawFooter(p *screen.Pen) {
 	top := ms.activeMode().Mode
 	if in := activeInput(top); in != nil && !in.Prompt.Empty() {
@@ -255,7 +256,7 @@ func (ms *modeStack) drawFooter(p *screen.Pen) {
 	p.Hints(ms.m.now)
 }
 
-// typedTail returns the hints after an input, each after a gap.
+// typedTail returns the hints that follow an input, each after a gap.
 func (ms *modeStack) typedTail() (tail display.Text) {
 	for _, b := range ms.m.now {
 		if b.HasHint() {
@@ -265,9 +266,9 @@ func (ms *modeStack) typedTail() (tail display.Text) {
 	return tail.Between("", " ")
 }
 
-const typedGap = 3 // cells before each of them
+const typedGap = 3 // number of cells before each hint
 
-// activeInput returns the input of a mode that is being typed in, or nil.
+// activeInput returns a mode's input if the user is typing in it, or nil.
 func activeInput(mode modes.Mode) *screen.Input {
 	if t, ok := mode.(modes.InputMode); ok {
 		return t.Typing()
@@ -275,7 +276,7 @@ func activeInput(mode modes.Mode) *screen.Input {
 	return nil
 }
 
-// quitOrAsk ends the program. If that cuts streams of clients, it asks first.
+// quitOrAsk ends the program. If that cuts clients' streams, it asks first.
 func (m *Model) quitOrAsk(last tea.Cmd) {
 	if m.opt.Setup == nil || !m.hasLiveClients() {
 		m.modeStack.queueCmd(last)
@@ -292,7 +293,7 @@ func (m *Model) hasLiveClients() bool {
 // quitDialog asks whether to quit while streams are open. The panes stay visible.
 type quitDialog struct{ browse }
 
-// Keys returns the choices. ^C means quit and cut.
+// Keys returns the keys for the choices. ^C quits and cuts the streams.
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("q", "quit and cut", "quit, cut the streams", func() { l.m.modeStack.queueCmd(tea.Quit) }),
@@ -313,7 +314,7 @@ func (l *quitDialog) quitLater() {
 	l.m.quitWhenIdle()
 }
 
-// quitWhenIdle ends the program when no stream is open, if the user has chosen that.
+// quitWhenIdle ends the program if no stream is open and the user has chosen to wait for that.
 func (m *Model) quitWhenIdle() {
 	if m.quitPending && !m.hasLiveClients() {
 		m.modeStack.queueCmd(tea.Quit)
@@ -344,7 +345,7 @@ func itOrThem(n int) string {
 	return "them"
 }
 
-// byClient returns the number of streams of each client, e.g. "Claude Code 2, unknown 1".
+// byClient returns the number of streams for each client, e.g. "Claude Code 2, unknown 1".
 func byClient(open []*providers.Exchange) string {
 	count := map[string]int{}
 	for _, x := range open {

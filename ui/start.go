@@ -14,16 +14,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// SetupGuide has the lines that point clients at a live source, and the state of the source.
+// SetupGuide has the lines that point clients at a live source, and the source's routes and state.
 type SetupGuide struct {
-	URL    string        // its address
+	URL    string        // the source's address
 	Ways   []ClientSetup // setup lines for clients
-	More   string        // for all other clients; may be empty
+	More   string        // setup for all other clients; may be empty
 	Routes [][2]string   // path prefixes and their upstreams
-	Runs   func() bool   // reports whether the client that ends with the program is still running; nil if there is none
+	Runs   func() bool   // reports whether the client that would end with the program is still running; nil if there is none
 }
 
-// A ClientSetup is the line to paste for a client, and the lines that belong to it.
+// A ClientSetup is the line that the user pastes for a client, and any further lines.
 type ClientSetup struct {
 	Client string
 	Line   string   // "" if no line works alone
@@ -42,7 +42,7 @@ func (w ClientSetup) lines() []string {
 type setupScreen struct {
 	m        *Model
 	index    int  // selected line
-	expanded bool // its further lines are shown
+	expanded bool // the further lines of the selected setup are shown
 }
 
 // isWaitingForClients reports whether only refused requests have arrived so far.
@@ -51,16 +51,17 @@ func (su *setupScreen) isWaitingForClients() bool {
 	return su.m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(su.m.refusedExchanges()))
 }
 
-const maxRefused = 100 // with more refused requests, the list of turns is shown instead
+const maxRefused = 100 // if there are more refused requests, the list of turns is shown instead
 
-// setupRow is a row of the waiting screen: the setup of a client, one of its lines, or that of all others.
+// setupRow is a row of the waiting screen: the setup for a client, one of its further lines, or the setup for
+// all other clients.
 type setupRow struct {
-	way  int // or len(Ways)
-	line int // index in the lines below the setup, or -1
+	way  int // index in Ways, or len(Ways) for all other clients
+	line int // index of the further line, or -1 for the setup itself
 	text display.Text
 }
 
-// setupRows returns the rows between the first one and the refused requests.
+// setupRows returns the rows between the first row and the refused requests.
 func (su *setupScreen) setupRows(width int) (rows []setupRow) {
 	a := su.m.opt.Setup
 	for i, way := range a.Ways {
@@ -80,7 +81,8 @@ func (su *setupScreen) setupRows(width int) (rows []setupRow) {
 	return rows
 }
 
-// drawSetup draws row y of the screen that waits for clients: the lines to paste, and refused requests.
+// drawSetup draws row y of the screen that waits for clients. It shows the lines to paste and the refused
+// requests.
 func (su *setupScreen) drawSetup(p *screen.Pen, y, height int) {
 	a, refused, rows := su.m.opt.Setup, su.m.refusedExchanges(), su.setupRows(p.Left)
 	told, room, top := su.setupView(rows, len(refused), height)
@@ -115,7 +117,7 @@ func (su *setupScreen) setupView(rows []setupRow, refused, height int) (told, ro
 	return told, room, top
 }
 
-// touchSetupRow selects the setup in row y, and reports whether it was selected already.
+// touchSetupRow selects the setup in row y, and reports whether that setup was already selected.
 func (su *setupScreen) touchSetupRow(y int) (again bool) {
 	rows := su.setupRows(su.m.w)
 	_, room, top := su.setupView(rows, len(su.m.refusedExchanges()), su.m.bodyHeight())
@@ -129,10 +131,10 @@ func (su *setupScreen) touchSetupRow(y int) (again bool) {
 	return again
 }
 
-// setupWide is the minimum screen width for the names of clients.
+// setupWide is the minimum screen width at which the names of clients are shown.
 const setupWide = 60
 
-// drawSetupRow draws the setup of a client, one of its lines, or that of all others.
+// drawSetupRow draws the setup for a client, one of its further lines, or the setup for all other clients.
 func (su *setupScreen) drawSetupRow(p *screen.Pen, r setupRow) {
 	a, g, mark := su.m.opt.Setup, screen.Bare, display.Lit("  ")
 	if r.line >= 0 {
@@ -201,7 +203,7 @@ func (su *setupScreen) openPaste() {
 	su.m.modeStack.pushMode(&setupPage{su.m})
 }
 
-// setupPage is the mode that shows the setup lines after traffic has arrived.
+// setupPage is the mode that shows the setup lines once traffic has arrived.
 type setupPage struct{ m *Model }
 
 // Keys returns the keys that select and copy a setup.
@@ -212,7 +214,7 @@ func (s *setupPage) Keys() []screen.Binding {
 // Click selects the setup at row y.
 func (s *setupPage) Click(_, y int) (again bool) { return s.m.setup.touchSetupRow(y) }
 
-// Roll has no effect: the view follows the selection.
+// Roll does nothing: the view follows the selection.
 func (*setupPage) Roll(int) {}
 
 // Extend has no data to read.
@@ -241,7 +243,7 @@ func (su *setupScreen) openRoutes() {
 	su.m.openOutput(panes.Literal{Path: "hosts", Text: strings.Join(lines, "\n")})
 }
 
-// copySetupLines copies the selected line.
+// copySetupLines copies the lines of the selected setup.
 func (su *setupScreen) copySetupLines() {
 	a := su.m.opt.Setup
 	if su.index >= len(a.Ways) {
@@ -251,7 +253,7 @@ func (su *setupScreen) copySetupLines() {
 	su.m.copyText([]byte(strings.Join(a.Ways[su.index].lines(), "\n")))
 }
 
-// copyText copies a text, and shows by which method.
+// copyText copies a text, and shows which method it used.
 func (m *Model) copyText(text []byte) {
 	if m.opt.Copy == nil {
 		m.showNotice(display.Lit("no clipboard"))
@@ -269,11 +271,11 @@ func (m *Model) copyText(text []byte) {
 type StatusNote struct {
 	Text  string
 	Alarm bool   // something is wrong
-	Stays bool   // it is shown while there is room for it and the end of the path
-	Brief string // replaces Text if that doesn't fit; "" for nothing
+	Stays bool   // it is shown while there is room for it and for the end of the path
+	Brief string // replaces Text if that doesn't fit; "" if there is no shorter text
 }
 
-// A RecentCapture is a capture to choose from if there is no source.
+// A RecentCapture is a capture that the user can choose if there is no source.
 type RecentCapture struct {
 	Name    string
 	Bytes   int64
@@ -288,7 +290,7 @@ type recentCaptures struct {
 	m *Model
 }
 
-// Keys returns the keys of the list. Nothing else is open with it.
+// Keys returns the keys for the list. No other mode is open with the list.
 func (r *recentCaptures) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		screen.Key("enter", "open", "open the capture", r.openSelected),
@@ -344,7 +346,7 @@ func (m *Model) hasOnlyMCP() bool {
 	return !m.tour.isTourOpening() && !m.setup.isWaitingForClients() && len(m.in.Session().Turns) == 0 && len(m.in.Executed().Requests) > 0
 }
 
-// mcpKeys returns the keys that move in the MCP requests.
+// mcpKeys returns the keys that move among the MCP requests.
 func (rc *requestCursor) mcpKeys() []screen.Binding {
 	w := &rc.rows
 	keys := w.CursorKeys("", func(row int) { rc.fixed = true; w.MoveTo(row) })
@@ -353,15 +355,15 @@ func (rc *requestCursor) mcpKeys() []screen.Binding {
 	return keys
 }
 
-// requestCursor is the position in the MCP requests.
+// requestCursor is the position in the list of MCP requests.
 type requestCursor struct {
 	m     *Model
 	rows  screen.Window
 	fixed bool // it does not follow the latest request
 }
 
-// drawMCP draws row y of a session that has only MCP servers: the requests, each with its response in the
-// row below. It shows the latest ones unless the user has moved elsewhere.
+// drawMCP draws row y of a session that has only MCP servers. Each request has its response in the row below
+// it. The latest requests are shown unless the user has moved elsewhere.
 func (rc *requestCursor) drawMCP(p *screen.Pen, y, height int) {
 	v := rc.m.in.View()
 	all := v.Executed()
@@ -384,7 +386,7 @@ func (rc *requestCursor) drawMCP(p *screen.Pen, y, height int) {
 	}
 }
 
-// mcpTitle returns the numbers of requests and tool calls as text.
+// mcpTitle returns a text with the numbers of requests and tool calls.
 func (rc *requestCursor) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
 	calls := 0
 	for _, s := range v.Servers() {
@@ -423,7 +425,7 @@ func (rc *requestCursor) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool
 	p.Text(screen.Plain, rc.m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*rc.m.w)])), room))
 }
 
-// drawMCPResult draws the response.
+// drawMCPResult draws the response to a request.
 func (rc *requestCursor) drawMCPResult(p *screen.Pen, r *mcp.Request) {
 	text := r.Text
 	if r.Error != "" {

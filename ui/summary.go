@@ -16,7 +16,7 @@ type summary struct {
 	screen.Window
 	m    *Model
 	rows []summaryRow
-	gap  int // rows between two entries
+	gap  int // rows from one entry to the next
 }
 
 // summaryRow is a scene in the summary.
@@ -49,7 +49,7 @@ func (s *summary) Extend(v *providers.View, _, h int) {
 	s.Resize(len(s.rows), max(1, (h-s.footRows(h))/s.gap))
 }
 
-// footRows returns how many rows are below the list.
+// footRows returns the number of rows below the list.
 func (s *summary) footRows(h int) int {
 	if h > len(s.rows)+1 {
 		return 2
@@ -71,7 +71,7 @@ func (s *summary) Keys() []screen.Binding {
 	return append(keys, s.CursorKeys("", s.MoveTo)...)
 }
 
-// showSelected shows the selected scene. The tour continues only when the user presses space.
+// showSelected shows the selected scene. The tour then waits for the user to continue it.
 func (s *summary) showSelected() {
 	if s.At < len(s.rows) {
 		s.m.tour.waits = true
@@ -95,7 +95,7 @@ func (s *summary) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawRow draws a scene: its severity, number, the state and name of its call, and its text.
+// drawRow draws a scene: its severity, its number, its call's state and name, and its text.
 func (s *summary) drawRow(p *screen.Pen, r summaryRow, chosen bool) {
 	g, narrow := screen.Bare, p.Left < summaryWide
 	if chosen {
@@ -128,7 +128,8 @@ func (s *summary) drawRow(p *screen.Pen, r summaryRow, chosen bool) {
 	p.Fill(g)
 }
 
-// Columns of the summary, the minimum width for the state column, and the minimum rest of a row with names.
+// Widths of the summary's columns, the minimum screen width for the state column, and the minimum width that
+// a row with names leaves for the text.
 const (
 	summaryState = 12
 	summaryName  = 15

@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// visibleTab returns the open one of the tabs under the document, in a column of h rows, or nil.
+// visibleTab returns the open tab under the document in a column of h rows, or nil.
 func (d *paneLayout) visibleTab(h int, tabs []placedPane) panes.Pane {
 	byRoom := h >= minRoomForTab && !d.m.context.Bare
 	if d.tabs == TabsShut || d.tabs == TabsByRoom && !byRoom {
@@ -25,8 +25,8 @@ func hasTab(tabs []placedPane, pane panes.Pane) bool {
 	return slices.ContainsFunc(tabs, func(t placedPane) bool { return t.Pane == pane })
 }
 
-// pickTab opens the tab that suits the selection, until the user picks one: the findings if there is one above
-// info, else the frames.
+// pickTab opens the tab that suits the selection, until the user picks one. It opens the findings if there is
+// a finding above info, else the frames.
 func (d *paneLayout) pickTab() {
 	if d.picks || d.focus == d.below {
 		return
@@ -51,18 +51,18 @@ func (d *paneLayout) hasLoudFinding(t *stream.Turn) bool {
 	return slices.ContainsFunc(t.Findings, loud)
 }
 
-// Numbers of rows of the tabs under the document, with their names.
+// Numbers of rows for the tabs under the document, including the row of names.
 const (
-	minRoomForTab = 8  // the height of the column from which a tab is open
-	lowTab        = 2  // least height of the tabs
-	roomyColumn   = 14 // the height of the column from which that is more
+	minRoomForTab = 8  // minimum height of the column for an open tab
+	lowTab        = 2  // minimum height of the tabs
+	roomyColumn   = 14 // minimum height of the column for roomyTab
 	roomyTab      = 5
-	tallColumn    = 20 // and from which the document gets at most half, if the tabs need more
-	maxBlankRows  = 6  // if a tab leaves more blank rows, the next one opens under it
+	tallColumn    = 20 // from this height, the document gets at most half of the column if the tabs need the rest
+	maxBlankRows  = 6  // if a tab leaves more blank rows, the next tab opens under it
 )
 
-// documentColumn returns the column of the document and the tabs below. The document has the height of its
-// content; the tabs get the rest.
+// documentColumn returns the slots in the column of the document: the document, and the tabs below it. The
+// document is as high as its content; the tabs get the rest.
 func (d *paneLayout) documentColumn(h int, tabs []placedPane) []paneSlot {
 	doc, tab := d.last[panes.Main], d.visibleTab(h, tabs)
 	switch {
@@ -87,7 +87,7 @@ func (d *paneLayout) documentColumn(h int, tabs []placedPane) []paneSlot {
 func (d *paneLayout) tabHeight(tab panes.Pane, h int) int {
 	least := lowTab
 	switch {
-	case d.m.doc.Summary.ShowsRefusal() && d.m.selectedCall() == nil: // its sections are the evidence
+	case d.m.doc.Summary.ShowsRefusal() && d.m.selectedCall() == nil: // the document's sections are the evidence
 	case h >= roomyColumn:
 		least = roomyTab
 	case d.focus == tab:
@@ -113,12 +113,13 @@ func (d *paneLayout) tabHeight(tab panes.Pane, h int) int {
 // shortColumn is the height below which a column is short.
 const shortColumn = 10
 
-// stackTabs returns the slots of the open tab and of further ones under it, as long as there are many blank rows.
+// stackTabs returns the slots for the open tab and for further tabs under it. It adds tabs while the last one
+// leaves many blank rows.
 func (d *paneLayout) stackTabs(tab panes.Pane, rows int, tabs []placedPane) []paneSlot {
 	slots := []paneSlot{{tab, rows, tabs}}
 	for _, next := range tabs {
 		last := &slots[len(slots)-1]
-		used := 1 + last.pane.WantedRows() + 1 // its names, and a blank row
+		used := 1 + last.pane.WantedRows() + 1 // the row of names, and a blank row
 		if last.height-used < maxBlankRows {
 			break
 		}
@@ -142,7 +143,7 @@ func (d *paneLayout) isStackedTab(pane panes.Pane) bool {
 	})
 }
 
-// heightOf returns the height of some slots.
+// heightOf returns the total height of slots.
 func heightOf(slots []paneSlot) (rows int) {
 	for _, s := range slots {
 		rows += s.height
@@ -150,7 +151,7 @@ func heightOf(slots []paneSlot) (rows int) {
 	return rows
 }
 
-// tabName is the name of a tab in the row of tabs. A name without a pane belongs to a key.
+// tabName is the name of a tab in the row of tabs. If pane is nil, it is the name of a key.
 type tabName struct {
 	panes.Label
 	pane panes.Pane
@@ -165,10 +166,10 @@ func (n tabName) text(short bool) display.Text {
 	return n.Name
 }
 
-// tabGap is the number of cells between two names: a line between blanks.
+// tabGap is the number of cells between two names, which are separated by a line between blanks.
 const tabGap = 3
 
-// width returns the number of cells of the name with its count, brackets and gap.
+// width returns the width of the name with its count, brackets and gap.
 func (n tabName) width(short bool) int {
 	width := n.text(short).Width() + tabGap
 	if n.open {
@@ -180,11 +181,11 @@ func (n tabName) width(short bool) int {
 	return width
 }
 
-// shortNames is the width of a pane below which its tabs have short names.
+// shortNames is the pane width below which tabs have short names.
 const shortNames = 60
 
-// namesOf returns the tabs of a slot that fit in the given number of cells, and whether they use short
-// names. The last tabs are dropped first, but never the open one.
+// namesOf returns the names of a slot's tabs that fit in the given number of cells, and whether they are
+// short names. The last tabs are dropped first, but the open tab is never dropped.
 func (pl *paneLayout) namesOf(s paneSlot, cells int, narrow bool) (names []tabName, short bool) {
 	long, brief := 0, 0
 	add := func(n tabName) {
@@ -212,7 +213,8 @@ func (pl *paneLayout) namesOf(s paneSlot, cells int, narrow bool) (names []tabNa
 	return names, true
 }
 
-// tabsEdge returns the number of cells before the first name. A frame around the panes adds one to them.
+// tabsEdge returns the number of cells before the first name. It is one less if the panes have a frame, which
+// adds a cell.
 func (pl *paneLayout) tabsEdge() int {
 	if pl.isBoxed(pl.m.w, pl.m.bodyHeight()) {
 		return 1
@@ -267,8 +269,8 @@ func (pl *paneLayout) tabAt(s paneSlot, cells, x int) *placedPane {
 	return nil
 }
 
-// besideTabs returns a note on the right of the tabs: the extent of the highlight in the open tab, or if there is room
-// its scroll position, or how far the call has grown.
+// besideTabs returns the note to the right of the tabs. It is the extent of the highlight in the open tab.
+// Without a highlight, and if there is room, it is the tab's scroll position or how far the call has grown.
 func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, cells int) []screen.StyledText {
 	names, short := pl.namesOf(s, cells-pl.tabsEdge(), cells < shortNames)
 	room := cells - pl.tabsEdge()
@@ -276,7 +278,7 @@ func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, cells int) []screen.
 		room -= n.width(short)
 	}
 	if s.pane != nil {
-		if spans := s.pane.Spans(p); !spans.Empty() { // it may replace names
+		if spans := s.pane.Spans(p); !spans.Empty() { // the extent may replace names
 			return []screen.StyledText{{Role: screen.Muted, Text: spans.Between(" ", " ")}}
 		}
 	}
@@ -288,8 +290,8 @@ func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, cells int) []screen.
 	return nil
 }
 
-// seenOf returns the visible range of the open tab, and shorter texts. If all is visible or no tab is open, it
-// returns the delta with which the call grows.
+// seenOf returns the visible range of the open tab, followed by shorter texts for it. If all rows are visible
+// or no tab is open, it returns the delta at which the call is now.
 func (pl *paneLayout) seenOf(p *screen.Pen, s paneSlot) (longest []display.Text) {
 	if s.pane != nil {
 		if seen := p.ScrollInfo(s.pane.Visible()); !seen.Empty() {

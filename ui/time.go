@@ -13,26 +13,26 @@ import (
 )
 
 // Time. The timeline only grows, and the inspector has all of it. The screen shows one moment of it: now,
-// which follows new records, or while the screen is paused the moment after an event. Played and live
-// sources are the same here. Invariants:
+// which follows new records, or, while the screen is paused, the moment after an event. Played and live
+// sources are treated the same. Invariants:
 //
-//   - Every pane and mode draws only m.view: see providers.View.At.
-//   - While the screen is paused, new records are read, but only their amount is shown.
-//   - A source that plays by a clock stops while the screen is paused: its records are not lost.
-//     Playback from a moment plays the timeline, never the clock of the source, which continues once the
-//     screen has caught up.
+//   - Every pane and mode draws only m.view; see providers.View.At.
+//   - While the screen is paused, new records are read, but only their number is shown.
+//   - A source that plays by a clock stops while the screen is paused, so none of its records are lost.
+//     Playback from a moment plays the timeline and never moves the source's clock. That clock continues once
+//     the screen has caught up.
 
 // pausedMoment is the moment at which the screen is paused.
 type pausedMoment struct {
 	m      *Model
-	view   *providers.View // of the moment; nil while the screen shows now
+	view   *providers.View // the view at the moment; nil while the screen shows now
 	strip  panes.TimeStrip
 	shown  stream.Ref // the selection when the screen went to the moment
-	wanted stream.Ref // the user's selection: it may not exist yet at the moment
+	wanted stream.Ref // the user's selection, which may not exist yet at the moment
 	playState
 }
 
-// isPaused reports whether the screen shows a moment instead of now.
+// isPaused reports whether the screen shows a past moment instead of now.
 func (pm *pausedMoment) isPaused() bool { return pm.view != nil }
 
 // pauseScreen pauses the screen at the current moment.
@@ -58,7 +58,7 @@ func (pm *pausedMoment) toggleTimeline() {
 	}
 }
 
-// canPause reports whether there are, or may be, events to pause at; if not, it shows a notice.
+// canPause reports whether there are events to pause at, or may be some later. If not, it shows a notice.
 func (pm *pausedMoment) canPause() bool {
 	if pm.m.in.Timeline.Len() == 0 && !pm.m.isLive() {
 		pm.m.showNotice(display.Lit("nothing has arrived yet"))
@@ -110,8 +110,9 @@ func (pm *pausedMoment) goToMoment(n int) {
 	pm.restoreSelection()
 }
 
-// restoreSelection selects, at a moment, the user's selection. If that does not exist there, it selects
-// its turn or else the newest turn. If the panes follow, it selects the newest.
+// restoreSelection restores the user's selection at the shown moment. If a selected call does not exist yet,
+// it selects the call's turn, or else the newest turn. While the panes follow, it selects the newest turn or
+// call.
 func (pm *pausedMoment) restoreSelection() {
 	pm.m.selected = pm.m.newestShown()
 	for _, r := range []stream.Ref{{Turn: pm.wanted.Turn}, pm.wanted} {
@@ -121,13 +122,13 @@ func (pm *pausedMoment) restoreSelection() {
 	}
 	pm.shown = pm.m.selected
 	pm.m.refreshPanes()
-	if pm.m.follow { // to the end at that moment
+	if pm.m.follow { // move to the end at that moment
 		pm.m.followEnd(true)
 		pm.m.refreshPanes()
 	}
 }
 
-// eventCount returns the number of events.
+// eventCount returns the number of events up to the shown moment.
 func (pm *pausedMoment) eventCount() int {
 	if pm.isPaused() {
 		return pm.view.ArrivedEvents()
@@ -135,8 +136,8 @@ func (pm *pausedMoment) eventCount() int {
 	return pm.m.in.Timeline.Len()
 }
 
-// steppedTurn returns the turn in which steps move, in its current state, and the number of the call that
-// the user selected, 0 for none.
+// steppedTurn returns the turn within which steps move, in its current state. It also returns the number of
+// the call that the user selected, 0 for none.
 func (pm *pausedMoment) steppedTurn() (t *stream.Turn, call int32) {
 	of := pm.m.selected
 	if pm.isPaused() && !pm.m.follow {
@@ -152,7 +153,7 @@ func (pm *pausedMoment) steppedTurn() (t *stream.Turn, call int32) {
 	return t, call
 }
 
-// endHere toggles the view as if the source had ended at the moment.
+// endHere turns on or off the view in which the source ended at the moment.
 func (pm *pausedMoment) endHere() {
 	if pm.pauseScreen(); !pm.isPaused() {
 		return
@@ -171,12 +172,12 @@ func (pm *pausedMoment) endHere() {
 type playState struct {
 	playing bool
 	speed   float64
-	from    time.Duration // time of the source at since
+	from    time.Duration // source time at since
 	since   time.Time
 	timer   int // number of the valid timer
 }
 
-// The limits of the speed, the same as for a played source.
+// The limits of the speed. They are the same as for a played source.
 const (
 	minSpeed = 0.25
 	maxSpeed = 16
@@ -188,7 +189,7 @@ const (
 	skipAtOnce = 1 << 14               // maximum number of events between two frames
 )
 
-// togglePlaying pauses the screen. If it is paused, it starts or stops playback.
+// togglePlaying pauses the screen. If the screen is paused already, it starts or stops playback.
 func (pm *pausedMoment) togglePlaying() {
 	switch {
 	case !pm.isPaused():
@@ -202,8 +203,8 @@ func (pm *pausedMoment) togglePlaying() {
 	}
 }
 
-// playOn continues playback. At the end of the timeline it follows new records, or restarts if there are no
-// more.
+// playOn continues playback. At the end of the timeline, it follows new records, or restarts if no more will
+// arrive.
 func (pm *pausedMoment) playOn() {
 	n := pm.eventCount()
 	switch total := pm.m.in.Timeline.Len(); {
@@ -223,7 +224,7 @@ func (pm *pausedMoment) playOn() {
 // stopPlaying stops playback at the moment.
 func (pm *pausedMoment) stopPlaying() { pm.playing = false }
 
-// setClock starts the clock at the time of the moment.
+// setClock starts the playback clock at the time of the moment.
 func (pm *pausedMoment) setClock() {
 	pm.from, pm.since = stream.NoTime, pm.m.opt.Now()
 	for n := pm.eventCount(); n < pm.m.in.Timeline.Len() && pm.from < 0; n++ {
@@ -236,7 +237,7 @@ func (pm *pausedMoment) playTime() time.Duration {
 	return pm.from + time.Duration(float64(pm.m.opt.Now().Sub(pm.since))*pm.speed)
 }
 
-// scheduleAdvance schedules the next step of playback, unless another action comes first.
+// scheduleAdvance schedules the next step of playback. Another action before then cancels the step.
 func (pm *pausedMoment) scheduleAdvance(wait time.Duration) {
 	pm.timer++
 	timer := pm.timer
@@ -249,14 +250,14 @@ func (pm *pausedMoment) scheduleAdvance(wait time.Duration) {
 	}))
 }
 
-// advanceToClock goes to the moment that the clock has reached.
+// advanceToClock goes to the moment that the playback clock has reached.
 func (pm *pausedMoment) advanceToClock() {
 	v, n, now := pm.m.in.View(), pm.eventCount(), pm.playTime()
 	wait, total := time.Duration(0), pm.m.playsTo()
 	for most := n + skipAtOnce; n < total && n < most; n++ {
 		kind, _ := v.Subject(n)
 		at := v.EventPrefix(n, 0).At
-		if at < 0 && bringsText(kind) { // by delta, if there are no times
+		if at < 0 && bringsText(kind) { // without times, playback steps by delta
 			n, wait = n+1, time.Duration(float64(deltaTime)/pm.speed)
 			break
 		}
@@ -278,7 +279,7 @@ func (pm *pausedMoment) advanceToClock() {
 	}
 }
 
-// playDelay returns the delay of the next step: short after a pause between turns.
+// playDelay returns the delay before the next step. A long pause while no turn is open is shortened.
 func (pm *pausedMoment) playDelay(wait time.Duration) time.Duration {
 	if wait <= maxIdle {
 		return wait
@@ -348,7 +349,7 @@ func (pm *pausedMoment) saveCut() {
 	pm.m.showNotice(pm.m.draw.Format("saved %s, %s", pm.m.draw.Clean(path), screen.Bytes(len(data))))
 }
 
-// stripRows returns the current height of the strip; 0 unless the screen is paused.
+// stripRows returns the current height of the strip. It is 0 unless the screen is paused.
 func (pm *pausedMoment) stripRows() int {
 	switch {
 	case pm.m.tour.isTourShown():

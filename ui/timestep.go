@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// stepDelta goes to the delta that is by places further: of the selected call, or else of any text of the
-// turn, or else of any turn.
+// stepDelta goes to the next or previous delta: of the selected call, or else of any text in the turn, or
+// else of any turn.
 func (pm *pausedMoment) stepDelta(by int) {
 	if pm.pauseScreen(); !pm.isPaused() {
 		return
@@ -47,7 +47,7 @@ func (pm *pausedMoment) deltaOfCall(t *stream.Turn, call int32, n, by int) (at i
 		return 0, false
 	}
 	c, v := t.Calls[call-1], pm.m.in.View()
-	i := c.DeltasBefore(n) // the next
+	i := c.DeltasBefore(n) // the next delta
 	if by < 0 {
 		for i--; i >= 0 && v.AfterEvent(int(c.DeltaEvent(i))) >= n; i-- {
 		}
@@ -58,12 +58,12 @@ func (pm *pausedMoment) deltaOfCall(t *stream.Turn, call int32, n, by int) (at i
 	return v.AfterEvent(int(c.DeltaEvent(i))), true
 }
 
-// bringsText reports whether stepping stops at events of a kind.
+// bringsText reports whether stepping stops at events of the given kind.
 func bringsText(kind stream.EventKind) bool {
 	return kind == stream.Args || kind == stream.Rewrite || kind == stream.TextDelta || kind == stream.ThinkDelta
 }
 
-// deltaOfTurn is like deltaOfCall, for all text of a turn.
+// deltaOfTurn is like deltaOfCall, but for all text in a turn.
 func (pm *pausedMoment) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool) {
 	if t == nil {
 		return 0, false
@@ -81,7 +81,7 @@ func (pm *pausedMoment) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool)
 	return 0, false
 }
 
-// deltaOfAny is like deltaOfCall, for any turn.
+// deltaOfAny is like deltaOfCall, but for any turn.
 func (pm *pausedMoment) deltaOfAny(n, by int) (at int, ok bool) {
 	v, e := pm.m.in.View(), n
 	if by < 0 {
@@ -98,8 +98,8 @@ func (pm *pausedMoment) deltaOfAny(n, by int) (at int, ok bool) {
 	return 0, false
 }
 
-// stepMarker goes to the marker that is by places further, and continues in the next turn. With marks
-// false, it stops only at findings and state changes.
+// stepMarker goes to the next or previous marker, and continues in other turns. If marks is false, it stops
+// only at findings and state changes.
 func (pm *pausedMoment) stepMarker(by int, marks bool) {
 	if pm.pauseScreen(); !pm.isPaused() {
 		return
@@ -142,8 +142,8 @@ func (pm *pausedMoment) markerMoment(t *stream.Turn, call int32, n, by int, mark
 	return 0, false
 }
 
-// goToTurnStart goes to the start of the turn. If it is there already, it goes to the start of the
-// timeline.
+// goToTurnStart goes to the start of the turn. If the screen already shows that moment, it goes to the start
+// of the timeline.
 func (pm *pausedMoment) goToTurnStart() {
 	t, _ := pm.steppedTurn()
 	pm.stopPlaying()
@@ -154,7 +154,7 @@ func (pm *pausedMoment) goToTurnStart() {
 	pm.goToMoment(int(t.OpenedBy) + 1)
 }
 
-// goAt goes to a moment of the turn: a time since its start, or a delta of the call.
+// goAt goes to a moment of the turn, given as a time since the turn's start or as a delta of the call.
 func (pm *pausedMoment) goAt(arg string) {
 	t, call := pm.steppedTurn()
 	if t == nil {
@@ -191,21 +191,21 @@ func (pm *pausedMoment) goAtDelta(t *stream.Turn, call int32, number string) {
 	pm.goToMoment(pm.m.in.View().AfterEvent(int(t.Calls[call-1].DeltaEvent(n - 1))))
 }
 
-// bookmark is a named place: a turn, or a byte of a call. Bookmarks last for the session, and don't depend
-// on the shown moment.
+// bookmark is a named place: a turn, or a byte of a call. Bookmarks last until the program ends, and don't
+// depend on the shown moment.
 type bookmark struct {
 	name  display.Text
 	given bool // the user gave the name
 	of    stream.Ref
-	off   int // in the arguments
+	off   int // offset in the arguments
 
-	exchange, nth int // index in its exchange: turn numbers change when the exchange is read as another protocol
+	exchange, nth int // exchange of the turn, and index in that exchange: turn numbers change when an exchange is read as another protocol
 }
 
 // maxBookmarks is the maximum number of bookmarks.
 const maxBookmarks = 200
 
-// bookmarks are the named places of the user.
+// bookmarks are the user's named places.
 type bookmarks struct {
 	m      *Model
 	places []bookmark
@@ -242,7 +242,7 @@ func (bm *bookmarks) toggleBookmark(name string) {
 	bm.m.showNotice(b.name.Between("bookmarked ", ": ' goes there"))
 }
 
-// nthOf returns the index of a turn among those of its exchange.
+// nthOf returns the index of a turn in its exchange.
 func (bm *bookmarks) nthOf(t *stream.Turn) (n int) {
 	for _, other := range bm.m.in.Session().Turns {
 		if other.Exchange == t.Exchange && other.Number < t.Number {
@@ -255,7 +255,7 @@ func (bm *bookmarks) nthOf(t *stream.Turn) (n int) {
 // paletteBookmarks returns the bookmarks for the palette, the latest first.
 func (bm *bookmarks) paletteBookmarks() (all []modes.Bookmark) {
 	for _, b := range slices.Backward(bm.places) {
-		var where display.Text // unless the name contains it
+		var where display.Text // empty if the name contains it
 		if b.given {
 			where = bm.m.draw.Format("turn %s", screen.Count(int(b.of.Turn)+1))
 		}
@@ -267,7 +267,7 @@ func (bm *bookmarks) paletteBookmarks() (all []modes.Bookmark) {
 	return all
 }
 
-// openBookmarks lists the bookmarks to go to.
+// openBookmarks lists the bookmarks that the user can go to.
 func (bm *bookmarks) openBookmarks() {
 	if len(bm.places) == 0 {
 		bm.m.showNotice(display.Lit("no bookmarks: add one with B or :mark NAME"))
@@ -299,7 +299,8 @@ func (bm *bookmarks) goToBookmark(b bookmark) {
 	bm.m.leaveFrom(pane, chosen)
 }
 
-// updateBookmarks updates the bookmarks of turns whose numbers have changed.
+// updateBookmarks updates the bookmarks whose turns have new numbers, and removes those whose turns no longer
+// exist.
 func (bm *bookmarks) updateBookmarks() {
 	bm.places = slices.DeleteFunc(bm.places, func(b bookmark) bool { return bm.refOf(b) == stream.NoRef })
 	for i := range bm.places {
@@ -307,7 +308,7 @@ func (bm *bookmarks) updateBookmarks() {
 	}
 }
 
-// refOf returns the turn or call of a bookmark.
+// refOf returns the turn or call that a bookmark refers to.
 func (bm *bookmarks) refOf(b bookmark) stream.Ref {
 	n := b.nth
 	for _, t := range bm.m.in.Session().Turns {

@@ -11,21 +11,22 @@ import (
 	"toolscope/ui/screen"
 )
 
-// topPart is a part of the first row. Parts are drawn in their order; those of a lower rank are kept longer.
+// topPart is a part of the first row. Parts are drawn in their order. Parts with a lower rank are kept
+// longer.
 type topPart struct {
 	texts []screen.StyledText
-	gap   int  // blanks before it
-	count bool // between two counts there is a dot
+	gap   int  // number of blanks before the part
+	count bool // the part is a count; there is a dot between two counts
 	rank  int
 }
 
 func (t topPart) width() int { return t.gap + screen.Width(t.texts) }
 
-// dotGap is the width of a dot between two counts.
+// dotGap is the width of the dot between two counts, including blanks.
 const dotGap = 3
 
-// drawTop draws the first row: the source, counts, the verdicts, the cost; on the right alarms, notes about the
-// source, and whether data is arriving.
+// drawTop draws the first row: the source, the counts, the verdicts, the cost and notes. On the right are
+// alarms, and whether data is arriving.
 func (fd *frameDrawer) drawTop(p *screen.Pen) {
 	right := fd.sourceStatus()
 	alarms, notes := fd.noteParts(p)
@@ -48,7 +49,7 @@ func (fd *frameDrawer) drawTop(p *screen.Pen) {
 			if part.rank != rank {
 				continue
 			}
-			if part.width() > room { // a smaller count is not drawn in place of a more important one
+			if part.width() > room { // a shorter part is not drawn in place of a more important one
 				break
 			}
 			kept[i], room = true, room-part.width()
@@ -86,10 +87,10 @@ func (fd *frameDrawer) drawTop(p *screen.Pen) {
 	p.Texts(right)
 }
 
-// brand is the name of the program, for a wide first row.
+// brand is the name of the program, which a wide first row shows.
 var brand = display.Lit("toolscope")
 
-// Ranks of the parts of the first row. The part that is dropped last has the lowest.
+// Ranks of the parts of the first row. The part that is dropped last has the lowest rank.
 const (
 	stayRank = 1 + iota
 	badRank
@@ -108,13 +109,13 @@ const (
 // alarmGap is the width of the blanks around alarms.
 const alarmGap = 3
 
-// minSource is the width that the name of the source keeps.
+// minSource is the width that is kept for the name of the source.
 const minSource = 12
 
-// wideTopRow is the width from which groups of the first row have wider gaps.
+// wideTopRow is the minimum screen width at which the first row has wider gaps and longer texts.
 const wideTopRow = 120
 
-// topParts returns the parts of the first row; the first is the source.
+// topParts returns the parts of the first row. The first part is the source.
 func (fd *frameDrawer) topParts(p *screen.Pen) []topPart {
 	m := fd.m
 	muted := func(t display.Text) []screen.StyledText { return []screen.StyledText{{Role: screen.Muted, Text: t}} }
@@ -184,8 +185,8 @@ const narrowTopRow = 80
 // maxPlace is the maximum width of a path in the arguments.
 const maxPlace = 32
 
-// sourceText returns the name of the source: what the names of several files have in common, or the scene of the
-// demo.
+// sourceText returns the name of the source: for several files, the pattern that their names share; for the
+// demo, the scene.
 func (fd *frameDrawer) sourceText() display.Text {
 	m := fd.m
 	source := m.pen.Name(m.opt.Source)
@@ -215,7 +216,7 @@ func (fd *frameDrawer) briefSource() display.Text {
 	return display.Text{}
 }
 
-// placeText names the selection: its call, or else its turn, and the path of the cursor.
+// placeText returns the name of the selection: the selected call or else turn, and the path at the cursor.
 func (m *Model) placeText() display.Text {
 	t, c := m.selectedTurn(), m.selectedCall()
 	switch {
@@ -245,7 +246,7 @@ func joinParts(parts []display.Text, sep display.Text) (all display.Text) {
 	return all
 }
 
-// noteParts returns the alarms, and the other notes about the source.
+// noteParts returns the alarms and the other notes about the source.
 func (fd *frameDrawer) noteParts(p *screen.Pen) (alarms display.Text, notes []topPart) {
 	for _, w := range fd.statusNotes() {
 		text := p.Name(w.Text)
@@ -268,20 +269,21 @@ func (fd *frameDrawer) noteParts(p *screen.Pen) (alarms display.Text, notes []to
 	return alarms, notes
 }
 
-// turnMap is the second row: a cell for each turn, or for several.
+// turnMap is the second row, with a cell for each turn or for several turns.
 type turnMap struct {
 	cells []present.Harm
 	per   int // turns per cell
 	of    [3]int
 }
 
-// Sizes from which the map is drawn.
+// Minimum screen height, and minimum number of turns, for the map.
 const (
 	minMapRows  = 20
 	minMapTurns = 8
 )
 
-// mapRows returns the height of the second row: the map of turns, or the parties that a live source waits on.
+// mapRows returns the height of the second row, which shows the map of turns, or the parties that a live
+// source waits for.
 func (fd *frameDrawer) mapRows() int {
 	m := fd.m
 	turns := len(m.view.Session().Turns)
@@ -294,7 +296,7 @@ func (fd *frameDrawer) mapRows() int {
 	return 0
 }
 
-// mapCaption is the width of the words after a map whose cells have several turns.
+// mapCaption is the width of the words after a map whose cells stand for several turns.
 const mapCaption = 19
 
 // extendMap computes the cells of the map, if turns or their verdicts changed.
@@ -317,7 +319,7 @@ func (fd *frameDrawer) extendMap() {
 	}
 }
 
-// drawMap draws the worst sign of each turn. The cell of the cursor is reversed.
+// drawMap draws the worst sign in each turn. The cell at the cursor is reversed.
 func (fd *frameDrawer) drawMap(p *screen.Pen) {
 	if fd.showsWaiting() {
 		fd.drawWaiting(p)
@@ -351,14 +353,14 @@ func (fd *frameDrawer) drawMap(p *screen.Pen) {
 	}
 }
 
-// turnIndex returns the place of a turn in its session.
+// turnIndex returns the index of a turn in the session.
 func (fd *frameDrawer) turnIndex(t *stream.Turn) int {
 	turns := fd.m.view.Session().Turns
 	i, _ := slices.BinarySearchFunc(turns, t.OpenedBy, func(t *stream.Turn, by int32) int { return int(t.OpenedBy) - int(by) })
 	return i
 }
 
-// goToMapCell selects the worst row of the turns of a cell.
+// goToMapCell selects the worst row among the turns in a cell.
 func (fd *frameDrawer) goToMapCell(x int) {
 	if fd.showsWaiting() {
 		return

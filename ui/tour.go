@@ -16,17 +16,17 @@ import (
 // tourPlayer is the tour of the demo: it plays up to a scene, opens its evidence, shows its caption, and
 // continues after a while, unless the user takes over. Invariants:
 //
-//   - It plays records that have been read, as playback from any paused moment does. So going back to a
-//     scene needs no waiting.
-//   - A scene has a moment: the first at which it can be shown. Its caption is made from its call at that
-//     moment, and disappears when the user goes elsewhere.
-//   - The caption has its own rows, below those of the panes.
+//   - It plays records that have been read, as playback from any paused moment does. So the user can go back
+//     to a scene without waiting.
+//   - A scene has a moment, which is the first one at which the scene can be shown. The caption is made from
+//     the scene's call at that moment, and disappears when the user goes elsewhere.
+//   - The caption has its own rows below the panes.
 type tourPlayer struct {
 	m       *Model
 	looked  *providers.View // the view that was searched for scenes
 	moments []int           // moments of the scenes found, in order
-	about   []stream.Ref    // the call of each
-	at      int             // the scene shown last, or -1
+	about   []stream.Ref    // the call in each scene found
+	at      int             // the last scene that was shown, or -1
 	shown   bool            // the scene is shown now
 	waits   bool            // the tour waits for the user
 	off     bool            // the user has left the scene
@@ -34,7 +34,7 @@ type tourPlayer struct {
 	timer   int             // number of the valid timer
 }
 
-// How long a scene is shown, and how long the tour waits for records.
+// The time for which a scene is shown, and the time for which the tour waits for records.
 const (
 	sceneTime = 4 * time.Second
 	readTime  = 50 * time.Millisecond
@@ -56,12 +56,12 @@ func (m *Model) startTour() {
 // isTourShown reports whether the demo is being shown.
 func (tp *tourPlayer) isTourShown() bool { return tp != nil && !tp.off && tp.m.moment.isPaused() }
 
-// hasTourKeys reports whether the keys are those of the tour. Another mode, e.g. the help, may be on top.
+// hasTourKeys reports whether the tour's keys apply. They don't if another mode, e.g. the help, is on top.
 func (tp *tourPlayer) hasTourKeys() bool {
 	return tp.isTourShown() && len(tp.m.modeStack.all) <= tp.seats
 }
 
-// isTourOpening reports whether the demo has not played anything yet.
+// isTourOpening reports whether the demo has yet to play anything.
 func (tp *tourPlayer) isTourOpening() bool {
 	return tp.isTourShown() && tp.at < 0 && tp.m.moment.eventCount() == 0 && !tp.m.moment.playing
 }
@@ -102,14 +102,14 @@ func (tp *tourPlayer) resetPanes() {
 	tp.seats = 0
 }
 
-// showScene goes to a scene, and opens its evidence.
+// showScene goes to a scene and opens its evidence.
 func (tp *tourPlayer) showScene(n int) {
 	if n = min(n, len(tp.moments)-1); n < 0 {
 		tp.m.startTour()
 		return
 	}
 	tp.resetPanes()
-	tp.m.follow = true // the state as if the tour had played up to the scene
+	tp.m.follow = true // as if the tour had played up to the scene
 	tp.m.moment.goToMoment(tp.moments[n])
 	tp.m.moment.stopPlaying()
 	tp.at, tp.shown, tp.off = n, true, false
@@ -152,7 +152,7 @@ func (tp *tourPlayer) playToNextScene() {
 	}
 	tp.off, tp.waits = false, false
 	if tp.at+1 >= len(tp.moments) {
-		if tp.at+1 < len(tourScenes) { // it is still being read
+		if tp.at+1 < len(tourScenes) { // the next scene is still being read
 			tp.countDown(readTime)
 		}
 		return
@@ -166,7 +166,7 @@ func (tp *tourPlayer) playToNextScene() {
 	tp.m.moment.scheduleAdvance(0)
 }
 
-// playsTo returns the number of events at the end of playback from the moment.
+// playsTo returns the number of events at which playback from the moment ends.
 func (m *Model) playsTo() int {
 	if s := m.tour; s.isTourShown() && s.at+1 < len(s.moments) {
 		return max(m.moment.eventCount(), s.moments[s.at+1])
@@ -174,7 +174,7 @@ func (m *Model) playsTo() int {
 	return m.in.Timeline.Len()
 }
 
-// leaveTour ends the tour at its current place.
+// leaveTour ends the tour at the current moment.
 func (tp *tourPlayer) leaveTour() {
 	tp.off, tp.waits = true, true
 	tp.timer++
@@ -192,7 +192,7 @@ func (tp *tourPlayer) leaveTourWithNote() {
 	tp.m.showNotice(display.Lit("your turn: space continues, } next scene, d restart"))
 }
 
-// exploreDemo goes to the end of the demo, and selects the worst call.
+// exploreDemo goes to the end of the demo and selects the worst call.
 func (tp *tourPlayer) exploreDemo() {
 	m := tp.m
 	m.modeStack.closeAll()
@@ -220,15 +220,14 @@ func (m *Model) toggleTour() {
 	m.tour.pauseTour()
 }
 
-// pauseTour pauses the tour.
 func (tp *tourPlayer) pauseTour() {
 	tp.waits = true
 	tp.timer++
 	tp.m.moment.stopPlaying()
 }
 
-// nextScene goes to the scene that is by places further. While the tour plays towards a scene, the scene
-// that it left counts as the previous one.
+// nextScene goes to the next or previous scene. While the tour plays towards a scene, the previous scene is
+// the one that the tour left.
 func (tp *tourPlayer) nextScene(by int) {
 	if by < 0 && !tp.shown {
 		by++
@@ -246,7 +245,7 @@ func (tp *tourPlayer) isSummaryOpen() bool {
 	return is
 }
 
-// tourKeys returns the keys of the tour, whatever evidence is open. After any other key, the user has
+// tourKeys returns the tour's keys, which work whatever evidence is open. After any other key, the user has
 // control.
 func (tp *tourPlayer) tourKeys() []screen.Binding {
 	hold := screen.Do("pause", tp.m.toggleTour).Hinted("pause")
@@ -283,8 +282,8 @@ func (tp *tourPlayer) restartKey() screen.Binding {
 	return screen.Key("d", "restart", "restart the demo", tp.m.startTour)
 }
 
-// handleTourKey handles a key during the tour. During the opening, any key that the tour doesn't use
-// continues. Later, such a key ends the tour and has its usual effect.
+// handleTourKey handles a key during the tour. During the opening, any key that the tour doesn't use starts
+// the tour. Later, such a key ends the tour and has its usual effect.
 func (tp *tourPlayer) handleTourKey(k tea.KeyMsg) {
 	name := k.String()
 	if b := screen.FindBinding(tp.tourKeys(), name); b != nil {
@@ -327,8 +326,8 @@ func (tp *tourPlayer) captionRows() int {
 	return 3
 }
 
-// The minimum screen heights for a caption of several rows, for a title above it, and for the next scene below. On a
-// narrow screen each sentence takes one more row.
+// The minimum screen heights for a caption of several rows, for a title above it, and for the next scene
+// below it. On a narrow screen, each sentence takes one more row.
 const (
 	tallCaption  = 14
 	ruledCaption = 20
@@ -386,7 +385,7 @@ func (tp *tourPlayer) drawTitledCaption(p *screen.Pen, y, rows int) {
 	}
 }
 
-// sceneProgress returns the number of the shown or next scene.
+// sceneProgress returns the number of the shown or next scene, and the total.
 func (tp *tourPlayer) sceneProgress() display.Text {
 	return display.Join(screen.Count(tp.sceneNumber()), display.Lit("/"), screen.Count(len(tourScenes)))
 }
@@ -398,8 +397,8 @@ func (tp *tourPlayer) sceneNumber() int {
 	return min(tp.at+2, len(tourScenes))
 }
 
-// captionLines returns the caption in the given number of rows: complete if it fits, or else a short
-// caption with or without the reason.
+// captionLines returns the caption in the given number of rows. If the complete caption doesn't fit, it
+// returns the short caption, with or without the reason.
 func (tp *tourPlayer) captionLines(width, rows int) (lines []screen.StyledText) {
 	if !tp.shown {
 		c := &tourScenes[tp.sceneNumber()-1]
@@ -446,7 +445,7 @@ func (tp *tourPlayer) shownSubject() (a sceneSubject, ok bool) {
 	return a, a.call != nil
 }
 
-// drawOpening draws row y of the title screen before the demo plays.
+// drawOpening draws row y of the title screen, which is shown before the demo plays.
 func (tp *tourPlayer) drawOpening(p *screen.Pen, y, height int) {
 	width := min(p.Left-4, openingWidth)
 	var lines []screen.StyledText
@@ -468,7 +467,7 @@ func (tp *tourPlayer) drawOpening(p *screen.Pen, y, height int) {
 	}
 }
 
-// The width of the title screen, and the height from which blank rows separate its parts.
+// The width of the title screen, and the minimum height at which blank rows separate its parts.
 const (
 	openingWidth = 64
 	tallOpening  = 12

@@ -16,40 +16,41 @@ import (
 // tourScene is a scene of the demo.
 type tourScene struct {
 	of       tourCall
-	coming   display.Text                   // shown while it plays
-	seen     func(sceneSubject) bool        // reports whether it can be shown
+	coming   display.Text                   // shown while the tour plays towards the scene
+	seen     func(sceneSubject) bool        // reports whether the scene can be shown
 	caption  func(sceneSubject) caption     // the caption for the current state
 	evidence func(*Model)                   // opens the evidence
-	summary  func(sceneSubject) summaryText // its row in the summary; nil for none
+	summary  func(sceneSubject) summaryText // the scene's row in the summary; nil for none
 }
 
-// tourCall is a call of the demo: the scenario, the response, and the call in it, from 1.
+// tourCall is a call in the demo: the scenario, the number of the response, and the number of the call in the
+// response. Both numbers start at 1.
 type tourCall struct {
 	file       string
 	turn, call int
 }
 
-// sceneSubject is the subject of a scene, at a moment.
+// sceneSubject is the subject of a scene at a moment.
 type sceneSubject struct {
 	view *providers.View
 	turn *stream.Turn
 	call *stream.Call
 }
 
-// caption says what the user sees, and why it matters; short is for a small screen.
+// caption says what the user sees and why it matters. short is for a small screen.
 type caption struct{ what, why, short display.Text }
 
-// summaryText is a row of the summary: its text and its finding, and a state and name if they are not those
-// of the call.
+// summaryText is a row of the summary: its text and its finding. It has a state and a name if they differ
+// from the call's.
 type summaryText struct {
-	side  screen.Side // with this state, if it is not empty
+	side  screen.Side // with the state, if that is not empty
 	state display.Text
 	name  display.Text // replaces the name of the call
 	words display.Text
 	found string
 }
 
-// tourScenes are the scenes of the demo, in the order in which they play.
+// tourScenes are the scenes of the demo in the order in which they play.
 var tourScenes = []tourScene{
 	{
 		of: tourCall{"malformed", 1, 1}, coming: display.Lit("a call breaks"),
@@ -91,7 +92,7 @@ var tourScenes = []tourScene{
 				display.Lit("two calls share index 0"),
 			}
 		},
-		evidence: func(m *Model) { withFindings(m); m.list.Roll(-1) }, // moves to the other call
+		evidence: func(m *Model) { withFindings(m); m.list.Roll(-1) }, // move to the other call
 		summary: func(sceneSubject) summaryText {
 			return summaryText{words: display.Lit("shares index 0: breaks if merged by index"), found: "IDX_REUSED"}
 		},
@@ -237,7 +238,7 @@ var tourScenes = []tourScene{
 	},
 }
 
-// subjectIn returns the call in a view.
+// subjectIn finds the call in a view.
 func (p tourCall) subjectIn(v *providers.View) (a sceneSubject, ok bool) {
 	n := 0
 	for _, x := range v.Exchanges() {
@@ -256,7 +257,7 @@ func (p tourCall) subjectIn(v *providers.View) (a sceneSubject, ok bool) {
 	return a, false
 }
 
-// hasFinding reports whether the call or its turn has a finding of that code.
+// hasFinding reports whether the call or its turn has a finding with the given code.
 func (a sceneSubject) hasFinding(code string) bool { return a.findingWithCode(code) != nil }
 
 func (a sceneSubject) findingWithCode(code string) *stream.Finding {
@@ -280,12 +281,12 @@ func (a sceneSubject) brokenAt() int {
 	return a.call.ArgsLen()
 }
 
-// isSentBackAs reports whether a request sent the call back with that outcome.
+// isSentBackAs reports whether a request sent the call back with the given outcome.
 func (a sceneSubject) isSentBackAs(as string) bool {
 	return slices.ContainsFunc(a.call.SentBack, func(r stream.SentBackCall) bool { return r.Outcome == as })
 }
 
-// sameCalls returns how many finished responses of the scenario made the same call.
+// sameCalls returns the number of finished responses in the scenario that made the same call.
 func sameCalls(a sceneSubject) (n int) {
 	for i := 1; i <= 6; i++ {
 		other, ok := tourCall{"protocols", i, 1}.subjectIn(a.view)

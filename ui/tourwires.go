@@ -9,14 +9,14 @@ import (
 	"toolscope/ui/screen"
 )
 
-// wirePage is the page of the demo with the same call in six protocols, and the frame with which each makes the
-// arguments final.
+// wirePage is the demo's page with the same call in six protocols. It shows the frame with which each
+// protocol makes the arguments final.
 type wirePage struct {
 	screen.Window
 	m    *Model
 	rows []wireRow
 
-	frames []wireLine // below the list
+	frames []wireLine // the rows below the list
 }
 
 // wireLine is a row of a frame's bytes, or its title.
@@ -29,11 +29,11 @@ type wireLine struct {
 type wireRow struct {
 	turn  *stream.Turn
 	call  *stream.Call
-	frame []byte // that makes the arguments final; nil if it has not arrived
+	frame []byte // the frame that makes the arguments final; nil if it has not arrived
 	event stream.Event
 }
 
-// finalMarks are the bytes by which a protocol makes arguments final, and what they say.
+// finalMarks are the bytes with which each protocol makes arguments final, and what these bytes mean.
 var finalMarks = map[string]struct{ bytes, says string }{
 	"anthropic":        {"content_block_stop", "the block stops"},
 	"openai-responses": {"response.output_item.done", "the item, whole"},
@@ -66,7 +66,7 @@ func (w *wirePage) Extend(v *providers.View, width, h int) {
 	w.layOutFrames(width, h-wireHead-w.Height-1)
 }
 
-// sameWires is the number of protocols of the scenario, and wireHead the number of rows above the list.
+// sameWires is the number of protocols in the scenario. wireHead is the number of rows above the list.
 const (
 	sameWires = 6
 	wireHead  = 2
@@ -116,7 +116,8 @@ func (w *wirePage) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// layOutFrames makes the rows below the list: the bytes of the selected frame, then those of the others that fit.
+// layOutFrames makes the rows below the list: the bytes of the selected frame, then the bytes of as many
+// other frames as fit.
 func (w *wirePage) layOutFrames(width, rows int) {
 	w.frames = w.frames[:0]
 	for i := range w.rows {
@@ -162,7 +163,7 @@ func (w *wirePage) drawRow(p *screen.Pen, r wireRow, chosen bool) {
 	p.Fill(g)
 }
 
-// Columns of the page, and the least width for all of them.
+// Widths of the page's columns, and the minimum width for all of them.
 const (
 	wireProtocol = 17
 	wireNumbers  = 17

@@ -13,14 +13,14 @@ import (
 	"toolscope/ui/screen"
 )
 
-// openWait is an open stream of a provider, and the time since its last byte.
+// openWait is an open stream from a provider, and the time since its last byte.
 type openWait struct {
 	turn *stream.Turn // nil before the first byte
 	idle time.Duration
 }
 
-// showsWaiting reports whether the second row says which parties are waited on: while a proxy or a hub is live. Other
-// sources don't tell when a stream ends.
+// showsWaiting reports whether the second row shows the parties that are being waited for. It does so while a
+// proxy or a hub is live. Other sources don't show when a stream ends.
 func (fd *frameDrawer) showsWaiting() bool {
 	return fd.m.showsIdle() && (fd.m.opt.Setup != nil || fd.m.opt.Machines != nil)
 }
@@ -28,11 +28,11 @@ func (fd *frameDrawer) showsWaiting() bool {
 // waitSummary describes the open streams at a moment.
 type waitSummary struct {
 	count   int
-	longest []openWait // the two that are silent for longest
+	longest []openWait // the two streams that have been silent for longest
 }
 
-// waitsKey is what open streams depend on. Looking at thousands of them takes longer than drawing a frame, so they are
-// looked at again after new bytes, or ten times a second.
+// waitsKey has the values that the summary of open streams depends on. Searching thousands of streams takes
+// longer than drawing a frame, so they are searched again only after new bytes, or ten times a second.
 type waitsKey struct {
 	view         *providers.View
 	events, open int
@@ -89,7 +89,7 @@ func (fd *frameDrawer) runningTools() (n int) {
 	return n
 }
 
-// drawWaiting draws the parties that are waited on, and the longest silences.
+// drawWaiting draws the parties that are being waited for, and the longest silences.
 func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
 	waits, tools := fd.openWaits(), fd.runningTools()
 	p.Spaces(screen.Bare, 1)
@@ -134,7 +134,7 @@ func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
 	}
 }
 
-// drawOneWait draws the only open stream: how long it is silent, and what it sent last.
+// drawOneWait draws the only open stream: how long it has been silent, and what it sent last.
 func (fd *frameDrawer) drawOneWait(p *screen.Pen, w openWait) {
 	p.Text(screen.Muted, display.Lit("Waiting on the provider"))
 	if w.idle >= time.Second {
