@@ -325,7 +325,7 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 			}
 			t, c := r.View.Session().Find(stream.Ref{Turn: int32(turn - 1), Call: int32(number)})
 			if t == nil || number > 0 && c == nil {
-				return nil, nil, nil, fmt.Errorf("run %s has no %s\nthe run has %s; calls lists them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
+				return nil, nil, nil, fmt.Errorf("run %s has no %s\nthe run has %s; use calls to list them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
 			}
 			return r, t, c, nil
 		}
@@ -453,7 +453,7 @@ func (r *Run) addTurn(a *answer, t *stream.Turn) {
 	}
 	a.add("turn", "turn %s: %s%s model=%s finish=%s %s%s", quoteName(r.refOf(t, nil)), t.Phase(), ended, quoteName(t.Model), quoteName(present.FinishText(t)), count.Of(len(t.Calls), "call"), r.turnEnd(t))
 	if t.Failure != "" {
-		a.add("error", "error of the provider: %s", quoteStart(t.Failure, len(t.Failure), messageText))
+		a.add("error", "error from the provider: %s", quoteStart(t.Failure, len(t.Failure), messageText))
 	}
 	for i, f := range t.Findings {
 		a.add(fmt.Sprint("turnfinding", i), "%s", r.findingText(f, t, nil))
@@ -470,7 +470,7 @@ func (q *query) showEvidence() (*answer, error) {
 	a := &answer{title: fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), line)}
 	records := r.Records(line, q.numberArg("around", 0))
 	if len(records) == 0 {
-		return nil, fmt.Errorf("no data of a response is known at %s line %d\nuse a line that a proof names", quoteName(baseName(r.Path)), line)
+		return nil, fmt.Errorf("no response data was found at %s line %d\nuse a line that a proof names", quoteName(baseName(r.Path)), line)
 	}
 	for _, rec := range records {
 		a.add(fmt.Sprint(rec.Line), "line %d: %s", rec.Line, quoteStart(rec.Text, len(rec.Text), messageText))
@@ -484,11 +484,11 @@ func (q *query) explainCode() (*answer, error) {
 	for _, d := range providers.Findings() {
 		if d.Code == code {
 			a := &answer{title: d.Code}
-			a.add("severity", "severity %s; by %s, unless the finding names another", d.Severity, d.By)
+			a.add("severity", "severity %s; by %s, unless the finding names another party", d.Severity, d.By)
 			a.add("means", "means: %s", d.Meaning)
 			a.add("do", "do: %s", d.Advice)
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("no code %s\nproblems shows the codes of a run", quoteText(cutText(code, maxName)))
+	return nil, fmt.Errorf("no code %s\nuse problems to list the codes in a run", quoteText(cutText(code, maxName)))
 }

@@ -83,21 +83,21 @@ func (q *query) numberArg(key string, usual int) int {
 }
 
 func allTools() []tool {
-	run := param{name: "run", kind: "string", does: "id of a run; the newest if left out"}
-	after := param{name: "after", kind: "string", does: "key of the last row that you have"}
+	run := param{name: "run", kind: "string", does: "id of a run (default: the newest)"}
+	after := param{name: "after", kind: "string", does: "key of the last row that you have read"}
 	return []tool{
 		{"runs", "List the recorded runs, newest first.", []param{after}, (*query).listRuns},
-		{"problems", "List what went wrong in a run, worst first, with the party at fault and the proof.", []param{run,
-			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the lowest severity; warn if left out"}, after,
+		{"problems", "List the problems in a run, worst first. Each has the party at fault and the proof.", []param{run,
+			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the lowest severity to list (default: warn)"}, after,
 			{name: "wait_s", kind: "integer", max: 20, does: "wait this many seconds for a new problem"}}, (*query).listProblems},
-		{"calls", "List the tool calls of a run.", []param{run, {name: "tool", kind: "string", does: "name of the tool"},
-			{name: "text", kind: "string", does: "text in arguments or result"}, {name: "bad", kind: "boolean", does: "only calls with a problem"}, after}, (*query).listCalls},
-		{"call", "Show one call or turn: its state, times, tool runs, result and findings.", []param{{name: "ref", kind: "string", required: true, does: "RUN#TURN.CALL, RUN#TURN, or the id of a call"},
-			{name: "part", kind: "string", values: []string{"summary", "arguments", "result", "request", "bill"}, does: "what to show"},
-			{name: "offset", kind: "integer", max: 1 << 30, does: "first byte of the part"}, {name: "bytes", kind: "integer", max: 3000, does: "how many bytes of the part"}}, (*query).showCall},
+		{"calls", "List the tool calls in a run.", []param{run, {name: "tool", kind: "string", does: "name of the tool"},
+			{name: "text", kind: "string", does: "text in the arguments or the result"}, {name: "bad", kind: "boolean", does: "only calls with a problem"}, after}, (*query).listCalls},
+		{"call", "Show one call with its state, times, tool runs, result and findings, or show one turn.", []param{{name: "ref", kind: "string", required: true, does: "RUN#TURN.CALL, RUN#TURN, or the id of a call"},
+			{name: "part", kind: "string", values: []string{"summary", "arguments", "result", "request", "bill"}, does: "the part to show"},
+			{name: "offset", kind: "integer", max: 1 << 30, does: "first byte of the part to show"}, {name: "bytes", kind: "integer", max: 3000, does: "how many bytes of the part to show"}}, (*query).showCall},
 		{"evidence", "Show the recorded data at a line that a proof names.", []param{{name: "run", kind: "string", required: true, does: "id of a run"},
-			{name: "line", kind: "integer", required: true, max: 1 << 30, does: "line of the file"}, {name: "around", kind: "integer", max: 5, does: "how many lines before and after"}}, (*query).showEvidence},
-		{"explain", "Explain the code of a finding.", []param{{name: "code", kind: "string", required: true, does: "code, e.g. ARGS_BROKEN"}}, (*query).explainCode},
+			{name: "line", kind: "integer", required: true, max: 1 << 30, does: "line of the file"}, {name: "around", kind: "integer", max: 5, does: "how many lines to show before and after it"}}, (*query).showEvidence},
+		{"explain", "Explain what the code of a finding means.", []param{{name: "code", kind: "string", required: true, does: "code, e.g. ARGS_BROKEN"}}, (*query).explainCode},
 	}
 }
 
@@ -169,16 +169,16 @@ func (t *tool) checkArgs(args map[string]string) error {
 		case p.values != nil && !slices.Contains(p.values, value):
 			return usageErrorf("%s: unknown %s %s\nuse one of %s", t.name, p.name, quoteText(cutText(value, maxName)), strings.Join(p.values, ", "))
 		case p.kind == "boolean" && value != "true" && value != "false":
-			return usageErrorf("%s: %s is true or false", t.name, p.name)
+			return usageErrorf("%s: %s must be true or false", t.name, p.name)
 		case p.kind == "integer":
 			if n, err := strconv.Atoi(value); err != nil || n < 0 || n > p.max {
-				return usageErrorf("%s: %s is a number from 0 to %d", t.name, p.name, p.max)
+				return usageErrorf("%s: %s must be a number from 0 to %d", t.name, p.name, p.max)
 			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(known, key) {
-			return usageErrorf("%s: unknown argument %s\nthe tool knows %s", t.name, quoteText(cutText(key, maxName)), strings.Join(known, ", "))
+			return usageErrorf("%s: unknown argument %s\nuse one of %s", t.name, quoteText(cutText(key, maxName)), strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -197,7 +197,7 @@ func (q *query) open(id string) (*Run, error) {
 		return nil, errors.New("can't list the runs: " + quoteText(err.Error()))
 	}
 	if len(all) == 0 {
-		return nil, errors.New("no runs of this folder are recorded\nthe user may start the agent with: toolscope run -- AGENT\nthe user may add a file, or --all, to toolscope ask")
+		return nil, errors.New("no runs are recorded for this folder\nthe user can start the agent with: toolscope run -- AGENT\nthe user can add a file, or --all, to toolscope ask")
 	}
 	i := 0
 	if id != "" {

@@ -24,25 +24,29 @@ import (
 	"toolscope/ui/ask"
 )
 
-const askHelp = `ask is a read-only MCP server on standard input and output. An agent asks the server what
-went wrong with the agent's own tool calls. On a terminal, ask prints how to add the
-server to each client. With a TOOL, ask prints one answer:
+const askHelp = `ask runs a read-only MCP server on standard input and output. An agent can ask the server
+what went wrong with the agent's own tool calls. On a terminal, ask prints how to add the
+server to each client. With a TOOL, ask prints one answer and ends. These are the tools,
+with their keys:
 
-  runs       the recorded runs, newest first
-  problems   what went wrong, worst first: run, severity, after, wait_s
-  calls      the calls of a run: run, tool, text, bad, after
+  runs       the recorded runs, newest first: after
+  problems   the problems in a run, worst first: run, severity, after, wait_s
+  calls      the calls in a run: run, tool, text, bad, after
   call       one call or turn: ref, part, offset, bytes
   evidence   the recorded data at a line that a proof names: run, line, around
-  explain    the code of a finding: code
+  explain    what the code of a finding means: code
 
-A ref is RUN#TURN.CALL, RUN#TURN, or the id of a call. Without a run, ask uses the
-newest. An answer has at most 4,000 bytes. Captured text is in quotes, and secrets are
-replaced. The text of answers may change: programs use 'print --format jsonl'.
+A ref is RUN#TURN.CALL, RUN#TURN, or the id of a call. Without a run, ask uses
+the newest run. An answer has at most 4,000 bytes. Captured text is in quotation marks,
+and secrets are replaced. The wording of answers may change: in programs, use
+'print --format jsonl' instead.
 
-Without a SOURCE, ask knows only the captures in toolscope's own folder that name the
-current folder, or one below it. With --all, ask knows all captures in that folder.
+Without a SOURCE, ask searches only some of the captures in toolscope's folder: those
+that were started in the current folder or below it. With --all, ask searches all
+captures in toolscope's folder.
 
-Quotes lower the risk that an agent follows captured text. The risk remains.`
+Quotation marks lower the risk that an agent follows instructions in captured text. They
+don't remove the risk.`
 
 func (a *app) askCommand() *cobra.Command {
 	all := false
@@ -108,9 +112,9 @@ func (a *app) printAskSetup(sources []string) error {
 	l.printLine("  Claude Code  claude mcp add toolscope -- %s", line)
 	l.printLine("  Codex        codex mcp add toolscope -- %s", line)
 	l.printLine("  Gemini CLI   gemini mcp add toolscope %s", line)
-	l.printLine("  opencode     in opencode.json:")
+	l.printLine("  opencode     add to opencode.json:")
 	l.printLine(`    {"mcp": {"toolscope": {"type": "local", "command": %s}}}`, list)
-	l.printLine("  others       in their list of servers:")
+	l.printLine("  others       add to the list of servers:")
 	l.printLine(`    {"mcpServers": {"toolscope": {"command": "toolscope", "args": %s}}}`, rest)
 	l.printLine("")
 	l.printLine("'toolscope ask problems' prints an answer here; 'toolscope help ask' lists the tools.")

@@ -48,7 +48,7 @@ func explainCode(l lineWriter, code string) error {
 	d := all[i]
 	l.printLine("%s", d.Code)
 	l.writeWrapped("  severity  ", d.Severity.String()+textIf(d.SeverityNote != "", "; "+d.SeverityNote))
-	l.printLine("  by        %s, unless the finding names another", d.By)
+	l.printLine("  by        %s, unless the finding names another party", d.By)
 	l.writeWrapped("  means     ", d.Meaning)
 	l.writeWrapped("  do        ", d.Advice)
 	for _, k := range replay.Kinds {

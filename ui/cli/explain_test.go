@@ -45,7 +45,7 @@ func TestExplain(t *testing.T) {
 		if d.SeverityNote != "" {
 			severity += "; " + d.SeverityNote
 		}
-		want := d.Code + " severity " + severity + " by " + d.By.String() + ", unless the finding names another means " + d.Meaning + " do " + d.Advice
+		want := d.Code + " severity " + severity + " by " + d.By.String() + ", unless the finding names another party means " + d.Meaning + " do " + d.Advice
 		if !strings.HasPrefix(flat, want) {
 			t.Errorf("%s\nwant %s", flat, want)
 		}

@@ -25,8 +25,8 @@ import (
 func (a *app) helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		a.helpTopic("screen", "How to read the screen", documentOf("screen")),
-		a.helpTopic("keys", "Keys of the screen", keysHelp),
-		a.helpTopic("changes", "Differences on the screen, for users of older versions", documentOf("changes")),
+		a.helpTopic("keys", "Keys on the screen", keysHelp),
+		a.helpTopic("changes", "Changes on the screen, for users of older versions", documentOf("changes")),
 		a.helpTopic("filter", "Filter syntax", filterHelp, "filters"),
 		a.helpTopic("findings", "Every finding and its usual cause", findingsHelp),
 		a.helpTopic("losses", "Losses that replay reports, by severity", lossesHelp),
@@ -34,7 +34,7 @@ func (a *app) helpTopics() []*cobra.Command {
 		a.helpTopic("providers", "Providers for connect and proxy", providersHelp, "hosts"),
 		a.helpTopic("protocols", "Protocols that toolscope reads (--protocol)", protocolsHelp, "dialects"),
 		a.helpTopic("formats", "Input formats (--from)", formatsHelp),
-		a.helpTopic("targets", "Targets of replay --to, and their rules", targetsHelp),
+		a.helpTopic("targets", "Targets for replay --to, and their rules", targetsHelp),
 		a.helpTopic("policies", "How clients send calls back (replay --policy)", policiesHelp),
 		a.helpTopic("prices", "Cost of turns, and your own price list", pricesHelp),
 		a.helpTopic("themes", "Themes (--theme)", themesHelp),
@@ -78,7 +78,7 @@ func protocolsHelp(l lineWriter) {
 func formatsHelp(l lineWriter) {
 	l.writeDocument("formats")
 	l.printLine("")
-	l.writeWrapped("", "toolscope opens its own captures, saved bodies and the output of curl -i and -v. It also opens these formats. It detects the format from the first bytes. --from NAME overrides the detected format; --from body reads the input as one response.")
+	l.writeWrapped("", "toolscope opens its own captures, saved bodies and the output of curl -i and -v. It also opens the formats below. It detects the format from the first bytes. --from NAME overrides the detected format, and --from body reads the input as one response.")
 	l.printLine("")
 	for _, f := range formats.All {
 		l.writeWrapped(fmt.Sprintf("  %-20s ", strings.ReplaceAll(f.Name, " ", "-")), f.Title)
@@ -89,7 +89,7 @@ func formatsHelp(l lineWriter) {
 func formatName(f capture.Format) string { return strings.ReplaceAll(f.Name, " ", "-") }
 
 func providersHelp(l lineWriter) {
-	l.writeWrapped("", "Providers for connect and proxy. toolscope uses the first key that it finds in the environment; a host on this machine needs no key. --base-url, or the variable, sets another address.")
+	l.writeWrapped("", "These are the providers for connect and proxy. toolscope uses the first key that it finds in the environment. A host on this machine needs no key. To set another address, use --base-url or the provider's variable.")
 	for i := range host.All {
 		h := &host.All[i]
 		l.printLine("")
@@ -107,9 +107,9 @@ func providersHelp(l lineWriter) {
 }
 
 func clientsHelp(l lineWriter) {
-	l.writeWrapped("", "How to point each client at the proxy. URL is the address of the proxy, e.g. http://127.0.0.1:8080. The path after URL can include the version, e.g. /v1, or leave it out.")
+	l.writeWrapped("", "How to point each client at the proxy. URL is the address of the proxy, e.g. http://127.0.0.1:8080. A version in the path after URL, e.g. /v1, is optional.")
 	l.printLine("")
-	l.writeWrapped("", "'toolscope run -- CLIENT …' does this for you where a variable or a flag is enough. 'toolscope proxy --print-env' prints these steps with the proxy's address.")
+	l.writeWrapped("", "If a variable or a flag is enough, 'toolscope run -- CLIENT …' does this for you. 'toolscope proxy --print-env' prints these steps with the proxy's address.")
 	for _, p := range client.ProxySetups {
 		l.printLine("")
 		l.printLine("  %s", strings.TrimSpace(p.Title+" "+p.Version))
@@ -146,7 +146,7 @@ func pointHelp(l lineWriter, p client.ProxySetup) {
 
 func keysHelp(l lineWriter) {
 	c, _ := readConfiguration(new(cobra.Command)) // a file that can't be read changes no keys
-	l.printLine("Keys of the screen%s:", textIf(len(c.keys) > 0, ", with the changes in your configuration file"))
+	l.printLine("Keys on the screen%s:", textIf(len(c.keys) > 0, ", with the changes in your configuration file"))
 	group := ""
 	for _, k := range ui.Keys(c.keys) {
 		if k.Group != group {
@@ -162,14 +162,16 @@ func keysHelp(l lineWriter) {
 	}
 }
 
-const pricesPage = `The cost of a turn is the cost that the provider reports. Without one, toolscope
-multiplies the tokens by the prices of a built-in, dated table. ~ marks a cost
-that is approximate or not final: for example, because the price is older than
-60 days. If a model is not in the table, its cost is unknown, not zero.
+const pricesPage = `The cost of a turn is the cost that the provider reports. If the provider reports
+no cost, toolscope multiplies the token counts by the prices in a built-in table
+that has a date. ~ marks a cost that is approximate or not final, for example
+because the price is older than 60 days. If a model is not in the table, its cost
+is unknown, not zero.
 
-Your own prices override the built-in ones. toolscope reads them from --prices
-FILE, or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
-configuration folder. The prices are in US dollars per million tokens:
+Your own prices override the built-in prices. toolscope reads them from --prices
+FILE; otherwise from the file that $TOOLSCOPE_PRICES names; otherwise from
+toolscope/prices.json in the configuration folder. The prices are in US dollars
+per million tokens:
 
   [
   {"provider":"openai","id":"gpt-x","input":2.5,"output":10,
@@ -178,27 +180,28 @@ configuration folder. The prices are in US dollars per million tokens:
    "as_of":"2026-08-21"}
   ]
 
-  provider, id              the seller, by its name in the built-in table or its
-                            host; the model
-  input, output, as_of      required: the prices, and the day of the prices
+  provider, id              the seller's name in the built-in table, or its host
+                            name; the id of the model
+  input, output, as_of      required: the prices, and the day on which they are
+                            valid
   cache_read, cache_write,
-  cache_write_hour          tokens read from and written to the cache
+  cache_write_hour          tokens that are read from or written to the cache
   audio_input, audio_output,
-  audio_cache_read          tokens of audio
-  web_searches              a thousand web searches of the provider
+  audio_cache_read          audio tokens
+  web_searches              a thousand web searches by the provider
   tiers                     [{"over":200000,"input":5},
                              {"service":"fast","input":30}]: other prices for
-                            all tokens of a request with more input, or with
-                            a service tier
+                            all tokens in a request that has more input, or
+                            uses a service tier
   since                     [{"day":"2026-09-01","input":3,"output":12}]:
-                            prices from a day on
-  names                     ["gpt-x-fast","gpt-y*"]: other names of the model;
-                            * matches a date, a version, -latest
+                            prices from that day on
+  names                     ["gpt-x-fast","gpt-y*"]: other names for the model;
+                            * matches a date, a version or -latest
   doubt                     why the price is uncertain
 
 toolscope also reads these price lists unchanged: LiteLLM's
 model_prices_and_context_window.json, genai-prices' data.json and models.dev's
-api.json. The date of their prices is the day on which the file was written.`
+api.json. toolscope dates their prices by the day on which the file was written.`
 
 func pricesHelp(l lineWriter) {
 	for line := range strings.SplitSeq(pricesPage, "\n") {
@@ -207,7 +210,7 @@ func pricesHelp(l lineWriter) {
 }
 
 func themesHelp(l lineWriter) {
-	l.writeWrapped("", "Themes: auto, which fits the background of the terminal, or one of these. --theme FILE.toml uses your own theme, and so does the name of a file in the folder themes next to the configuration file. 'toolscope config theme NAME' prints a theme to start from.")
+	l.writeWrapped("", "auto selects a theme that fits the terminal's background. You can also name one of the themes below. --theme FILE.toml uses your own theme. If the file is in the folder themes next to the configuration file, its name is enough. 'toolscope config theme NAME' prints a theme to start from.")
 	l.printLine("")
 	for _, name := range themeNames() {
 		l.printLine("  %s", name)
@@ -215,7 +218,7 @@ func themesHelp(l lineWriter) {
 }
 
 func targetsHelp(l lineWriter) {
-	l.writeWrapped("", "Targets of replay --to: where the history goes, and the rules that the provider applies. all means every target.")
+	l.writeWrapped("", "These are the targets for replay --to. A target is where the history goes, with the rules that the provider applies. all means every target.")
 	for _, t := range providers.Targets() {
 		l.printLine("")
 		l.printLine("  %-18s %s", t.Name, t.Title)
@@ -274,14 +277,14 @@ func sizeRule(least, most int, class string) string {
 }
 
 func policiesHelp(l lineWriter) {
-	l.writeWrapped("", "Policies of replay --policy: how clients send back arguments that are not one JSON object. all, behaviours and clients each select several policies. Behaviours are named after what they do, and apply to every target:")
+	l.writeWrapped("", "A policy for replay --policy is how a client sends back arguments that are not one JSON object. The names all, behaviours and clients each select several policies. Behaviours are named after what they do, and apply to every target:")
 	for _, p := range replay.Behaviours {
 		l.printLine("")
 		l.writeWrapped(fmt.Sprintf("  %-15s", p.Name), p.Description)
 		l.writeWrapped(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.printLine("")
-	l.writeWrapped("", "The other policies are those of clients. What a client sends may depend on the provider of the call and on the target. \"ran\" means that the client was run and observed. Ids and names are sent unchanged, unless the description says otherwise. This was run with the libraries in JavaScript, and is assumed for the other clients.")
+	l.writeWrapped("", "The other policies are named after clients. What a client sends may depend on the target, and on the provider that made the call. \"ran\" means that the client was run and observed. Ids and names are sent unchanged, unless the description says otherwise. This was observed with the JavaScript libraries, and is assumed for the other clients.")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.printLine("")
@@ -304,7 +307,7 @@ func clientWords(p *replay.Policy) string {
 }
 
 func findingsHelp(l lineWriter) {
-	l.writeWrapped("", "Every finding with its severities, its usual cause and its meaning. A loss becomes a finding when a later request shows it. 'toolscope explain CODE' has the details.")
+	l.writeWrapped("", "This page lists every finding with its severities, its usual cause and its meaning. A loss becomes a finding when a later request shows it. 'toolscope explain CODE' has the details.")
 	for _, d := range byCode(providers.Findings()) {
 		l.printLine("")
 		l.printLine("  %-26s %-18s %s", d.Code, severitiesOf(d), d.By)
@@ -313,7 +316,7 @@ func findingsHelp(l lineWriter) {
 }
 
 func lossesHelp(l lineWriter) {
-	l.writeWrapped("", "Losses: what is missing or changed when a call is sent back. 'replay --fail-on-loss SEVERITY' fails on losses of this severity or worse.")
+	l.writeWrapped("", "A loss is something that is missing or changed when a call is sent back. 'replay --fail-on-loss SEVERITY' fails on losses of this severity or worse.")
 	for _, severity := range slices.Backward(replay.Severities) {
 		l.printLine("")
 		l.printLine("%s", severity)
