@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"toolscope/ui/screen"
 )
@@ -123,12 +124,14 @@ func TestPaneKeys(t *testing.T) {
 // TestUnknownKey: a key that does nothing says so, for a while, and where it does something; a question keeps its
 // answers in view.
 func TestUnknownKey(t *testing.T) {
-	s := agent(t, 80, 24).press("K").shows("K does nothing here · ? keys · : commands")
-	s.press("j").hides("does nothing").press("K")
-	s.send(s.cmd())
-	s.hides("does nothing")
-	s.press("1").shows("? keys")
-	s.press("1-2").press("[").hides("does nothing")
-	s.resize(40, 10).press("K").shows("K does nothing here · ? keys")
-	checkFrame(t, s)
+	synctest.Test(t, func(t *testing.T) { // the notice goes after a while, which costs no time here
+		s := agent(t, 80, 24).press("K").shows("K does nothing here · ? keys · : commands")
+		s.press("j").hides("does nothing").press("K")
+		s.send(s.cmd())
+		s.hides("does nothing")
+		s.press("1").shows("? keys")
+		s.press("1-2").press("[").hides("does nothing")
+		s.resize(40, 10).press("K").shows("K does nothing here · ? keys")
+		checkFrame(t, s)
+	})
 }
