@@ -15,8 +15,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// tags matches redaction placeholders. Each capture makes its own, so two placeholders of one kind are
-// treated as equal.
+// tags matches redaction placeholders. Each capture has its own digests, so two placeholders of the same kind
+// are treated as equal.
 var tags = regexp.MustCompile(`\[redacted:([^:\]\s]+):[0-9a-f]{4}\]`)
 
 func withoutTags(text []byte) []byte {
@@ -26,14 +26,14 @@ func withoutTags(text []byte) []byte {
 	return tags.ReplaceAll(text, []byte("[redacted:$1]"))
 }
 
-// sameArgs reports whether two arguments are the same value. Missing arguments equal an empty object.
+// sameArgs reports whether two arguments have the same value. Missing arguments equal an empty object.
 func sameArgs(a, b []byte) bool {
 	a, b = withoutTags(bytes.TrimSpace(a)), withoutTags(bytes.TrimSpace(b))
 	return json.Same(orEmpty(a), orEmpty(b)) || maybeSame(a, b)
 }
 
-// maybeSame reports whether two values may be the same apart from redaction: one capture may recognise a
-// secret that another doesn't.
+// maybeSame reports whether two values may be the same apart from redaction. One capture may redact a secret
+// that another capture contains.
 func maybeSame(a, b json.Value) bool {
 	switch {
 	case !bytes.Contains(a, []byte("[redacted:")) && !bytes.Contains(b, []byte("[redacted:")):
@@ -53,7 +53,7 @@ func maybeSame(a, b json.Value) bool {
 
 var anyTag = regexp.MustCompile(`\[redacted:[^\]]*\]`)
 
-// matchesTagged reports whether text equals tagged with other text in place of its placeholders.
+// matchesTagged reports whether text equals tagged if the placeholders in tagged stand for any text.
 func matchesTagged(text, tagged []byte) bool {
 	parts := anyTag.Split(string(tagged), -1)
 	rest, is := strings.CutPrefix(string(text), parts[0])
@@ -74,8 +74,8 @@ func orEmpty(v []byte) []byte {
 	return v
 }
 
-// writtenArgs returns the arguments that a model wrote, as far as its tool gets them. For a shell that is
-// the command; the model's description of it stays with the client.
+// writtenArgs returns the arguments that a model wrote, as far as its tool receives them. For a shell, that
+// is the command. The model's description of the command stays in the client.
 func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	if !a.Shell() {
 		return of.Args
@@ -83,8 +83,8 @@ func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(json.Value(of.Args).Get("command")), "null")), []byte("}"))
 }
 
-// prefixLen reports whether got is a JSON string that contains the beginning of wrote, but not all of it,
-// and how many bytes.
+// prefixLen reports whether got is a JSON string with only the beginning of wrote. size is the number of
+// bytes in that beginning.
 func prefixLen(wrote []byte, got json.Value) (size int, ok bool) {
 	if !got.IsString() {
 		return 0, false
@@ -96,24 +96,24 @@ func prefixLen(wrote []byte, got json.Value) (size int, ok bool) {
 	return len(text), true
 }
 
-// ResultRelation is how the result that the model got relates to what the tool returned.
+// ResultRelation is the relation between the result that a tool returned and the result that the model got.
 type ResultRelation string
 
 // The values of ResultRelation.
 const (
 	Unknown ResultRelation = ""
 	Same    ResultRelation = "same"
-	Wrapped ResultRelation = "wrapped" // all of it, in a text of the client
-	Cut     ResultRelation = "cut"     // less
-	Half    ResultRelation = "half"    // the text or the structured content, which differ
+	Wrapped ResultRelation = "wrapped" // the complete result, in a text of the client
+	Cut     ResultRelation = "cut"     // only some of the result
+	Half    ResultRelation = "half"    // either the text or the structured content, which differ
 	Altered ResultRelation = "altered"
 	None    ResultRelation = "none"
 )
 
-// sampleBytes is the length of a sample that is searched for.
+// sampleBytes is the length of the samples that are searched for.
 const sampleBytes = 48
 
-// compareResult compares what a tool returned with the result that the model got.
+// compareResult compares the result that a tool returned with the result that the model got.
 func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	text, shape := withoutTags(bytes.TrimSpace([]byte(r.Text))), withoutTags(bytes.TrimSpace(r.Structured))
 	got = withoutTags(bytes.TrimSpace(got))
@@ -147,15 +147,15 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	case len(got) < size && (bytes.Contains(text, got) || bytes.Contains(shape, got) || hasSome(said, text) || hasSome(said, stringsIn(shape)) || hasSome(said, shape)):
 		return Cut
 	case len(got) < size/4 && size > 4<<10:
-		return Cut // a text about where the rest is
+		return Cut // probably a text that says where the rest is
 	case !isText && !isShape || media+r.Media > 0:
 		return Unknown
 	}
 	return Altered
 }
 
-// containsText reports whether a text contains another, as it is or escaped for JSON, ignoring white
-// space.
+// containsText reports whether a text contains another text, either unchanged or escaped for JSON. It ignores
+// white space.
 func containsText(in, text []byte) bool {
 	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true
@@ -164,7 +164,7 @@ func containsText(in, text []byte) bool {
 	return len(squeezed) >= 8 && bytes.Contains(withoutSpaces(in), squeezed)
 }
 
-// escapeJSON returns a text as it is written in a JSON string.
+// escapeJSON returns a text in the form that it has within a JSON string.
 func escapeJSON(text []byte) []byte {
 	quoted := json.AppendQuoted(nil, text)
 	return quoted[1 : len(quoted)-1]
@@ -172,10 +172,10 @@ func escapeJSON(text []byte) []byte {
 
 func withoutSpaces(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
 
-// saysSame reports whether two texts are the same, or the same value.
+// saysSame reports whether two texts are equal, or have the same value.
 func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || json.Same(a, b) }
 
-// containsAll reports whether a text contains every string and number of a value: a client may write the
+// containsAll reports whether a text contains every string and number of a value. A client may write the
 // value in another form.
 func containsAll(text []byte, value json.Value) bool {
 	n, all := 0, true
@@ -186,7 +186,7 @@ func containsAll(text []byte, value json.Value) bool {
 	return n > 1 && all && len(value) > sampleBytes
 }
 
-// hasSome reports whether one text contains a sample of another: its beginning, its middle or its end.
+// hasSome reports whether one text contains a sample of another text: its beginning, middle or end.
 func hasSome(in, of []byte) bool {
 	if len(of) == 0 {
 		return false
@@ -218,7 +218,7 @@ func stringsIn(v json.Value) (text []byte) {
 	return bytes.TrimSuffix(text, []byte("\n"))
 }
 
-// eachScalar calls do for every value in a value that contains no other.
+// eachScalar calls do for every nested value that is not an object or array.
 func eachScalar(v json.Value, do func(json.Value)) {
 	s := v.Scan()
 	switch v.Kind() {
@@ -237,10 +237,10 @@ func eachScalar(v json.Value, do func(json.Value)) {
 	}
 }
 
-// maxDeclared is how many tool names are remembered.
+// maxDeclared is the maximum number of kept tool names.
 const maxDeclared = 4096
 
-// A declaration is the name of a tool that models got in a run.
+// A declaration is the name of a tool that models were offered in a run.
 type declaration struct{ run, name string }
 
 func (m *Matcher) declare(d declaration) {
@@ -249,16 +249,16 @@ func (m *Matcher) declare(d declaration) {
 	}
 }
 
-// A driftedTool is a tool whose schema, as the model got it, differs from the one that its server
+// A driftedTool is a tool whose schema in a request to the model differs from the schema that its server
 // published.
 type driftedTool struct {
 	run, server, tool, where string
 	by                       *stream.Diagnosis
 }
 
-// AddDeclared reads the tools that a model got in a run. It reports those whose schema differs from the one
-// that their server published, once each, with the party at fault. Tools of one server that drift in the
-// same way share one finding.
+// AddDeclared reads the tools that a model was offered in a run. It reports each tool once whose schema
+// differs from the schema that its server published, with the party at fault. Tools of one server that drift
+// in the same way share one finding.
 func (m *Matcher) AddDeclared(run string, tools []protocol.Tool) (found []stream.Finding) {
 	var alike [][]driftedTool
 	for _, t := range tools {
@@ -308,10 +308,10 @@ func driftFinding(list []driftedTool) stream.Finding {
 		stream.Fact(d.tool), d.server, where, stream.Own(why), more)
 }
 
-// maxNamed is how many tools a finding names after the first.
+// maxNamed is the maximum number of tools that a finding names after the first one.
 const maxNamed = 5
 
-// drift compares the schema of a tool that a model got with the one that its server published.
+// drift compares the schema of a tool in a request with the schema that its server published.
 func (m *Matcher) drift(run, name string, schema json.Value) (d driftedTool, drifts bool) {
 	var of *mcp.Server
 	var tool *mcp.Tool
@@ -336,7 +336,7 @@ func (m *Matcher) drift(run, name string, schema json.Value) (d driftedTool, dri
 	switch {
 	case slices.ContainsFunc(of.FormerTools, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
-			return d, false // an old list, and the server announced no change
+			return d, false // an old list, but the server announced no change
 		}
 		d.by = driftOfServer
 	default:
@@ -350,15 +350,15 @@ func (m *Matcher) drift(run, name string, schema json.Value) (d driftedTool, dri
 	return d, true
 }
 
-// Diagnoses of drift: the server's fault; a difference in annotations only.
+// Diagnoses for drift that the server caused, and for drift in annotations only.
 var (
 	driftOfServer = schemaDrift.WithCause(stream.Server)
 	driftOfWords  = schemaDrift.WithSeverity(stream.Info)
 )
 
-// allowsMore reports whether the schema that a model got allows arguments that the published one doesn't,
-// and where. It ignores annotations, and a ban on additional properties that the published schema doesn't
-// have. With names set, the keys are names chosen by the schema's author.
+// allowsMore reports whether the schema in a request allows arguments that the published schema forbids, and
+// where. It ignores annotations. It also ignores a ban on additional properties if the published schema
+// doesn't have this ban. If names is set, the keys are names chosen by the schema's author.
 func allowsMore(told, given json.Value, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':
@@ -384,7 +384,7 @@ func allowsMore(told, given json.Value, names bool) (where string, widens bool) 
 	return "", told == nil || given == nil || !json.Same(told, given)
 }
 
-// Keywords of a schema that allow and forbid nothing, and those whose keys are names chosen by its
+// Keywords that neither allow nor forbid anything, and keywords whose keys are names chosen by the schema's
 // author.
 var (
 	annotations = []string{"$schema", "$comment", "default", "description", "examples", "title"}

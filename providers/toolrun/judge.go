@@ -34,7 +34,7 @@ func (m *Matcher) matchRun(a *ToolRequest) {
 		return
 	}
 	equals := len(free)
-	for _, of := range taken { // the request may be theirs if their requests may be this call's
+	for _, of := range taken { // the request may belong to these calls if their requests may belong to this call
 		if of.Ref.Turn == free[0].Ref.Turn || of.asks[0].EqualCalls > 1 {
 			equals++
 		}
@@ -47,7 +47,7 @@ func (of *Call) settledOr(a *ToolRequest) bool {
 	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == json.SyntaxObject || of.syntax == json.SyntaxEmpty) && sameArgs(of.writtenArgs(a), a.Request.Args)
 }
 
-// findByID finds the call for a request that names the id of a call: the latest call with that id.
+// findByID finds the call for a request that contains a call's id. It is the latest call with that id.
 func (m *Matcher) findByID(a *ToolRequest) {
 	for _, of := range slices.Backward(m.calls) {
 		if of.ID == a.Request.CallID && of.Run == a.Server.Run {
@@ -57,8 +57,8 @@ func (m *Matcher) findByID(a *ToolRequest) {
 	}
 }
 
-// within returns the calls that a request may belong to by their times: they had begun, and the model had
-// not got a result. They are in the order in which they were opened.
+// within returns the calls that a request may belong to by its time: the calls that had begun, and whose
+// result the model had not yet got. The calls are in the order in which they were opened.
 func (m *Matcher) within(a *ToolRequest) (all []*Call) {
 	for _, of := range m.calls {
 		if m.inWindow(of, a) {
@@ -81,7 +81,7 @@ func (m *Matcher) inWindow(of *Call, a *ToolRequest) bool {
 	return began <= a.AskedAt+m.skew(of, a) && !late
 }
 
-// skew returns how far the clocks of a call and of a request may differ.
+// skew returns the maximum difference between the clocks of a call and of a request.
 func (m *Matcher) skew(of *Call, a *ToolRequest) (d time.Duration) {
 	if m.source.ClocksApart(of.Exchange, a.Exchange) {
 		return skew
@@ -89,7 +89,7 @@ func (m *Matcher) skew(of *Call, a *ToolRequest) (d time.Duration) {
 	return 0
 }
 
-// isOf reports whether the name of a call means the requested tool, and no other tool more surely.
+// isOf reports whether the name of a call means the requested tool, and no other tool with more certainty.
 func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 	sure := nameMatch(of.Name, a.Server, a.Tool)
 	if sure == noName {
@@ -113,7 +113,7 @@ func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 	})
 }
 
-// tryAgain looks again for requests of a call, because more is known about it now.
+// tryAgain searches again for requests that belong to a call, because more facts about the call are known.
 func (m *Matcher) tryAgain(of *Call) {
 	for _, a := range m.asks {
 		switch {
@@ -128,8 +128,9 @@ func (m *Matcher) tryAgain(of *Call) {
 	}
 }
 
-// resolve matches a call for which no more facts come to one of the remaining requests: by equal
-// arguments, or by the name alone if just one request is possible and that can't belong to another call.
+// resolve matches a call to one of the remaining requests, once no more facts about the call can come. The
+// match is by equal arguments. It is by the name alone if only one request is possible, and that request
+// can't belong to another call.
 func (m *Matcher) resolve(of *Call) {
 	if len(of.asks) > 0 || of.Name == "" || of.unseen {
 		return
@@ -163,7 +164,7 @@ func (m *Matcher) resolve(of *Call) {
 	}
 }
 
-// rivals returns how many other calls a request may belong to.
+// rivals returns the number of other calls that a request may belong to.
 func (m *Matcher) rivals(of *Call, a *ToolRequest) (n int) {
 	for _, other := range m.calls {
 		if other != of && len(other.asks) == 0 && m.inWindow(other, a) && m.isOf(other, a) {
@@ -184,12 +185,12 @@ func (m *Matcher) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals in
 		m.ranTwice(of, a, before)
 	}
 	m.ranBefore(of, a)
-	if m.judge(of); of.result != nil { // the request came after the result, at least in the captures
+	if m.judge(of); of.result != nil { // at least in the captures, the request came after the result
 		m.compare(of, a, of.resultEvent, *of.result)
 	}
 }
 
-// Explain says how the request was matched to its call.
+// Explain describes how the request was matched to its call.
 func (a *ToolRequest) Explain() string {
 	switch {
 	case a.Basis == stream.ByID:
@@ -202,7 +203,7 @@ func (a *ToolRequest) Explain() string {
 	return "by its arguments"
 }
 
-// mayBeServed reports whether a call may be for some server's tool.
+// mayBeServed reports whether a call may be for a tool of some server.
 func (m *Matcher) mayBeServed(of *Call) bool {
 	for _, s := range m.log.Servers {
 		for _, t := range s.Tools {
@@ -214,7 +215,8 @@ func (m *Matcher) mayBeServed(of *Call) bool {
 	return false
 }
 
-// offered returns the server that a call names, and its tool, if the server exists at that time.
+// offered returns the server and the tool that a call's name means, if the server exists at the time of the
+// call.
 func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range m.log.Servers {
 		for _, t := range s.Tools {
@@ -226,8 +228,8 @@ func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
 	return nil, ""
 }
 
-// found reports a finding about a call and the request to its tool, once. It returns the finding with its
-// event.
+// found reports a finding about a call and the request to its tool, once. It returns the finding with the
+// event that shows it.
 func (m *Matcher) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding {
 	seen := &of.finding
 	request, at := -1, of.givenAt
@@ -241,7 +243,7 @@ func (m *Matcher) found(of *Call, a *ToolRequest, f stream.Finding) stream.Findi
 		*seen = map[*stream.Diagnosis]bool{}
 	}
 	(*seen)[f.Diagnosis] = true
-	if a != nil { // the finding is known once all its facts are
+	if a != nil { // the finding is known only when all its facts are known
 		at = max(at, of.SealedAt, of.ClosedAt, of.givenAt)
 	}
 	f.Event = m.source.AddToolRun(Match{Call: of.Ref, At: at, Text: f.Code, ToolExecution: stream.ToolExecution{Request: request, Finding: f}})
@@ -251,8 +253,8 @@ func (m *Matcher) found(of *Call, a *ToolRequest, f stream.Finding) stream.Findi
 	return f
 }
 
-// isCertain reports whether a finding about the call may be based on the request. A match by name alone
-// is not enough, nor is one of several equal calls.
+// isCertain reports whether findings about the call may be based on the request. They may not be based on a
+// match by name alone, or on a match with one of several equal calls.
 func (a *ToolRequest) isCertain() bool {
 	return a.Basis == stream.ByID || a.Basis == stream.ByArgs && a.EqualCalls == 1
 }
@@ -272,7 +274,7 @@ func (m *Matcher) judge(of *Call) {
 	}
 }
 
-// judgeArgs compares the arguments.
+// judgeArgs compares the arguments of a call with the arguments of a request.
 func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	if of.freeform || a.ArgsSize != len(a.Request.Args) || of.Args == nil && of.Size > 0 || a.Args != "" {
 		return
@@ -315,7 +317,7 @@ func (of *Call) partialArgs(a *ToolRequest) stream.Own {
 	return stream.Own(count.Of(a.ArgsSize, "byte") + " of arguments")
 }
 
-// judgeTime compares the times.
+// judgeTime compares the times of a call with the time of a request.
 func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 	late := a.AskedAt + m.skew(of, a)
 	switch {
@@ -337,9 +339,9 @@ func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 	}
 }
 
-// ranTwice reports that the tool was run again for the same id. A request that is sent again with the same
-// protocol id doesn't count: it means that a connection was lost. Nor does a request that the server refused,
-// because it didn't run the tool.
+// ranTwice reports that the tool was run again for the same id. A request that was sent again with the same
+// protocol id doesn't count, because a connection was lost. A request that the server refused doesn't count
+// either, because the tool didn't run.
 func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	ran := 1
 	for _, b := range before {
@@ -361,7 +363,7 @@ func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	m.found(of, a, d.Finding("%s was run %d times for the same call id %s%s", a.Tool, ran, of.ID, stream.Own(why)))
 }
 
-// ranBefore reports that the same tool was run with the same arguments before, for a turn that was cut
+// ranBefore reports that the same tool had already been run with the same arguments, for a turn that was cut
 // off. It ignores turns that the client or toolscope ended.
 func (m *Matcher) ranBefore(of *Call, a *ToolRequest) {
 	if !a.isCertain() {
@@ -381,8 +383,8 @@ func (m *Matcher) ranBefore(of *Call, a *ToolRequest) {
 	}
 }
 
-// notAsked reports a result for a call that no request to its tool matches. It reports nothing if bytes
-// are missing, or if a request may belong to the call.
+// notAsked reports a call with a result if no request to its tool matches the call. It reports nothing if
+// bytes are missing, or if a request may belong to the call.
 func (m *Matcher) notAsked(of *Call) {
 	s, tool := m.offered(of)
 	if len(of.asks) > 0 || s == nil || m.blind || s.Gaps > 0 || !of.settled || of.Phase != stream.TurnComplete {
@@ -402,7 +404,7 @@ func (m *Matcher) notAsked(of *Call) {
 	m.not = append(m.not, CallWithoutRun{of, s.Name, tool, m.found(of, nil, f)})
 }
 
-// compare compares the result that the model got with what the tool returned.
+// compare compares the result that the tool returned with the result that the model got.
 func (m *Matcher) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 	if a.ModelHasResult {
 		return

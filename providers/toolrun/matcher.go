@@ -1,4 +1,5 @@
-// Package toolrun matches the requests that run tools to the calls of models, and compares the two ends:
+// Package toolrun matches requests that run tools to the calls of models, and compares both ends of each
+// match:
 //
 //	model wrote ─▶ tool got ─▶ tool returned ─▶ model got
 //
@@ -6,16 +7,17 @@
 //	                ├─▶ Matcher ─▶ matches, how they were made, and findings
 //	requests of MCP ┘
 //
-// Words. A ToolRequest is one tools/call of a client, with all its rounds. It is matched to a call by the
-// id that some clients send, or else by the tool's name and equal arguments, or finally by the name
-// alone.
+// Terms: a ToolRequest is one tools/call of a client, with all its rounds. It is matched to a call by the id
+// that some clients send. Without such an id, it is matched by the tool's name and equal arguments, and
+// finally by the name alone.
 //
 // Invariants:
-//   - Nothing is guessed: if two calls or two requests are possible, neither is matched. But of equal calls
-//     the first request gets the first, and the match says how many equal calls there are.
-//   - No finding is based on a match by name alone, nor on bytes that toolscope missed.
-//   - Two captures have two clocks: a difference of a millisecond means nothing. Calls and requests of
-//     different runs are never matched.
+//   - Nothing is guessed: if two calls or two requests are possible, neither is matched. There is one
+//     exception: of several equal calls, the first request is matched to the first call, and the match has the
+//     number of equal calls.
+//   - No finding is based on a match by name alone, or on bytes that toolscope missed.
+//   - Two captures may have different clocks, so a difference of a millisecond means nothing. Calls and
+//     requests in different runs are never matched.
 package toolrun
 
 import (
@@ -29,16 +31,16 @@ import (
 	"toolscope/stream/json"
 )
 
-// Source tells a Matcher facts about the calls, and receives its matches.
+// Source provides facts about the calls to a Matcher, and receives its matches.
 type Source interface {
 	Find(stream.Ref) (*stream.Turn, *stream.Call)
 	RunOf(exchange int) string
-	ClocksApart(exchange, other int) bool // their times come from different clocks
+	ClocksApart(exchange, other int) bool // the times of the exchanges come from different clocks
 	EndedTwice(stream.Ref) bool           // the end of a call was sent twice
 	AddToolRun(Match) (event int)         // adds a match to the timeline, and returns the number of its event
 }
 
-// A Matcher matches requests to servers to the calls of models, as both arrive.
+// A Matcher matches requests to the calls of models while both arrive.
 type Matcher struct {
 	source Source
 	log    *mcp.Log
@@ -47,13 +49,13 @@ type Matcher struct {
 	asks     []*ToolRequest
 	byNumber map[int]*ToolRequest
 	not      []CallWithoutRun
-	unrun    []*Call // with a result that the model got, but without a known request
+	unrun    []*Call // calls whose result the model got, but without a known request
 	declared []declaration
 	drifts   []driftedTool // already reported
 	blind    bool          // bytes of a response were missed
 }
 
-// NewMatcher returns a Matcher of the calls of a source and the requests of a log. From now on, it gets each new
+// NewMatcher returns a Matcher for the calls of a source and the requests of a log. It receives each new
 // request of the log.
 func NewMatcher(s Source, log *mcp.Log) *Matcher {
 	m := &Matcher{source: s, log: log}
@@ -61,7 +63,7 @@ func NewMatcher(s Source, log *mcp.Log) *Matcher {
 	return m
 }
 
-// AddEvent notes what an event of turn t, which the timeline just got, says about a call.
+// AddEvent reads the facts about a call in the latest event of turn t.
 func (m *Matcher) AddEvent(t *stream.Turn, e stream.Event) {
 	switch e.Kind {
 	case stream.CallOpen, stream.CallMeta:
@@ -77,7 +79,7 @@ func (m *Matcher) AddEvent(t *stream.Turn, e stream.Event) {
 	}
 }
 
-// AddTurn adds the calls of a turn whose events the Matcher did not get.
+// AddTurn adds the calls of a turn whose events the Matcher did not receive.
 func (m *Matcher) AddTurn(t *stream.Turn) {
 	for _, c := range t.Calls {
 		m.addCall(t, c)
@@ -95,13 +97,13 @@ type Match struct {
 	stream.ToolExecution
 }
 
-// A Call holds the known facts about a model's call.
+// A Call is the known facts about a model's call.
 type Call struct {
 	Ref      stream.Ref
 	ID, Name string
 	Exchange int
 	Run      string
-	Args     []byte // as far as they arrived; nil once they are no longer needed
+	Args     []byte // the arguments received so far; nil once they are no longer needed
 	Size     int
 
 	OpenedAt, FirstAt, LastAt, SealedAt, ClosedAt time.Duration // or stream.NoTime
@@ -113,40 +115,40 @@ type Call struct {
 	closed      bool // its turn has ended
 	unseen      bool
 	freeform    bool
-	muted       bool // the client or toolscope ended its turn: that is not a fault
+	muted       bool // the client or toolscope ended the turn: that is not a fault
 	given       bool // the model got a result
 	givenAt     time.Duration
-	result      *SentResult // the result, while a request may still be matched to the call
+	result      *SentResult // the result, as long as a request may still be matched to the call
 	resultEvent int
 	asks        []*ToolRequest
 	finding     map[*stream.Diagnosis]bool
-	exclusive   bool // a request may also be for another server's tool: it waits until all are known
+	exclusive   bool // a request may also be for another server's tool: it is not matched until all facts are known
 }
 
 // A ToolRequest is one request to run a tool.
 type ToolRequest struct {
 	*mcp.Request
-	Call       *Call // the call that it is matched to, nil for none
+	Call       *Call // the matched call, or nil
 	Basis      stream.MatchBasis
 	EqualCalls int     // number of equal calls that it may belong to
-	Candidates []*Call // if it is not matched: the calls that it may belong to, more than one
+	Candidates []*Call // if the request is not matched: the calls that it may belong to, at least two
 
-	Args           string // "same" or "altered", "" while unknown
-	Path           string // of the first value that differs
-	IsPrefix       bool   // the arguments are a JSON string with the beginning of what the model wrote
+	Args           string // "same" or "altered"; "" if not yet known
+	Path           string // path of the first value that differs
+	IsPrefix       bool   // the arguments are a JSON string with only the beginning of the model's arguments
 	PrefixBytes    int    // number of bytes of that beginning
 	Result         ResultRelation
 	ModelHasResult bool // the model got a result
-	ResultEvent    int  // number of the event that reports it
-	ResultBytes    int  // bytes of the result that the model got
-	Unasked        bool // no call of a model asked for it
+	ResultEvent    int  // number of the event that reports the result
+	ResultBytes    int  // size of the result that the model got, in bytes
+	Unasked        bool // no call of a model requested it
 
 	Findings []stream.Finding
 
 	finding map[*stream.Diagnosis]bool
 }
 
-// CallWithoutRun is a call whose result the model got, although no request for it reached its tool.
+// CallWithoutRun is a call whose result the model got, although no request for the call reached its tool.
 type CallWithoutRun struct {
 	*Call
 	Server, Tool string
@@ -156,8 +158,8 @@ type CallWithoutRun struct {
 // NotRun returns all calls without a run.
 func (m *Matcher) NotRun() []CallWithoutRun { return m.not }
 
-// AfterSeal returns the time from the moment when the call's arguments were final to the request,
-// negative if the request came first; ok is false if it is unknown.
+// AfterSeal returns the time from the moment when the call's arguments were final to the request. It is
+// negative if the request came first. ok is false if the time is unknown.
 func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
 	if a.Call == nil || a.AskedAt < 0 || a.Call.SealedAt < 0 {
 		return 0, false
@@ -165,7 +167,7 @@ func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
 	return a.AskedAt - a.Call.SealedAt, true
 }
 
-// AfterTurn returns the time from the end of the turn to the request, like AfterSeal.
+// AfterTurn is like AfterSeal, but returns the time from the end of the turn to the request.
 func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
 	if a.Call == nil || a.AskedAt < 0 || a.Call.ClosedAt < 0 {
 		return 0, false
@@ -173,16 +175,16 @@ func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
 	return a.AskedAt - a.Call.ClosedAt, true
 }
 
-// maxUnmatched is the maximum number of calls, and of requests, that may still be matched.
+// maxUnmatched is the maximum number of calls that may still be matched, and also of requests.
 const maxUnmatched = 4096
 
-// skew is how far two clocks may differ.
+// skew is the maximum difference between two clocks.
 const skew = time.Millisecond
 
-// Request returns the tool request of an MCP request, nil if that does not run a tool.
+// Request returns the tool request for an MCP request, or nil if the MCP request does not run a tool.
 func (m *Matcher) Request(r *mcp.Request) *ToolRequest { return m.byNumber[r.Number] }
 
-// addCall adds a call that began, or got its name or id.
+// addCall adds a call that has begun, or has just got its name or id.
 func (m *Matcher) addCall(t *stream.Turn, c *stream.Call) {
 	if c.RunByProvider || c.Discarded || c.Kind != "" && c.Kind != "function" && c.Kind != "custom" && c.Kind != "mcp" {
 		return
@@ -218,7 +220,7 @@ func (m *Matcher) learn(of *Call) {
 	m.blind = m.blind || of.unseen
 }
 
-// call returns the known facts about a call, nil if there are none.
+// call returns the known facts about a call, or nil.
 func (m *Matcher) call(ref stream.Ref) *Call {
 	for i := len(m.calls) - 1; i >= 0; i-- {
 		if m.calls[i].Ref == ref {
@@ -228,7 +230,7 @@ func (m *Matcher) call(ref stream.Ref) *Call {
 	return nil
 }
 
-// noteFinal notes that no more arguments of a call come.
+// noteFinal records that no more arguments of a call come.
 func (m *Matcher) noteFinal(ref stream.Ref) {
 	if of := m.call(ref); of != nil {
 		m.learn(of)
@@ -237,7 +239,7 @@ func (m *Matcher) noteFinal(ref stream.Ref) {
 	}
 }
 
-// closeTurn notes that a turn has ended.
+// closeTurn records that a turn has ended.
 func (m *Matcher) closeTurn(t *stream.Turn) {
 	m.blind = m.blind || t.Missed > 0
 	for _, of := range m.calls {
@@ -252,8 +254,7 @@ func (m *Matcher) closeTurn(t *stream.Turn) {
 	}
 }
 
-// addRequest adds a request to run a tool. It ignores requests that it knows, which have another round or a
-// response.
+// addRequest adds a request to run a tool. It ignores a request that it has already added.
 func (m *Matcher) addRequest(r *mcp.Request) {
 	if !r.IsCall() {
 		return
@@ -272,7 +273,7 @@ func (m *Matcher) addRequest(r *mcp.Request) {
 	m.matchRun(a)
 }
 
-// AddResult notes that the model got a result of a call, reported by an event.
+// AddResult records that the model got the result of a call. The event reports the result.
 func (m *Matcher) AddResult(ref stream.Ref, at time.Duration, event int, g SentResult) {
 	of := m.call(ref)
 	if of == nil || of.given {
@@ -301,8 +302,8 @@ func (m *Matcher) AddResult(ref stream.Ref, at time.Duration, event int, g SentR
 	}
 }
 
-// NoteMessage notes that a server of a run sent or got a message at a time: all earlier requests to it are
-// known by then.
+// NoteMessage records that a server in a run sent or received a message at the given time. All earlier
+// requests to the server are then known.
 func (m *Matcher) NoteMessage(run string, at time.Duration) {
 	m.unrun = slices.DeleteFunc(m.unrun, func(of *Call) bool {
 		known := of.Run == run && of.givenAt+skew < at
@@ -315,14 +316,14 @@ func (m *Matcher) NoteMessage(run string, at time.Duration) {
 
 // SentResult is the result of a call that the model got.
 type SentResult struct {
-	Text   []byte // all of it, or its beginning
+	Text   []byte // the complete result, or its beginning
 	Size   int
 	Media  int
 	Failed bool
 	Flag   bool // the protocol can say that a tool failed
 }
 
-// Close notes that no more events come.
+// Close ends the matching: no more events come.
 func (m *Matcher) Close() {
 	for _, of := range m.calls {
 		m.resolve(of)
@@ -334,7 +335,7 @@ func (m *Matcher) Close() {
 	if m.blind {
 		return
 	}
-	models := map[string]bool{} // runs with calls of models
+	models := map[string]bool{} // runs that contain calls of models
 	for _, of := range m.calls {
 		models[of.Run] = true
 	}
@@ -346,17 +347,18 @@ func (m *Matcher) Close() {
 	}
 }
 
-// How surely a name that a model gets means a tool of a server.
+// Degrees of certainty that a name in a model's call means a tool of a server.
 const (
 	noName     = iota
-	endsSo     // it ends with the tool's name
-	bareName   // it is the tool's name
-	someServer // it names some MCP server, by the client's own name for it
-	thisServer // it contains the names of this server and of the tool
+	endsSo     // the name ends with the tool's name
+	bareName   // the name is the tool's name
+	someServer // a prefix for some MCP server, by the client's own name for the server, precedes the tool's name
+	thisServer // the name contains the names of this server and of the tool
 )
 
-// nameMatch returns how surely a model's name means a server's tool. Clients put the server's name before
-// the tool's, replace characters that providers don't accept, and shorten long names.
+// nameMatch returns the certainty that a name in a model's call means a server's tool. Clients put the
+// server's name before the tool's name, replace characters that providers don't accept, and shorten long
+// names.
 func nameMatch(name string, s *mcp.Server, tool string) int {
 	full := plainName(name)
 	if tool = plainName(tool); tool == "" {
@@ -381,7 +383,7 @@ func nameMatch(name string, s *mcp.Server, tool string) int {
 	return noName
 }
 
-// serverNames returns the names that a client may use for a server: its name in the capture, its own
+// serverNames returns the names that a client may use for a server: the name in the capture, the server's own
 // name, and the parts of its URL.
 func serverNames(s *mcp.Server) (all []string) {
 	for _, name := range append([]string{s.Name, s.Title}, strings.Split(s.Name, "/")...) {
@@ -392,8 +394,7 @@ func serverNames(s *mcp.Server) (all []string) {
 	return all
 }
 
-// plainName returns a name with each run of characters that are not letters or digits replaced by one
-// "_".
+// plainName returns a name in which one "_" replaces each run of characters that are not letters or digits.
 func plainName(name string) string {
 	var b strings.Builder
 	gap := false
@@ -412,11 +413,11 @@ func plainName(name string) string {
 	return b.String()
 }
 
-// minShortened is the minimum length of a name that may be shortened: providers accept 64 characters.
+// minShortened is the minimum length of a name that may be shortened. Providers accept 64 characters.
 const minShortened = 56
 
-// isShortened reports whether name is the longer name plain, shortened: cut in its middle, or cut at its
-// end with a hash after it.
+// isShortened reports whether name is a shortened form of the longer name plain. It is shortened in the
+// middle, or at the end with a hash after it.
 func isShortened(name, plain string) bool {
 	if len(name) < minShortened || len(plain) < len(name) {
 		return false
