@@ -2,8 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readCline reads messages of a task that Cline, Roo Code and Kilo Code keep for the next request. They have
-// Anthropic's form, whatever the provider.
+// readCline reads the messages of a task that Cline, Roo Code and Kilo Code keep for the next request. The
+// messages have Anthropic's form, whatever the provider.
 func readCline() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "role", "content", "modelInfo", "metrics", "id")
@@ -21,7 +21,7 @@ func readCline() func(entry json.Value) *message {
 	}
 }
 
-// clineUsage returns Cline's counts in Anthropic's names. Its prompt includes cached tokens.
+// clineUsage returns Cline's counts in Anthropic's names. Cline's prompt count includes cached tokens.
 func clineUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "prompt", "completion", "cached")
 	if f[0] == nil && f[1] == nil {
@@ -34,8 +34,8 @@ func clineUsage(tokens json.Value) json.Value {
 		newField("cache_read_input_tokens", f[2]))
 }
 
-// readClineScreen reads entries of ui_messages.json, which has calls as the screen shows them, without ids, and the
-// cost of each request.
+// readClineScreen reads the entries of ui_messages.json. They contain the calls as shown on the screen,
+// without ids, and the cost of each request.
 func readClineScreen() func(entry json.Value) *message {
 	failed, begun := false, false
 	return func(entry json.Value) *message {
@@ -70,7 +70,7 @@ func readClineScreen() func(entry json.Value) *message {
 	}
 }
 
-// readClineRequest reads the tokens of a request, and why it failed.
+// readClineRequest reads the token counts of a request, and the reason for its failure.
 func (m *message) readClineRequest(about json.Value) {
 	f := valuesOf(about, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
 	if f[0] != nil || f[1] != nil {
@@ -82,7 +82,7 @@ func (m *message) readClineRequest(about json.Value) {
 	}
 }
 
-// clinePart returns the part of a response that an entry shows, nil if it shows none.
+// clinePart returns the part of a response that an entry shows, or nil if it shows none.
 func clinePart(kind string, text json.Value) json.Value {
 	switch {
 	case text == nil:

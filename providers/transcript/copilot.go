@@ -2,7 +2,7 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readCopilot reads events of GitHub Copilot CLI, which has the messages of all providers in one form.
+// readCopilot reads the events of GitHub Copilot CLI. It has the messages of all providers in the same form.
 func readCopilot() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "type", "data", "agentId")

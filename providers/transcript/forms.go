@@ -2,19 +2,19 @@ package transcript
 
 import "toolscope/stream/json"
 
-// form says how an inner protocol writes messages.
+// form is the form in which an inner protocol writes messages.
 type form struct {
-	history string // the field of a request with its messages
-	parts   string // the field of a message with its parts
-	model   string // the role of the model
+	history string // the field of a request that contains the messages
+	parts   string // the field of a message that contains the parts
+	model   string // the model's role
 
 	feed func(*session, *message) // makes the inner decoder read a part of the response
-	end  func(*session)           // says that the response ended
-	fail func(*session)           // reports its error
+	end  func(*session)           // ends the response
+	fail func(*session)           // reports the error of the response
 }
 
-// anthropicForm is the form of Anthropic Messages. Its events have room for arguments of every agent as they are: as
-// objects, and as text.
+// anthropicForm is the form of Anthropic Messages. Its events can represent the arguments of every agent
+// unchanged, both as objects and as text.
 var anthropicForm = form{"messages", "content", "assistant", feedAnthropic, endAnthropic, failAnthropic}
 
 func feedAnthropic(d *session, m *message) {
@@ -85,7 +85,7 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 		newField("is_error", isError))
 }
 
-// geminiForm is the form of Google's generateContent. The end of the bytes ends a response.
+// geminiForm is the form of Google's generateContent. Only the end of the bytes ends a response.
 var geminiForm = form{"contents", "parts", "model", feedGemini, func(*session) {}, failGemini}
 
 func feedGemini(d *session, m *message) {
@@ -111,7 +111,7 @@ func callPart(id, name, args json.Value) json.Value {
 		newField("args", args))))
 }
 
-// openAIForm is the form of Chat Completions, for messages that are in it.
+// openAIForm is the form of Chat Completions, for messages that are already in this form.
 var openAIForm = form{history: "messages", feed: feedOpenAI, end: func(*session) {}, fail: func(*session) {}}
 
 func feedOpenAI(d *session, m *message) {

@@ -2,12 +2,12 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readGeminiCLI reads messages that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats. It writes a message of the
-// model again when the message has more calls, or results of its calls.
+// readGeminiCLI reads the messages that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats. Gemini CLI writes
+// a message of the model again when more calls, or results of its calls, are added to it.
 func readGeminiCLI() func(entry json.Value) *message {
-	var open string            // id of the message of the model
-	calls := map[string]bool{} // its calls, and whether their results came
-	hasUsage := false          // its usage came
+	var open string            // id of the model's message
+	calls := map[string]bool{} // ids of its calls; true if the result of the call came
+	hasUsage := false          // its usage was read
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "id", "type", "content", "model", "tokens", "toolCalls", "thoughts", "sessionId")
 		m := &message{session: f[7]}
@@ -44,7 +44,7 @@ func readGeminiCLI() func(entry json.Value) *message {
 	}
 }
 
-// addCalls adds the calls of Gemini CLI that are new, and their results.
+// addCalls adds the new calls of Gemini CLI and their results.
 func (m *message) addCalls(list json.Value, calls map[string]bool) {
 	for c := range list.Elements() {
 		f := valuesOf(c, "id", "name", "args", "result")
@@ -53,7 +53,7 @@ func (m *message) addCalls(list json.Value, calls map[string]bool) {
 		if !known || id == "" {
 			m.parts = append(m.parts, callPart(f[0], f[1], f[2]))
 		}
-		for _, p := range geminiParts(f[3]) { // may include the results of other calls
+		for _, p := range geminiParts(f[3]) { // the parts may include the results of other calls
 			if r := p.Get("functionResponse"); r != nil && !answered && r.Get("id").Text() == id {
 				m.results = append(m.results, p)
 				calls[id] = true
@@ -63,7 +63,7 @@ func (m *message) addCalls(list json.Value, calls map[string]bool) {
 	}
 }
 
-// geminiParts returns the parts of a content: text, one part, or a list of both.
+// geminiParts returns the parts of a content: a text, one part, or a list of texts and parts.
 func geminiParts(content json.Value) (parts []json.Value) {
 	switch content.Kind() {
 	case '"':
@@ -82,7 +82,7 @@ func geminiParts(content json.Value) (parts []json.Value) {
 	return parts
 }
 
-// geminiUsage returns the counts of Gemini CLI in the provider's names.
+// geminiUsage returns Gemini CLI's counts in the provider's names.
 func geminiUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "input", "output", "cached", "thoughts", "tool", "total")
 	return newObject(newField("promptTokenCount", f[0]), newField("candidatesTokenCount", f[1]),
@@ -90,8 +90,8 @@ func geminiUsage(tokens json.Value) json.Value {
 		newField("toolUsePromptTokenCount", f[4]), newField("totalTokenCount", f[5]))
 }
 
-// readQwenCode reads entries that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats: messages in Google's form, whatever
-// the provider, and errors in entries of type system.
+// readQwenCode reads the entries that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats. Messages are in
+// Google's form, whatever the provider. Errors are in entries of type system.
 func readQwenCode() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "type", "message", "sessionId", "model", "usageMetadata", "systemPayload", "isSidechain", "agentId")

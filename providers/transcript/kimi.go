@@ -2,7 +2,7 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readDroid reads entries of Factory droid, which has the messages of all providers in Anthropic's form.
+// readDroid reads the entries of Factory droid. It has the messages of all providers in Anthropic's form.
 func readDroid() func(entry json.Value) *message {
 	read := readMessage()
 	return func(entry json.Value) *message {
@@ -15,7 +15,7 @@ func readDroid() func(entry json.Value) *message {
 	}
 }
 
-// readKimi reads entries of Kimi Code.
+// readKimi reads the entries of Kimi Code.
 func readKimi() func(entry json.Value) *message {
 	read := readMessage()
 	return func(entry json.Value) *message {
@@ -24,7 +24,7 @@ func readKimi() func(entry json.Value) *message {
 		case entry.Get("message") != nil:
 			m = read(entry.Get("message"))
 		case event == nil:
-			m.model = entry.Get("model") // of the request
+			m.model = entry.Get("model") // model of the request
 		case event.Get("type").Is("tool.call"):
 			m.parts = []json.Value{callBlock(event.Get("toolCallId"), event.Get("name"), event.Get("args"))}
 		case event.Get("type").Is("tool.result"):
@@ -43,12 +43,12 @@ func readKimi() func(entry json.Value) *message {
 	}
 }
 
-// kimiFinishes are Kimi's finish reasons, as Anthropic's stop reasons.
+// kimiFinishes maps Kimi's finish reasons to Anthropic's stop reasons.
 var kimiFinishes = map[string]json.Value{
 	"tool_use": quoteText("tool_use"), "end_turn": quoteText("end_turn"), "max_tokens": quoteText("max_tokens"),
 }
 
-// kimiUsage returns Kimi's counts in Anthropic's names. Its input excludes cached tokens.
+// kimiUsage returns Kimi's counts in Anthropic's names. Kimi's input count excludes cached tokens.
 func kimiUsage(usage json.Value) json.Value {
 	f := valuesOf(usage, "inputOther", "output", "inputCacheRead", "inputCacheCreation")
 	if f[0] == nil && f[1] == nil {

@@ -6,14 +6,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// readWholeMessage reads messages that are in the form of the inner protocol.
+// readWholeMessage reads messages that already have the form of the inner protocol.
 func readWholeMessage() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		return &message{byUser: !entry.Get("role").Is("assistant"), whole: entry}
 	}
 }
 
-// readContent reads contents of Google's protocol.
+// readContent reads the contents of Google's protocol.
 func readContent() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "role", "parts", "content")
@@ -25,8 +25,8 @@ func readContent() func(entry json.Value) *message {
 	}
 }
 
-// readMessage reads messages in the forms that frameworks and agents use: content blocks of several kinds, and
-// calls in a list of their own.
+// readMessage reads messages in the forms that frameworks and agents use: with content blocks of several
+// kinds, and with calls in a separate list.
 func readMessage() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		of := entry
@@ -73,7 +73,7 @@ func readMessage() func(entry json.Value) *message {
 	}
 }
 
-// readListedCall reads a call in a list of calls, unless a block of the content had it.
+// readListedCall reads a call in a list of calls, unless a content block already contained it.
 func (m *message) readListedCall(c json.Value) {
 	f := valuesOf(c, "id", "name", "args", "function")
 	if f[3] != nil {
@@ -133,13 +133,14 @@ func (m *message) readBlock(block json.Value) {
 	}
 }
 
-// readCrushCall reads a call of crush, whose input is the text of the arguments. They may be unfinished.
+// readCrushCall reads a call of crush. Its input is the text of the arguments, which may be incomplete.
 func (m *message) readCrushCall(call json.Value) {
 	m.parts = append(m.parts, callBlock(call.Get("id"), call.Get("name"), call.Get("input")))
 	m.cut = m.cut || string(call.Get("finished")) == "false"
 }
 
-// readUIPart reads a call of a UIMessage in its state, with its result. An input that the SDK could not read is text.
+// readUIPart reads a call in a UIMessage in its state, with its result. An input that the SDK could not parse
+// is a text.
 func (m *message) readUIPart(part json.Value, kind string) {
 	f := valuesOf(part, "toolCallId", "toolName", "state", "input", "rawInput", "output", "errorText")
 	if f[1] == nil {
@@ -160,7 +161,7 @@ func (m *message) readUIPart(part json.Value, kind string) {
 	m.parts = append(m.parts, callBlock(f[0], f[1], orElse(f[3], f[4])))
 }
 
-// orElse returns a value, or another one if it is missing.
+// orElse returns a value, or another value if the first one is missing.
 func orElse(v, other json.Value) json.Value {
 	if v.IsPresent() {
 		return v

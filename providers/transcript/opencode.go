@@ -6,9 +6,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// readOpencode reads messages and parts of opencode: values of opencode export, lines of opencode run --format json,
-// or files of versions before the database. A message of the model without its parts says how it ended, or before
-// them its model.
+// readOpencode reads the messages and parts of opencode: values in the output of opencode export, lines in
+// the output of opencode run --format json, or files of versions before the database. A message of the model
+// without parts has the end of the response, or, before its parts, the model.
 func readOpencode() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "info", "part", "parts", "role", "error", "sessionID", "modelID", "tokens", "finish")
@@ -37,7 +37,7 @@ func readOpencode() func(entry json.Value) *message {
 	}
 }
 
-// readPart reads a part of a message of the model. A call has its result.
+// readPart reads a part of a model's message. A call contains its result.
 func (m *message) readPart(part json.Value) {
 	f := valuesOf(part, "type", "text", "tool", "callID", "state", "tokens", "reason")
 	switch kind := f[0]; {
@@ -50,7 +50,7 @@ func (m *message) readPart(part json.Value) {
 	case kind.Is("tool"):
 		state := valuesOf(f[4], "status", "input", "raw", "output", "error", "metadata")
 		interrupted := state[5].Get("interrupted").IsTrue() && state[1].EmptyObject()
-		if m.cut = state[0].Is("pending") || interrupted; m.cut { // the arguments, as far as they have arrived
+		if m.cut = state[0].Is("pending") || interrupted; m.cut { // the arguments that have arrived so far
 			state[1] = withText(state[2])
 		}
 		if name, args := invalidCall(f[2], state[1]); args != nil {
@@ -65,8 +65,8 @@ func (m *message) readPart(part json.Value) {
 	}
 }
 
-// invalidCall returns the name and the text of a call whose arguments opencode could not read. It calls the tool
-// "invalid" instead, with an error that quotes the text; args is nil for any other call.
+// invalidCall returns the name and the text of a call whose arguments opencode could not parse. opencode
+// records the tool "invalid" instead, with an error that quotes the text. For any other call, args is nil.
 func invalidCall(tool, input json.Value) (name, args json.Value) {
 	if !tool.Is("invalid") || !input.Get("tool").HasText() {
 		return nil, nil
@@ -81,7 +81,7 @@ func invalidCall(tool, input json.Value) (name, args json.Value) {
 	return input.Get("tool"), quoteText(text)
 }
 
-// readError reads why a message has no more parts.
+// readError reads the reason why a message has no more parts.
 func (m *message) readError(err json.Value) {
 	name := err.Get("name")
 	switch {
@@ -95,14 +95,14 @@ func (m *message) readError(err json.Value) {
 	}
 }
 
-// opencodeFinishes are opencode's finish reasons, as Anthropic's stop reasons.
+// opencodeFinishes maps opencode's finish reasons to Anthropic's stop reasons.
 var opencodeFinishes = map[string]json.Value{
 	"stop": quoteText("end_turn"), "tool-calls": quoteText("tool_use"), "length": quoteText("max_tokens"),
 	"content-filter": quoteText("refusal"),
 }
 
-// opencodeUsage returns opencode's counts in Anthropic's names. Its input excludes cached tokens. Reasoning is added
-// to the output if the total shows that it is not part of it.
+// opencodeUsage returns opencode's counts in Anthropic's names. opencode's input count excludes cached
+// tokens. Reasoning is added to the output if the total shows that the output excludes it.
 func opencodeUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "input", "output", "reasoning", "cache", "total")
 	if f[0] == nil && f[1] == nil {

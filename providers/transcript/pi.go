@@ -2,7 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readPi reads entries of pi, and of agents based on it, which have the messages of all providers in one form.
+// readPi reads the entries of pi, and of agents based on it. They have the messages of all providers in the
+// same form.
 func readPi() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		if entry.Get("type").Is("session") {
@@ -27,7 +28,7 @@ func readPi() func(entry json.Value) *message {
 	}
 }
 
-// piFinishes are pi's finish reasons, as Anthropic's stop reasons.
+// piFinishes maps pi's finish reasons to Anthropic's stop reasons.
 var piFinishes = map[string]json.Value{
 	"stop": quoteText("end_turn"), "toolUse": quoteText("tool_use"), "length": quoteText("max_tokens"),
 }
@@ -49,7 +50,7 @@ func piBlocks(content json.Value) (blocks []json.Value) {
 	return blocks
 }
 
-// piUsage returns pi's counts in Anthropic's names. Its input excludes cached tokens.
+// piUsage returns pi's counts in Anthropic's names. pi's input count excludes cached tokens.
 func piUsage(usage json.Value) json.Value {
 	f := valuesOf(usage, "input", "output", "cacheRead", "cacheWrite")
 	if f[0] == nil && f[1] == nil {

@@ -1,9 +1,10 @@
-// Package transcript decodes session files of agents that write messages of all providers in a form of their own.
+// Package transcript decodes the session files of agents that write the messages of all providers in a form
+// of their own.
 //
-// An exchange consists of entries of the file, as they are: the entries since the previous response are the
-// request, and the entries of the response follow. A reader of the agent says what each entry contains, in the
-// words of an inner protocol. The decoder of the inner protocol reads this, and a request is derived in the same
-// way.
+// An exchange consists of unchanged entries of the file. The entries since the previous response are the
+// request, and the entries of the response follow. A reader for the agent translates the content of each
+// entry to the form of an inner protocol. The decoder of the inner protocol reads the translation. A request
+// is derived in the same way.
 package transcript
 
 import (
@@ -16,26 +17,26 @@ import (
 	"toolscope/stream/json"
 )
 
-// message is what an entry contains. Values are as in the entry, or in the form of the inner protocol.
+// message is the content of an entry. Values are unchanged, or in the form of the inner protocol.
 type message struct {
 	session json.Value // name of the conversation
-	agent   json.Value // id of the sub-agent, if it is one
+	agent   json.Value // id of the sub-agent, if the entry is from a sub-agent
 	byUser  bool       // the parts are not the model's
-	whole   json.Value // the message as it is, if the inner protocol reads it so
+	whole   json.Value // the unchanged message, if the inner protocol can read it
 	parts   []json.Value
 	results []json.Value // results of the model's calls, which the next request sends
 
-	model, id, usage, finish json.Value     // of a response
+	model, id, usage, finish json.Value     // facts of a response
 	failure, errType         json.Value     // the error that ended the response, and its type
-	cut                      bool           // the response broke off
-	rejected                 map[int]string // why the agent refused a call, by the number of its part
+	cut                      bool           // the response was cut off
+	rejected                 map[int]string // reasons why the agent refused calls, by the number of the part
 }
 
 // agent is an agent whose session files are decoded.
 type agent struct {
 	wrapper string // name of the format
 	title   string
-	form    *form                                  // of the inner protocol
+	form    *form                                  // form of the inner protocol
 	read    func() func(entry json.Value) *message // returns the reader of one exchange
 }
 
@@ -90,7 +91,7 @@ func Sessions(anthropic, gemini, chat protocol.Protocol) map[string]*protocol.Pr
 	return all
 }
 
-// session decodes the response of one exchange.
+// session decodes the response in one exchange.
 type session struct {
 	out   *protocol.Out
 	inner protocol.Decoder
@@ -99,7 +100,7 @@ type session struct {
 
 	now   message // the facts of the response so far, without its parts
 	begun bool
-	parts int // so far
+	parts int // number of parts so far
 }
 
 // Frame reads one entry.
@@ -119,7 +120,7 @@ func (d *session) Frame(f stream.Frame) error {
 	return nil
 }
 
-// addFacts takes those facts of a response that m has.
+// addFacts adds the facts of a response that m contains.
 func (r *message) addFacts(m *message) {
 	if m.finish != nil {
 		r.finish = m.finish
@@ -130,7 +131,7 @@ func (r *message) addFacts(m *message) {
 	r.cut = r.cut || m.cut
 }
 
-// Close ends the response with its error, or as it ended.
+// Close ends the response with its error or with its finish reason.
 func (d *session) Close() {
 	switch {
 	case d.now.failure != nil:
@@ -141,8 +142,8 @@ func (d *session) Close() {
 	d.inner.Close()
 }
 
-// feedFrame makes the inner decoder read a frame that is not in the file. It can't fail: the frame consists of JSON
-// that was read.
+// feedFrame passes a frame that is not in the file to the inner decoder. This can't fail, because the frame
+// consists of JSON that was already read.
 func (d *session) feedFrame(kind string, members ...json.Member) {
 	if kind != "" {
 		members = append(members, newField("type", quoteText(kind)))
@@ -150,7 +151,7 @@ func (d *session) feedFrame(kind string, members ...json.Member) {
 	_ = d.inner.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: newObject(members...)})
 }
 
-// requestOf returns the request that entries record, in the form of the inner protocol.
+// requestOf returns the request in the entries, in the form of the inner protocol.
 func (a *agent) requestOf(entries []byte) []byte {
 	read := a.read()
 	var session, agent, model json.Value
@@ -183,7 +184,7 @@ func (a *agent) requestOf(entries []byte) []byte {
 			endResponse()
 			add("user", m.parts)
 		case len(m.parts) == 0 && m.model.IsPresent():
-			model = m.model // of the response that follows
+			model = m.model // model of the response that follows
 		}
 		if !m.byUser {
 			parts = append(parts, m.parts...)
@@ -210,7 +211,7 @@ func sameResult(result json.Value) func(part json.Value) bool {
 	return func(part json.Value) bool { return id != "" && part.Get("functionResponse").Get("id").Is(id) }
 }
 
-// eachValue returns the JSON values that follow one another in a text.
+// eachValue iterates over consecutive JSON values in a text.
 func eachValue(text []byte) iter.Seq[json.Value] {
 	return func(yield func(json.Value) bool) {
 		for {
@@ -224,7 +225,7 @@ func eachValue(text []byte) iter.Seq[json.Value] {
 	}
 }
 
-// withText returns a string that is not empty, nil for any other value.
+// withText returns v if it is a string that is not empty, and nil otherwise.
 func withText(v json.Value) json.Value {
 	if !v.HasText() {
 		return nil
@@ -232,7 +233,7 @@ func withText(v json.Value) json.Value {
 	return v
 }
 
-// valuesOf returns the values of some fields of an object.
+// valuesOf returns the values of the named fields of an object.
 func valuesOf(object json.Value, names ...string) []json.Value {
 	all := make([]json.Value, len(names))
 	for i, v := range json.Pick(object, names...) {
@@ -261,7 +262,7 @@ func newArray(list ...json.Value) json.Value {
 
 func newNumber(n int64) json.Value { return strconv.AppendInt(nil, n, 10) }
 
-// countOf returns the value of a number, 0 for any other value.
+// countOf returns the value of a number, or 0 for any other value.
 func countOf(v json.Value) int64 {
 	n, _ := v.Float()
 	return int64(n)
