@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ParseErrorText returns the error of JSON.parse for a text that is not JSON, as JavaScriptCore (the engine
-// of Bun) words it, without the prefix "JSON Parse error: ". It is "" if the text is JSON. An error of the
-// lexer wins over an error of the parser.
+// ParseErrorText returns the error of JSON.parse for a text that is not JSON. The words are those of
+// JavaScriptCore (the engine of Bun), without the prefix "JSON Parse error: ". The result is "" if the text
+// is JSON. An error of the lexer takes precedence over an error of the parser.
 func ParseErrorText(text string) string {
 	if _, ok := Parse(text); ok {
 		return ""
@@ -28,11 +28,11 @@ func ParseErrorText(text string) string {
 // errorParser reads a text up to its first error.
 type errorParser struct {
 	parser
-	kind        byte   // of the current token: its first byte, 'v' for a literal, 'i' for a word, 0 at the end, 'x' if it is not a token
+	kind        byte   // kind of the current token: its first byte, 'v' for a literal, 'i' for a word, 0 at the end, 'x' if it is not a token
 	word        string // the text of a word
-	tokenError  string // the error of a token
-	syntaxError string // the error of its position
-	lost        bool   // an exponent has no digits: nothing after it is read, without an error
+	tokenError  string // error of the current token
+	syntaxError string // error of the token's position
+	lost        bool   // an exponent has no digits: reading stops there without an error
 }
 
 // nextToken reads a token.
@@ -62,7 +62,7 @@ func (c *errorParser) nextToken() byte {
 	return c.kind
 }
 
-// peekByte returns the next byte, 0 at the end.
+// peekByte returns the next byte, or 0 at the end.
 func (c *errorParser) peekByte() byte {
 	if c.at == len(c.text) {
 		return 0
@@ -76,7 +76,7 @@ func isWord(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' || b == '$'
 }
 
-// firstUnits returns the first UTF-16 units of a text, including half a character at the end.
+// firstUnits returns the first UTF-16 units of a text. It includes half a character at the end.
 func firstUnits(text string, n int) string {
 	whole := UTF16Prefix(text, n)
 	if rest := text[len(whole):]; rest != "" && UTF16Len(whole) < n {
@@ -87,7 +87,7 @@ func firstUnits(text string, n int) string {
 	return whole
 }
 
-// checkIdentifier reads a word: a JSON literal, even if more letters follow, or an identifier.
+// checkIdentifier reads a word. The word is a JSON literal, even if more letters follow, or an identifier.
 func (c *errorParser) checkIdentifier() {
 	rest := c.text[c.at:]
 	for word := range words {
@@ -158,7 +158,7 @@ func (c *errorParser) checkEscape() bool {
 	return true
 }
 
-// checkUnicode reads the digits of an escape.
+// checkUnicode reads the digits of a \u escape.
 func (c *errorParser) checkUnicode(rest string) bool {
 	if UTF16Len(rest) < 5 {
 		c.setTokenError(`\u must be followed by 4 hex digits`)
@@ -233,7 +233,7 @@ func (c *errorParser) checkObject(depth int) bool {
 	}
 }
 
-// expectToken reads a token of that kind, or sets the error.
+// expectToken reads a token of the given kind, or sets the error.
 func (c *errorParser) expectToken(kind byte, otherwise string) bool {
 	if c.kind != kind {
 		c.syntaxError = otherwise

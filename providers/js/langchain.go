@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// LangChain is the parser of LangChain for arguments that may still be arriving. It closes open brackets
-// and strings. If the text has another error, it throws and ok is false.
+// LangChain reproduces LangChain's parser for arguments that may still be arriving. The parser closes open
+// brackets and strings. If the text has any other error, LangChain throws and ok is false.
 func LangChain(text string) (v Value, ok bool) {
 	if v, ok = Parse(text); ok {
 		return v, true
@@ -31,7 +31,7 @@ func (p *langChainParser) skipSpace() {
 	p.at = len(p.text) - len(rest)
 }
 
-// peekByte returns the next byte, 0 at the end.
+// peekByte returns the next byte, or 0 at the end.
 func (p *langChainParser) peekByte() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
@@ -67,7 +67,7 @@ func (p *langChainParser) parseValue(depth int) (v Value, ok bool) {
 	return v, false
 }
 
-// nextBytes returns the next bytes, at most n.
+// nextBytes returns at most n of the next bytes.
 func (p *langChainParser) nextBytes(n int) string { return p.text[p.at:min(p.at+n, len(p.text))] }
 
 func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
@@ -96,7 +96,8 @@ func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// acceptComma reads a comma. done reports that the container ends here, closed or not; ok that it may end.
+// acceptComma reads a comma. done reports whether the container ends here, closed or not. ok reports whether
+// it may end here.
 func (p *langChainParser) acceptComma(closer byte) (done, ok bool) {
 	if p.skipSpace(); p.atEnd() {
 		return true, true
@@ -146,14 +147,14 @@ func (p *langChainParser) parseObject(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// parseString reads a string that may be incomplete. It may contain control characters. An escape of fewer
-// than four digits at the end becomes its letters.
+// parseString reads a string that may be incomplete. It may contain control characters. An escape with fewer
+// than four digits at the end of the text becomes the letters after the backslash.
 func (p *langChainParser) parseString() (s string, ok bool) {
 	if p.peekByte() != '"' {
 		return "", false
 	}
 	p.at++
-	var lit []byte // with escapes, unquoted in one go: so surrogate halves form pairs
+	var lit []byte // includes escapes; unquoted as a whole, so that surrogate halves form pairs
 	for ; !p.atEnd(); p.at++ {
 		switch c := p.text[p.at]; {
 		case c == '"':
@@ -172,7 +173,7 @@ func (p *langChainParser) parseString() (s string, ok bool) {
 	return string(json.AppendUnquoted(nil, lit)), true
 }
 
-// parseEscape appends the escape that begins here, and stops at its last byte.
+// parseEscape appends the escape that begins here. It stops at the last byte of the escape.
 func (p *langChainParser) parseEscape(lit []byte) ([]byte, bool) {
 	p.at++
 	c := p.text[p.at]
@@ -236,7 +237,7 @@ func (p *langChainParser) skipDigits() {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// parseFloat is Number.parseFloat: it reads the number at the start of text.
+// parseFloat reproduces Number.parseFloat: it reads the number at the start of text.
 func parseFloat(text string) (v Value, ok bool) {
 	for n := len(text); n > 0; n-- {
 		if f, err := strconv.ParseFloat(text[:n], 64); err == nil || f != 0 {
@@ -246,8 +247,8 @@ func parseFloat(text string) (v Value, ok bool) {
 	return v, false
 }
 
-// ParseRepaired is the parser of pi for the arguments of a finished call: JSON, or else JSON in which the
-// strings are repaired.
+// ParseRepaired reproduces pi's parser for the arguments of a finished call. The parser accepts JSON, or JSON
+// whose strings it can repair.
 func ParseRepaired(text string) (v Value, ok bool) {
 	if v, ok = Parse(text); !ok {
 		v, ok = Parse(escapeControls(text))
@@ -276,7 +277,7 @@ func escapeControls(text string) string {
 	return b.String()
 }
 
-// writeEscape writes a backslash and its escape, and returns how many bytes of rest it wrote.
+// writeEscape writes a backslash and its escape, and returns the number of bytes of rest that it wrote.
 func writeEscape(b *strings.Builder, rest string) int {
 	switch {
 	case len(rest) >= 5 && rest[0] == 'u' && isHex(rest[1]) && isHex(rest[2]) && isHex(rest[3]) && isHex(rest[4]):

@@ -9,10 +9,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// maxNesting is the maximum nesting of a text. JavaScript's stack doesn't allow much more.
+// maxNesting is the maximum nesting of values in a text. JavaScript's stack doesn't allow much more.
 const maxNesting = 4000
 
-// Parse is JSON.parse. If that throws, ok is false.
+// Parse reproduces JSON.parse. If JSON.parse throws, ok is false.
 func Parse(text string) (v Value, ok bool) {
 	p := parser{text: text}
 	v, ok = p.parseValue(0)
@@ -20,7 +20,7 @@ func Parse(text string) (v Value, ok bool) {
 	return v, ok && p.at == len(text)
 }
 
-// After returns the text after the value that text begins with. ok is false if it doesn't begin with a
+// After returns the rest of text after the value at its beginning. ok is false if text doesn't begin with a
 // value.
 func After(text string) (rest string, ok bool) {
 	p := parser{text: text}
@@ -192,11 +192,11 @@ func (p *parser) parseNumber() (v Value, ok bool) {
 			return v, false
 		}
 	}
-	f, _ := strconv.ParseFloat(p.text[start:p.at], 64) // infinite if it exceeds every double
+	f, _ := strconv.ParseFloat(p.text[start:p.at], 64) // infinite if the number is too large for a double
 	return NumberValue(f), true
 }
 
-// ParseSecure is the parser of the AI SDK: Parse, but it refuses objects that name a prototype.
+// ParseSecure reproduces the parser of the AI SDK. It is Parse, but it refuses objects that name a prototype.
 func ParseSecure(text string) (v Value, ok bool) {
 	v, ok = Parse(text)
 	return v, ok && !v.namesPrototype()
@@ -219,13 +219,14 @@ func (v *Value) namesPrototype() bool {
 	return false
 }
 
-// Trim is String.prototype.trim.
+// Trim reproduces String.prototype.trim.
 func Trim(s string) string { return strings.TrimFunc(s, isSpace) }
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) && r != 0x85 || r == 0xfeff }
 
-// ParseClosed is the parser of Anthropic's library. A text that is cut off loses an incomplete last token,
-// and every open bracket is closed. If the text has another error, the library throws and ok is false.
+// ParseClosed reproduces the parser of Anthropic's library. In a text that is cut off, an incomplete last
+// token is dropped and every open bracket is closed. If the text has any other error, the library throws and
+// ok is false.
 func ParseClosed(text string) (v Value, ok bool) {
 	if tokens, ok := splitTokens(text); ok {
 		if whole, ok := closeAll(dropIncomplete(tokens)); ok {
@@ -235,8 +236,8 @@ func ParseClosed(text string) (v Value, ok bool) {
 	return Parse(text)
 }
 
-// token is a JSON token. Its sort is the byte of a bracket or separator, or one of "1a for strings,
-// numbers and words.
+// token is a JSON token. Its sort is the byte of a bracket or separator, '"' for a string, '1' for a number,
+// or 'a' for a word.
 type token struct {
 	sort byte
 	text string
@@ -291,7 +292,7 @@ func isWordPrefix(s string) bool {
 	return false
 }
 
-// numberLen returns how many bytes the library reads as a number.
+// numberLen returns the number of bytes that the library reads as a number.
 func numberLen(text string) int {
 	n := 0
 	if text[0] == '-' {
@@ -309,7 +310,8 @@ func numberLen(text string) int {
 
 var numberPattern = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// dropIncomplete removes tokens at the end that may be incomplete: a number, a key without a value, a comma.
+// dropIncomplete removes tokens at the end that may be incomplete: a number, a key without a value, or a
+// comma.
 func dropIncomplete(all []token) []token {
 	var open []byte
 	for _, t := range all {
@@ -335,14 +337,14 @@ func dropIncomplete(all []token) []token {
 	return nil
 }
 
-// closeAll returns the text of tokens, with every open bracket closed. ok is false if a bracket closes
-// one that is not open.
+// closeAll returns the text of the tokens, with every open bracket closed. ok is false if a closing bracket
+// doesn't match an open bracket.
 func closeAll(all []token) (text string, ok bool) {
 	var b, closers []byte
 	for i, t := range all {
 		switch t.sort {
 		case '{', '[':
-			closers = append(closers, t.sort+2) // } is two after {, ] two after [
+			closers = append(closers, t.sort+2) // '}' is '{' + 2, and ']' is '[' + 2
 		case '}', ']':
 			n := len(closers) - 1
 			if n < 0 || closers[n] != t.sort {

@@ -1,11 +1,11 @@
-// Package js reproduces JavaScript's handling of JSON: JSON.parse and JSON.stringify, and the parsers for
-// incomplete JSON of clients that are written in JavaScript.
+// Package js reproduces JavaScript's handling of JSON. It has JSON.parse, JSON.stringify, and the parsers for
+// incomplete JSON in clients that are written in JavaScript.
 //
 //	text ─▶ Parse, Partial, … ─▶ Value ─▶ Append ─▶ text
 //
-// A text is UTF-8. Half a surrogate pair is encoded as the three bytes that UTF-8 would use for it.
-// Numbers are doubles. Fields have an order: first those whose key is an array index, by value, then the
-// others in order of arrival.
+// A text is UTF-8. Half a surrogate pair is encoded as three bytes, the bytes that UTF-8 would have for it.
+// Numbers are doubles. Fields have an order: the fields whose keys are array indexes come first, by value.
+// The other fields follow in order of arrival.
 package js
 
 import (
@@ -18,7 +18,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Kind is the type of a value, as in typeof, but with kinds of their own for null and arrays.
+// Kind is the type of a value, as in typeof, but with separate kinds for null and arrays.
 type Kind uint8
 
 // The kinds.
@@ -35,7 +35,7 @@ const (
 // A Value is a JavaScript value that JSON can express. The zero value is undefined.
 type Value struct {
 	Kind  Kind
-	Text  string // of a string
+	Text  string // text of a string
 	num   float64
 	yes   bool
 	items []Value // elements of an array, or values of an object's fields
@@ -59,7 +59,7 @@ func ObjectOf(key string, v Value) Value {
 	return o
 }
 
-// WithMember returns the object with one more field.
+// WithMember returns the object with one field added.
 func (v Value) WithMember(key string, member Value) Value {
 	v.defineMember(key, member)
 	return v
@@ -83,7 +83,7 @@ func (v Value) Truthy() bool {
 // IsPlain reports whether the value is an object, not an array.
 func (v Value) IsPlain() bool { return v.Kind == Object }
 
-// Member returns the object's own field with that key.
+// Member returns the object's own field with the given key.
 func (v Value) Member(key string) (Value, bool) {
 	i, ok := v.at[key]
 	if !ok {
@@ -92,7 +92,7 @@ func (v Value) Member(key string) (Value, bool) {
 	return v.items[i], true
 }
 
-// defineMember sets a field of an object, as JSON.parse does: an existing key keeps its place.
+// defineMember sets a field of an object as JSON.parse does: an existing key keeps its position.
 func (v *Value) defineMember(key string, member Value) {
 	if i, ok := v.at[key]; ok {
 		v.items[i] = member
@@ -105,7 +105,7 @@ func (v *Value) defineMember(key string, member Value) {
 	v.keys, v.items = append(v.keys, key), append(v.items, member)
 }
 
-// assignMember is object[key] = member: an assignment to __proto__ sets no field.
+// assignMember reproduces object[key] = member. An assignment to __proto__ sets no field.
 func (v *Value) assignMember(key string, member Value) {
 	if key != "__proto__" {
 		v.defineMember(key, member)
@@ -146,7 +146,7 @@ func (v Value) WithoutPrototypes() Value {
 	})
 }
 
-// Append is JSON.stringify. Undefined values and numbers that are not finite become null.
+// Append reproduces JSON.stringify. Undefined values and numbers that are not finite become null.
 func (v Value) Append(dst []byte) []byte {
 	switch v.Kind {
 	case Bool:
@@ -181,7 +181,7 @@ func (v Value) Append(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
-// JSON is JSON.stringify.
+// JSON reproduces JSON.stringify.
 func (v Value) JSON() []byte { return v.Append(nil) }
 
 // memberOrder returns the indexes of an object's fields, in JavaScript's order.
@@ -211,7 +211,7 @@ func IsIndex(key string) bool {
 	return len(key) < 10 || key < "4294967295"
 }
 
-// ArrayIndex returns the array index that a key is.
+// ArrayIndex returns the array index for a key that is one.
 func ArrayIndex(key string) int {
 	n, _ := strconv.Atoi(key)
 	return n
@@ -234,8 +234,8 @@ func AppendNumber(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'f', -1, 64)
 }
 
-// unitsOf iterates over the characters of a text, with their bytes and UTF-16 units. Half a surrogate pair
-// counts as a character.
+// unitsOf iterates over the characters of a text, with their numbers of bytes and of UTF-16 units. Half a
+// surrogate pair counts as a character.
 func unitsOf(text string) func(yield func(bytes, units int) bool) {
 	return func(yield func(bytes, units int) bool) {
 		for i := 0; i < len(text); {
@@ -263,7 +263,7 @@ func UTF16Len(text string) (n int) {
 	return n
 }
 
-// UTF16Prefix returns the first UTF-16 units of a string, without half a character at the end.
+// UTF16Prefix returns the first UTF-16 units of a string. It omits half a character at the end.
 func UTF16Prefix(text string, most int) string {
 	end := 0
 	for bytes, units := range unitsOf(text) {
