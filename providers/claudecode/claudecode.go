@@ -1,14 +1,14 @@
-// Package claudecode decodes the output of claude -p --output-format stream-json: one JSON object per
-// line. With the flag include-partial-messages, the lines include the events of the model's own
-// stream.
+// Package claudecode decodes the output of claude -p --output-format stream-json: one JSON object per line.
+// With the flag include-partial-messages, the lines also contain the events of the model's own stream.
 //
-// Wire facts are from programs that read these lines, and from the public documentation of the Agent SDK, which
-// describes the lines as message types. A turn is one message of the model. The field parent_tool_use_id
-// distinguishes the main agent and each sub-agent. Their lines alternate, so several turns may be open at once.
-// A stream_event line holds an event of the inner protocol, and each agent has a decoder for it. An assistant
-// line repeats one complete content block of a message. It confirms the streamed block. If nothing was streamed,
-// the inner decoder gets the events that would have streamed it. So slot and seal are the inner protocol's. A
-// user line contains the results of tools, and a result line ends the request.
+// Wire facts are from programs that read these lines, and from the public documentation of the Agent SDK,
+// which describes the lines as message types. A turn is one message of the model. The field
+// parent_tool_use_id distinguishes the main agent and each sub-agent. Their lines alternate, so several turns
+// may be open at once. A stream_event line contains an event of the inner protocol, and each agent has a
+// decoder for this protocol. An assistant line repeats one complete content block of a message, and confirms
+// the streamed block. If nothing was streamed, the inner decoder reads the events that would have streamed
+// the block. So the inner protocol determines the slot of a call, and when the call is final. A user line
+// contains the results of tools, and a result line ends the request.
 package claudecode
 
 import (
@@ -18,7 +18,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol returns Claude Code's stream-json around the protocol that its model speaks.
+// Protocol returns Claude Code's stream-json around its model's protocol.
 func Protocol(inner protocol.Protocol) protocol.Protocol {
 	return protocol.Protocol{
 		Name:          "claude-code",
@@ -78,7 +78,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 // wireMarks are the marks of Claude Code's messages.
 var wireMarks = marks.Protocol{PartKeys: []string{"toolUseResult"}}
 
-// isAnthropic reports whether a message is one of Anthropic's protocol, or carries results of its tools.
+// isAnthropic reports whether a message is in Anthropic's protocol, or contains results of its tools.
 func isAnthropic(message json.Value) bool {
 	if message.Get("id").IsString() || message.Get("model").IsString() {
 		return true

@@ -14,12 +14,12 @@ type decoder struct {
 	*protocol.Out
 	line     line
 	inner    func(*protocol.Out) protocol.Decoder
-	agents   []*agent // in the order they began
+	agents   []*agent // in the order in which they began
 	byParent map[string]*agent
-	calls    map[string]*protocol.Call // of all agents, by id
+	calls    map[string]*protocol.Call // calls of all agents, by id
 	streamed map[string]bool           // ids of messages that arrived as events
-	failed   *protocol.Turn            // the one whose error was reported
-	model    string                    // of the start of the session
+	failed   *protocol.Turn            // the latest turn whose error was reported
+	model    string                    // model in the line that starts the session
 	begun    bool                      // lines arrived after the last result
 }
 
@@ -52,7 +52,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// reportUnknown reports a line that doesn't concern calls.
+// reportUnknown reports a line that is not about calls.
 func (d *decoder) reportUnknown() {
 	name := d.line.kind.Text()
 	if d.line.subtype.IsString() {
@@ -61,7 +61,8 @@ func (d *decoder) reportUnknown() {
 	d.Unknown(name)
 }
 
-// ensureAgent returns the agent that the call parent started, the main agent if there is no parent.
+// ensureAgent returns the agent that the call with the id parent started. Without a parent, it returns the
+// main agent.
 func (d *decoder) ensureAgent(parent json.Value) *agent {
 	l := d.byParent[string(parent.OrDefault(nil))]
 	if l == nil {
@@ -72,8 +73,8 @@ func (d *decoder) ensureAgent(parent json.Value) *agent {
 	return l
 }
 
-// readStreamEvent passes an event of the inner protocol to the agent's decoder. As a server-sent event,
-// it would be named by its type.
+// readStreamEvent passes an event of the inner protocol to the agent's decoder. The event's type becomes its
+// name, as in server-sent events.
 func (d *decoder) readStreamEvent(l *agent) error {
 	event, kind := d.line.event, d.line.eventKind.OrDefault(nil)
 	if string(kind) == "message_start" {
@@ -87,7 +88,7 @@ func (d *decoder) readStreamEvent(l *agent) error {
 	return l.decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: kind, Data: event})
 }
 
-// readMessage reads a message of the model, or one block of it, which confirms the streamed content.
+// readMessage reads a message of the model, or one block of a message, which confirms the streamed content.
 func (d *decoder) readMessage(l *agent, message json.Value) {
 	streamed := d.streamed[message.Get("id").Text()] || l.isOpen() && !l.unstreamed
 	if text := message.Get("content"); text.IsString() && !streamed {
@@ -113,8 +114,8 @@ func (d *decoder) readMessage(l *agent, message json.Value) {
 	}
 }
 
-// compareArguments compares the input that Claude Code runs with the arguments that the model wrote.
-// Claude Code corrects some tools' inputs in between.
+// compareArguments compares the input that Claude Code runs with the arguments that the model wrote. Claude
+// Code corrects the inputs of some tools.
 func compareArguments(c *protocol.Call, input json.Value) {
 	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsedArguments(input) != nil {
 		return
@@ -151,7 +152,7 @@ func (d *decoder) reportResults(l *agent) {
 			continue
 		}
 		id := block.Get("tool_use_id").Text()
-		if sub := d.byParent[id]; sub != nil && sub != l { // the sub-agent is done
+		if sub := d.byParent[id]; sub != nil && sub != l { // the sub-agent has ended
 			sub.endMessage()
 		}
 		if c := d.calls[id]; c != nil {
@@ -170,7 +171,7 @@ func (d *decoder) reportError(t *protocol.Turn, id, message string) {
 	}
 }
 
-// Close ends the open turns: without a result line they were cut off.
+// Close ends the open turns. Without a result line, they were cut off.
 func (d *decoder) Close() {
 	open := d.closeAgents()
 	switch {
@@ -195,7 +196,7 @@ func (d *decoder) closeAgents() (open bool) {
 	return open
 }
 
-// line is one line as it is on the wire.
+// line is one line, as sent.
 type line struct {
 	shape *json.Shape
 
@@ -207,7 +208,7 @@ type line struct {
 	cost, denials           json.Value
 }
 
-// bindShape makes the shape read into l.
+// bindShape binds the fields of l to its shape.
 func (l *line) bindShape() {
 	l.shape = json.ShapeOf(
 		json.Field("type", &l.kind),
@@ -224,8 +225,8 @@ func (l *line) bindShape() {
 		json.Field("permission_denials", &l.denials))
 }
 
-// endRequest ends a request; another may follow. The usage of the result line is the sum over all turns,
-// which have already reported their own.
+// endRequest ends a request. Another request may follow. The usage in the result line is the sum over all
+// turns, which have already reported their own usage.
 func (d *decoder) endRequest() {
 	for _, l := range d.agents {
 		l.endMessage()
@@ -249,14 +250,15 @@ func (d *decoder) endRequest() {
 	}
 }
 
-// reportFailedResult reports that a request ended in an error, unless an assistant line already did.
+// reportFailedResult reports that a request ended with an error, unless an assistant line already reported
+// the error.
 func (d *decoder) reportFailedResult(subtype string) {
 	t := cmp.Or(d.Current(), d.Last())
 	if t == nil {
 		t = d.Open(stream.Opening{Model: d.model})
 		defer t.End()
 	}
-	if subtype == "success" { // which only says that the session itself ended
+	if subtype == "success" { // the word only means that the session itself ended
 		subtype = ""
 	}
 	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended in an error"))

@@ -12,20 +12,20 @@ import (
 // agent is the main agent or one sub-agent, with a decoder for the inner protocol.
 type agent struct {
 	of      *decoder
-	parent  string // id of the call that started the sub-agent, "" for the main agent
+	parent  string // id of the call that started the sub-agent; "" for the main agent
 	out     *protocol.Out
 	decoder protocol.Decoder
 
-	// A message that was not streamed: its complete blocks arrive in assistant lines.
+	// The state of a message that was not streamed. Its complete blocks arrive in assistant lines.
 	unstreamed bool
-	message    string       // its id
-	next       int          // index of its next block
-	partial    bool         // its usage is that of its beginning
+	message    string       // id of the message
+	next       int          // index of the next block
+	partial    bool         // the usage is from the beginning of the message
 	ending     stream.Frame // the message_delta with its stop reason and usage so far
 }
 
-// extraBlock is the index of the first block that only an assistant line contains and that is added to
-// a streamed message.
+// extraBlock is the index of the first block that is in no event but only in an assistant line, and is added
+// to a streamed message.
 const extraBlock = 1 << 21
 
 func newAgent(d *decoder, parent string) *agent {
@@ -38,7 +38,7 @@ func newAgent(d *decoder, parent string) *agent {
 // reset prepares the agent for another request.
 func (l *agent) reset() { l.decoder, l.unstreamed = l.of.inner(l.out), false }
 
-// editEvent adds the facts of the agent to an event of the inner decoder, and notes calls and errors.
+// editEvent adds the facts of the agent to an event of the inner decoder. It also keeps calls and errors.
 func (l *agent) editEvent(e stream.Event) stream.Event {
 	switch e.Kind {
 	case stream.TurnOpen:
@@ -83,7 +83,7 @@ func (l *agent) addBlock(message, block json.Value) {
 	feedBlock(l.decoder, index, block)
 }
 
-// feedBlock makes a decoder of the inner protocol read a complete content block.
+// feedBlock passes a complete content block to a decoder of the inner protocol.
 func feedBlock(to protocol.Decoder, index int, block json.Value) {
 	at := newMember("index", strconv.AppendInt(nil, int64(index), 10))
 	args := argsOf(block.Get("input"))
@@ -98,8 +98,9 @@ func feedBlock(to protocol.Decoder, index int, block json.Value) {
 	feedFrame(to, newEvent("content_block_stop", at))
 }
 
-// argsOf returns, as a JSON string, arguments that the start of a block can't contain: there an empty
-// input is a placeholder, and an input that is not JSON is wrapped. It is nil for other arguments.
+// argsOf returns arguments that the start of a block can't contain, as a JSON string. At the start of a
+// block, an empty input is a placeholder, and an input that is not JSON is wrapped. argsOf returns nil for
+// all other arguments.
 func argsOf(input json.Value) []byte {
 	if raw := unparsedArguments(input); raw != nil {
 		return raw
@@ -110,8 +111,8 @@ func argsOf(input json.Value) []byte {
 	return nil
 }
 
-// unparsedArguments returns the text of arguments that Claude Code could not parse, as far as it keeps
-// them; nil if it could.
+// unparsedArguments returns the text of arguments that Claude Code could not parse, as far as Claude Code
+// keeps it. It returns nil if Claude Code parsed the arguments.
 func unparsedArguments(input json.Value) json.Value {
 	if raw := input.Get("__unparsedToolInput").Get("raw"); raw.IsString() {
 		return raw
@@ -131,7 +132,7 @@ func startOf(message json.Value) stream.Frame {
 		newMember("id", message.Get("id")), newMember("model", message.Get("model")), newMember("usage", message.Get("usage")))))
 }
 
-// endOf returns the event with a message's stop reason and usage so far.
+// endOf returns the event with the stop reason and the usage that a message has so far.
 func endOf(message json.Value) stream.Frame {
 	delta := newObject(newMember("stop_reason", message.Get("stop_reason")), newMember("stop_details", message.Get("stop_details")))
 	return newEvent("message_delta", newMember("delta", delta), newMember("usage", message.Get("usage")))
@@ -150,11 +151,11 @@ func (l *agent) endMessage() {
 	l.unstreamed = false
 }
 
-// feedFrame makes a decoder of the inner protocol read an event that is not on the wire. It can't fail: the
-// event consists of JSON that was read.
+// feedFrame passes an event that is not on the wire to a decoder of the inner protocol. This can't fail,
+// because the event consists of JSON that was already read.
 func feedFrame(to protocol.Decoder, f stream.Frame) { _ = to.Frame(f) }
 
-// newEvent returns an event with these fields.
+// newEvent returns an event with the given fields.
 func newEvent(kind string, members ...json.Member) stream.Frame {
 	data := newObject(append(members, newMember("type", json.AppendQuoted(nil, []byte(kind))))...)
 	return stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: data}
