@@ -10,11 +10,12 @@ import (
 	"toolscope/stream/json"
 )
 
-// maxCacheMarks is how many blocks a request to Anthropic may mark for the cache, wherever the model is hosted.
+// maxCacheMarks is the maximum number of blocks that a request to Anthropic may mark for the cache, on any
+// host.
 const maxCacheMarks = 4
 
-// checkCacheMarks counts the blocks that the request marks for the cache: of the system prompt, of the tools and of
-// messages.
+// checkCacheMarks counts the blocks that the request marks for the cache, in the system prompt, the tools and
+// the messages.
 func (c *checker) checkCacheMarks() {
 	if c.Target.Refusal.CacheMarks == "" || bytes.Count(c.Body, []byte(`"cache_control"`)) <= maxCacheMarks {
 		return
@@ -49,7 +50,8 @@ func countMarks(blocks json.Value) (n int) {
 	return n
 }
 
-// checkTrailingSpace checks that a text of the model that the response continues doesn't end with a blank.
+// checkTrailingSpace checks that a message of the model which the response continues doesn't end with white
+// space.
 func (c *checker) checkTrailingSpace() {
 	last := len(c.Messages) - 1
 	if c.Target.Refusal.TrailingSpace == "" || last < 0 || c.Messages[last].Role != protocol.Assistant {
@@ -65,7 +67,7 @@ func (c *checker) checkTrailingSpace() {
 	}
 }
 
-// checkAfterResults checks that the model speaks between results and the next message of the user.
+// checkAfterResults checks that a message of the model is between results and the next user message.
 func (c *checker) checkAfterResults(i int) {
 	if c.Target.Refusal.UserAfterResult == "" || i == 0 || c.Messages[i].Role != protocol.User || hasResults(&c.Messages[i]) {
 		return

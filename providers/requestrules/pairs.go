@@ -10,21 +10,21 @@ type pairedCall struct {
 	part          *protocol.Part
 	message, at   int
 	answered      bool
-	closed        bool // the place for its result is over
-	late, unfirst bool // its result is elsewhere; its result comes after other parts
+	closed        bool // its result can no longer come in the right place
+	late, unfirst bool // late: its result is in a later place; unfirst: its result comes after other parts
 }
 
-// pairing is the state of the walk through a history.
+// pairing is the state while the history is read.
 type pairing struct {
 	*checker
 	calls     []pairedCall
-	latest    map[string]int // by id: index of the latest call
-	open      []int          // calls whose result may follow
+	latest    map[string]int // index of the latest call with each id
+	open      []int          // calls whose results may follow
 	answering bool           // a result has come since the latest call
-	other     bool           // another part has come since the latest call, in the same turn of the user
+	other     bool           // another part has come since the latest call, in the same user turn
 }
 
-// checkPairs checks that each call has its result, and each result its call.
+// checkPairs checks that each call has a result, and that each result has a call.
 func (c *checker) checkPairs() {
 	if c.Target.Refusal.LoneCall == "" && c.Target.Refusal.LoneResult == "" {
 		return
@@ -49,7 +49,7 @@ func (c *checker) checkPairs() {
 	p.reportCalls()
 }
 
-// closeOpen ends the place for the results of the open calls.
+// closeOpen closes the open calls: their results can no longer come in the right place.
 func (p *pairing) closeOpen() {
 	for _, n := range p.open {
 		p.calls[n].closed = true
@@ -57,7 +57,7 @@ func (p *pairing) closeOpen() {
 	p.open = p.open[:0]
 }
 
-// readModel reads the calls of a message of the model.
+// readModel reads the calls in a message of the model.
 func (p *pairing) readModel(i int, before protocol.Role) {
 	if p.Target.ResultsFollow && (before == protocol.User || !p.Target.Merges) {
 		p.closeOpen()
@@ -88,8 +88,8 @@ func (p *pairing) markDoubled(id string) {
 	p.doubled[id] = true
 }
 
-// readUser reads the results of a message of the user. Unless the target joins consecutive messages of the user, a
-// message without results ends the place for them.
+// readUser reads the results in a user message. Unless the target joins consecutive user messages, a message
+// without results closes the open calls.
 func (p *pairing) readUser(i int) {
 	any := false
 	for j := range p.Messages[i].Parts {
@@ -131,7 +131,7 @@ func (p *pairing) readResult(i, j int) {
 	}
 }
 
-// reportCalls reports the calls without a result at its place.
+// reportCalls reports the calls that have no result in the right place.
 func (p *pairing) reportCalls() {
 	last := len(p.Messages) - 1
 	for last > 0 && p.Messages[last].Role != protocol.User {

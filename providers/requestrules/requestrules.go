@@ -1,6 +1,6 @@
-// Package requestrules checks a request against the rules of its target. A rule is checked only if the target has
-// the provider's words for it, or states it as data. The package compares parts of one request; replay compares a
-// request with the responses before it.
+// Package requestrules checks a request against the rules of its target. A rule is checked only if the
+// target's data contains the rule, or the provider's message for breaking it. The package compares parts of
+// the same request. The package replay compares a request with the responses before it.
 package requestrules
 
 import (
@@ -14,13 +14,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Breach is a rule that a request breaks, with all places where it does.
+// A Breach is a rule that a request breaks, with all places where it breaks the rule.
 type Breach struct {
 	*stream.Diagnosis
 	Rule  string // its name in machine output
 	Spots []Spot // in the order of the request
-	Proof Proof  // what shows the breach if no response does
-	what  string // what is wrong
+	Proof Proof  // proof of the breach if no response proves it
+	what  string // text of the problem
 }
 
 // Of returns a breach at one place, with its own message.
@@ -28,36 +28,36 @@ func Of(d *stream.Diagnosis, rule string, proof Proof, at Spot) Breach {
 	return Breach{Diagnosis: d, Rule: rule, Proof: proof, Spots: []Spot{at}}
 }
 
-// Proof is what shows that a target refuses a request.
+// Proof is the evidence that a target refuses a request.
 type Proof uint8
 
 const (
-	ByRequest Proof = iota // the request alone: no host can read it as meant
-	ByHost                 // the rule is one of the host, so the host must be known
-	ByRefusal              // only a refusal: hosts of the same protocol differ
+	ByRequest Proof = iota // the request alone: no host can read it as intended
+	ByHost                 // the rule is specific to the host, so the host must be known
+	ByRefusal              // only a refusal is proof, because hosts of the same protocol differ
 )
 
 // A Spot is a place in a history.
 type Spot struct {
 	Message, Part int            // Part is -1 for the message itself, Message is -1 for a declared tool
-	ID            string         // id of the call, "" if it has none
-	Words         stream.Message // names the place in a message
-	Call          stream.Ref     // the call of the model, if the request doesn't have it
+	ID            string         // id of the call; "" if it has none
+	Words         stream.Message // words for the place in a message
+	Call          stream.Ref     // the model's call, if it is not in the request
 }
 
-// NoMessage is the message of a place that is not in the request.
+// NoMessage is the message index of a place that is not in the request.
 const NoMessage = -2
 
-// A Request is a request as the rules see it.
+// A Request is the input of Check.
 type Request struct {
-	Body     json.Value // the complete request, nil if it is unknown
+	Body     json.Value // the complete request; nil if it is unknown
 	Messages []protocol.Message
 	Target   *protocol.Target
-	Tools    []protocol.Tool // that it declares, as far as they were read
+	Tools    []protocol.Tool // tools that the request declares, as far as they were read
 	Partial  bool            // the provider keeps earlier messages, so calls and results may be there
 }
 
-// Check returns the rules that a request breaks.
+// Check returns the rules that the request breaks.
 func Check(r *Request) []Breach {
 	c := checker{Request: r}
 	if !r.Partial && !c.refersToItems() {
@@ -75,10 +75,10 @@ func Check(r *Request) []Breach {
 type checker struct {
 	*Request
 	breaches []Breach
-	doubled  map[string]bool // ids that several calls have
+	doubled  map[string]bool // ids that several calls share
 }
 
-// addSpot adds a place to a breach. what says what is wrong.
+// addSpot adds a place to a breach. what is the text of the problem.
 func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what string, at Spot) {
 	i := slices.IndexFunc(c.breaches, func(b Breach) bool { return b.Rule == rule })
 	if i < 0 {
@@ -88,10 +88,11 @@ func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what st
 	c.breaches[i].Spots = append(c.breaches[i].Spots, at)
 }
 
-// maxSpots is how many places a message names.
+// maxSpots is the maximum number of places that a message names.
 const maxSpots = 2
 
-// Message returns the message of the breach. at is the path of its first place in the request, "" if unknown.
+// Message returns the message of the breach. at is the path of its first place in the request; "" if the path
+// is unknown.
 func (b *Breach) Message(at string) stream.Message {
 	var list stream.Message
 	for i, at := range b.Spots {
@@ -117,7 +118,7 @@ func (b *Breach) Message(at string) stream.Message {
 	return m
 }
 
-// spotOf returns the place of a part, named by its id and its tool.
+// spotOf returns the place of a part, with the part's id and tool as its words.
 func spotOf(message, part int, p *protocol.Part) Spot {
 	at := Spot{Message: message, Part: part, ID: p.ID}
 	switch {
@@ -131,11 +132,11 @@ func spotOf(message, part int, p *protocol.Part) Spot {
 	return at
 }
 
-// maxQuoted is how many bytes of an id or a name a message quotes.
+// maxQuoted is the maximum number of bytes that a message quotes from an id or a name.
 const maxQuoted = 80
 
-// refersToItems reports whether the history names items that the provider keeps, or has a compacted beginning.
-// Either may hold calls and results.
+// refersToItems reports whether the history refers to items that the provider keeps, or begins with a
+// compacted item. Both may contain calls and results.
 func (c *checker) refersToItems() bool {
 	if !c.Target.HasPreviousID {
 		return false
@@ -185,7 +186,7 @@ func (c *checker) checkCalls() {
 	}
 }
 
-// illegalID says which ids a target accepts.
+// illegalID describes how an id breaks the target's rule.
 func illegalID(to *protocol.Target) string {
 	size := count.Of(to.IDs.Max, "byte")
 	switch {
@@ -221,9 +222,9 @@ func (c *checker) checkTools() {
 	}
 }
 
-// checkContents checks the order of messages and their texts.
+// checkContents checks the order and the texts of messages.
 func (c *checker) checkContents() {
-	before := protocol.System // role of the message before, System at the beginning
+	before := protocol.System // role of the previous message; System at the beginning
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if m.Role == protocol.System {
@@ -244,7 +245,7 @@ func (c *checker) checkContents() {
 	}
 }
 
-// checkOrder checks the role of a message after the role before.
+// checkOrder checks the role of a message after the previous role.
 func (c *checker) checkOrder(i int, before protocol.Role) {
 	m, to := &c.Messages[i], c.Target
 	calls := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart })
@@ -258,8 +259,8 @@ func (c *checker) checkOrder(i int, before protocol.Role) {
 	}
 }
 
-// checkTexts checks the texts of a message: no text block may be empty, and not all of them blank. The content of
-// a message of the model may be an empty string, one of the user may not.
+// checkTexts checks the texts of a message. No text block may be empty, and at least one must not be blank.
+// The content of a model message may be an empty string; the content of a user message may not.
 func (c *checker) checkTexts(i int) {
 	m := &c.Messages[i]
 	blank := len(m.Parts) > 0
@@ -280,8 +281,8 @@ func (c *checker) checkTexts(i int) {
 	}
 }
 
-// checkSignatures checks that shown reasoning is signed. Hosts that never sign accept unsigned reasoning. Another
-// signed part proves that the host signs.
+// checkSignatures checks that visible reasoning is signed. Hosts that never sign reasoning accept unsigned
+// reasoning. Another signed part is evidence that the host signs reasoning.
 func (c *checker) checkSignatures(i int) {
 	for j := range c.Messages[i].Parts {
 		p := &c.Messages[i].Parts[j]
@@ -303,7 +304,7 @@ func (c *checker) hasSignature() bool {
 	})
 }
 
-// checkReasoning checks that reasoning with an id of its own is followed by another part of the model.
+// checkReasoning checks that another part of the model follows reasoning that has its own id.
 func (c *checker) checkReasoning(i int) {
 	parts := c.Messages[i].Parts
 	n := len(parts) - 1

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// A Session follows the calls and results of an agent's session file. Each request in it has only the messages that are
-// new since the request before. The zero value is ready.
+// A Session follows the calls and results in an agent's session file. Each request in the file contains only
+// messages that were added since the previous request. The zero value is ready to use.
 type Session struct {
 	calls   map[string]*sessionCall
 	waiting []*sessionCall // calls without a result
@@ -19,11 +19,11 @@ type Session struct {
 type sessionCall struct {
 	id, name string
 	ref      stream.Ref
-	result   uint64 // hash of its first result; 0 for none
+	result   uint64 // hash of its first result; 0 if it has no result
 	removed  bool   // a compaction removed it
 }
 
-// maxSessionCalls is how many calls of a session are remembered.
+// maxSessionCalls is the maximum number of calls kept for a session.
 const maxSessionCalls = 1 << 16
 
 var sessionSeed = maphash.MakeSeed()
@@ -44,7 +44,7 @@ func (s *Session) AddCall(id, name string, ref stream.Ref) {
 // HasCall reports whether the session has a call.
 func (s *Session) HasCall(id string) bool { return s.calls[id] != nil }
 
-// Compact notes that the next request has none of the messages so far.
+// Compact records that the next request contains none of the messages so far.
 func (s *Session) Compact() {
 	for _, c := range s.calls {
 		c.removed = true
@@ -52,11 +52,12 @@ func (s *Session) Compact() {
 	s.waiting = nil
 }
 
-// Rewind notes that the next request continues an earlier message. It leaves out the calls that wait for a result.
+// Rewind records that the next request continues an earlier message. The request doesn't contain the calls
+// that wait for a result.
 func (s *Session) Rewind() { s.waiting = nil }
 
-// Check reads the messages of the next request. It returns the results without a call, the second results, and if the
-// program sends calls as they are in the file, the calls without a result.
+// Check reads the messages of the next request. It reports results without a call and second results. If the
+// program sends calls unchanged from the file, it also reports calls without a result.
 func (s *Session) Check(messages []protocol.Message, sendsCalls bool) []Breach {
 	c, goesOn := checker{Request: &Request{Messages: messages}}, false
 	for i := range messages {
@@ -96,14 +97,14 @@ func (s *Session) readResult(c *checker, i, j int) {
 	case call == nil:
 		proof := ByRequest
 		if len(s.calls) == 0 {
-			proof = ByHost // the call may be in an earlier file
+			proof = ByHost // an earlier file may contain the call
 		}
 		c.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", proof, "the session has a result without its call", spotOf(i, j, r))
 	case call.removed:
 		c.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", ByRequest, "a compaction removed the call of a result", spotOf(i, j, r))
 	case call.result == 0:
 		call.result = hash
-	case call.result != hash: // some results are written twice
+	case call.result != hash: // the same result may be in the file twice
 		c.addSpot(ResultTwice, "result-once", ByRequest, "the session has two results for a call", spotOf(i, j, r))
 	}
 }
