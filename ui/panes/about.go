@@ -25,8 +25,8 @@ func EventTime(v *providers.View, event int32) display.Text {
 	return display.Text{}
 }
 
-// maxTimedDeltas is the maximum number of deltas of a growing call whose times are shown, because every
-// silence between deltas must be read.
+// maxTimedDeltas limits how many deltas a growing call may have for its times to be shown. Computing the
+// times means reading all silences between deltas.
 const maxTimedDeltas = 1000
 
 // latencyLines returns the lines below the run rules about the times and silences of a call.
@@ -75,7 +75,7 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	return lines
 }
 
-// sinceText says where the times of a call count from.
+// sinceText names the moment from which the times of a call are measured.
 func sinceText(l *providers.Latency) display.Text {
 	if l.RequestSeen {
 		return display.Lit("since the request")
@@ -91,7 +91,7 @@ var sentBackSides = map[replay.Treatment]screen.Side{
 	replay.WasEmptied: screen.Nothing, replay.WasDropped: screen.Nothing,
 }
 
-// SentBackLook returns the role and the sign of an outcome.
+// SentBackLook returns the role and the sign for an outcome.
 func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	if side, ok := sentBackSides[replay.Treatment(fate)]; ok {
 		return screen.SideRoles[side], p.Clean(strings.TrimSpace(p.Glyph.Side[side].String())).Between("", " ")
@@ -99,7 +99,8 @@ func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
 
-// SentBackLabel is the label of the page that shows how a call was sent back: how often, in the role of the worst.
+// SentBackLabel is the label of the page that shows how a call was sent back. It includes how often, in the role
+// of the worst outcome.
 func SentBackLabel(c *stream.Call) Label {
 	l := Label{Name: display.Lit("Sent back"), Short: display.Lit("Back"), Role: screen.Muted}
 	if c == nil {
@@ -115,7 +116,7 @@ func SentBackLabel(c *stream.Call) Label {
 	return l
 }
 
-// FirstSentBack says which request first sent back a turn's calls.
+// FirstSentBack names the request that first sent back a turn's calls.
 func FirstSentBack(v *providers.View, t *stream.Turn) string {
 	text := "in " + RequestName(v, t.SentBackIn)
 	if v.TurnOf(t.SentBackIn) != nil {
@@ -180,8 +181,8 @@ func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) 
 	return lines
 }
 
-// drawSentBack draws how a later request sent a call back. This event has no frame in the response. If
-// which is set, the row also names the call.
+// drawSentBack draws an event that reports how a later request sent a call back. This event has no frame in
+// the response. If which is set, the row also names the call.
 func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Surface, which bool) {
 	look, sign := SentBackLook(p, e.Text)
 	p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
@@ -194,27 +195,27 @@ func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g
 	p.TextOn(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
 }
 
-// speakers tracks what differs between the turns of the list: a column that would be empty, or the same in all rows,
-// is not drawn.
+// speakers tracks what differs between the turns of the list. A column that would be empty, or the same in all
+// rows, is not drawn.
 type speakers struct {
-	several bool // agents
+	several bool // whether there are several agents
 	agent   string
-	model   bool // some turn has one
-	timed   bool // some call has a duration
-	files   int  // how many different ones, as far as they are counted
+	model   bool // whether a turn has a model
+	timed   bool // whether a call has a duration
+	files   int  // how many different files were counted, up to maxFiles
 	file    string
 	seen    map[string]bool
-	before  string // the beginning that all names of files share, with the last separator
-	after   string // the extension that they share
-	longest int    // the width of the longest name, as far as it was shortened then
-	agents  int    // the same, of an agent
-	models  int    // and of a model
+	before  string // the beginning that all file names share, up to and including the last separator
+	after   string // the extension that all file names share
+	longest int    // the width of the longest shortened name, measured when it was added
+	agents  int    // the width of the longest agent name
+	models  int    // the width of the longest model name
 }
 
-// maxFiles is the maximum number of files that are counted.
+// maxFiles limits how many files are counted.
 const maxFiles = 1 << 12
 
-// addTurns adds new turns, or starts again with all.
+// addTurns adds new turns. If again is set, it starts again with all turns.
 func (w *speakers) addTurns(scene *Context, turns []*stream.Turn, again bool) {
 	v := scene.View
 	if again {
@@ -244,7 +245,7 @@ func (w *speakers) addTimes(t *stream.Turn) {
 	w.timed = w.timed || screen.Elapsed(t.OpenedAt, t.ClosedAt) > 0
 }
 
-// originCells returns the width of the longest origin of a turn.
+// originCells returns the width of the longest origin in a turn's row.
 func (w *speakers) originCells() int {
 	switch {
 	case w.files > 1:
@@ -255,7 +256,7 @@ func (w *speakers) originCells() int {
 	return w.models
 }
 
-// addFile adds the name of a file, and shortens what all names share.
+// addFile adds the name of a file, and shortens the parts that all names share.
 func (w *speakers) addFile(name string) {
 	switch w.file = name; {
 	case w.files == 0:
@@ -277,7 +278,7 @@ func (w *speakers) addFile(name string) {
 	w.longest = max(w.longest, utf8.RuneCountInString(w.shortFile(name)))
 }
 
-// shortFile returns the name of a file without what all names share.
+// shortFile returns the name of a file without the parts that all names share.
 func (w *speakers) shortFile(name string) string {
 	short := strings.TrimSuffix(strings.TrimPrefix(name, w.before), w.after)
 	if short == "" {
@@ -286,7 +287,7 @@ func (w *speakers) shortFile(name string) string {
 	return short
 }
 
-// agentName returns the display name of a request's agent, "" without one.
+// agentName returns the display name of a request's agent; "" if there is none.
 func agentName(a *stream.RequestInfo) string {
 	switch {
 	case a == nil || a.Agent == "":

@@ -10,12 +10,12 @@ import (
 	"toolscope/ui/screen"
 )
 
-// callout is the callout under the title of a call or turn, as rows. It is built again only when its inputs
-// change, because a repaired text is costly.
+// callout is the callout under the title of a call or turn, as rows. It is rebuilt only when its inputs
+// change, because repairing a text is costly.
 type callout struct {
 	key     calloutKey
 	role    screen.Role     // of the bar
-	finding *stream.Finding // that it is about; valid until the next update
+	finding *stream.Finding // the finding that the callout is about; valid until the next update
 	lines   []calloutLine
 }
 
@@ -36,21 +36,21 @@ type findingKey struct {
 	event         int
 }
 
-// calloutLine is a row: a bar, blanks, and texts.
+// calloutLine is a row: an optional bar, blanks and texts.
 type calloutLine struct {
 	bar   bool
 	left  int // cells before the texts, after the bar if there is one
 	texts []screen.StyledText
 }
 
-// Rows of the screen from which the callout has more rows.
+// Screen heights that decide how many rows the callout has.
 const (
-	bareRows = 14 // below it: the sentence, and cause and advice in one row
-	wideRows = 24 // the sentence may have two rows
-	riskRows = 30 // the risk
+	bareRows = 14 // with fewer rows: only the sentence, and cause and advice in one row
+	wideRows = 24 // from here on, the sentence may have two rows
+	riskRows = 30 // from here on, the risk is shown too
 )
 
-// calloutLeft is the number of cells of the blank, the bar and the next blank.
+// calloutLeft is the number of cells for the blank, the bar and the next blank.
 const calloutLeft = 3
 
 // updateRows builds the rows for the selection. rows is the height of the screen.
@@ -86,7 +86,7 @@ func (o *callout) updateRows(s *Context, c Selection, width int) {
 	o.layOut(s, says, width)
 }
 
-// layOut breaks the callout into rows.
+// layOut builds the rows of the callout.
 func (o *callout) layOut(s *Context, says present.Callout, width int) {
 	p, v, bare := s.Pen, &says.Verdict, s.Rows < bareRows
 	sign := p.Glyph.Status[v.State]
@@ -159,8 +159,8 @@ func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 	return p.Clean(text)
 }
 
-// fittingBeginning returns the longest beginning of a sentence that is a sentence too and fits into so many rows. Short
-// ones say too little.
+// fittingBeginning returns the longest beginning of a sentence that is a sentence itself and fits into most rows.
+// It rejects beginnings that are too short to be useful.
 func fittingBeginning(p *screen.Pen, text string, room, most int) (part display.Text, ok bool) {
 	for {
 		at := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, " ("))
@@ -174,7 +174,7 @@ func fittingBeginning(p *screen.Pen, text string, room, most int) (part display.
 	}
 }
 
-// addLine adds a row of the sentence: the first begins with the sign, the others with blanks.
+// addLine adds a row of the sentence. The first row begins with the sign, the others with blanks.
 func (o *callout) addLine(left, n int, texts []screen.StyledText, bar bool) {
 	if n == 0 {
 		left = 0
@@ -187,7 +187,7 @@ func (o *callout) addLine(left, n int, texts []screen.StyledText, bar bool) {
 // labelCells is the width of a label and the gap after it.
 const labelCells = 7
 
-// cutLines wraps a text into at most that many rows; the last one shows that more was left out.
+// cutLines wraps a text into at most that many rows. If text was left out, the last row shows it.
 func cutLines(p *screen.Pen, text display.Text, width, most int) []display.Text {
 	lines := display.Wrap(text, width)
 	if len(lines) > most {

@@ -13,9 +13,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// callTimes compares the times of the selected call with those of other calls: the calls of its turn,
-// calls of the same tool in nearby turns, and medians of both by model and by arrival. Other turns count
-// only after they have ended, so their times are computed once.
+// callTimes compares the times of the selected call with the times of other calls: the calls in its turn,
+// calls of the same tool in nearby turns, and medians of both by model and by arrival. Another turn counts
+// only after it has ended, so its times are computed once.
 type callTimes struct {
 	ended map[stream.Ref]providers.Latency
 }
@@ -23,7 +23,7 @@ type callTimes struct {
 // Limits of the comparison.
 const (
 	turnsAround     = 32      // on either side of the selected turn
-	maxSameTurn     = 8       // calls of its turn
+	maxSameTurn     = 8       // calls in the same turn
 	maxSameTool     = 4       // calls of the same tool
 	maxComparedSize = 200_000 // tokens and deltas of all compared calls
 	maxCachedTimes  = 1 << 10 // calls in the cache
@@ -33,14 +33,14 @@ const (
 type timesRow struct {
 	of   stream.Ref
 	name string
-	from string // the model that made it
+	from string // the model that made the call
 	took [numTimes]time.Duration
 	how  providers.Arrival
 	many int
 }
 
-// firstByteTime, silence and numTimes are indexes and the number of a call's times: those of
-// providers.Latency, then the longest silence.
+// firstByteTime and silence are indexes of a call's times, and numTimes is their number. The times are the
+// times in providers.Latency, then the longest silence.
 const (
 	firstByteTime = 3
 	silence       = 9
@@ -94,7 +94,7 @@ func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleL
 	return lines
 }
 
-// cachedTimes returns the times of a call; false for a long call that is still growing.
+// cachedTimes returns the times of a call. It returns false for a long call that is still growing.
 func (x *callTimes) cachedTimes(v *providers.View, t *stream.Turn, c *stream.Call) (timesRow, bool) {
 	ref := c.Ref()
 	if l, known := x.ended[ref]; known {
@@ -113,8 +113,8 @@ func (x *callTimes) cachedTimes(v *providers.View, t *stream.Turn, c *stream.Cal
 	return timesOf(t, c, &l), true
 }
 
-// comparedCalls returns the calls to compare with the selected one: the first ones of its turn, the
-// nearest of the same tool, and all of the nearby turns.
+// comparedCalls returns the calls to compare with the selected one: the first calls of its turn, the nearest
+// calls of the same tool, and all calls of the nearby turns.
 func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same, all []timesRow) {
 	turns, weighed := v.Session().Turns, 0
 	at := sort.Search(len(turns), func(i int) bool { return turns[i].Number >= c.Turn.Number })
@@ -145,7 +145,7 @@ func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same,
 	return beside, nearestRows(same, c.Turn.Number), all
 }
 
-// nearestRows returns the rows of the turns that are nearest to a turn, in order.
+// nearestRows returns the rows that are nearest to a turn, in order.
 func nearestRows(rows []timesRow, turn int32) []timesRow {
 	away := func(r timesRow) int32 { return max(r.of.Turn-turn, turn-r.of.Turn) }
 	slices.SortStableFunc(rows, func(a, b timesRow) int { return cmp.Compare(away(a), away(b)) })
@@ -196,8 +196,8 @@ func medianTime(rows []timesRow, of int) time.Duration {
 	return known[(len(known)-1)/2]
 }
 
-// timeTable formats rows of times with as many columns as fit. The first row has times, the others the
-// differences from it.
+// timeTable formats rows of times with as many columns as fit. The first row has times. The other rows have
+// the differences from the first.
 type timeTable struct {
 	p      *screen.Pen
 	name   int // cells of the names
@@ -205,8 +205,8 @@ type timeTable struct {
 	manner bool
 }
 
-// timeHeads are the titles of the columns, the same words as in providers.Latency. timeRanks say which
-// column is dropped last if there is little room.
+// timeHeads are the titles of the columns, in the same words as in providers.Latency. timeRanks give the
+// order in which columns are kept if there is little room.
 var (
 	timeHeads = [numTimes]string{"headers", "first token", "named", "first byte", "actionable", "parses", "last byte", "sealed", "end", "silence"}
 	timeRanks = [numTimes + 1]int{firstByteTime, 7, 4, numTimes, 5, 8, silence, 2, 1, 0, 6}
@@ -214,10 +214,10 @@ var (
 
 // Cells of the table.
 const (
-	minTimeCells = 9  // of a column, with the blanks before it
+	minTimeCells = 9  // of a column, including the blanks before it
 	mannerCells  = 11 // "in bursts"
 	timesName    = 28
-	timesShort   = 18 // if there is less room than wideTimes
+	timesShort   = 18 // if the screen is narrower than wideTimes
 	wideTimes    = 100
 	timesGutter  = 2
 	mannerTitle  = "arrives"
@@ -283,7 +283,8 @@ func (t *timeTable) orUnknown(text display.Text) display.Text {
 	return text
 }
 
-// laterText formats how much later or sooner a time is than another, to the millisecond; "" for no time.
+// laterText formats how much later or sooner one time is than another, to the millisecond; "" if the time is
+// unknown.
 func laterText(at, than time.Duration) display.Text {
 	switch d := at - than; {
 	case at < 0:

@@ -21,10 +21,10 @@ type Costs struct {
 	Prices  *price.Table
 	view    *providers.View
 	begun   int32                // the first event that may begin a turn not yet counted
-	figures map[int32]cachedCost // figures of some turns, by number
+	figures map[int32]cachedCost // costs of some turns, by turn number
 	seed    maphash.Seed         // seed of the keys in figures
 	ended   price.Sum            // total of the turns that have ended
-	shares  sessionCosts         // the same, by conversation and session
+	shares  sessionCosts         // the total by conversation and by session
 	open    []openTurn           // in the order they began
 	total   price.Sum
 	rates   tokenRates
@@ -36,13 +36,13 @@ type tokenRates struct {
 	text string
 }
 
-// cachedCost is the cost of a turn, and the key of its inputs.
+// cachedCost is the cost of a turn, and the key for its inputs.
 type cachedCost struct {
 	key    uint64
 	figure price.Figure
 }
 
-// openTurn is a turn whose cost may still change, and the inputs of its figure.
+// openTurn is a turn whose cost may still change, and the inputs for its figure.
 type openTurn struct {
 	turn, began int32
 	usage       stream.Usage
@@ -98,7 +98,7 @@ func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
 	return true
 }
 
-// sumTotal adds up the total.
+// sumTotal computes the total from the ended and open turns.
 func (b *Costs) sumTotal() {
 	b.total = b.ended
 	for i := range b.open {
@@ -130,8 +130,8 @@ func (o *openTurn) addTo(to *price.Sum) {
 	to.Add(f)
 }
 
-// maxFigures is the maximum size of the cache. A dropped figure is computed again. The cache is larger
-// while the screen shows the past, because each step back sums up all turns.
+// Maximum sizes of the cache. A dropped figure is computed again. The cache is larger while the screen shows
+// the past, because each step back adds up all turns.
 const (
 	maxFigures     = 1 << 12
 	maxPastFigures = 1 << 15
@@ -155,7 +155,7 @@ func (b *Costs) figureOf(t *stream.Turn) price.Figure {
 	return f
 }
 
-// costKey hashes all inputs of a turn's cost, except the provider, which does not change.
+// costKey hashes all inputs for a turn's cost except the provider, which does not change.
 func (b *Costs) costKey(t *stream.Turn) uint64 {
 	return maphash.Comparable(b.seed, struct {
 		usage          stream.Usage
@@ -176,7 +176,7 @@ func headOf(v *providers.View, t *stream.Turn) stream.Head {
 // CostOf returns the cost of a turn so far.
 func (b *Costs) CostOf(t *stream.Turn) price.Figure { return b.figureOf(t) }
 
-// ratesOf returns the token prices of a turn, for the kinds of tokens that it has.
+// ratesOf returns the token prices for a turn, for each kind of token that it has.
 func (b *Costs) ratesOf(t *stream.Turn) string {
 	of := b.costKey(t)
 	if b.rates.text != "" && b.rates.of == of {
@@ -202,7 +202,7 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 // unknown.
 func (b *Costs) Total() price.Sum { return b.total }
 
-// costFacts returns the cost of a turn and of all turns, and the date of the prices.
+// costFacts returns the cost of a turn, the cost of all turns, and the date of the prices.
 func (b *Costs) costFacts(t *stream.Turn, g *screen.Glyphs) []fact {
 	cost, total := b.CostOf(t), b.Total()
 	text := cost.String()
@@ -239,11 +239,11 @@ func (b *Costs) costFacts(t *stream.Turn, g *screen.Glyphs) []fact {
 	return facts
 }
 
-// minAmount is the text of an amount too small for eight cells.
+// minAmount is the text for an amount too small for eight cells.
 const minAmount = "<$0.0001"
 
-// shortCost formats a cost for its column: three significant digits or, while it is not final, three
-// decimals.
+// shortCost formats a cost for its column with three significant digits. While the cost is not final, it has
+// three decimals.
 func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	if f.Source == price.Free {
 		return p.Clean(f.String())
@@ -251,7 +251,7 @@ func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	return p.Clean(dollarText(f.USD, f.Approximate))
 }
 
-// TotalCost formats a sum in the same way, and the number of turns with unknown cost.
+// TotalCost formats a sum as shortCost does, and adds the number of turns with unknown cost.
 func TotalCost(p *screen.Pen, t price.Sum) display.Text {
 	if t.Paid == 0 {
 		return p.Clean(t.String())
@@ -263,7 +263,7 @@ func TotalCost(p *screen.Pen, t price.Sum) display.Text {
 	return text
 }
 
-// dollarText formats an amount in eight cells.
+// dollarText formats an amount so that it fits into eight cells.
 func dollarText(usd float64, approximate bool) string {
 	switch {
 	case usd > 0 && (usd < 0.000005 || approximate && usd < 0.00005):
@@ -286,7 +286,7 @@ func dollarText(usd float64, approximate bool) string {
 	return text
 }
 
-// sessionCosts are the costs of the ended turns of each conversation and session. If there are too many
+// sessionCosts are the costs of the ended turns, by conversation and by session. If there are too many
 // conversations, the oldest are dropped.
 type sessionCosts struct {
 	conversations map[int32]*turnCosts
@@ -328,7 +328,7 @@ func (s *sessionCosts) addTurn(o *openTurn) {
 	}
 }
 
-// trackConversation adds a new conversation, and drops the oldest of too many.
+// trackConversation adds a new conversation. If there are too many, it drops the oldest.
 func (s *sessionCosts) trackConversation(a *stream.RequestInfo) {
 	s.order = append(s.order, a)
 	if len(s.order) > maxConversations {
@@ -357,17 +357,17 @@ func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.RequestInfo) bool
 	return all
 }
 
-// requestCosts returns the cost so far, and the number of turns, of a request's agent and session.
+// requestCosts returns the costs so far, and the numbers of turns, for a request's agent and session.
 func (b *Costs) requestCosts(a *stream.RequestInfo) (agent, session turnCosts) {
 	agent = b.costWithOpen(b.shares.conversations[a.Conversation], func(of *stream.RequestInfo) bool { return of.Conversation == a.Conversation })
 	session = b.costWithOpen(b.shares.sessions[a.Session], func(of *stream.RequestInfo) bool { return of.Session == a.Session })
 	return agent, session
 }
 
-// prefixSums is a list of counts with fast prefix sums: the sum before an element, and the element at a
-// sum, take logarithmic time. It is a Fenwick tree.
+// prefixSums is a list of counts with fast prefix sums: finding the sum before an element, or the element at
+// a sum, takes logarithmic time. It is a Fenwick tree.
 type prefixSums struct {
-	sums []int // sums[i-1] is the sum of the i&-i counts up to and with the i-th
+	sums []int // sums[i-1] is the sum of the i&-i counts up to and including the i-th
 }
 
 func (t *prefixSums) len() int { return len(t.sums) }
@@ -390,7 +390,7 @@ func (t *prefixSums) countOf(i int) (n int) {
 	return n
 }
 
-// set changes the count of element i, and reports whether it was different.
+// set changes the count of element i, and reports whether the old count was different.
 func (t *prefixSums) set(i, n int) bool {
 	more := n - (t.sumBefore(i+1) - t.sumBefore(i))
 	for i++; i <= len(t.sums) && more != 0; i += i & -i {
@@ -407,7 +407,8 @@ func (t *prefixSums) sumBefore(i int) (sum int) {
 	return sum
 }
 
-// elementAt returns the element at a sum, and the rest in it. After the last element it returns len.
+// elementAt returns the element at a sum, and the remainder within that element. After the last element it
+// returns len.
 func (t *prefixSums) elementAt(sum int) (i, rest int) {
 	for step := 1 << bits.Len(uint(len(t.sums))); step > 0; step /= 2 {
 		if i+step <= len(t.sums) && t.sums[i+step-1] <= sum {

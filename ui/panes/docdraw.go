@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Draw draws the row at a place into the field.
+// Draw draws the row at a place in the document.
 func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 	defer p.Fill(screen.Bare)
 	if d.Call == nil {
@@ -37,8 +37,8 @@ func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 	}
 }
 
-// drawSign draws the gutter, and returns the rest of the indentation after it: a sign may be wider than
-// the gutter.
+// drawSign draws the gutter, and returns the indentation that remains after it. A sign may be wider than the
+// gutter.
 func (d *Document) drawSign(p *screen.Pen, n *findingNote, sign bool, indent int) int {
 	if d.Gutter == 0 {
 		return indent
@@ -54,7 +54,7 @@ func (d *Document) drawSign(p *screen.Pen, n *findingNote, sign bool, indent int
 	return max(0, d.Gutter+indent-text.Width())
 }
 
-// drawRow draws a row of the layout, its fold, and its findings.
+// drawRow draws a row of the layout, its fold and its findings.
 func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 	r, n := d.layoutRows()[row], d.noteOf(row)
 	indent := d.drawSign(p, n, n != nil && len(n.below) == 0, int(r.Indent))
@@ -150,7 +150,7 @@ func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, ope
 	}
 }
 
-// groundAt returns the background of the byte at off, and where it ends.
+// groundAt returns the background of the byte at off, and the offset where that background ends.
 func (d *Document) groundAt(off, limit int, chosen bool) (screen.Surface, int) {
 	g, until := screen.Bare, limit
 	consider := func(s Span, as screen.Surface) {
@@ -174,7 +174,7 @@ func (d *Document) groundAt(off, limit int, chosen bool) (screen.Surface, int) {
 	return g, until
 }
 
-// hitsNear returns the matches that touch [off, limit): at most the first two matter.
+// hitsNear returns at most two matches that touch [off, limit). Only the first two matter.
 func (h *Hits) hitsNear(off, limit int) []int {
 	if len(h.at) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func (h *Hits) hitsNear(off, limit int) []int {
 	return h.at[lo:min(lo+2, len(h.at))]
 }
 
-// unitEnd returns n, or the end of the unit that n splits. A change of style must not split a unit.
+// unitEnd returns n, or the end of the unit if n would split a unit. A change of style must not split a unit.
 func unitEnd(draw display.Drawer, b []byte, n int) int {
 	if n >= len(b) || b[n] < utf8.RuneSelf {
 		return n
@@ -227,12 +227,12 @@ func (d *Document) cellsBefore(r layout.Row, off int) (cells int) {
 	return cells
 }
 
-// findingNote is the note about the findings of a row, or of the rows that it hides.
+// findingNote is the note about a row's findings. It includes the findings of rows that this row hides.
 type findingNote struct {
 	row    int
 	worst  stream.Severity
-	behind display.Text // after the text of the row; empty if the note is below
-	below  []belowRow   // rows under it; the first one has the sign
+	behind display.Text // text after the text of the row; empty if the note is below
+	below  []belowRow   // rows below the row; the first one has the sign
 }
 
 // belowRow is a row of a note below its row.
@@ -242,7 +242,7 @@ type belowRow struct {
 	place  display.Text // muted, after the text
 }
 
-// notesKey identifies the inputs of the notes. While it is equal, the notes are valid.
+// notesKey identifies the inputs for the notes. The notes are valid until the key changes.
 type notesKey struct {
 	findings, size, rows, width, deltas int
 	last                                layout.Row
@@ -256,26 +256,27 @@ type findingSpot struct {
 	off   int
 	row   int // the row that shows or hides it
 	loud  bool
-	delta int // the delta that brought it, from 1; 0 if unknown
+	delta int // the delta in which the finding's byte arrived, from 1; 0 if unknown
 }
 
-// fewRows is the document height up to which there are no notes below rows, because the findings are shown
-// elsewhere.
+// fewRows is the maximum height of a document without notes below rows. The findings of such a document are
+// shown elsewhere.
 const fewRows = 4
 
-// maxSpots is the maximum number of findings that are marked in a call.
+// maxSpots limits how many findings are marked in a call.
 const maxSpots = 100
 
 // minNote is the minimum width of a note after its row.
 const minNote = 12
 
-// decisive are the diagnoses that decide the state of a call. Their notes are rows below, as those of errors.
+// decisive are the diagnoses that decide the state of a call. Their notes are rows below the row, as for
+// errors.
 var decisive = []*stream.Diagnosis{
 	stream.ArgsCut, stream.ArgsBroken, stream.ArgsTrailing, stream.ArgsMissingBrace, stream.ArgsConcat, stream.ArgsPlaceholder,
 	stream.ArgsFinalDup, stream.ArgsDouble, stream.ArgsNotObject, stream.FinishContradicts,
 }
 
-// updateNotes rebuilds the notes and the view, if their inputs changed.
+// updateNotes rebuilds the notes and the view if their inputs have changed.
 func (d *Document) updateNotes() {
 	c, rows := d.Call, d.layoutRows()
 	key := notesKey{len(c.Findings), len(c.Args()), len(rows), d.layoutWidth(), c.Deltas(), layout.Row{}, c.Status(), true, d.Spaced && d.Height < fewRows}
@@ -307,7 +308,7 @@ func (d *Document) updateNotes() {
 	}
 }
 
-// mergeCuts adds the rows of notes to the row edits of folds.
+// mergeCuts adds the rows of the notes to the row edits of the folds.
 func mergeCuts(cuts []layout.RowEdit, notes []findingNote) (all []layout.RowEdit) {
 	for _, n := range notes {
 		for len(cuts) > 0 && cuts[0].Row < n.row {
@@ -322,8 +323,8 @@ func mergeCuts(cuts []layout.RowEdit, notes []findingNote) (all []layout.RowEdit
 	return append(all, cuts...)
 }
 
-// findingSpots returns the findings with a place in the current text, by row, the worst first. If
-// toolscope missed bytes of a call, faults in the rest are unknown.
+// findingSpots returns the findings that have a place in the current text, by row, with the worst first. It
+// returns none if toolscope missed bytes of the call, because faults in the other bytes are then uncertain.
 func (d *Document) findingSpots() (all []findingSpot) {
 	c, size := d.Call, len(d.Call.Args())
 	if len(d.layoutRows()) == 0 || c.Status() == stream.Unseen {
@@ -366,7 +367,7 @@ func boolOrder(yes bool) int {
 	return 0
 }
 
-// makeNote returns the note for a row's findings, the worst first.
+// makeNote returns the note for a row's findings. of lists the worst finding first.
 func (d *Document) makeNote(of []findingSpot) findingNote {
 	s := of[0]
 	n := findingNote{row: s.row, worst: s.Severity}
@@ -399,7 +400,7 @@ func (d *Document) makeNote(of []findingSpot) findingNote {
 	return n
 }
 
-// deltaText returns the delta that brought a finding, or "".
+// deltaText returns the number of the delta in which a finding's byte arrived, or "".
 func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	if s.delta == 0 {
 		return display.Text{}
@@ -407,13 +408,13 @@ func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	return display.Join(d.glyphSet().Change, screen.Count(s.delta), d.drawer.Clean(after))
 }
 
-// noteText is a wording of a note: what is wrong, and where.
+// noteText is one wording of a note: what is wrong, and where.
 type noteText struct{ what, place display.Text }
 
 func (t noteText) cellCount() int { return t.what.Width() + t.place.Width() }
 
-// loudTexts returns wordings for a decisive finding, each shorter than the previous: with byte, delta and time,
-// without time, and brief ones.
+// loudTexts returns wordings for a decisive finding, each shorter than the one before: with byte, delta and
+// time; without time; and brief ones.
 func (d *Document) loudTexts(s findingSpot, more display.Text) []noteText {
 	at := screen.Count(s.off).Between("  byte ", "")
 	if s.delta > 0 {
@@ -432,8 +433,8 @@ func (d *Document) loudTexts(s findingSpot, more display.Text) []noteText {
 	}
 }
 
-// rowsBelow returns the rows under the byte of a spot. It uses the first wording that fits after or before the
-// sign under the byte. If none fits, the full text follows below.
+// rowsBelow returns the rows below the byte of a spot. It uses the first wording that fits after or before the
+// sign under the byte. If none fits, the full text is in the rows below.
 func (d *Document) rowsBelow(s findingSpot, ways []noteText) []belowRow {
 	width := d.layoutWidth()
 	col := min(d.columnOf(s), width-1)
@@ -452,19 +453,19 @@ func (d *Document) rowsBelow(s findingSpot, ways []noteText) []belowRow {
 	return rows
 }
 
-// columnOf returns the cell of the byte of a spot in its row.
+// columnOf returns the column of a spot's byte in its row.
 func (d *Document) columnOf(s findingSpot) int {
 	r := d.layoutRows()[s.row]
 	if s.off < int(r.End) || s.off > d.settledLen() {
 		return int(r.Indent) + d.cellsBefore(r, s.off)
 	}
-	if d.foldedBox(s.row) != nil { // it hides the byte
+	if d.foldedBox(s.row) != nil { // the fold hides the byte
 		return int(r.Indent) + d.cellsBefore(r, int(r.End))
 	}
 	return int(r.Indent) + d.cellsBefore(r, int(r.End)) + d.drawer.CleanBytes(d.Call.Args()[d.settledLen():]).Width()
 }
 
-// usedCells returns how many cells of a row are taken.
+// usedCells returns how many cells of a row are used.
 func (d *Document) usedCells(row int) int {
 	r := d.layoutRows()[row]
 	cells := int(r.Indent) + d.cellsBefore(r, int(r.End))
@@ -479,7 +480,7 @@ func (d *Document) usedCells(row int) int {
 	return cells
 }
 
-// noteOf returns the note of a row, or nil.
+// noteOf returns the note for a row, or nil.
 func (d *Document) noteOf(row int) *findingNote {
 	i, ok := slices.BinarySearchFunc(d.notes, row, func(n findingNote, row int) int { return n.row - row })
 	if !ok {

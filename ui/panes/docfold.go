@@ -12,13 +12,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// folds are the folded objects and arrays, of which only the opening row is shown. They are identified by
-// the number of their first token, so they stay folded when the layout changes. A container that still
-// grows is shown until it has closed.
+// folds are the folded objects and arrays, of which only the opening row is shown. They are identified by the
+// number of their first token, so they stay folded when the layout changes. A container that is still growing
+// is shown until it has closed.
 type folds struct {
 	tokens   []int32 // ascending
 	cuts     []layout.RowEdit
-	resolved bool // cuts contains all of them and is unchanged
+	resolved bool // cuts contains all folds and is up to date
 	rewrites int  // rewrites of the call when the folds were set
 }
 
@@ -29,7 +29,7 @@ func (d *Document) jsonBoxes() []layout.Box {
 	return d.json.Boxes()
 }
 
-// boxFrom returns the first object or array that opens on a row or after it.
+// boxFrom returns the index of the first object or array that opens on a row or after it.
 func (d *Document) boxFrom(row int) int {
 	return sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Row) >= row })
 }
@@ -80,7 +80,7 @@ func (d *Document) hidingBox(row int) *layout.Box {
 	return nil
 }
 
-// setFolds sets the folded tokens, and keeps the cursor where it is.
+// setFolds sets the folded tokens, and keeps the cursor on its row.
 func (d *Document) setFolds(tokens []int32, cursor int) {
 	d.folds.tokens, d.folds.resolved, d.noted = tokens, false, notesKey{}
 	d.refreshRows()
@@ -160,7 +160,7 @@ func (d *Document) FoldAll() (why display.Text) {
 			tokens = append(tokens, b.Token)
 		}
 		if b.End < 0 {
-			break // only the last one grows
+			break // only the last container grows
 		}
 		i = d.boxFrom(max(int(b.End), int(b.Row)) + 1)
 	}
@@ -188,7 +188,7 @@ func (d *Document) glyphSet() *screen.Glyphs {
 	return screen.UnicodeGlyphs
 }
 
-// foldText returns the text shown for a folded container.
+// foldText returns the text that stands for a folded container.
 func (d *Document) foldText(b layout.Box) display.Text {
 	toks, thing, g := d.callTokens(), "item", d.glyphSet()
 	if toks.At(int(b.Token)).Kind == json.ObjectOpen {
@@ -198,7 +198,7 @@ func (d *Document) foldText(b layout.Box) display.Text {
 	return display.Join(display.Lit(" "), g.Fold, display.Lit(" "), screen.Plural(int(b.Count), thing), display.Lit(", "), size, display.Lit(" "))
 }
 
-// maxPathSteps is the maximum number of steps in a path. The outermost steps are dropped.
+// maxPathSteps is the maximum number of steps in a path. If there are more, the outermost steps are dropped.
 const maxPathSteps = 24
 
 // Path returns the path of the document's cursor, e.g. .edits[0].new
@@ -236,7 +236,8 @@ func (d *Document) Path() string {
 	return b.String()
 }
 
-// stringAt returns the token of the string at token n, or of the value of key n, or -1.
+// stringAt returns the token of the string at token n, or of the string value of key n. It returns -1 if
+// there is none.
 func (d *Document) stringAt(n int) int {
 	toks := d.callTokens()
 	if d.Call == nil || n < 0 || n >= toks.Len() {
@@ -252,8 +253,8 @@ func (d *Document) stringAt(n int) int {
 	return n
 }
 
-// valueAtCursor returns the value at the cursor, as far as it has arrived. On a key it returns the key's
-// value, on a fold the folded value.
+// valueAtCursor returns the value at the cursor, as received so far. On a key, it returns the key's value. On
+// a fold, it returns the folded value.
 func (d *Document) valueAtCursor() (path string, value, raw []byte) {
 	toks, args := d.callTokens(), d.Call.Args()
 	n := d.tok
@@ -288,7 +289,7 @@ func (d *Document) valueAtCursor() (path string, value, raw []byte) {
 	return path, value, raw
 }
 
-// keyBefore returns the key of value n, "" in an array.
+// keyBefore returns the key of value n; "" in an array.
 func (d *Document) keyBefore(n int) string {
 	toks := d.callTokens()
 	for n--; n >= 0; n-- {
@@ -303,7 +304,7 @@ func (d *Document) keyBefore(n int) string {
 	return ""
 }
 
-// valueAfter returns the string value of key n, "" for another value.
+// valueAfter returns the string value of key n; "" for any other value.
 func (d *Document) valueAfter(n int) string {
 	toks := d.callTokens()
 	for n++; n < toks.Len(); n++ {
@@ -318,16 +319,16 @@ func (d *Document) valueAfter(n int) string {
 	return ""
 }
 
-// Unquoted decodes a string or key, as far as it has arrived.
+// Unquoted decodes a string or key, as received so far.
 func Unquoted(args []byte, s Span) string {
 	content, _ := json.Content(args[s.Start:s.End])
 	return string(json.AppendUnquoted(nil, content))
 }
 
-// ContentHint has hints about the content of a string, from its surroundings.
+// ContentHint has hints about the content of a string, taken from the fields around it.
 type ContentHint struct {
-	Key  string // the key it is the value of
-	File string // a file name in a field next to it
+	Key  string // the key whose value is the string
+	File string // a file name in a nearby field
 }
 
 // hintFor reads the key of a value, and the fields before it and before its containers.
@@ -359,15 +360,16 @@ func isFileKey(key string) bool {
 	return strings.Contains(key, "path") || strings.Contains(key, "file")
 }
 
-// Literal is a string of the arguments, decoded.
+// Literal is a decoded string in the arguments.
 type Literal struct {
-	Path    string // its path
+	Path    string // its path in the arguments
 	Text    string
 	Hint    ContentHint
 	Growing bool // it is still growing
 }
 
-// Literal returns the selected string, or the string value of the selected key; false if there is none.
+// Literal returns the selected string, or the string value of the selected key. It returns false if there is
+// none.
 func (d *Document) Literal() (l Literal, ok bool) {
 	n := d.stringAt(d.tok)
 	if n < 0 {

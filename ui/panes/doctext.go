@@ -17,7 +17,7 @@ import (
 )
 
 // TextReader shows a text with line numbers: code, a diff, shell, Markdown, or plain lines. The text may
-// grow; only new bytes are laid out. Highlighting follows later: it runs in the background on complete
+// grow; only new bytes are laid out. Highlighting comes later: it runs in the background and covers complete
 // lines.
 type TextReader struct {
 	screen.Window
@@ -25,8 +25,8 @@ type TextReader struct {
 	Complete bool // it no longer grows
 
 	hint  ContentHint
-	text  []byte // with blanks for tabs
-	lines []int  // where each begins
+	text  []byte // tabs are replaced by spaces
+	lines []int  // the offset where each line begins
 	prose *layout.Text
 	hits  Hits
 	colours
@@ -42,7 +42,7 @@ func NewTextReader(text string, h ContentHint) TextReader {
 // numbers is the number of cells before a line: the cursor, and the last digits of the line number.
 const numbers = 6
 
-// Kind returns the type of the text in a word.
+// Kind returns the type of the text, in one word.
 func (r *TextReader) Kind() string {
 	if r.kind == "" {
 		return "text"
@@ -110,7 +110,7 @@ func (r *TextReader) Show(off int) {
 	}
 }
 
-// Find returns the matches of query, and keeps them for drawing.
+// Find returns the matches for query, and keeps them for drawing.
 func (r *TextReader) Find(query string) []int {
 	r.hits = Hits{length: len(query)}
 	if query != "" {
@@ -119,7 +119,7 @@ func (r *TextReader) Find(query string) []int {
 	return r.hits.at
 }
 
-// Draw draws row y. After the last byte it draws end, in the role as.
+// Draw draws row y. After the last byte, it draws end in role as.
 func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
 	n, rows := r.Top+y, r.prose.Rows()
 	if n == 0 && len(rows) == 0 {
@@ -149,7 +149,7 @@ func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role
 	}
 }
 
-// drawText draws bytes of the text without the line end.
+// drawText draws bytes of the text, without the line end.
 func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 	end = off + len(screen.TrimEnd(r.text[off:end]))
 	for off < end && p.Left > 0 {
@@ -215,7 +215,7 @@ func lexerFor(content string, h ContentHint) chroma.Lexer {
 	return lexers.Get(name)
 }
 
-// colours are the highlighting of a text, from its start on.
+// colours are the highlighted spans of a text, from its start.
 type colours struct {
 	kind  string // the type of the text
 	spans []colourSpan
@@ -224,7 +224,7 @@ type colours struct {
 	busy  *highlightJob  // the running job
 }
 
-// colourSpan is a span of one colour, given by its end.
+// colourSpan is a span of one colour. It lasts to end and starts at the end of the span before it.
 type colourSpan struct {
 	end int
 	on  screen.Paint
@@ -236,14 +236,14 @@ type highlightJob struct {
 	end int
 }
 
-// Chroma handles about 2 MB/s and always starts at the beginning. So long texts are not highlighted. All
-// but short texts are highlighted again only after they have grown by an eighth.
+// Chroma highlights about 2 MB/s and always starts at the beginning, so long texts are not highlighted.
+// Except for short texts, a text is highlighted again only after it has grown by an eighth.
 const (
 	maxHighlight = 256 << 10
 	shortText    = 16 << 10
 )
 
-// colourAt returns the paint of the byte at off, and where it ends.
+// colourAt returns the paint of the byte at off, and the offset where that paint ends.
 func (c *colours) colourAt(off int) (screen.Paint, int) {
 	if off >= c.done {
 		return screen.Paint{}, math.MaxInt
@@ -255,7 +255,7 @@ func (c *colours) colourAt(off int) (screen.Paint, int) {
 	return c.spans[n].on, c.spans[n].end
 }
 
-// Colour starts to highlight the complete lines, unless that is already done or running with these paints.
+// Colour starts to highlight the complete lines, unless a job with these paints is done or running.
 func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
 	end := r.lineEnd()
 	if end == 0 || end > maxHighlight || r.busy != nil && r.busy.ink == ink || r.done == end && r.ink == ink ||
@@ -274,7 +274,7 @@ func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
 	})
 }
 
-// highlightText highlights a text. If the lexer alters the text, as some do, it stays plain.
+// highlightText highlights a text. Some lexers alter the text; it then stays plain.
 func highlightText(text string, h ContentHint, p *screen.Paints) (kind string, spans []colourSpan) {
 	lexer := lexerFor(text, h)
 	if lexer == nil {

@@ -12,40 +12,40 @@ import (
 )
 
 // Document shows the growing arguments of one call: indented and highlighted by token, or raw with the
-// boundaries of its deltas. Findings are marked at their place.
+// boundaries of its deltas. Findings are marked where they occur.
 //
-// It keeps the Ref of the call. The next call may be longer, shorter or a different one, e.g. of the past.
-// The layout stays valid while its bytes are a prefix of the arguments.
+// It keeps the Ref of the call. The next call that is shown may be longer, shorter or a different one, for
+// example in a view of the past. The layout stays valid while its bytes are a prefix of the call's arguments.
 //
 //	bytes, tokens ─▶ layout: rows ─▶ layout.FoldedRows: folded and inserted rows ─▶ a row is drawn
 type Document struct {
 	screen.Window
-	Call   *stream.Call // as it is now; of is its Ref
+	Call   *stream.Call // in its current state; of is its Ref
 	of     stream.Ref
 	drawer display.Drawer
 	Raw    bool
-	Spaced bool         // blank rows between fields, unless there are very many
+	Spaced bool         // blank rows between fields, unless there are very many rows
 	Gutter int          // cells before each row, for the sign of its findings
 	Wants  string       // fields of the tool's schema, shown while there are no arguments
-	json   *layout.JSON // one of these is in use
+	json   *layout.JSON // either json or Text is in use
 	Text   *layout.Text
 	laid   cachedLayout
 	tok    int  // selected token, by number
 	Light  Span // bytes that another pane points at
 	Hits   Hits
-	Marks  []Span // values that differ elsewhere, in order
+	Marks  []Span // values that differ in the call that is compared, in order
 	view   layout.FoldedRows
 	folds  folds
 	notes  []findingNote                  // by row
-	noted  notesKey                       // inputs of the notes
-	When   func(event int32) display.Text // time of an event within its turn; "" when unknown
+	noted  notesKey                       // inputs for the notes
+	When   func(event int32) display.Text // time of an event since its turn began; "" if unknown
 }
 
 // cachedLayout is the current layout.
 type cachedLayout struct {
 	deltas   int  // number of deltas whose boundaries are marked in text
 	rewrites int  // rewrites of the call at the time of the layout
-	complete bool // there is no incomplete escape or character at the end
+	complete bool // true if no incomplete escape or character is at the end
 }
 
 // Span is a range of argument bytes.
@@ -60,8 +60,8 @@ type Hits struct {
 	length int
 }
 
-// Show sets the call in its current state. If the layout is not a prefix of its arguments, or has another
-// width, the layout starts again.
+// Show sets the call in its current state. If the layout is not a prefix of the arguments, or the width has
+// changed, it starts a new layout.
 func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 	of := Selection{Call: c}.asRef()
 	same := of == d.of && (c == nil) == (d.Call == nil)
@@ -144,7 +144,7 @@ func (d *Document) Extend(height int) {
 	}
 }
 
-// refreshRows updates folds and notes for the layout.
+// refreshRows updates the folds and notes for the layout.
 func (d *Document) refreshRows() {
 	d.updateNotes()
 	d.Beyond = d.closerRows()
@@ -154,8 +154,8 @@ func (d *Document) refreshRows() {
 // FullHeight returns the number of rows of the document as it is drawn.
 func (d *Document) FullHeight() int { return max(1, d.textRows()+d.closerRows()) }
 
-// wantedHeight returns the number of rows that the document takes if it has room. It doesn't depend on the
-// present height: otherwise the rows of a frame would depend on the frames before it.
+// wantedHeight returns the number of rows that the document uses if there is room. It doesn't depend on the
+// present height. Otherwise the rows of a frame would depend on earlier frames.
 func (d *Document) wantedHeight() int {
 	n := len(d.missingClosers())
 	if d.textRows() < 3*n {
@@ -164,7 +164,7 @@ func (d *Document) wantedHeight() int {
 	return max(1, d.textRows()+n)
 }
 
-// textRows returns the number of rows without those of missing closers.
+// textRows returns the number of rows, without the rows for missing closers.
 func (d *Document) textRows() int { return d.view.Len(len(d.layoutRows())) }
 
 func (d *Document) layoutRows() []layout.Row {
@@ -192,8 +192,8 @@ func (d *Document) settledLen() int {
 	return d.Text.Len()
 }
 
-// rowAtPlace returns the layout row at a place; behind counts the rows added after it, 0 for the row
-// itself. A place of missing closers has row -1.
+// rowAtPlace returns the layout row at a place. behind is the position among the rows added after it; 0 means
+// the row itself. For a missing closer, row is -1.
 func (d *Document) rowAtPlace(place int) (row, behind int) {
 	if row, behind = d.view.At(place); d.Call == nil || row >= len(d.layoutRows()) {
 		return -1, 0
@@ -217,7 +217,7 @@ func (d *Document) callTokens() json.TokenList {
 	return d.Call.Lexer().Tokens()
 }
 
-// TokenSpan returns the bytes of token n.
+// TokenSpan returns the byte range of token n.
 func TokenSpan(toks json.TokenList, n int) Span {
 	if n < 0 || n >= toks.Len() {
 		return Span{}
@@ -225,7 +225,7 @@ func TokenSpan(toks json.TokenList, n int) Span {
 	return Span{toks.Start(n), int(toks.At(n).End)}
 }
 
-// tokenAt returns the number of the token with the byte at off.
+// tokenAt returns the number of the token that contains the byte at off.
 func tokenAt(toks json.TokenList, off int) int {
 	lo, hi := 0, toks.Len()
 	for lo < hi {
@@ -238,8 +238,8 @@ func tokenAt(toks json.TokenList, off int) int {
 	return max(0, min(lo, toks.Len()-1))
 }
 
-// Chosen returns the bytes of the selected token on the cursor's row, or the bytes of the row in free
-// text. For a string that is longer than the screen, these are never all of its bytes.
+// Chosen returns the byte range of the selected token on the cursor's row. In free text, it returns the range
+// of the whole row. For a string that is longer than the screen, this is never the whole string.
 func (d *Document) Chosen() Span {
 	s, n := TokenSpan(d.callTokens(), d.tok), d.textRow(d.At)
 	if n < 0 {
@@ -269,28 +269,28 @@ func (d *Document) Offset() int {
 	return s.Start
 }
 
-// Margin is the number of cells that stay blank next to a document.
+// Margin is the number of blank cells next to a document.
 const Margin = 2
 
-// openString is one string of the arguments, decoded for reading. It grows with the string: each Extend
+// openString is one string in the arguments, decoded for reading. It grows with the string: each Extend
 // decodes the new bytes.
 type openString struct {
 	TextReader
 	token    int // number of the string
-	rewrites int // the call's, when it was opened
+	rewrites int // rewrites of the call when the string was opened
 	path     string
-	read     int  // bytes of the string's inside that are decoded
-	replaced bool // the arguments were replaced: the string is gone
+	read     int  // bytes of the string's content that are decoded
+	replaced bool // the arguments were replaced, so the string no longer exists
 }
 
-// openToken opens the string of token n.
+// openToken opens the string at token n.
 func (d *Document) openToken(n int) *openString {
 	o := &openString{token: n, rewrites: d.Call.Rewrites, path: d.Path(), TextReader: TextReader{hint: d.hintFor(n)}}
 	o.Stick = d.Stick && n == d.callTokens().Len()-1 && d.Call.Lexer().Open() && d.Call.MayGrow()
 	return o
 }
 
-// extendString decodes new bytes of the string, and drops bytes that are gone.
+// extendString decodes new bytes of the string, and drops bytes that no longer exist.
 func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer) {
 	var toks json.TokenList
 	if c != nil {
@@ -310,7 +310,8 @@ func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer)
 	o.LayOut(w, h, draw)
 }
 
-// stringBody returns the bytes between the quotes of a string, and whether the closing quote has arrived.
+// stringBody returns the bytes between the quotation marks of a string, and whether the closing mark has
+// arrived.
 func stringBody(c *stream.Call, toks json.TokenList, n int) (body []byte, closed bool) {
 	s := TokenSpan(toks, n)
 	body = bytes.TrimPrefix(c.Args()[s.Start:s.End], []byte(`"`))
@@ -323,7 +324,8 @@ func stringBody(c *stream.Call, toks json.TokenList, n int) (body []byte, closed
 	return body, true
 }
 
-// decode appends the decoded new bytes. An escape or character that the end cuts waits for its rest.
+// decode appends the decoded new bytes. An escape or character that is cut off at the end waits for its
+// remaining bytes.
 func (o *openString) decode(body []byte, whole bool) {
 	end := len(body)
 	if !whole {
@@ -338,7 +340,7 @@ func (o *openString) decode(body []byte, whole bool) {
 	}
 }
 
-// titleText returns the path, size and type in the given width. The start of a long path is cut.
+// titleText returns the path, size and type in at most room cells. A long path is cut at its start.
 func (o *openString) titleText(p *screen.Pen, room int) display.Text {
 	path := p.Name(o.path)
 	if o.path == "" {
@@ -364,7 +366,8 @@ func (o *openString) asLiteral(c *stream.Call) Literal {
 	return l
 }
 
-// drawEnd draws the end of the text: an incomplete escape or character, and the sign of how it ended.
+// drawEnd draws the end of the text: an incomplete escape or character, and the sign that shows how the text
+// ended.
 func (d *Document) drawEnd(p *screen.Pen) {
 	settled := d.settledLen()
 	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
@@ -377,7 +380,7 @@ func (d *Document) drawEnd(p *screen.Pen) {
 	p.Text(r, d.endSign())
 }
 
-// endSign returns the sign after the last byte: that more may arrive, or why no more arrived.
+// endSign returns the sign after the last byte. It shows that more bytes may arrive, or why they did not.
 func (d *Document) endSign() display.Text {
 	g, c := d.glyphSet(), d.Call
 	switch st := c.Status(); {
@@ -406,8 +409,8 @@ func (d *Document) missingClosers() []byte {
 	return closers
 }
 
-// closerRows returns the number of rows for missing closers: one each, or one for all if the
-// document is short or the pane is low.
+// closerRows returns the number of rows for missing closers: one each, or one for all if the document is
+// short or the pane is not tall enough.
 func (d *Document) closerRows() int {
 	n := len(d.missingClosers())
 	if n > 1 && (d.Height < 4*n || d.textRows() < 3*n) {
@@ -438,7 +441,7 @@ func (d *Document) drawComing(p *screen.Pen, n int) {
 	}
 }
 
-// drawNothing says why there are no arguments.
+// drawNothing draws the reason why there are no arguments.
 func (d *Document) drawNothing(p *screen.Pen) {
 	text := "no argument bytes yet"
 	switch {
@@ -453,11 +456,11 @@ func (d *Document) drawNothing(p *screen.Pen) {
 	}
 }
 
-// maxSpacedRows is the maximum number of rows with blank rows between fields. A longer text is not meant
-// to be read from a distance.
+// maxSpacedRows is the maximum number of rows in a document with blank rows between fields. A longer text is
+// not meant to be read from a distance.
 const maxSpacedRows = 512
 
-// addBlankRows adds a blank row to cuts before each row that begins another field.
+// addBlankRows adds to cuts a blank row before each row that begins another field.
 func (d *Document) addBlankRows(cuts []layout.RowEdit) (all []layout.RowEdit) {
 	rows := len(d.layoutRows())
 	for row := 0; row < rows; row++ {
@@ -525,7 +528,7 @@ func (d *Document) MoveRow(place int) {
 	}
 }
 
-// MoveToken moves by step tokens, and skips white space, punctuation and folded tokens. It reports whether
+// MoveToken moves by step tokens. It skips white space, punctuation and folded tokens. It reports whether
 // there was a token to move to.
 func (d *Document) MoveToken(step int) bool {
 	toks := d.callTokens()
@@ -546,7 +549,7 @@ func (d *Document) MoveToken(step int) bool {
 	return false
 }
 
-// Point highlights bytes of the arguments and scrolls to the first. If they take more than a screen, it
+// Point highlights bytes of the arguments and scrolls to the first of them. If they don't fit on a screen, it
 // highlights only their first row.
 func (d *Document) Point(s Span) {
 	if d.Light = s; s.End <= s.Start {
@@ -560,8 +563,8 @@ func (d *Document) Point(s Span) {
 	}
 }
 
-// Follow keeps the end in view, or stops following. When following stops, the cursor moves from a row of
-// missing closers to the last text row.
+// Follow keeps the end in view, or stops doing so. When it stops, the cursor moves from a row of missing
+// closers to the last text row.
 func (d *Document) Follow(on bool) {
 	if !on && d.Stick && len(d.layoutRows()) > 0 {
 		d.MoveTo(d.view.Place(len(d.layoutRows()) - 1))

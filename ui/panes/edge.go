@@ -5,14 +5,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// paneEdge is the top edge of a pane: its title, and a text flush right. The edge of the focused pane is heavy.
+// paneEdge is the top edge of a pane: its title, and a right-aligned text. The edge of the focused pane is
+// heavy.
 type paneEdge struct {
 	title   display.Text
-	beside  display.Text // muted; cut first
+	beside  display.Text // muted; the first text that is cut
 	key     display.Text // the key that changes the text on the right
 	right   display.Text
 	focused bool
-	stacked bool // the edge goes across the screen
+	stacked bool // the edge spans the width of the screen
 }
 
 // draw draws the edge into the field.

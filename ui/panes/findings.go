@@ -17,22 +17,22 @@ type Findings struct {
 	lead  func(Found)
 	again func(*stream.SentBackCall)
 	list  []Found
-	total int // number of all findings; list has the first ones
+	total int // number of all findings; list has only the first ones
 	lines []findingLine
 	grid  findingGrid
-	heads int // rows of the heads of the columns
+	heads int // rows for the column heads
 	key   findingsKey
 	state findingsState
 }
 
-// findingGrid is the width of the columns of parties and places. The message follows them if there is room.
-// Otherwise it has its own rows.
+// findingGrid has the widths of the columns for parties and places. The message follows them in the same row
+// if there is room. Otherwise it has its own rows.
 type findingGrid struct{ by, where int }
 
 // Columns of the list.
 const (
 	findingLeft   = 4  // the cursor, the sign
-	minMessage    = 24 // below it, messages have their own rows
+	minMessage    = 24 // with less room, messages have their own rows
 	minByCells    = len("provider")
 	minWhereCells = len("WHERE")
 	maxPlaceCells = 20
@@ -46,8 +46,8 @@ func (g findingGrid) wordsColumn(width int) int {
 	return findingLeft
 }
 
-// NewFindings returns the pane. lead goes to the evidence of a finding; again goes to the request in
-// which a call was sent back.
+// NewFindings returns the pane. lead goes to the evidence of a finding. again goes to the request in which a
+// call was sent back.
 func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Findings {
 	f := &Findings{lead: lead, again: again}
 	f.PaneRows = NewRows(h, func(row int) string {
@@ -61,7 +61,7 @@ func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Fi
 	return f
 }
 
-// Keys returns the keys that move, and go to the evidence of the selected finding.
+// Keys returns the keys that move the selection and go to the evidence of the selected finding.
 func (f *Findings) Keys() []screen.Binding {
 	open := screen.Key("enter", "go there", "open the selection", f.openSelected)
 	return f.keys([]screen.Binding{open}, f.CursorKeys("", f.MoveTo), f.End, "next-finding", "copy", "search", "next")
@@ -76,7 +76,7 @@ func (f *Findings) openSelected() {
 	}
 }
 
-// Spot returns the selected finding, as a line for a report.
+// Spot returns the selected finding as a line for a report.
 func (f *Findings) Spot() Spot {
 	x, ok := f.Chosen()
 	if !ok {
@@ -85,10 +85,10 @@ func (f *Findings) Spot() Spot {
 	return Spot{What: display.Lit("the finding"), Sentence: func() []byte { return []byte(x.Code + ": " + x.Message) }}
 }
 
-// WantedRows returns the number of rows, with the heads of the columns.
+// WantedRows returns the number of rows, including the column heads.
 func (f *Findings) WantedRows() int { return f.Rows + f.heads }
 
-// Label returns the name and the number of findings, in the colour of the worst.
+// Label returns the pane's name and the number of findings, in the colour of the worst finding.
 func (f *Findings) Label() Label {
 	l := Label{Name: display.Lit("Findings"), Count: screen.Count(f.total), Role: screen.Muted, Empty: f.total == 0}
 	worst := stream.Info
@@ -152,7 +152,7 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// drawFinding draws a row of a finding.
+// drawFinding draws one row of a finding.
 func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Surface) {
 	left := f.grid.wordsColumn(f.key.width)
 	switch {
@@ -169,33 +169,33 @@ func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Surface
 	p.TextOn(screen.Plain, g, line.text)
 }
 
-// Found is a finding and its call or turn; NoRef for a finding about the source.
+// Found is a finding and the Ref of its call or turn. Of is NoRef for a finding about the source.
 type Found struct {
 	stream.Finding
 	Of stream.Ref
 }
 
-// findingLine is one display row: part of a finding's text.
+// findingLine is one display row. It is part of a finding's text, or of the pane's own text.
 type findingLine struct {
-	of        int          // index in list, or ours
+	of        int          // index in list; the constant ours for the pane's own text
 	first     bool         // the first row of a finding
-	by, where display.Text // of that row
-	role      screen.Role  // of one of ours
+	by, where display.Text // party and place, only in the first row
+	role      screen.Role  // role of the pane's own text
 	text      display.Text
-	to        *stream.SentBackCall // of one of ours: the request it leads to
+	to        *stream.SentBackCall // only in the pane's own text: the request that the line leads to
 }
 
-// ours marks a line that belongs to no finding.
+// ours marks a line that is not part of a finding.
 const ours = -1
 
-// findingsKey identifies the inputs of the lines. While it is equal, they are valid.
+// findingsKey identifies the inputs for the lines. The lines are valid until the key changes.
 type findingsKey struct {
 	of     stream.Ref
 	counts [3]int
 	width  int
-	size   int // arguments of the call so far
-	back   int // times it was sent back
-	got    int // of its tool runs
+	size   int // argument bytes of the call so far
+	back   int // how often the call was sent back
+	got    int // tool runs that were matched to the call
 	phase  stream.Phase
 	closed bool // the turn has ended
 }
@@ -204,7 +204,7 @@ type findingsKey struct {
 // calls.
 type findingsState struct {
 	of             stream.Ref
-	events, source int // of the turn; and findings of no turn
+	events, source int // events of the turn; findings that no turn has
 	kept           stream.Retention
 	width, got     int
 }
@@ -270,7 +270,7 @@ func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 		nothing := display.Lit(" nothing unusual")
 		if c.Turn != nil && c.Turn.Retention == stream.Dropped {
 			nothing = display.Lit(" findings are not kept")
-		} else if len(got) > 0 && !c.Turn.Closed() { // it is judged when the call is complete
+		} else if len(got) > 0 && !c.Turn.Closed() { // findings are final only when the call is complete
 			nothing = display.Lit(" none yet")
 		}
 		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: nothing})
@@ -281,7 +281,7 @@ func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 	}
 }
 
-// callsOf returns the calls whose findings are shown: one, or all of a turn.
+// callsOf returns the calls whose findings are shown: one call, or all calls of a turn.
 func callsOf(c Selection) []*stream.Call {
 	switch {
 	case c.Call != nil:
@@ -292,7 +292,7 @@ func callsOf(c Selection) []*stream.Call {
 	return nil
 }
 
-// collectFindings builds the list and returns how many entries it keeps.
+// collectFindings builds the list, and returns how many of its entries are unchanged.
 func (f *Findings) collectFindings(s *stream.Session, c Selection, calls []*stream.Call) (kept int) {
 	before := f.list
 	f.list, f.total = nil, 0
@@ -325,10 +325,10 @@ func (f *Findings) measureColumns(v *providers.View, draw display.Drawer) (g fin
 	return g
 }
 
-// headFrom is the number of rows of the screen from which the columns have heads.
+// headFrom is the minimum number of screen rows for which the columns have heads.
 const headFrom = 40
 
-// wrapLines builds the lines of the findings from one on: party, place, and message.
+// wrapLines builds the lines of the findings, starting at index from: party, place and message.
 func (f *Findings) wrapLines(v *providers.View, from int, draw display.Drawer) {
 	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
 	f.lines = f.lines[:end]
@@ -351,7 +351,8 @@ func (f *Findings) wrapLines(v *providers.View, from int, draw display.Drawer) {
 	}
 }
 
-// partyOf names the party at fault. EARLY_WRONG is about what clients would do: none was observed.
+// partyOf names the party at fault. For EARLY_WRONG it names clients in general, because that finding
+// predicts what a client would do.
 func partyOf(f stream.Finding) string {
 	switch {
 	case f.Base() == stream.EarlyWrong:
@@ -364,8 +365,8 @@ func partyOf(f stream.Finding) string {
 	return f.By.String()
 }
 
-// placeOf returns the place of a finding: the delta that brought its byte, or the frame, with the number
-// from the wire pane.
+// placeOf returns the place of a finding: the delta in which its byte arrived, or the frame with its number
+// in the wire pane.
 func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) display.Text {
 	where := display.Text{}
 	_, c := v.Find(x.Of)

@@ -10,12 +10,12 @@ import (
 	"toolscope/ui/screen"
 )
 
-// foldableDocument is a complete document with folds. It is laid out once, and drawing skips folded rows.
-// A row can be folded if it opens a container or has a long value.
+// foldableDocument is a complete document with folds. It is laid out once. Folded rows are skipped when it is
+// drawn. A row can be folded if it opens a container or has a long value.
 type foldableDocument struct {
 	block
-	end   []int32 // per row: the last row that folding it hides, or the row itself
-	count []int32 // per row that opens a container: the number of its fields or elements
+	end   []int32 // for each row: the last row that folding it hides, or the row itself
+	count []int32 // for each row that opens a container: the number of its fields or elements
 	shut  []bool  // the rows that are folded
 	cuts  []layout.RowEdit
 	view  layout.FoldedRows // the rows that are not hidden
@@ -24,14 +24,14 @@ type foldableDocument struct {
 // foldsFrom is the minimum number of rows of a value that can be folded.
 const foldsFrom = 4
 
-// newFolded lays a document out. It may take long and can run in the background.
+// newFolded lays out a document. This may take long, so it can run in the background.
 func newFolded(text []byte, width int, draw display.Drawer) *foldableDocument {
 	f := &foldableDocument{block: NewBlock(display.Text{}, text, !isDocument(text), nil, width, draw)}
 	f.end, f.count, f.shut = make([]int32, len(f.rows)), make([]int32, len(f.rows)), make([]bool, len(f.rows))
 	for i := range f.rows {
 		f.end[i] = int32(i)
 	}
-	head := int32(0) // the first row of the value
+	head := int32(0) // the first row of the current value
 	for i, r := range f.rows {
 		switch {
 		case r.Wrapped:
@@ -46,7 +46,7 @@ func newFolded(text []byte, width int, draw display.Drawer) *foldableDocument {
 		}
 		head = int32(i)
 	}
-	for i, r := range f.rows { // a long value, to the end of its last row
+	for i, r := range f.rows { // a long value ends at the end of its last row
 		if !r.Wrapped && f.end[i] > int32(i) && f.count[i] == 0 {
 			for int(f.end[i])+1 < len(f.rows) && f.rows[f.end[i]+1].Wrapped {
 				f.end[i]++
@@ -59,7 +59,7 @@ func newFolded(text []byte, width int, draw display.Drawer) *foldableDocument {
 // opensContainer reports whether a row opens a container.
 func (f *foldableDocument) opensContainer(row int32) bool { return f.count[row] > 0 }
 
-// updateView finds the rows that are not folded.
+// updateView computes which rows are shown.
 func (f *foldableDocument) updateView() {
 	f.cuts = f.cuts[:0]
 	for i, shut := range f.shut {
@@ -79,7 +79,7 @@ func (f *foldableDocument) rowAtPlace(place int) int32 {
 	return int32(row)
 }
 
-// setFolded folds a row, or unfolds it; it reports whether that changes anything.
+// setFolded folds or unfolds a row. It reports whether that changed anything.
 func (f *foldableDocument) setFolded(row int32, shut bool) bool {
 	if f.end[row] == row || f.shut[row] == shut {
 		return false
@@ -89,7 +89,7 @@ func (f *foldableDocument) setFolded(row int32, shut bool) bool {
 	return true
 }
 
-// foldAll folds or unfolds all.
+// foldAll folds or unfolds everything.
 func (f *foldableDocument) foldAll(shut bool) {
 	for i := range f.end {
 		f.shut[i] = shut && f.end[i] > int32(i) && f.rows[i].Parent >= 0
@@ -97,7 +97,7 @@ func (f *foldableDocument) foldAll(shut bool) {
 	f.updateView()
 }
 
-// unfoldRow unfolds a row, its parents, and with deep all rows in it.
+// unfoldRow unfolds a row and its parents. If deep is set, it unfolds all rows in it too.
 func (f *foldableDocument) unfoldRow(row int32, deep bool) {
 	if deep {
 		clear(f.shut[row : f.end[row]+1])
@@ -107,7 +107,7 @@ func (f *foldableDocument) unfoldRow(row int32, deep bool) {
 	}
 }
 
-// rowAt returns the row that shows a byte, or the last one before it.
+// rowAt returns the row that shows a byte, or else the last row before that byte.
 func (f *foldableDocument) rowAt(off int) int32 {
 	n := sort.Search(len(f.rows), func(i int) bool { return int(f.rows[i].Start) > off })
 	return int32(max(0, n-1))
@@ -158,10 +158,10 @@ func (f *foldableDocument) containerName(row int32) (kind string) {
 	return kind
 }
 
-// maxRowsForName is the maximum number of rows of a container that are searched for its name.
+// maxRowsForName limits how many rows of a container are searched for its name.
 const maxRowsForName = 32
 
-// draw draws a row, and the size of its fold.
+// draw draws a row and, if it is folded, the size of the fold.
 func (f *foldableDocument) draw(p *screen.Pen, row int32, hit func(row int32) bool) {
 	r := f.rows[row]
 	g := screen.Bare
@@ -194,7 +194,8 @@ func (f *foldableDocument) draw(p *screen.Pen, row int32, hit func(row int32) bo
 	f.block.draw(p, last, g)
 }
 
-// messageKeys are the fields of a request that hold the history, toolKeys those that hold tools.
+// messageKeys are the fields of a request that contain the history. toolKeys are the fields that contain
+// tools.
 var (
 	messageKeys = []string{"messages", "input", "contents"}
 	toolKeys    = []string{"tools", "toolConfig", "functions"}
@@ -210,8 +211,8 @@ func (f *foldableDocument) memberRow(keys []string) int32 {
 	return -1
 }
 
-// countElements returns the number of elements of that field. An element that contains only a list counts
-// as the elements of that list.
+// countElements returns the number of elements in the first top-level field with one of these keys. If an
+// element contains only a list, the elements of that list are counted instead.
 func (f *foldableDocument) countElements(keys []string) (n int) {
 	row := f.memberRow(keys)
 	if row < 0 {
@@ -230,7 +231,7 @@ func (f *foldableDocument) countElements(keys []string) (n int) {
 	return n
 }
 
-// nestedList returns the row of the list that an element wraps, or -1.
+// nestedList returns the row of the list inside an element, or -1.
 func (f *foldableDocument) nestedList(row int32) int32 {
 	for i := row + 1; i < f.end[row]; i++ {
 		if f.rows[i].Parent == row && f.memberKey(i) == "functionDeclarations" {
@@ -252,7 +253,7 @@ func (f *foldableDocument) lastMessage() int32 {
 	return last
 }
 
-// toolRow returns the first row of the tool of that name, or -1.
+// toolRow returns the first row of the tool with that name, or -1.
 func (f *foldableDocument) toolRow(name string) int32 {
 	top := f.memberRow(toolKeys)
 	if top < 0 || name == "" {

@@ -17,10 +17,10 @@ type List struct {
 	scene *Context
 	rows  machineRows
 	order rowOrder
-	on    *machineTurns // the machine row with the cursor; nil if it is on a turn or call
+	on    *machineTurns // the machine whose row has the cursor; nil if the cursor is on a turn or call
 	aim   stream.Ref    // the selection when the cursor moved to that row
 	last  stream.Ref    // the selection at the last Extend
-	call  stream.Ref    // the last selected call: the cursor stays on it while its turn is selected
+	call  stream.Ref    // the last selected call; the cursor stays on it while its turn is selected
 	who   speakers
 	over  bool // the last error was reached: the next key starts again
 
@@ -42,7 +42,7 @@ func (l *List) parentTurn(t *stream.Turn) (up *stream.Turn, call int32) {
 	return l.scene.View.Session().Turn(t.Request.StartedBy.Turn), t.Request.StartedBy.Call
 }
 
-// Keys returns the keys that move, fold, order, and open the selection.
+// Keys returns the keys that move, fold, sort and open the selection.
 func (l *List) Keys() []screen.Binding {
 	open := func() {
 		switch of := l.scene.Of(); {
@@ -106,8 +106,8 @@ func (l *List) showTurn() {
 	}
 }
 
-// GoTo selects the turn or call of a row. On a machine row it selects the newest shown turn of that
-// machine. If the machine has none, only the cursor moves. It passes over the rule of the healthy calls.
+// GoTo selects the turn or call of a row. On a machine row it selects the newest shown turn of that machine.
+// If the machine has none, only the cursor moves. It skips the rule above the healthy calls.
 func (l *List) GoTo(row int) {
 	if row = max(0, min(row, l.Rows-1)); row == l.order.ruleRow() {
 		if row < l.At {
@@ -148,10 +148,11 @@ func (l *List) Click(_, y int) (again bool) {
 // SeveralFiles reports whether the turns come from more than one file.
 func (l *List) SeveralFiles() bool { return l.who.files > 1 }
 
-// Files returns from how many files the turns come.
+// Files returns the number of files that the turns come from.
 func (l *List) Files() int { return l.who.files }
 
-// FilePattern returns what the names of several files have in common, e.g. "talks/*.sse", or "" if nothing.
+// FilePattern returns the common part of the names of several files, such as "talks/*.sse", or "" if there is
+// none.
 func (l *List) FilePattern() string {
 	if l.who.files < 2 || l.who.before == "" {
 		return ""
@@ -173,7 +174,7 @@ type Selection struct {
 	Call *stream.Call
 }
 
-// SelectionOf returns the turn and call of a Ref.
+// SelectionOf returns the turn and call that a Ref identifies.
 func SelectionOf(s *stream.Session, r stream.Ref) (c Selection) {
 	c.Turn, c.Call = s.Find(r)
 	return c
@@ -224,7 +225,7 @@ func (l *List) Extend(scene *Context, _, height int) {
 	}
 }
 
-// headRows returns how many rows are above the first row: the edge, and the heads of the columns.
+// headRows returns the number of rows above the first row: the edge and the column heads.
 func (l *List) headRows(height int) int {
 	switch {
 	case l.scene.Bare:
@@ -235,10 +236,11 @@ func (l *List) headRows(height int) int {
 	return titleRow + 1
 }
 
-// minHeadRows is the minimum height of a list with heads. A lower one has them if all rows fit.
+// minHeadRows is the minimum height of a list with column heads. A list with less height has them if all rows
+// fit.
 const minHeadRows = 4
 
-// recountVisible counts the rows of the visible turns again, and reports whether any changed: a dropped
+// recountVisible counts the rows of the visible turns again, and reports whether any count changed. A dropped
 // turn has no calls left, and no event reports that.
 func (l *List) recountVisible() (changed bool) {
 	var last *stream.Turn
@@ -250,7 +252,7 @@ func (l *List) recountVisible() (changed bool) {
 	return changed
 }
 
-// foldHere folds the machine of the cursor, or the runs of healthy calls.
+// foldHere folds the machine at the cursor, or else the runs of healthy calls.
 func (l *List) foldHere() {
 	if l.on != nil {
 		l.foldMachine()
@@ -259,7 +261,7 @@ func (l *List) foldHere() {
 	l.foldHealthy(true)
 }
 
-// unfoldHere shows the turns of a folded machine, or all healthy calls.
+// unfoldHere unfolds the machine at the cursor, or else the runs of healthy calls.
 func (l *List) unfoldHere() {
 	if l.on != nil {
 		l.foldMachine()
@@ -284,7 +286,7 @@ func (l *List) foldHealthy(on bool) {
 	}
 }
 
-// sayFolds says how many runs are folded.
+// sayFolds shows how many runs are folded.
 func (l *List) sayFolds() {
 	n := 0
 	for _, r := range l.order.runs {
@@ -298,7 +300,7 @@ func (l *List) sayFolds() {
 	}
 }
 
-// foldMachine hides or shows the turns of the machine of the cursor.
+// foldMachine hides or shows the turns of the machine at the cursor.
 func (l *List) foldMachine() {
 	if l.on != nil {
 		l.host.Follow(false)
@@ -321,8 +323,8 @@ func (l *List) foldMachines() {
 // Leave moves the cursor from a machine row back to the selection.
 func (l *List) Leave() { l.on, l.last = nil, stream.NoRef }
 
-// revealSelected unfolds the machine of the selection if the selection was changed elsewhere, or if a
-// second machine appears while the user views turns of the first.
+// revealSelected unfolds the machine of the selection if the selection was changed elsewhere, or if a second
+// machine has appeared.
 func (l *List) revealSelected(joined bool) {
 	chosen := l.scene.Chosen
 	if chosen != l.aim {
@@ -337,7 +339,7 @@ func (l *List) revealSelected(joined bool) {
 }
 
 // NextError returns the next bad call or turn in the order of the list, or the previous one if step is -1. At the
-// end it returns NoRef once, and then starts again. any reports whether there is one at all.
+// end, it returns NoRef once and then starts again. any reports whether there is a bad call or turn at all.
 func (l *List) NextError(step int) (of stream.Ref, any bool) {
 	first, last, before, after := stream.NoRef, stream.NoRef, stream.NoRef, stream.NoRef
 	here, passed := l.cursorRef(), false
@@ -369,7 +371,7 @@ func (l *List) NextError(step int) (of stream.Ref, any bool) {
 	return of, first != stream.NoRef
 }
 
-// cursorRef returns the call of the cursor's row, or its turn.
+// cursorRef returns the call in the cursor's row, or else its turn.
 func (l *List) cursorRef() stream.Ref {
 	if of := l.scene.Chosen; of.Call > 0 || l.call.Turn != of.Turn {
 		return of
@@ -377,8 +379,8 @@ func (l *List) cursorRef() stream.Ref {
 	return l.call
 }
 
-// RowOf returns the row of a turn or call, or of its folded machine. The row of a turn with calls is that of its
-// last selected call, or else of its first.
+// RowOf returns the row of a turn or call, or of its folded machine. For a turn with calls, it returns the row
+// of the call that was selected last, or else of the first call.
 func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	t, c := s.Find(r)
 	switch {
@@ -392,7 +394,7 @@ func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	return max(0, l.rowOfOwn(t, l.ownRow(t)))
 }
 
-// ownRow returns which of a turn's rows is about the turn itself: its own row, or else the first.
+// ownRow returns the index of the row that is about the turn itself: its own row, or else the first.
 func (l *List) ownRow(t *stream.Turn) int {
 	if n := len(t.Calls); l.rows.plain.rowsOf(t) > n {
 		return n
@@ -400,7 +402,7 @@ func (l *List) ownRow(t *stream.Turn) int {
 	return 0
 }
 
-// RefAt returns the turn or call of a row; for a machine its newest turn.
+// RefAt returns the turn or call in a row. For a machine, it returns the newest turn.
 func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	switch at := l.targetOf(row); {
 	case at.turn != nil:
@@ -411,8 +413,8 @@ func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	return stream.NoRef
 }
 
-// Newest returns the newest turn or call, for following. With several machines it is that of the
-// selection's machine.
+// Newest returns the newest turn or call, for following. If there are several machines, it returns the newest
+// one on the selection's machine.
 func (l *List) Newest(v *providers.View, sieve *TurnFilter, chosen stream.Ref) stream.Ref {
 	s := v.Session()
 	if h, _ := l.rows.find(v, s.Turn(chosen.Turn)); h != nil && len(l.rows.machines) > 1 && !sieve.Active() {
@@ -424,7 +426,7 @@ func (l *List) Newest(v *providers.View, sieve *TurnFilter, chosen stream.Ref) s
 // Label returns the name of the list.
 func (l *List) Label() Label { return Label{Name: display.Lit("the list")} }
 
-// verdictOf returns the verdict on the call or turn of a row.
+// verdictOf returns the verdict on the call or turn in a row.
 func (l *List) verdictOf(at rowTarget) present.Verdict {
 	if c := at.toolCall(); c != nil {
 		return present.VerdictOfCall(c)

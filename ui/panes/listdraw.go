@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Draw draws row y of the pane into the field: the edge, the heads of the columns, or a row.
+// Draw draws row y of the pane: the edge, the column heads, or a row.
 func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	defer func() { p.Fill(screen.Bare) }()
 	switch {
@@ -56,7 +56,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// drawEdge draws the edge above the list: how many rows a filter leaves, and the order.
+// drawEdge draws the edge above the list: how many rows match the filter, and the order.
 func (l *List) drawEdge(p *screen.Pen, focused bool) {
 	e := paneEdge{title: display.Lit("Calls"), focused: focused, stacked: l.scene.Piled}
 	rows := screen.Count(l.scene.Verdicts.Rows())
@@ -78,7 +78,7 @@ func (l *List) drawEdge(p *screen.Pen, focused bool) {
 	e.draw(p)
 }
 
-// shownCount returns how many calls the filter leaves.
+// shownCount returns how many calls match the filter.
 func (l *List) shownCount() (n int) {
 	if l.order.by != ByTime {
 		return len(l.order.numbers)
@@ -89,7 +89,7 @@ func (l *List) shownCount() (n int) {
 	return n
 }
 
-// WantedRows returns the number of rows, or of the lines that say that no call matches.
+// WantedRows returns the number of rows, or of the lines that report that no call matches.
 func (l *List) WantedRows() int {
 	if l.Rows == 0 && l.scene != nil && l.scene.Sieve.Active() {
 		return len(l.emptyLines(l.scene.Pen))
@@ -97,7 +97,7 @@ func (l *List) WantedRows() int {
 	return l.Rows
 }
 
-// emptyLines are the lines of a list in which no call matches the filter.
+// emptyLines returns the lines for a list in which no call matches the filter.
 func (l *List) emptyLines(p *screen.Pen) []display.Text {
 	return []display.Text{{}, p.Name(l.scene.Sieve.Text()).Between("No call matches  ", ""), display.Lit("esc clears the filter   f changes it")}
 }
@@ -128,22 +128,22 @@ func (l *List) drawRule(p *screen.Pen, healthy int) {
 	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
 }
 
-// narrowList is the width below which a stacked list says which row the cursor is on.
+// narrowList is the minimum width of a stacked list that does not show the number of the cursor's row.
 const narrowList = 80
 
-// listColumns are the widths of the columns in cells; 0 if a column is not drawn.
+// listColumns are the widths of the columns in cells. Width 0 means that the column is not drawn.
 type listColumns struct {
 	turn, sign, words, tool, from, size, idle, took, cost int
 }
 
-// Cells of the columns. The names of tools and the origin share what the others leave.
+// Cells of the columns. The names of tools and the origin share the cells that the other columns leave free.
 const (
 	minToolCells   = 13
 	usualToolCells = 17
 	maxToolCells   = 24
 	minFromCells   = 13
 	maxFromCells   = 30
-	uncutFromCells = 26 // the origin has so many before a cost is drawn
+	uncutFromCells = 26 // the minimum width of the origin before a cost is drawn
 	sizeCells      = 8
 	tookCells      = 7
 	idleCells      = 7
@@ -209,10 +209,10 @@ func (l *List) columnsOf(width int) (c listColumns) {
 	return c
 }
 
-// wideList is the width from which numbers of turns have four digits.
+// wideList is the minimum width for turn numbers of four digits.
 const wideList = 60
 
-// WantedCells returns the width in which all columns have room, for a list next to other panes.
+// WantedCells returns the width in which all columns fit, for a list next to other panes.
 func (l *List) WantedCells() int {
 	if l.scene == nil {
 		return 0
@@ -227,7 +227,7 @@ func (l *List) WantedCells() int {
 	return fixed
 }
 
-// drawHeads draws the heads of the columns, with a sign after that of the order.
+// drawHeads draws the column heads. The head of the sorted column has a sign.
 func (l *List) drawHeads(p *screen.Pen) {
 	c, by := l.columnsOf(p.Left), l.order.by
 	head := func(word string, sorted bool) display.Text {
@@ -269,7 +269,7 @@ func (l *List) fromHead() string {
 	return "MODEL"
 }
 
-// SortKeyAt returns the order that a click at a cell of the heads asks for.
+// SortKeyAt returns the order that a click on a cell of the column heads selects.
 func (l *List) SortKeyAt(x, y, width int) (by SortKey, ok bool) {
 	if l.Head < 2 || y != l.Head-1 {
 		return ByTime, false
@@ -289,8 +289,8 @@ func (l *List) SortKeyAt(x, y, width int) (by SortKey, ok bool) {
 // isFirstRow reports whether a row is the first of its turn.
 func (l *List) isFirstRow(at rowTarget) bool { return at.n == 0 }
 
-// drawRow draws a call, or a turn that has its own row. The cost is only in the first row of the turn. In the
-// order of time, so are the turn's number and origin.
+// drawRow draws a call, or a turn that has its own row. The cost is only in the first row of the turn. When
+// the list is sorted by time, the turn's number and origin are also only in that row.
 func (l *List) drawRow(p *screen.Pen, at rowTarget, g screen.Surface, c listColumns) {
 	t, first := at.turn, l.isFirstRow(at)
 	shown := first || l.order.by != ByTime
@@ -342,8 +342,8 @@ func VerdictSign(p *screen.Pen, v present.Verdict) display.Text {
 	return p.Glyph.Status[v.State]
 }
 
-// drawTool draws the name of the tool, under the call that asked for it. For a turn without calls, it draws what
-// the turn has instead.
+// drawTool draws the name of the tool, indented below the call that started the agent. For a turn without calls,
+// it draws other content of the turn.
 func (l *List) drawTool(p *screen.Pen, at rowTarget, g screen.Surface, c listColumns) {
 	role, name := screen.Muted, display.Lit("(no name)")
 	if of := at.toolCall(); of == nil {
@@ -372,13 +372,13 @@ func (l *List) drawTool(p *screen.Pen, at rowTarget, g screen.Surface, c listCol
 	p.TextOn(role, g, p.Pad(p.Truncate(name, cells-gap), cells))
 }
 
-// minWords is the minimum width of a name after signs of depth.
+// minWords is the minimum width of a name after the signs for depth.
 const minWords = 6
 
 // maxDepth is the maximum depth of sub-agents that is drawn.
 const maxDepth = 8
 
-// depthOf returns how many calls the agent of a turn is under.
+// depthOf returns the number of calls above the agent of a turn: each started an agent or sub-agent.
 func (l *List) depthOf(t *stream.Turn) (depth int) {
 	for up, _ := l.parentTurn(t); up != nil && depth < maxDepth; up, _ = l.parentTurn(up) {
 		depth++
@@ -386,7 +386,7 @@ func (l *List) depthOf(t *stream.Turn) (depth int) {
 	return depth
 }
 
-// insteadOfCall says what a turn without calls has.
+// insteadOfCall returns the text for a turn without calls.
 func (l *List) insteadOfCall(p *screen.Pen, t *stream.Turn) display.Text {
 	switch {
 	case len(t.Calls) > 0:
@@ -410,7 +410,7 @@ func (l *List) insteadOfCall(p *screen.Pen, t *stream.Turn) display.Text {
 	return display.Lit("(no call)")
 }
 
-// originOf returns where a turn comes from, cut in the middle: its file, or else its agent and its model.
+// originOf returns the origin of a turn, cut in the middle: its file, or else its agent and model.
 func (l *List) originOf(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 	text := display.Text{}
 	if x := l.scene.View.Exchange(t.Exchange); l.who.files > 1 {
@@ -426,8 +426,8 @@ func (l *List) originOf(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 	return p.ElideMiddle(text, cells)
 }
 
-// sizeOf returns the size of the arguments, or of a response that is not from a model. Without arguments it is
-// unknown.
+// sizeOf returns the size of the arguments, or of a response that is not from a model. Without arguments, the
+// size is unknown.
 func (l *List) sizeOf(p *screen.Pen, at rowTarget) display.Text {
 	if c := at.toolCall(); c != nil && c.ArgsLen() > 0 {
 		return screen.Bytes(c.ArgsLen())
@@ -441,8 +441,8 @@ func (l *List) sizeOf(p *screen.Pen, at rowTarget) display.Text {
 // isTimed reports whether the list shows how long open streams are idle.
 func (l *List) isTimed() bool { return l.scene.Now >= 0 }
 
-// idleOf returns the time since the last byte of a call that may grow, or of a turn without an open call. It is
-// NoTime if nothing is open.
+// idleOf returns the time since the last byte of a call that may grow, or of a turn without an open call. If
+// nothing is open, it returns NoTime.
 func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
 	if t.Closed() || !l.isTimed() {
 		return stream.NoTime
@@ -457,8 +457,8 @@ func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
 	return screen.Elapsed(at, l.scene.Now)
 }
 
-// IdleTime returns the time since the last byte of a stream: of its calls that may grow, or of the model's other output.
-// t is nil before the first byte.
+// IdleTime returns the time since the last byte of a stream: of its calls that may grow, or else of the model's
+// other output. t is nil before the first byte.
 func IdleTime(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Duration {
 	last := stream.NoTime
 	if t != nil {
@@ -482,7 +482,7 @@ func (l *List) idleText(at rowTarget) display.Text {
 	return display.Text{}
 }
 
-// tookOf returns how long a call took, or a turn without calls, so far.
+// tookOf returns the duration so far of a call, or of a turn without calls.
 func (l *List) tookOf(at rowTarget) display.Text {
 	took, open := screen.Elapsed(at.turn.OpenedAt, at.turn.ClosedAt), !at.turn.Closed()
 	if c := at.toolCall(); c != nil {
@@ -509,7 +509,7 @@ func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	return display.Text{}
 }
 
-// alignRight aligns a text to the right of a column.
+// alignRight right-aligns a text in a column.
 func alignRight(p *screen.Pen, t display.Text, cells int) display.Text {
 	t = p.Truncate(t, cells)
 	return display.Join(display.Repeat(display.Lit(" "), cells-t.Width()), t)

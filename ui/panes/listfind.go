@@ -9,14 +9,14 @@ import (
 )
 
 // Find returns the rows of turns and calls whose text, arguments or findings contain query. It begins at turn
-// from. Evicted turns are not searched. Unsearched counts them.
+// from. Evicted turns are not searched; Unsearched counts them.
 func (l *List) Find(query string, from int, time func() bool) (rows []int, next int) {
 	if query == "" {
 		return nil, AllFound
 	}
 	if from == 0 {
 		l.Unsearched = 0
-		for _, h := range l.rows.machines { // matches need rows
+		for _, h := range l.rows.machines { // matches must have rows
 			if h.shut {
 				l.rows.setFolded(h, false)
 			}
@@ -35,7 +35,7 @@ func (l *List) Find(query string, from int, time func() bool) (rows []int, next 
 	return rows, AllFound
 }
 
-// bytesPerCheck is the number of bytes that are searched between two checks of the time.
+// bytesPerCheck is the number of bytes that are searched between two checks of the remaining time.
 const bytesPerCheck = 1 << 20
 
 // turnSearchCost is the cost of searching a turn without calls, in bytes of arguments.
@@ -70,7 +70,7 @@ func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) 
 	return rows, looked
 }
 
-// turnMatches reports whether the row of a turn or its texts contain the query.
+// turnMatches reports whether the row of a turn, or one of its texts, contains the query.
 func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 	state := present.VerdictOfTurn(l.scene.View.Exchange(t.Exchange), t).Words
 	return containsQuery(n, state) || containsQuery(n, t.Model) || containsQuery(n, t.ID) || containsQuery(n, t.Finish) || containsQuery(n, t.Failure) ||
@@ -78,7 +78,7 @@ func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
 }
 
-// callMatches reports whether the row of a call or its arguments contain the query.
+// callMatches reports whether the row of a call, or its arguments, contain the query.
 func callMatches(n *textQuery, c *stream.Call) bool {
 	return containsQuery(n, c.Name) || containsQuery(n, c.ID) || containsQuery(n, c.Status().String()) || findingMatches(n, c.Findings) || containsQuery(n, c.Args())
 }
@@ -107,7 +107,7 @@ func FindAll(text []byte, query string) (at []int) {
 	return at
 }
 
-// textQuery is a query and its buffer.
+// textQuery is a query with a reusable buffer.
 type textQuery struct {
 	filter.TextQuery
 	room []byte // a buffer for strings

@@ -14,10 +14,10 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A SortKey is an order of the list.
+// SortKey is an order of the list.
 type SortKey uint8
 
-// The orders. In each of the others, calls with the same value are in the order of time.
+// Orders of the list. In all but ByTime, calls with the same value are sorted by time.
 const (
 	ByTime SortKey = iota
 	WorstFirst
@@ -29,7 +29,7 @@ const (
 	ByModel
 )
 
-// sortWords are the words of the orders: in the title of the list, and after the command :sort.
+// sortWords are the words for the orders: the title of the list, and the arguments of the command :sort.
 var sortWords = []struct {
 	title string
 	typed []string
@@ -42,7 +42,7 @@ var sortWords = []struct {
 // String returns the order in words.
 func (k SortKey) String() string { return sortWords[k].title }
 
-// SortWords returns the words of the orders, the usual one of each first.
+// SortWords returns the words for the orders, the usual word for each order first.
 func SortWords() (all []string) {
 	for nth := 0; ; nth++ {
 		n := len(all)
@@ -57,7 +57,7 @@ func SortWords() (all []string) {
 	}
 }
 
-// SortKeyNamed returns the order of a word, which may be shortened to its beginning.
+// SortKeyNamed returns the order for a word, which may be shortened to its beginning.
 func SortKeyNamed(word string) (k SortKey, ok bool) {
 	for _, exact := range []bool{true, false} {
 		for k := range sortWords {
@@ -72,34 +72,34 @@ func SortKeyNamed(word string) (k SortKey, ok bool) {
 }
 
 // rowOrder is the order of the rows of a list. By time, the rows are those of machineRows; while runs are folded,
-// the row of a run stands for its first row. In other orders, a row is a number: the place of the call in the
-// order of turns, as Verdicts counts them.
+// each run has one row. In other orders, a row is a number: the index of the call in the order of turns, as
+// Verdicts counts it.
 type rowOrder struct {
 	by      SortKey
-	folded  bool     // by time: runs of healthy calls are folded
-	numbers []uint32 // by row
-	places  []uint32 // by number: the row; noRow if it is hidden
-	rule    int      // worst first: how many rows are above the rule of the healthy calls
+	folded  bool     // by time: whether runs of healthy calls are folded
+	numbers []uint32 // by row: the number of the call
+	places  []uint32 // by number: the row; noRow if the row is hidden
+	rule    int      // worst first: the number of rows above the rule over the healthy calls
 	runs    []rowRun
 	of      orderInput
 }
 
-// orderInput is the state for which an order was computed.
+// orderInput is the input that an order was computed from.
 type orderInput struct {
 	by      SortKey
 	folded  bool
 	version int
 	rows    int
-	now     time.Duration // by idle time only
+	now     time.Duration // only for the order by idle time
 }
 
 // noRow is the place of a hidden row.
 const noRow = math.MaxUint32
 
-// rowRun is a row by time, or a folded run.
+// rowRun is a row in the order by time, or a folded run.
 type rowRun struct{ row, n uint32 }
 
-// minRun is the minimum number of healthy calls that are folded.
+// minRun is the minimum length of a run of healthy calls that is folded.
 const minRun = 3
 
 // Order returns the order of the rows.
@@ -110,7 +110,7 @@ func (l *List) SetOrder(by SortKey) {
 	l.order.by, l.order.folded, l.on, l.over = by, false, nil, false
 }
 
-// updateOrder computes the order again if a row was added or removed, or changed its verdict.
+// updateOrder computes the order again if a row was added or removed, or a verdict changed.
 func (l *List) updateOrder() {
 	o := &l.order
 	of := orderInput{o.by, o.folded, l.scene.Verdicts.Version, l.rows.totalRows(), 0}
@@ -134,7 +134,7 @@ func (l *List) updateOrder() {
 	}
 }
 
-// sortRows orders the shown rows.
+// sortRows sorts the shown rows.
 func (l *List) sortRows() {
 	o, v := &l.order, l.scene.Verdicts
 	o.numbers, o.places = o.numbers[:0], slices.Grow(o.places[:0], v.Rows())[:v.Rows()]
@@ -151,7 +151,7 @@ func (l *List) sortRows() {
 	}
 }
 
-// sortByHarm orders the rows by their harm: it counts each harm, and then places the rows.
+// sortByHarm sorts the rows by their harm. It counts the rows for each harm, and then places the rows.
 func (l *List) sortByHarm() {
 	o := &l.order
 	var next [present.NumHarm]int
@@ -176,7 +176,7 @@ func (l *List) sortByHarm() {
 	}
 }
 
-// sortByValue orders the rows by a column: numbers from the largest, names from the first.
+// sortByValue sorts the rows by a column: numbers from the largest, names in alphabetical order.
 func (l *List) sortByValue() {
 	type valued struct {
 		value  float64
@@ -227,8 +227,8 @@ func (l *List) sortByValue() {
 	}
 }
 
-// rankNames returns a value for each name of a tool or model, so that the first name has the largest. No name is
-// last.
+// rankNames returns a value for each name of a tool or model, so that the first name has the largest value. An
+// empty name comes last.
 func (l *List) rankNames() map[string]float64 {
 	ranks := map[string]float64{"": math.Inf(-1)}
 	for t, rows := range l.shownTurns() {
@@ -252,7 +252,7 @@ func (l *List) rankNames() map[string]float64 {
 	return ranks
 }
 
-// numberedRows are the rows of a turn: the number of the first, and their harms.
+// numberedRows are the rows of a turn: the number of the first row, and the harm of each row.
 type numberedRows struct {
 	number int
 	harms  []present.Harm
@@ -272,7 +272,7 @@ func (l *List) shownTurns() iter.Seq2[*stream.Turn, numberedRows] {
 	}
 }
 
-// foldRuns folds runs of healthy calls. The row of a machine ends a run.
+// foldRuns folds runs of healthy calls. A machine's row ends a run.
 func (l *List) foldRuns() {
 	o, rows := &l.order, l.rows.totalRows()
 	o.runs = o.runs[:0]
@@ -294,7 +294,7 @@ func (l *List) foldRuns() {
 	}
 }
 
-// isHealthyRow reports whether a row by time is a healthy call.
+// isHealthyRow reports whether a row in the order by time is a healthy call.
 func (l *List) isHealthyRow(row int) bool {
 	_, t, n := l.rows.rowTarget(row)
 	if t == nil {
@@ -304,15 +304,16 @@ func (l *List) isHealthyRow(row int) bool {
 	return n < len(harms) && harms[n] == present.Healthy
 }
 
-// rowTarget is what a row shows: a call or turn, a machine, a run of healthy calls, or the rule above these.
+// rowTarget is the content of a row: a call or turn, a machine, a run of healthy calls, or the rule above the
+// healthy calls.
 type rowTarget struct {
 	machine *machineTurns
 	turn    *stream.Turn
 	n       int // which of the turn's rows
-	healthy int // how many calls a folded run has, or are below the rule
+	healthy int // the number of calls in a folded run, or below the rule
 }
 
-// toolCall returns the call of the row, or nil.
+// toolCall returns the call in the row, or nil.
 func (r rowTarget) toolCall() *stream.Call {
 	if r.turn != nil && r.n < len(r.turn.Calls) {
 		return r.turn.Calls[r.n]
@@ -320,7 +321,7 @@ func (r rowTarget) toolCall() *stream.Call {
 	return nil
 }
 
-// asRef returns the Ref of the call or turn of the row.
+// asRef returns the Ref of the call or turn in the row.
 func (r rowTarget) asRef() stream.Ref {
 	if c := r.toolCall(); c != nil {
 		return c.Ref()
@@ -349,7 +350,7 @@ func (l *List) totalRows() int {
 	return l.rows.totalRows()
 }
 
-// targetOf returns what a row shows. It is empty for a row that does not exist.
+// targetOf returns the content of a row. It is empty if the row does not exist.
 func (l *List) targetOf(row int) (at rowTarget) {
 	o := &l.order
 	switch rule := o.ruleRow(); {
@@ -373,7 +374,7 @@ func (l *List) targetOf(row int) (at rowTarget) {
 	return at
 }
 
-// targetOfNumber returns the turn of a number, and which of its rows it is.
+// targetOfNumber returns the turn for a row number, and the index of the row within the turn.
 func (l *List) targetOfNumber(number int) (at rowTarget) {
 	v := l.scene.Verdicts
 	i, n := v.rows.elementAt(number)
@@ -383,7 +384,7 @@ func (l *List) targetOfNumber(number int) (at rowTarget) {
 	return at
 }
 
-// rowOfOwn returns the row of own row n of a turn, or -1.
+// rowOfOwn returns the list row for row n of a turn, or -1.
 func (l *List) rowOfOwn(t *stream.Turn, n int) int {
 	o := &l.order
 	if o.by == ByTime {
@@ -409,7 +410,8 @@ func (l *List) rowOfOwn(t *stream.Turn, n int) int {
 	return row
 }
 
-// allRows returns all calls and turns with rows and their harms in the current order, also those of folded machines.
+// allRows returns all calls and turns that have rows, and their harms, in the current order. It includes those of
+// folded machines.
 func (l *List) allRows() iter.Seq2[stream.Ref, present.Harm] {
 	return func(yield func(stream.Ref, present.Harm) bool) {
 		o, v := &l.order, l.scene.Verdicts

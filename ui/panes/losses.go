@@ -13,8 +13,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// RemovedSpans returns the spans of a call's arguments that are not sent, nil if they are unknown because
-// toolscope missed bytes of the call.
+// RemovedSpans returns the spans of a call's arguments that are not sent. It returns nil if they are unknown
+// because toolscope missed bytes of the call.
 func RemovedSpans(c *replay.Sent) (gone []Span) {
 	if c.Outcome == replay.Unknown {
 		return nil
@@ -33,8 +33,8 @@ func RemovedSpans(c *replay.Sent) (gone []Span) {
 	return gone
 }
 
-// DiffSpans compares the arguments that the model wrote with those that were sent. It returns the written
-// spans that were not sent, and the sent spans that the model did not write.
+// DiffSpans compares the arguments that the model wrote with the arguments that were sent. It returns the
+// written spans that were not sent, and the sent spans that the model did not write.
 func DiffSpans(wrote, sent []byte, form protocol.ArgsForm) (gone, added []Span) {
 	c := &replay.Sent{Original: wrote, Args: sent, Form: form}
 	return RemovedSpans(c), addedSpans(c)
@@ -62,14 +62,15 @@ func addedSpans(c *replay.Sent) (added []Span) {
 	return added
 }
 
-// isReplacedByEmpty reports whether {} replaces the arguments. The common first brace then does not count
-// as kept.
+// isReplacedByEmpty reports whether {} replaces the arguments. Then the opening brace that both have does not
+// count as kept.
 func isReplacedByEmpty(c *replay.Sent) bool {
 	return json.Value(c.Args).EmptyObject() && !json.Value(bytes.TrimSpace(c.Original)).EmptyObject()
 }
 
-// editsOf returns the edits that turn the written arguments into the sent ones. It leaves out the common
-// start and end of tokens that differ. If a string was cut and then closed, only the quote is an edit.
+// editsOf returns the edits that turn the written arguments into the sent arguments. It leaves out the common
+// start and end of tokens that differ. If a string was cut off and then closed, only the quotation mark is an
+// edit.
 func editsOf(c *replay.Sent) []replay.Edit {
 	edits := replay.Diff(c.Original, c.Args)
 	for i := range edits {
@@ -104,7 +105,8 @@ func completeUnits(b []byte, n int) int {
 	return n
 }
 
-// stringSpan returns where the sent bytes hold the complete arguments as a string's content.
+// stringSpan returns the span of the sent bytes that contains the complete arguments as the content of a
+// string.
 func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
 		return Span{}, false
@@ -114,7 +116,7 @@ func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	return Span{at + 1, at + len(text) - 1}, at >= 0
 }
 
-// ArgsPlace is the place of a call's arguments in the messages that would be sent.
+// ArgsPlace is where a call's arguments are in the messages that would be sent.
 type ArgsPlace struct {
 	Call            int // number of the call in the replay
 	Message, Offset int
@@ -122,12 +124,12 @@ type ArgsPlace struct {
 	length          int
 }
 
-// maxUnfound is the number of calls that may be missing before the search stops. Arrays, for example,
-// contain arguments in another form.
+// maxUnfound is the number of calls whose arguments may be missing before the search stops. Arrays, for
+// example, contain arguments in another form.
 const maxUnfound = 3
 
-// FindArgs finds the arguments of calls in the messages that would be sent. It also counts the argument
-// bytes that the model did not write.
+// FindArgs finds the arguments of calls in the messages that would be sent. It also counts the argument bytes
+// that the model did not write.
 func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int) {
 	at, unfound := ArgsPlace{}, 0
 	for i := range calls {
@@ -152,8 +154,8 @@ func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int)
 	return found, added
 }
 
-// findNext finds a call's arguments after the place of another call. They follow the tool's name, under
-// any key. For Gemini, some clients write them before the name.
+// findNext finds a call's arguments after the place of another call. The arguments follow the tool's name,
+// under any key. For Gemini, some clients write them before the name.
 func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	args := c.Args
 	if c.Form == protocol.TextForm {
@@ -180,12 +182,12 @@ func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	return ArgsPlace{}, false
 }
 
-// writtenSpans maps spans of a call's arguments to their written form.
+// writtenSpans maps spans of a call's arguments to spans of their form in the message.
 func writtenSpans(c *replay.Sent, spans []Span) (out []Span) {
 	if c.Form != protocol.TextForm {
 		return spans
 	}
-	from, at := 0, 1 // after the quote
+	from, at := 0, 1 // after the opening quotation mark
 	var buf []byte
 	until := func(n int) int {
 		buf = json.AppendQuoted(buf[:0], c.Args[from:n])
@@ -208,10 +210,10 @@ type LossNote struct {
 // lossSigns are the signs of losses, the same as for findings.
 var lossSigns = [...]string{replay.Info: "i", replay.Low: "i", replay.Medium: "!", replay.High: "!!", replay.Critical: "!!"}
 
-// maxNotes is the maximum number of losses that are shown. A long conversation may have one per call.
+// maxNotes limits how many losses are shown. A long conversation may have one for each call.
 const maxNotes = 200
 
-// LossNotes returns rows about refusals and losses, the worst first, each with a sign in the gutter.
+// LossNotes returns rows about refusals and losses. The worst comes first, and each has a sign in the gutter.
 func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []LossNote) {
 	add := func(r screen.Role, sign string, text display.Text) {
 		for i, line := range display.Wrap(text, max(width-5, 8)) {
@@ -263,8 +265,8 @@ func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer
 	return notes
 }
 
-// DrawLossNotes draws row y of the notes in room rows. If there are more notes, the last row says how many
-// and where to see them.
+// DrawLossNotes draws row y of the notes, which have room rows. If there are more notes, the last row shows
+// how many more, and where to see them.
 func DrawLossNotes(p *screen.Pen, notes []LossNote, y, room int, where display.Text) {
 	switch {
 	case y >= len(notes) || y >= room:

@@ -12,32 +12,32 @@ import (
 	"toolscope/ui/screen"
 )
 
-// machineRows maps the rows of the list to turns and machines. Turns from other machines are under a row
-// of their machine, ordered by name. Without such turns there are no machine rows.
+// machineRows maps the rows of the list to turns and machines. Turns from other machines are below a row for
+// their machine. The machines are sorted by name. Without such turns, there are no machine rows.
 type machineRows struct {
 	machines   []*machineTurns
-	rows       prefixSums // number of rows per machine
-	known      int        // turns counted, including dropped ones
+	rows       prefixSums // number of rows of each machine
+	known      int        // number of turns counted, including dropped ones
 	dropped    int
 	plain      rowSettings
 	opened     map[string]bool                                  // machines that the user folded or unfolded
-	lastStates *MachineState                                    // the first of the latest machine states
-	up         func(*stream.Turn) (up *stream.Turn, call int32) // the call that started the agent of a turn
+	lastStates *MachineState                                    // the first element of the latest machine states
+	up         func(*stream.Turn) (up *stream.Turn, call int32) // returns the call that started the agent of a turn
 }
 
 // machineTurns are the turns of one machine. The name of this computer is "".
 type machineTurns struct {
 	name    string
-	agents  []string // names of its captures, sorted, at most maxAgents
-	at      int      // index among the machines
+	agents  []string // names of its captures, sorted; at most maxAgents
+	at      int      // index in machineRows.machines
 	turns   []*stream.Turn
 	dropped int
 	count   turnRows
-	shut    bool // its turns have no rows
+	shut    bool // folded: its turns have no rows
 	state   *MachineState
 }
 
-// maxAgents is the maximum number of agents that are listed for a machine.
+// maxAgents limits how many agents are listed for a machine.
 const maxAgents = 8
 
 // hasMachines reports whether there are machine rows.
@@ -53,7 +53,7 @@ func (r *machineRows) headRows() int {
 	return 0
 }
 
-// machineOf returns the machine of a turn, and the name of its capture there.
+// machineOf returns the machine of a turn, and the name of the turn's capture on that machine.
 func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
 	if x := v.Exchange(t.Exchange); x != nil && x.Head.Origin != nil {
 		return x.Head.Origin.Host, x.Head.Origin.Agent
@@ -61,7 +61,7 @@ func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
 	return "", ""
 }
 
-// countTurns counts new turns, or all, and returns how many it knew before.
+// countTurns counts new turns, or all turns again. It returns how many of the turns were counted before.
 func (r *machineRows) countTurns(v *providers.View, again bool) (known int) {
 	s := v.Session()
 	if again || s.TrimmedTurns()+len(s.Turns) < r.known || r.known < s.TrimmedTurns() {
@@ -111,7 +111,8 @@ func (h *machineTurns) dropTurns(s *stream.Session) bool {
 	return n > 0
 }
 
-// rowCount returns the number of rows of a machine. A machine without matching turns has none.
+// rowCount returns the number of rows of a machine. If a filter is set, a machine without matching turns has
+// no rows.
 func (r *machineRows) rowCount(h *machineTurns) int {
 	n := h.count.totalRows()
 	switch {
@@ -169,8 +170,8 @@ func (r *machineRows) find(v *providers.View, t *stream.Turn) (h *machineTurns, 
 // totalRows returns the number of rows.
 func (r *machineRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 
-// rowOf returns the list row of row n of a turn, or the row of its machine if the machine is folded. It is
-// -1 for a turn that is not counted.
+// rowOf returns the list row for row n of a turn. If the machine is folded, it returns the machine's row. For
+// a turn that is not counted, it returns -1.
 func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
 	h, i := r.find(v, t)
 	switch {
@@ -185,8 +186,8 @@ func (r *machineRows) rowOf(v *providers.View, t *stream.Turn, n int) int {
 // firstRow returns the first row of a machine.
 func (r *machineRows) firstRow(h *machineTurns) int { return r.rows.sumBefore(h.at) }
 
-// rowTarget returns the turn of a list row and the index of the row in that turn. On a machine row the
-// turn is nil and the machine is set. Both are nil after the last row.
+// rowTarget returns the turn in a list row, and the index of the row within that turn. On a machine row, the
+// turn is nil and the machine is set. After the last row, both are nil.
 func (r *machineRows) rowTarget(row int) (h *machineTurns, t *stream.Turn, n int) {
 	i, n := r.rows.elementAt(row)
 	if row < 0 || i >= len(r.machines) {
@@ -203,7 +204,7 @@ func (r *machineRows) rowTarget(row int) (h *machineTurns, t *stream.Turn, n int
 	return h, h.turns[turn], n
 }
 
-// indexIn returns the index of t in turns, which are in the order of their start, or -1.
+// indexIn returns the index of t in turns, or -1. The turns are sorted by when they started.
 func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	if t == nil {
 		return -1
@@ -215,8 +216,8 @@ func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	return i
 }
 
-// newestTurn returns the newest turn of a machine that is shown, or that would be shown if the machine
-// were unfolded. It returns nil if there is none.
+// newestTurn returns the newest turn of a machine that is not hidden by the filter. Folding does not matter.
+// It returns nil if there is none.
 func (h *machineTurns) newestTurn(of *rowSettings) *stream.Turn {
 	for i := len(h.turns) - 1; i >= 0 && i >= len(h.turns)-maxTurnsScanned; i-- {
 		if !of.isHidden(h.turns[i]) {
@@ -229,15 +230,15 @@ func (h *machineTurns) newestTurn(of *rowSettings) *stream.Turn {
 // MachineState is the state of a machine that publishes traffic.
 type MachineState struct {
 	Name   string
-	Age    time.Duration // time since its last sign of life
+	Age    time.Duration // time since it last reported that it is alive
 	Waits  int64         // bytes that it has not published yet
 	Skew   time.Duration // difference of its clock; positive if it is ahead
 	Silent bool
 	Ended  bool // it announced that it stops publishing
-	Read   bool // all known data was published before this view began
+	Read   bool // all known data had been published before this view began
 }
 
-// updateStates sets the states of the machines, also of those without turns. It reports whether machines
+// updateStates sets the states of the machines, including machines without turns. It reports whether machines
 // were removed.
 func (r *machineRows) updateStates(states []MachineState) (gone bool) {
 	switch {
@@ -264,14 +265,14 @@ func (r *machineRows) updateStates(states []MachineState) (gone bool) {
 
 // Limits for the notes about a machine.
 const (
-	minTableCells   = 84 // width from which each fact has a column
-	minMachineCells = 12 // cells of a name
+	minTableCells   = 84 // minimum width for a column for each fact
+	minMachineCells = 12 // cells for a name
 	minSkew         = 2 * time.Second
-	minAge          = 10 * time.Second // a sign of life comes every 5 s
+	minAge          = 10 * time.Second // a machine reports every 5 s that it is alive
 )
 
-// drawMachine draws the row of a machine: its fold, its name and the names of its captures; on the right
-// its trouble, its bad calls, and its number of turns. If there is room, each has its own column.
+// drawMachine draws the row of a machine: its fold, its name and the names of its captures on the left. Its
+// trouble, its bad calls and its number of turns are on the right. If there is room, each has its own column.
 func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Surface) {
 	sign := p.Glyph.Unfold
 	if h.shut {
@@ -313,11 +314,11 @@ func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Surface) {
 type machineNote struct {
 	text  display.Text
 	role  screen.Role
-	cells int // of its column
+	cells int // cells of its column
 }
 
-// machineNotes returns the notes about a machine, the most important first. The last ones are dropped
-// first.
+// machineNotes returns the notes about a machine, the most important first. If there is too little room, the
+// last ones are left out first.
 func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
 	silent, bad, turns, waits, skew := machineNote{cells: 16}, machineNote{cells: 12, role: screen.Bad}, machineNote{cells: 16, role: screen.Muted}, machineNote{cells: 15}, machineNote{cells: 15}
 	if s := h.state; s != nil {
@@ -345,7 +346,7 @@ func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
 	return []machineNote{silent, bad, turns, waits, skew}
 }
 
-// agoText formats an age as a rough value.
+// agoText formats an age, rounded down.
 func agoText(d time.Duration) display.Text {
 	switch {
 	case d < 2*time.Minute:
@@ -356,7 +357,7 @@ func agoText(d time.Duration) display.Text {
 	return display.Format("%d h", int(d.Hours()))
 }
 
-// machineNamed returns the machine of a name, or nil.
+// machineNamed returns the machine with that name, or nil.
 func (r *machineRows) machineNamed(name string) *machineTurns {
 	at, there := slices.BinarySearchFunc(r.machines, name, func(h *machineTurns, name string) int { return strings.Compare(h.name, name) })
 	if !there {
@@ -365,7 +366,7 @@ func (r *machineRows) machineNamed(name string) *machineTurns {
 	return r.machines[at]
 }
 
-// shownMachine returns the machine of the same name that has rows now, or nil.
+// shownMachine returns the machine with the same name if it has rows now, or nil.
 func (r *machineRows) shownMachine(of *machineTurns) *machineTurns {
 	if of == nil {
 		return nil
@@ -376,7 +377,7 @@ func (r *machineRows) shownMachine(of *machineTurns) *machineTurns {
 	return nil
 }
 
-// addMachines adds machines with these names. There may be thousands at once, so it computes their places
+// addMachines adds machines with these names. There may be thousands at once, so their positions are computed
 // only once.
 func (r *machineRows) addMachines(names []string) {
 	slices.Sort(names)
@@ -400,7 +401,7 @@ func (r *machineRows) addMachines(names []string) {
 	}
 }
 
-// dropUnknown removes machines without turns and state, and reports whether there were any.
+// dropUnknown removes machines that have neither turns nor a state. It reports whether there were any.
 func (r *machineRows) dropUnknown() bool {
 	n := len(r.machines)
 	r.machines = slices.DeleteFunc(r.machines, func(h *machineTurns) bool { return h.state == nil && len(h.turns)+h.dropped == 0 })
@@ -411,8 +412,8 @@ func (r *machineRows) dropUnknown() bool {
 	return true
 }
 
-// recountAll counts the rows of all machines again, ordered by name. With a second machine, all machines
-// that the user did not open are folded.
+// recountAll counts the rows of all machines again and sets their positions. If there is more than one
+// machine, all machines that the user did not open are folded.
 func (r *machineRows) recountAll() {
 	r.rows = prefixSums{}
 	for i, h := range r.machines {

@@ -13,14 +13,14 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Marker is a moment on the timeline at which a state of a turn or call begins, or a finding is reported.
+// Marker is a moment on the timeline when a turn or call enters a state, or a finding is reported.
 type Marker struct {
 	Event  int
-	Mark   bool // a start, first byte, looks done, seal or end, which the lanes mark
+	Mark   bool // a start, first byte, looks done, seal or end; the lanes mark these
 	State  stream.Status
-	Found  stream.Severity // of a finding
+	Found  stream.Severity // severity of the finding
 	Kind   MarkerKind
-	ByCall int32 // number of the call, 0 for the turn itself
+	ByCall int32 // number of the call; 0 for the turn itself
 }
 
 // MarkerKind is the kind of a Marker.
@@ -34,8 +34,8 @@ const (
 	MarkerEnd
 )
 
-// Markers returns the markers of a turn so far, or of one of its calls, in order. Its cost depends on the
-// number of calls and findings, not of events.
+// Markers returns the markers of a turn so far, or of one of its calls, in order. Its running time depends on
+// the number of calls and findings, not on the number of events.
 func Markers(v *providers.View, t *stream.Turn, only int32) (stops []Marker) {
 	stops = append(stops, Marker{Event: int(t.OpenedBy), Mark: true, Kind: MarkerStart})
 	for _, c := range t.Calls {
@@ -53,7 +53,7 @@ func Markers(v *providers.View, t *stream.Turn, only int32) (stops []Marker) {
 	return stops
 }
 
-// lastEventOf returns the last event of the turn's own stream; events about sent-back calls come after it.
+// lastEventOf returns the last event of the turn's own stream. Events about sent-back calls come after it.
 func lastEventOf(v *providers.View, t *stream.Turn) int {
 	for n := range v.EventsBefore(t, v.Events()) {
 		if kind, _ := v.Subject(n); !kind.IsAfterTurn() && kind != stream.Found {
@@ -63,7 +63,7 @@ func lastEventOf(v *providers.View, t *stream.Turn) int {
 	return int(t.OpenedBy)
 }
 
-// callMarkers returns the markers of a call: the starts of its states, and its findings.
+// callMarkers returns the markers of a call: where its states begin, and its findings.
 func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Marker) {
 	state := func(event int, st stream.Status) {
 		stops = append(stops, Marker{Event: event, Mark: true, State: st, ByCall: int32(c.Number)})
@@ -93,7 +93,7 @@ func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Mar
 	return stops
 }
 
-// firstByte returns the event that brought the first byte of the arguments.
+// firstByte returns the event with the first byte of the arguments.
 func firstByte(c *stream.Call) (event int, ok bool) {
 	if r := c.RuleRun(stream.AnyArgs); r.Event > 0 {
 		return r.Event, true
@@ -104,7 +104,8 @@ func firstByte(c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// endEventOf returns the last event of a call that can't change any more.
+// endEventOf returns the last event of a call that can no longer change. over reports whether the call has
+// ended.
 func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over bool) {
 	if c.MayGrow() {
 		return 0, false
@@ -123,9 +124,9 @@ func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, o
 	return lastEventOf(v, t), true
 }
 
-// axis maps events to positions on a line of cells: by time or, if the source has no times, by number.
-// Position 0 is the start of the response. Negative positions are the wait for the response. They are left
-// out if that wait is too long.
+// axis maps events to positions on a line of cells: by time or, if the source has no times, by event number.
+// Position 0 is the start of the response. Earlier positions are the wait for the response. The beginning of
+// a long wait is left out.
 type axis struct {
 	v                 *providers.View
 	timed             bool
@@ -140,7 +141,7 @@ const maxWaitShare = 5
 func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	a := axis{v: v, timed: t.OpenedAt >= 0, cells: cells}
 	a.zero, a.last = a.positionOf(int(t.OpenedBy)), a.positionOf(lastEventOf(v, t))
-	if a.timed && a.last <= a.zero { // all of it arrived at once
+	if a.timed && a.last <= a.zero { // all events have the same time
 		a.timed = false
 		a.zero, a.last = int64(t.OpenedBy), int64(lastEventOf(v, t))
 	}
@@ -152,7 +153,7 @@ func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	return a
 }
 
-// positionOf returns the position of an event, not in cells.
+// positionOf returns the position of an event, in nanoseconds or event numbers.
 func (a *axis) positionOf(event int) int64 {
 	if !a.timed {
 		return int64(event)
@@ -160,7 +161,8 @@ func (a *axis) positionOf(event int) int64 {
 	return max(a.first, int64(timeBefore(a.v, event)))
 }
 
-// timeBefore returns the time of an event, or of the last event before it that has one.
+// timeBefore returns the time of an event. If the event has no time, it returns the time of the last earlier
+// event that has one.
 func timeBefore(v *providers.View, event int) time.Duration {
 	for n := event; n >= 0 && n > event-maxUntimedEvents; n-- {
 		if at := v.EventPrefix(n, 0).At; at >= 0 {
@@ -170,11 +172,10 @@ func timeBefore(v *providers.View, event int) time.Duration {
 	return stream.NoTime
 }
 
-// maxUntimedEvents is the maximum number of events without a time that are skipped in the search for an
-// event with one.
+// maxUntimedEvents limits how many events without a time are skipped in the search for an event with a time.
 const maxUntimedEvents = 1 << 10
 
-// cellOf returns the cell of a position.
+// cellOf returns the cell for a position.
 func (a *axis) cellOf(at int64) int {
 	if a.last <= a.first || a.cells < 2 {
 		return 0
@@ -183,12 +184,12 @@ func (a *axis) cellOf(at int64) int {
 	return int(float64(at-a.first) / float64(a.last-a.first) * float64(a.cells-1))
 }
 
-// cellStart returns the first position of a cell.
+// cellStart returns the first position in a cell.
 func (a *axis) cellStart(cell int) int64 {
 	return a.first + int64(math.Ceil(float64(cell)/float64(max(1, a.cells-1))*float64(a.last-a.first)))
 }
 
-// requestFacts describes the request of a turn: its client, session, agent, purpose, and changes.
+// requestFacts describes the request of a turn: its client, session, agent, purpose and changes.
 func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) (facts []fact) {
 	a := t.Request
 	if a == nil {
@@ -217,7 +218,7 @@ func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs)
 	return facts
 }
 
-// withCost appends turns and cost to a name.
+// withCost appends the number of turns and their cost to a name.
 func withCost(who string, s turnCosts, g *screen.Glyphs) string {
 	if who == "" || s.turns < 2 {
 		return who
@@ -229,7 +230,7 @@ func withCost(who string, s turnCosts, g *screen.Glyphs) string {
 	return who
 }
 
-// agentWords describes an agent and what started it.
+// agentWords describes an agent and the call that started it.
 func agentWords(v *providers.View, a *stream.RequestInfo) string {
 	words := a.Agent
 	if name := agentName(a); name != a.Agent && a.Title != "" {
@@ -244,7 +245,7 @@ func agentWords(v *providers.View, a *stream.RequestInfo) string {
 	return words
 }
 
-// changeWords describes what a request changed since the previous one of its conversation.
+// changeWords describes how a request differs from the previous one in its conversation.
 func changeWords(v *providers.View, a *stream.RequestInfo) string {
 	c := &a.Change
 	if !c.Comparable {
@@ -279,8 +280,8 @@ func changeWords(v *providers.View, a *stream.RequestInfo) string {
 	return words
 }
 
-// cacheWords describes how much the provider read from its cache, and the first byte from which the cache
-// could not be used.
+// cacheWords describes how much of the prompt the provider read from its cache, and the first byte from which
+// the cache could not be used.
 func cacheWords(v *providers.View, t *stream.Turn) string {
 	c, read := &t.Request.Change, t.Usage.CacheRead
 	before := v.TurnOf(c.PreviousExchange)
@@ -298,7 +299,7 @@ func cacheWords(v *providers.View, t *stream.Turn) string {
 	return words
 }
 
-// maxBodyShown is the maximum number of bytes of a body among the facts.
+// maxBodyShown is the maximum number of body bytes shown among the facts.
 const maxBodyShown = 2 << 10
 
 // plainFacts describes an exchange without a model response.

@@ -1,10 +1,10 @@
-// Package panes implements the panes of the screen: the list of turns and calls, the arguments of a call
-// as a document, its frames, its findings, the summary of a turn, and sheets of finished texts.
+// Package panes implements the panes of the screen: the list of turns and calls, the arguments of a call as a
+// document, its frames, its findings, the summary of a turn, and sheets of finished texts.
 //
-// A Pane is one file, and one line in the program's table. It calls the program through a Host; the
-// Context holds what all panes show.
+// Each Pane has one file, and one line in the program's table of panes. It calls the program through a Host.
+// The Context has the data that all panes share.
 //
-// A pane reads new data in Extend, once a batch, and draws one row at a time. It keeps its subject as a
+// A pane reads new data in Extend, once per batch, and draws one row at a time. It keeps its subject as a
 // Ref; pointers to turns and calls are valid until the next Extend.
 package panes
 
@@ -18,47 +18,49 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Pane is a part of the screen. It is one file, and one line in the program's table of panes. The
-// program gives it a number key, zoom, search, footer and help. Tab cycles through the shown panes; a pane
-// that shares its column is included after its number was pressed.
+// Pane is a part of the screen. Each has one file, and one line in the program's table of panes. The program
+// adds a number key, zoom, search, a footer and help. Tab cycles through the shown panes. A pane that shares
+// its column is included only after its number has been pressed.
 //
-// A pane embeds PaneRows and writes Extend, Draw and Keys, and of the other methods those that it needs. It is
-// called like a mode: Extend once for each batch, key or resize, then Draw for each row of a frame.
+// A pane embeds PaneRows. It implements Extend, Draw and Keys, and those of the other methods that it needs.
+// The program calls Extend once for each batch, key or resize, and then Draw for each row of a frame. Modes
+// are called in the same way.
 type Pane interface {
-	// Extend reads new data, for w × h cells. A pane that is not on the screen has the width of the
-	// screen, and no height.
+	// Extend reads new data, for w × h cells. For a pane that is not on the screen, w is the width of the
+	// screen and h is 0.
 	Extend(s *Context, w, h int)
-	// Draw draws row y into the field; the first is the title.
+	// Draw draws row y. The first row is the title.
 	Draw(p *screen.Pen, y int, focused bool)
-	// Keys returns the current keys of the pane, in the order of the hints in the footer. A key without
-	// an action reminds of a key of the program, if the program has it.
+	// Keys returns the current keys of the pane, in the order of the hints in the footer. A key without an
+	// action is a hint for one of the program's keys, if the program has such a key.
 	Keys() []screen.Binding
 
-	// Spot returns the spot of the cursor. All other panes highlight its bytes.
+	// Spot returns the spot at the cursor. All other panes highlight its bytes.
 	Spot() Spot
-	// Point highlights bytes of the selected call's arguments and shows the first; an empty span highlights
-	// none.
+	// Point highlights bytes of the selected call's arguments and shows the first of them. An empty span
+	// removes the highlight.
 	Point(Span)
 	// Spans returns the extent of a highlight that is larger than the view.
 	Spans(*screen.Pen) display.Text
 	// Find marks the matches of query, and removes all marks if query is empty. It returns the matches as
-	// places for GoTo, in ascending order. A slow search begins at from, 0 at first, and stops if there is
-	// no more time. It then returns the position at which to continue, else AllFound.
+	// places for GoTo, in ascending order. A slow search begins at from, which is 0 at first. If it runs out
+	// of time, it stops and returns the position at which to continue. Otherwise it returns AllFound.
 	Find(query string, from int, time func() bool) (hits []int, next int)
 	GoTo(hit int)
-	Cursor() int // its place among the matches
+	Cursor() int // the cursor's position, as a place like those from Find
 	// Follow sets whether the cursor follows new data at the end.
 	Follow(on bool)
-	// Back closes the open part of the pane, if there is one, before esc goes back.
+	// Back closes the open part of the pane, if there is one, before esc leaves the pane.
 	Back() (closed bool)
-	// Roll moves the view, not the cursor. Click moves the cursor to row y of Draw, and reports whether it was
-	// already there.
+	// Roll scrolls the view without moving the cursor. Click moves the cursor to row y of Draw, and reports
+	// whether it was already there.
 	Roll(rows int)
 	Click(x, y int) (again bool)
 	Visible() (first, last, of int)
 
-	// Label is the entry of a tab in the row of names, which is its title. WantedRows is the number of rows
-	// of its content without the title: it gets that height, up to half of its column.
+	// Label returns the entry of the pane's tab in the row of names, which is the pane's title. WantedRows
+	// returns the number of rows of the content, without the title. The pane gets that height, up to half of
+	// its column.
 	Label() Label
 	WantedRows() int
 }
@@ -66,29 +68,29 @@ type Pane interface {
 // AllFound is the position after a complete search.
 const AllFound = -1
 
-// Spot is the place of the cursor of a pane. Its functions are nil if the place has no value or sentence.
+// Spot is the value or sentence at the cursor of a pane. The functions are nil if there is no value or
+// sentence.
 type Spot struct {
 	Span     Span // the argument bytes
 	Value    func() (path string, value, raw []byte)
 	Sentence func() []byte // about the row, for a report
-	What     display.Text  // names the sentence
+	What     display.Text  // the name of the sentence
 }
 
-// PaneRows is the base of panes: rows with a cursor. The function row returns the text of a row. A pane replaces
-// the methods that don't suit it.
+// PaneRows is the base of panes: rows with a cursor. A pane replaces the methods that don't suit it.
 type PaneRows struct {
 	screen.Window
 	host Host
-	row  func(row int) string // the text that is searched
+	row  func(row int) string // returns the text of a row, for the search
 }
 
-// NewRows returns the base of a pane; row returns the text of a row, for the search.
+// NewRows returns the base of a pane. row returns the text of a row, for the search.
 func NewRows(h Host, row func(row int) string) PaneRows { return PaneRows{host: h, row: row} }
 
 // Spot returns no spot.
 func (*PaneRows) Spot() Spot { return Spot{} }
 
-// Point has no effect: the rows show no arguments.
+// Point has no effect, because the rows show no arguments.
 func (*PaneRows) Point(Span) {}
 
 // Spans returns nothing, because nothing is highlighted.
@@ -111,7 +113,7 @@ func (r *PaneRows) GoTo(row int) { r.MoveTo(row) }
 // Cursor returns the row of the cursor.
 func (r *PaneRows) Cursor() int { return r.At }
 
-// Follow has no effect: nothing is appended to the rows.
+// Follow has no effect, because nothing is appended to the rows.
 func (*PaneRows) Follow(bool) {}
 
 // Back closes nothing.
@@ -123,8 +125,8 @@ func (*PaneRows) Label() Label { return Label{} }
 // WantedRows returns the number of rows.
 func (r *PaneRows) WantedRows() int { return r.Rows }
 
-// keys returns the keys of a pane: its own, reminders of actions of the program, and those that move and go
-// back to the list.
+// keys returns the keys of a pane: its own keys, hints for the program's keys, and the keys that move the
+// cursor and go back to the list.
 func (r *PaneRows) keys(own []screen.Binding, moves []screen.Binding, end func(), can ...string) []screen.Binding {
 	back := []screen.Binding{backKey(r.host)}
 	return slices.Concat(screen.Can("help"), own, screen.Can(can...), back, cursorKeys(r.host, moves, end))
@@ -133,16 +135,16 @@ func (r *PaneRows) keys(own []screen.Binding, moves []screen.Binding, end func()
 // Label is a tab's entry in the row of names.
 type Label struct {
 	Name  display.Text
-	Short display.Text // a short name, empty if Name is short
+	Short display.Text // a short name; empty if Name is short
 	Count display.Text // the amount of content
-	Role  screen.Role  // role of the count: that of the worst entry
+	Role  screen.Role  // role of the count; that of the worst entry
 	Empty bool         // the pane has nothing to show below another tab
 }
 
 // titleRow is the height of a pane's title.
 const titleRow = 1
 
-// Context has the data that all panes show: the view, the selection, and display options.
+// Context has the data that all panes show: the view, the selection and display options.
 type Context struct {
 	View     *providers.View
 	News     *Changes
@@ -152,50 +154,51 @@ type Context struct {
 	Sieve    *TurnFilter  // decides which turns are shown
 	Marks    []stream.Ref // turns marked for a comparison
 	Quiet    bool         // background requests are hidden
-	Clock    bool         // clock times, if the source has them
+	Clock    bool         // clock times are shown, if the source has them
 	Follow   bool         // the panes follow new traffic, and more may arrive
 	Raw      bool         // arguments are shown raw
 	Piled    bool         // panes are stacked: a title is a line across the screen
 	Rows     int          // height of the screen without the timeline
 	Files    bool         // the turns come from several files
-	Large    bool         // the large layout, which has a title and findings of its own
+	Large    bool         // the large layout, which has its own title and findings
 	Bare     bool         // there is no room for titles: panes that are not tabs begin with their content
 	Spaced   bool         // blank rows between the fields of arguments
 	Pen      *screen.Pen
-	Finding  *stream.Finding                              // the one that the focused pane has its cursor on, nil if none
+	Finding  *stream.Finding                              // the finding at the cursor of the focused pane; nil if there is none
 	Now      time.Duration                                // the time of a live source; NoTime if none is live
-	Machines []MachineState                               // the machines that publish shown traffic, by name
-	Typed    func(call stream.Ref) (size int, typed bool) // the result of a call that the user typed
+	Machines []MachineState                               // the machines that publish the shown traffic, by name
+	Typed    func(call stream.Ref) (size int, typed bool) // the result that the user typed for a call
 }
 
 // Of returns the current selection. It is valid only for the current frame.
 func (s *Context) Of() Selection { return SelectionOf(s.View.Session(), s.Chosen) }
 
-// Area is the place of a pane in the layout. If several panes share an area, the last one that had the
-// focus is shown.
+// Area is the position of a pane in the layout. If several panes share an area, the one that had the focus
+// last is shown.
 type Area uint8
 
 const (
 	Left Area = iota // the first column
 	Main             // the second
-	Side             // a tab: under Main, or on top of a column of its own
-	Low              // a tab: under Main, or at the bottom of that column
+	Side             // a tab: under Main, or at the top of a separate column
+	Low              // a tab: under Main, or at the bottom of the separate column
 	Places
 )
 
-// Host is the interface of the program to its panes.
+// Host is how panes call the program.
 type Host interface {
 	Choose(stream.Ref) // selects a turn or call
 	Focus(Area)        // focuses the pane shown there
 	Follow(on bool)    // sets whether the panes follow new traffic
 	Moving() bool      // reports whether more traffic may arrive
 	Say(display.Text)  // shows a notice in the footer until the next key
-	// Do runs work in the background. If work returns a function, that runs on the screen's
+	// Do runs work in the background. If work returns a function, that function runs on the screen's
 	// goroutine.
 	Do(work func() (then func()))
 }
 
-// cursorKeys wraps keys that move a cursor. The last of them moves it to the end. Moving ends following.
+// cursorKeys wraps keys that move a cursor, so that moving stops following. The last key moves the cursor to
+// the end.
 func cursorKeys(h Host, keys []screen.Binding, end func()) []screen.Binding {
 	for i := range keys {
 		move := keys[i].Do

@@ -10,26 +10,27 @@ import (
 	"toolscope/ui/screen"
 )
 
-// refusalKey identifies the inputs of the sections about a refusal.
+// refusalKey identifies the inputs for the sections about a refusal.
 type refusalKey struct {
 	turn             int32
 	events, findings int
 	width            int
-	short            bool // only the message itself, without the ones around it
-	session          int  // number of turns: a later one may repeat the request
+	short            bool // only the message itself, without the messages around it
+	session          int  // number of turns in the session; a later turn may repeat the request
 }
 
-// shortPage is the height of a page below which a refusal is shown in fewer rows.
+// shortPage is the minimum height of a page that shows a refusal in full. On a page with less height, it has
+// fewer rows.
 const shortPage = 14
 
 // ShowsRefusal reports whether the page is about a refused request.
 func (s *Summary) ShowsRefusal() bool { return len(s.refusal) > 0 }
 
-// maxSaidRows is the maximum number of rows of the provider's words.
+// maxSaidRows is the maximum number of rows for the provider's words.
 const maxSaidRows = 3
 
-// updateRefusal builds the sections about the refusal of a turn: the provider's words, the place that they name, and
-// where the block there came from. A section without facts is left out.
+// updateRefusal builds the sections about the refusal of a turn: the provider's words, the place that they name,
+// and the origin of the block at that place. A section without facts is left out.
 func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p *screen.Pen) {
 	key := refusalKey{t.Number, t.Events, len(t.Findings), s.width, short, len(v.Session().Turns)}
 	if t.Refusal == nil {
@@ -95,7 +96,7 @@ func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p
 	}
 }
 
-// originCells is the width of the numbers of turns.
+// originCells is the width for turn numbers.
 const originCells = 11
 
 // refusedTitle returns the facts of a refused request for its title: the path and the HTTP status.

@@ -13,24 +13,24 @@ import (
 // except for the last message and the tool of the selected call.
 type Request struct {
 	PaneRows
-	key    requestKey // of doc
-	making requestKey // the layout that runs in the background
-	look   unfoldKey  // the state for which the folds were set
+	key    requestKey // the inputs that doc was made from
+	making requestKey // the inputs of the layout that runs in the background
+	look   unfoldKey  // the inputs that the folds were set for
 	doc    *foldableDocument
 	head   display.Text
 	why    []display.Text // the text to show if there is no body
-	size   int            // of the body, -1 if there is none
+	size   int            // of the body; -1 if there is none
 	hits   map[int32]bool
 }
 
-// requestKey identifies the inputs of the layout.
+// requestKey identifies the inputs for the layout.
 type requestKey struct {
 	exchange, turn int
 	size           int64
 	width          int
 }
 
-// unfoldKey identifies the inputs of the folds.
+// unfoldKey identifies the inputs for the folds.
 type unfoldKey struct {
 	doc  *foldableDocument
 	tool string
@@ -39,7 +39,7 @@ type unfoldKey struct {
 // NewRequest returns the pane.
 func NewRequest(h Host) *Request { return &Request{PaneRows: NewRows(h, nil), size: -1} }
 
-// Keys returns the keys that move and fold.
+// Keys returns the keys that move the cursor and fold rows.
 func (r *Request) Keys() []screen.Binding {
 	fold := func(shut bool) func() { return func() { r.setFolded(shut) } }
 	return r.keys([]screen.Binding{
@@ -50,7 +50,7 @@ func (r *Request) Keys() []screen.Binding {
 	}, r.CursorKeys("", r.MoveTo), r.End, "copy", "search", "zoom", "next")
 }
 
-// selectedRow returns the document row of the cursor, or -1.
+// selectedRow returns the document row at the cursor, or -1.
 func (r *Request) selectedRow() int32 {
 	if n := r.At - r.headRows(); r.doc != nil && n >= 0 && n < r.doc.shownCount() {
 		return r.doc.rowAtPlace(n)
@@ -58,7 +58,7 @@ func (r *Request) selectedRow() int32 {
 	return -1
 }
 
-// headRows returns how many rows are above the document.
+// headRows returns the number of rows above the document.
 func (r *Request) headRows() int {
 	if r.head.Empty() {
 		return 0
@@ -72,7 +72,7 @@ func (r *Request) toggleFold() {
 	}
 }
 
-// setFolded folds the row of the cursor, or else its parent; or unfolds it.
+// setFolded folds the row at the cursor, or else its parent. If shut is false, it unfolds the row.
 func (r *Request) setFolded(shut bool) {
 	row := r.selectedRow()
 	for row >= 0 && shut && (r.doc.end[row] == row || r.doc.shut[row]) {
@@ -96,9 +96,9 @@ func (r *Request) goTo(row int32) {
 	r.MoveTo(r.headRows() + r.doc.view.Place(int(row)))
 }
 
-// Label returns the name and the size of the body.
+// Label returns the pane's name and the size of the body.
 func (r *Request) Label() Label {
-	l := Label{Name: display.Lit("Request"), Role: screen.Muted, Empty: true} // its layout is costly: it is shown only if asked for
+	l := Label{Name: display.Lit("Request"), Role: screen.Muted, Empty: true} // its layout is costly, so it is shown only on request
 	if r.size >= 0 {
 		l.Count = screen.Bytes(r.size)
 	}
@@ -108,7 +108,7 @@ func (r *Request) Label() Label {
 // WantedRows returns the number of shown rows.
 func (r *Request) WantedRows() int { return max(r.Rows, 1) }
 
-// GoTo unfolds the containers of a byte, and goes there.
+// GoTo unfolds the containers around a byte, and moves the cursor to the byte.
 func (r *Request) GoTo(off int) {
 	if r.doc != nil {
 		row := r.doc.rowAt(off)
@@ -121,7 +121,7 @@ func (r *Request) GoTo(off int) {
 	}
 }
 
-// Find returns the matches of query in the body, folded parts included.
+// Find returns the matches for query in the body, including folded parts.
 func (r *Request) Find(query string, _ int, _ func() bool) (hits []int, next int) {
 	if r.hits = nil; r.doc == nil || query == "" {
 		return nil, AllFound
@@ -133,7 +133,7 @@ func (r *Request) Find(query string, _ int, _ func() bool) (hits []int, next int
 	return hits, AllFound
 }
 
-// Cursor returns the first byte of the cursor's row.
+// Cursor returns the offset of the first byte in the cursor's row.
 func (r *Request) Cursor() int {
 	if row := r.selectedRow(); row >= 0 {
 		return int(r.doc.rows[row].Start)
@@ -166,7 +166,7 @@ func exchangeOf(v *providers.View, c Selection) *providers.Exchange {
 	return v.Exchange(c.Turn.Exchange)
 }
 
-// layOut starts the layout of the body if it is not done.
+// layOut starts the layout of the body if it is not up to date.
 func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) {
 	key := requestKey{exchange: -1, width: w}
 	if x != nil {
@@ -209,7 +209,7 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 	})
 }
 
-// maxSyncBytes is the maximum size of a body that is laid out at once.
+// maxSyncBytes is the maximum size of a body that is laid out at once, not in the background.
 const maxSyncBytes = 16 << 10
 
 // bodyOf returns the body of a turn's request, or the reason why there is none.
@@ -235,7 +235,7 @@ func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) 
 	return nil, display.Lit("no request: the source has only the response")
 }
 
-// requestLine describes a request: its URL, and its counts.
+// requestLine describes a request: its URL and its counts.
 func requestLine(x *providers.Exchange, doc *foldableDocument, draw display.Drawer) display.Text {
 	line := screen.Bytes(len(doc.text))
 	if x.Head.Method != "" {
@@ -253,7 +253,8 @@ func requestLine(x *providers.Exchange, doc *foldableDocument, draw display.Draw
 	return line
 }
 
-// unfoldFor folds all but the last message and the tool of the selected call, when one of these changed.
+// unfoldFor folds everything except the last message and the tool of the selected call. It does so only if
+// the document or the tool has changed.
 func (r *Request) unfoldFor(c Selection) {
 	look := unfoldKey{doc: r.doc}
 	if c.Call != nil {
@@ -293,7 +294,7 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 	}
 }
 
-// drawCursor draws the cell of the cursor.
+// drawCursor draws the cell for the cursor.
 func (r *Request) drawCursor(p *screen.Pen, row int) {
 	if row == r.At {
 		p.TextOn(screen.Accent, screen.Bare, p.Glyph.Mark)

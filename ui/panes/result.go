@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Result is the pane of the selected call's result, as a later request carries it: its size, whether it is
+// Result is the pane of the selected call's result, as a later request sent it back: its size, whether it is
 // an error, and its text.
 type Result struct {
 	PaneRows
@@ -31,7 +31,7 @@ type resultLine struct {
 	text display.Text
 }
 
-// resultKey identifies the inputs of the rows. While it is equal, they are valid.
+// resultKey identifies the inputs for the rows. The rows are valid until the key changes.
 type resultKey struct {
 	of       stream.Ref
 	event    int // the event of the result
@@ -40,13 +40,13 @@ type resultKey struct {
 	kept     stream.Retention
 	answered stream.Code
 	there    bool // the request with the result is in memory
-	events   int  // of a turn
+	events   int  // number of events, if a turn is selected
 }
 
-// maxResultBytes is the maximum number of bytes of a result that are laid out.
+// maxResultBytes limits how many bytes of a result are laid out.
 const maxResultBytes = 256 << 10
 
-// maxCallsListed is the maximum number of a turn's calls that are listed.
+// maxCallsListed limits how many calls of a turn are listed.
 const maxCallsListed = 200
 
 // NewResult returns the pane.
@@ -61,7 +61,7 @@ func (r *Result) Keys() []screen.Binding {
 	return r.keys(nil, r.ScrollKeys("scroll"), r.End, "zoom", "search", "next")
 }
 
-// Label returns the name, and the size of a result.
+// Label returns the pane's name and the size of the result.
 func (r *Result) Label() Label {
 	l := Label{Name: display.Lit("Result"), Role: screen.Muted, Empty: r.size < 0}
 	if r.size >= 0 {
@@ -139,7 +139,7 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 	}
 }
 
-// listCalls adds a row for each call of a turn.
+// listCalls adds a row for each call in a turn.
 func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, display.Text)) {
 	for _, c := range t.Calls[:min(len(t.Calls), maxCallsListed)] {
 		given := c.LatestResult()
@@ -159,7 +159,7 @@ func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, 
 	}
 }
 
-// sentBackResult returns the latest result of the selected call in a request, or nil.
+// sentBackResult returns the latest result that a request sent back for the selected call, or nil.
 func (c Selection) sentBackResult() *stream.SentBackCall {
 	if c.Call == nil {
 		return nil
@@ -225,7 +225,7 @@ func (r *Result) Draw(p *screen.Pen, y int, focused bool) {
 	r.sheet.Draw(p, row-len(r.lines), screen.Bare)
 }
 
-// toolLine is a line about a tool run; its side is the result of a comparison.
+// toolLine is a line about a tool run. If the line is about a comparison, side is its result.
 type toolLine struct {
 	side     screen.Side
 	text     display.Text
@@ -240,11 +240,11 @@ func comparedLine(side screen.Side, text display.Text) toolLine {
 	return toolLine{side: side, text: text, compared: true}
 }
 
-// maxLineText is the maximum number of bytes of a captured text in a line.
+// maxLineText is the maximum number of bytes of captured text in a line.
 const maxLineText = 400
 
-// toolRunLines describes the tool runs of a call: arguments, times, results, and the part of the results
-// that the model got.
+// toolRunLines describes the tool runs of a call: arguments, times, results, and the part of the results that
+// was sent to the model.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.ToolRuns(c) {
 		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (matched %s)", g.Server, g.Tool, g.How))))
@@ -283,7 +283,7 @@ func pickIf[T any](is bool, a, b T) T {
 	return b
 }
 
-// textStart cuts a text to its visible start.
+// textStart returns the beginning of a text, as much as a line shows.
 func textStart(text string) string {
 	if len(text) <= maxLineText {
 		return text
@@ -306,7 +306,7 @@ func noAnswerText(state string) string {
 	return state
 }
 
-// toolAnswerLines describes the result of a tool, and the part of it that the model got.
+// toolAnswerLines describes the result of a tool, and the part of it that was sent to the model.
 func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	if g.Took < 0 {
 		lines = append(lines, plainLine(screen.Nothing, p.Clean(noAnswerText(g.State))))
@@ -371,7 +371,7 @@ func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int,
 	return lines
 }
 
-// toolRunsKey changes when there is new data about the tool runs of a call.
+// toolRunsKey returns a key that changes when there is new data about the tool runs of a call.
 func toolRunsKey(v *providers.View, c *stream.Call) (key int) {
 	for _, g := range v.ToolRuns(c) {
 		key = 8*key + 1

@@ -15,14 +15,14 @@ import (
 type ruleResult struct {
 	stream.RuleRun
 	sign  display.Text
-	role  screen.Role // of the verdict; the sign has the role of the severity
+	role  screen.Role // role of the verdict; the sign has the role of the severity
 	alarm screen.Role
-	delta int          // the delta at which it runs the call, or -1
-	at    display.Text // when it runs the call
-	with  display.Text // the arguments with which it runs the call, or why it doesn't
+	delta int          // the delta at which the rule runs the call, or -1
+	at    display.Text // when the rule runs the call
+	with  display.Text // the arguments with which the rule runs the call, or why it doesn't
 }
 
-// whyNoRules returns the reason why no rules are shown, empty if they are.
+// whyNoRules returns the reason why no rules are shown; empty if they are shown.
 func whyNoRules(c Selection) display.Text {
 	switch {
 	case c.Call == nil:
@@ -51,7 +51,7 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	case c.Call.StoppedByClient():
 		r.role = screen.Muted
 	case run.Outcome == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
-		// every streamed call has this outcome: a healthy one is not at fault
+		// every streamed call has this outcome, so it is not a fault of a healthy call
 		if r.role = screen.Plain; present.VerdictOfCall(c.Call).Harm < present.HarmUnseen {
 			r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Caution
 		}
@@ -68,7 +68,8 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	return r
 }
 
-// ranAt returns when a rule runs a call: at a delta, with the bytes that were still missing, or at a time.
+// ranAt returns when a rule runs a call: at a delta, with the number of bytes that were still missing, or at
+// a time.
 func ranAt(v *providers.View, c Selection, run stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
 	switch {
 	case run.Event == 0 && run.Outcome == stream.NotYet:
@@ -89,24 +90,25 @@ func ranAt(v *providers.View, c Selection, run stream.RuleRun, e stream.RunRule,
 	return display.Lit("end")
 }
 
-// ruleKinds say when the clients of each rule run a call.
+// ruleKinds are texts about when the clients of each rule run a call.
 var ruleKinds = [stream.NumRunRules]string{
 	stream.AnyArgs: "at the first byte", stream.Parsable: "as soon as it is JSON", stream.ParsableObject: "as soon as it parses",
 	stream.Repaired: "after adding missing braces", stream.NextSlot: "when something else follows",
 	stream.FinishReason: "when the provider finishes", stream.AtSeal: "when arguments are final", stream.AtEnd: "when the response ends",
 }
 
-// onlyKind is the kind of a client that runs a call as it should.
+// onlyKind is the text for a client that runs only complete and valid calls.
 const onlyKind = "only if complete and valid"
 
-// kindGroups are the rules that look at the arguments, that repair them, and that wait for the provider, each in
-// the order in which they are shown.
+// kindGroups are the rules in three groups: rules that check the arguments, rules that repair them, and rules
+// that wait for the provider. Each group is in the order in which it is shown.
 var kindGroups = [][]stream.RunRule{
 	{stream.ParsableObject, stream.Parsable, stream.AnyArgs}, {stream.Repaired},
 	{stream.FinishReason, stream.AtEnd, stream.AtSeal, stream.NextSlot},
 }
 
-// shownKinds returns the rules that are shown, the worst first: the worst of each group, until all are shown.
+// shownKinds returns the rules that are shown, the worst first. Unless all rules are shown, it returns the
+// worst rule of each group.
 func (x *RunRules) shownKinds() (kinds []stream.RunRule) {
 	worse := func(a, b stream.RunRule) int { return alarmRank(x.rules[a].alarm) - alarmRank(x.rules[b].alarm) }
 	for _, group := range kindGroups {
@@ -128,7 +130,8 @@ func alarmRank(r screen.Role) int {
 	return slices.Index([]screen.Role{screen.Bad, screen.Caution, r}, r)
 }
 
-// onlyValid returns the result for a client that runs a call only if the call is complete and fits its schema.
+// onlyValid returns the result for a client that runs a call only if the call is complete and matches its
+// schema.
 func onlyValid(v *providers.View, c Selection, p *screen.Pen) ruleResult {
 	r := ruleResult{sign: display.Lit("  "), role: screen.Good, delta: -1, with: display.Lit("nothing"), at: display.Lit("never")}
 	st := c.Call.Status()
@@ -148,14 +151,14 @@ func onlyValid(v *providers.View, c Selection, p *screen.Pen) ruleResult {
 	return r
 }
 
-// verdictRoles are the roles of the verdicts. A safe run is Plain, not Good, because a run without
-// observed faults proves nothing.
+// verdictRoles are the roles of the verdicts. A safe run is Plain, not Good, because a run in which no fault
+// was seen proves nothing.
 var verdictRoles = [...]screen.Role{
 	stream.NotYet: screen.Muted, stream.Unchanged: screen.Plain, stream.Never: screen.Muted, stream.RunSafely: screen.Plain, stream.RunEarly: screen.Plain,
 	stream.RunWrong: screen.Bad, stream.RunTwice: screen.Bad, stream.RunIncomplete: screen.Bad, stream.RunBroken: screen.Bad, stream.Refuses: screen.Muted,
 }
 
-// lastDelta returns the last delta before a call was run, or -1.
+// lastDelta returns the last delta that arrived before a call was run, or -1.
 func lastDelta(c *stream.Call, r stream.RuleRun) int {
 	if r.Bytes == 0 || r.Replaced || c.Deltas() == 0 {
 		return -1
@@ -163,7 +166,7 @@ func lastDelta(c *stream.Call, r stream.RuleRun) int {
 	return min(c.DeltaAt(r.Bytes-1), c.Deltas()-1)
 }
 
-// ranWith returns the arguments with which a call was run, or what is wrong with them.
+// ranWith returns the arguments that a call was run with, or what is wrong with them.
 func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
 	switch {
 	case r.Outcome == stream.Refuses:
@@ -183,8 +186,8 @@ func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) 
 	return p.CleanBytes(args[:min(len(args), screen.MaxNameBytes)])
 }
 
-// ruleColumns returns the widths of the columns of a table of the given width: the kind of client, the arguments
-// and the moment.
+// ruleColumns returns the widths of the columns in a table of the given width: kind of client, arguments and
+// moment.
 func ruleColumns(cells int) (kind, with, at int) {
 	kind = min(maxKindCells, cells/2)
 	at = min(maxMomentCells, max((cells-kind)/2, cells-kind-usualArgsCells))
@@ -196,10 +199,10 @@ const (
 	maxKindCells   = 27
 	maxMomentCells = 24
 
-	usualArgsCells = 15 // for the arguments, before the moment is cut
+	usualArgsCells = 15 // for the arguments, before the moment is truncated
 )
 
-// drawRuleHeads draws the heads of the columns.
+// drawRuleHeads draws the column heads.
 func drawRuleHeads(p *screen.Pen) {
 	p.Spaces(screen.Bare, findingLeft)
 	kind, with, _ := ruleColumns(p.Left)
@@ -211,8 +214,8 @@ func drawRuleHeads(p *screen.Pen) {
 	}
 }
 
-// drawRule draws the row of a kind of client: its severity, when it runs a call, with which arguments, and at
-// which moment that is.
+// drawRule draws the row for a kind of client: its severity, when it runs a call, and with which arguments.
+// The last column is the moment of the run.
 func drawRule(p *screen.Pen, of string, r *ruleResult, g screen.Surface) {
 	p.TextOn(r.alarm, g, r.sign.Between("", " "))
 	kind, with, at := ruleColumns(p.Left)

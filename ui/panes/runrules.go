@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// RunRules is the pane of the run rules: what each rule does with the selected call. Opening a rule shows
-// the clients that use it, and the arguments it would have run.
+// RunRules is the pane of the run rules: what each rule does with the selected call. When the user opens a
+// rule, the pane shows the clients that use the rule, and the arguments that they would have run.
 type RunRules struct {
 	PaneRows
 	lead  func(of stream.Ref, event int)
@@ -22,17 +22,17 @@ type RunRules struct {
 	key   runRulesKey
 	rules []ruleResult
 	all   bool           // all kinds of clients are shown
-	heads int            // rows of the heads of the columns
-	open  stream.RunRule // the open rule, with its lines below, or noRule
+	heads int            // rows for the column heads
+	open  stream.RunRule // the open rule, which has lines below it; noRule if none is open
 	lines []runRuleLine
-	only  ruleResult // of a client that runs only complete and valid calls
+	only  ruleResult // result for a client that runs only complete and valid calls
 	worst screen.Role
 	times callTimes
 }
 
 const noRule = stream.RunRule(stream.NumRunRules)
 
-// runRulesKey identifies the inputs of the lines. While it is equal, they are valid.
+// runRulesKey identifies the inputs for the lines. The lines are valid until the key changes.
 type runRulesKey struct {
 	of                  stream.Ref
 	width, size, events int
@@ -42,27 +42,28 @@ type runRulesKey struct {
 	open                stream.RunRule
 	shown               bool // all kinds of clients
 	got                 int
-	all                 int // number of events of all turns while the pane is shown, because it compares calls
+	all                 int // number of events in all turns, while the pane is shown, because the pane compares calls
 }
 
-// runRuleLine is a display row: a rule, or a line below one.
+// runRuleLine is a display row: a rule, or a line below a rule.
 type runRuleLine struct {
 	of   stream.RunRule // noRule after all rules
 	head bool
-	only bool // the row of a client that runs only complete and valid calls
+	only bool // the row for a client that runs only complete and valid calls
 	role screen.Role
 	text display.Text
-	call stream.Ref // the call whose times it shows, if its Call is not 0
+	call stream.Ref // the call whose times the line shows, unless its Call is 0
 }
 
-// NewRunRules returns the pane; lead goes to the moment of an event.
+// NewRunRules returns the pane. lead goes to the moment of an event.
 func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
 	x := &RunRules{lead: lead, open: noRule}
 	x.PaneRows = NewRows(h, x.rowText)
 	return x
 }
 
-// Keys returns the keys that move, open a rule, or go to the moment at which the open rule runs.
+// Keys returns the keys that move the cursor, open a rule, and go to the moment at which the open rule runs
+// the call.
 func (x *RunRules) Keys() []screen.Binding {
 	enter := screen.Key("enter", "open", "show clients and arguments; then go to the moment", x.openSelected)
 	switch at := x.selectedRule(); {
@@ -79,7 +80,7 @@ func (x *RunRules) Keys() []screen.Binding {
 	return x.keys([]screen.Binding{enter, more, screen.Key("-", "", "show the worst kinds of clients", show(false))}, x.CursorKeys("", x.MoveTo), x.End, "copy", "zoom", "search", "next")
 }
 
-// selectedRule returns the rule at the cursor, or the one whose lines the cursor is in.
+// selectedRule returns the rule at the cursor, or the rule that the line at the cursor belongs to.
 func (x *RunRules) selectedRule() stream.RunRule {
 	if x.At < len(x.lines) {
 		return x.lines[x.At].of
@@ -87,7 +88,7 @@ func (x *RunRules) selectedRule() stream.RunRule {
 	return noRule
 }
 
-// openSelected opens the selected rule; if it is open, it goes to its moment.
+// openSelected opens the selected rule. If the rule is already open, it goes to the moment of the rule's run.
 func (x *RunRules) openSelected() {
 	at := x.selectedRule()
 	switch {
@@ -124,7 +125,7 @@ func (x *RunRules) Back() (closed bool) {
 	return closed
 }
 
-// Label returns the name.
+// Label returns the pane's name.
 func (x *RunRules) Label() Label {
 	return Label{Name: display.Lit("Would run"), Short: display.Lit("Runs"), Role: x.worst, Empty: len(x.rules) == 0}
 }
@@ -171,14 +172,14 @@ func (x *RunRules) Extend(s *Context, w, h int) {
 	x.Fit(len(x.lines), titleRow+x.heads, h)
 }
 
-// minHeadedRows is the height of the pane above which the columns have heads.
+// minHeadedRows is the height above which the pane has column heads.
 const minHeadedRows = 3
 
-// WantedRows returns the number of rows, with the heads of the columns.
+// WantedRows returns the number of rows, including the column heads.
 func (x *RunRules) WantedRows() int { return x.Rows + min(1, len(x.rules)) }
 
-// maxRuleTokens is the maximum size, in tokens, of a growing call whose rules are shown: one rule reads
-// all tokens.
+// maxRuleTokens is the maximum size, in tokens, of a growing call whose rules are shown. The size is limited
+// because one rule reads all tokens.
 const maxRuleTokens = 4000
 
 // buildLines builds the rules and the lines.
@@ -244,11 +245,11 @@ func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// maxArgsShown is the maximum number of argument bytes that an open rule shows.
+// maxArgsShown limits how many argument bytes are shown for an open rule.
 const maxArgsShown = 2 << 10
 
-// appendDetail adds the lines below an open rule: the clients that use it, the exact arguments, where these
-// differ from the final ones, and a sentence for a report.
+// appendDetail adds the lines below an open rule: the clients that use it, the exact arguments, the place
+// where these differ from the final arguments, and a sentence for a report.
 func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int) {
 	say := func(role screen.Role, text string) {
 		for _, line := range display.Wrap(s.Pen.Clean(text), max(w-findingLeft-3, 8)) {
@@ -277,7 +278,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 	say(screen.Muted, "report: "+RunReport(s.View, c.Turn, c.Call, e))
 }
 
-// ruleWords describe the code of each run rule.
+// ruleWords describe the code that uses each run rule.
 var ruleWords = [stream.NumRunRules]string{
 	stream.AnyArgs:        "Code that runs a call as soon as it has a name and a byte of arguments",
 	stream.Parsable:       "Code that runs a call as soon as its arguments parse as JSON",
@@ -326,14 +327,15 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 	return text + verdictEnds[run.Outcome]
 }
 
-// verdictEnds are the ends of the sentence.
+// verdictEnds are the last words of the sentence.
 var verdictEnds = [...]string{
 	stream.Unchanged: "; nothing has changed since, but more may arrive.", stream.Never: ".", stream.RunSafely: ": that is safe.",
 	stream.RunEarly: ": too soon, but nothing changed.", stream.RunWrong: ".", stream.RunTwice: ", and then runs it again.",
 	stream.RunIncomplete: "; the call was cut short.", stream.RunBroken: ".", stream.Refuses: ".",
 }
 
-// differenceText says where the arguments that a call was run with differ from the final ones, or "".
+// differenceText describes where the arguments that a call was run with differ from the final ones. It
+// returns "" if they don't differ.
 func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	switch {
 	case r.Event == 0, r.Replaced:
@@ -354,7 +356,7 @@ func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	return "the final arguments differ at " + pathAt(c, r.Bytes)
 }
 
-// pathAt returns the path of the first key or value that ends after a byte, e.g. $.edits[0].new
+// pathAt returns the path of the first key or value that ends after a byte, for example $.edits[0].new
 func pathAt(c *stream.Call, off int) string {
 	type box struct {
 		array bool
@@ -399,11 +401,11 @@ func pathAt(c *stream.Call, off int) string {
 	return "$"
 }
 
-// maxTailTokens is the maximum number of last tokens that TailPath reads, because arguments may be long.
+// maxTailTokens limits how many of the last tokens TailPath reads, because arguments may be long.
 const maxTailTokens = 400
 
-// TailPath returns the path at which a call grows, e.g. .edits[1].new, from the last tokens of its
-// arguments.
+// TailPath returns the path at which a call is growing, for example .edits[1].new, from the last tokens of
+// its arguments.
 func TailPath(c *stream.Call) (path string) {
 	toks, args := c.Lexer().Tokens(), c.Args()
 	depth, commas, key := 0, 0, ""

@@ -15,45 +15,45 @@ import (
 )
 
 // TimeStrip is the timeline below the panes, shown while the screen is paused. It has a lane for each party that
-// had the turn: client, provider and tool, and one for each call with the bytes of each cell. Events after the
-// paused moment are muted. The lanes are rebuilt only when the turn grows.
+// was active: client, provider and tool. It also has a lane for each call, with the bytes in each cell. Events
+// after the paused moment are muted. The lanes are rebuilt only when the turn grows.
 type TimeStrip struct {
 	At    StripSubject
 	plan  stripPlan
 	axis  axis
-	from  int64 // the position of time 0: the start of the request, or of the response if that was not seen
+	from  int64 // the position of time 0: the start of the request, or of the response if the start of the request was not seen
 	key   stripKey
-	lanes [numStripRows][]laneCell // of the parties, and the findings
+	lanes [numStripRows][]laneCell // lanes of the parties, and the row of findings
 	calls []callLane
-	notes [numStripRows]laneNote // on the right of the lanes of the parties
+	notes [numStripRows]laneNote // to the right of the parties' lanes
 }
 
-// StripSubject is the data that the strip shows.
+// StripSubject is what the strip shows.
 type StripSubject struct {
-	Live, Then *providers.View // the current view, and that of the moment
+	Live, Then *providers.View // the current view, and the view at the moment
 	Turn       int32
 	Chosen     stream.Ref
-	Ahead      display.Text // the amount of later traffic, in words
-	Word       display.Text // whether the moment moves
+	Ahead      display.Text // how much traffic came later, in words
+	Word       display.Text // describes whether the moment moves
 	Moves      bool
-	Still      bool // there is no moment: it is all of the turn
-	Ended      bool // shown as if the turn ended here
+	Still      bool // there is no moment: the strip shows the whole turn
+	Ended      bool // the strip is shown as if the turn ended here
 }
 
-// stripKey identifies the inputs of the lanes.
+// stripKey identifies the inputs for the lanes.
 type stripKey struct {
 	turn   int32
 	events int
 	kept   stream.Retention
 	cells  int
 	rows   int
-	chosen int32 // its call, if not all have a lane
+	chosen int32 // number of the selected call, if not all calls have a lane
 }
 
 // stripRow is the kind of a row of the strip.
 type stripRow uint8
 
-// The rows, from top to bottom.
+// The kinds of rows, from top to bottom.
 const (
 	titleStripRow stripRow = iota
 	axisRow
@@ -67,10 +67,10 @@ const (
 	numStripRows
 )
 
-// stripPlan is the list of the rows of a strip, and the inputs from which it was made.
+// stripPlan is the list of a strip's rows, and the inputs that it was made from.
 type stripPlan struct {
 	rows   []stripRow
-	calls  int // rows with a call
+	calls  int // rows for calls
 	boxed  bool
 	still  bool
 	turn   int32
@@ -82,7 +82,7 @@ type stripPlan struct {
 type callLane struct {
 	call   *stream.Call
 	number int32
-	bytes  []int // per cell
+	bytes  []int // bytes in each cell
 	cells  []laneCell
 }
 
@@ -91,19 +91,19 @@ type laneCell struct {
 	role screen.Role
 }
 
-// laneNote is the text on the right of a lane, and a shorter one.
+// laneNote is the text to the right of a lane, in a long and a short form.
 type laneNote struct{ long, short display.Text }
 
-// Sizes of the screen, in rows, from which a strip has more rows.
+// Heights of the screen, in rows, from which a strip has more rows.
 const (
 	minStripRows = 9  // lanes
-	axisFrom     = 16 // the axis, and the sentence
+	axisFrom     = 16 // the axis and the sentence
 	partiesFrom  = 24 // all lanes
-	boxFrom      = 30 // a frame, and more calls
-	maxLanes     = 6  // calls
+	boxFrom      = 30 // a frame and more calls
+	maxLanes     = 6  // for calls
 )
 
-// RowsFor returns the height of the strip of a turn on a screen of h rows.
+// RowsFor returns the height of a turn's strip on a screen of h rows.
 func (s *TimeStrip) RowsFor(v *providers.View, t *stream.Turn, h int) int {
 	if t == nil || h < minStripRows {
 		return 1
@@ -114,15 +114,15 @@ func (s *TimeStrip) RowsFor(v *providers.View, t *stream.Turn, h int) int {
 	return len(s.plan.rows)
 }
 
-// planStrip returns the rows of the strip of a turn. A row that would be empty is left out. A tab has no frame, title
-// and moment, and all rows at any height.
+// planStrip returns the rows of a turn's strip. A row that would be empty is left out. A tab has no frame, title
+// or moment, and has all rows at any height.
 func planStrip(v *providers.View, t *stream.Turn, h int, still bool) stripPlan {
 	plan := stripPlan{turn: t.Number, events: t.Events, h: h, boxed: h >= boxFrom && !still, still: still}
 	if still {
 		h = max(h, boxFrom)
 	}
 	most := [numStripRows]int{titleStripRow: 1, providerRow: 1, callRow: min(1, len(t.Calls))}
-	order := []stripRow{} // more rows as there is room, the most important first
+	order := []stripRow{} // rows that are added if there is room, the most important first
 	if h >= axisFrom {
 		most[axisRow], most[momentRow] = 1, 1
 	}
@@ -142,7 +142,7 @@ func planStrip(v *providers.View, t *stream.Turn, h int, still bool) stripPlan {
 		most[frameRow] = 1
 		order = append(order, callRow, callRow, callRow, callRow)
 	}
-	room := max(h-16, 5) // the panes keep their titles
+	room := max(h-16, 5) // the panes must have room for their titles
 	switch {
 	case still:
 		most[titleStripRow], most[momentRow], most[frameRow] = 0, 0, 0
@@ -168,13 +168,13 @@ func planStrip(v *providers.View, t *stream.Turn, h int, still bool) stripPlan {
 	return plan
 }
 
-// hasLoudFinding reports whether a turn or one of its calls has a finding above info.
+// hasLoudFinding reports whether a turn or one of its calls has a finding above severity info.
 func hasLoudFinding(t *stream.Turn) bool {
 	loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
 	return slices.ContainsFunc(t.Findings, loud) || slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return !c.HasOnlyInfos() && slices.ContainsFunc(c.Findings, loud) })
 }
 
-// The width next to the lanes, in cells.
+// Widths of the columns next to the lanes, in cells.
 const (
 	wideStrip, usualStrip, midStrip = 120, 72, 50 // minimum widths
 	wideName, usualName             = 18, 13
@@ -182,7 +182,7 @@ const (
 	minNameCells, minNoteCells      = 10, 2
 )
 
-// sideCells returns the width left and right of the axis.
+// sideCells returns the widths to the left and right of the axis.
 func (s *TimeStrip) sideCells(w int) (name, note int) {
 	switch {
 	case w >= wideStrip:
@@ -245,7 +245,7 @@ func (s *TimeStrip) startOf(t *stream.Turn) int64 {
 	return s.axis.zero
 }
 
-// extendToTools extends the axis to the end of the tool runs, by at most a third.
+// extendToTools extends the axis to the end of the last tool run, but by at most a third.
 func (s *TimeStrip) extendToTools(t *stream.Turn) {
 	if !s.axis.timed || !slices.Contains(s.plan.rows, toolRow) {
 		return
@@ -268,10 +268,11 @@ func (s *TimeStrip) liveTurn() *stream.Turn {
 	return t
 }
 
-// maxComparedCalls is the maximum number of calls among which the worst are looked for.
+// maxComparedCalls limits how many calls are compared to find the worst ones.
 const maxComparedCalls = 512
 
-// shownCalls returns the calls with a lane: all, or else the selected one and the worst.
+// shownCalls returns the calls with a lane: all calls or, if there is too little room, the selected call and
+// the worst ones.
 func (s *TimeStrip) shownCalls(t *stream.Turn) []*stream.Call {
 	if len(t.Calls) <= s.plan.calls {
 		return t.Calls
@@ -307,10 +308,10 @@ func (s *TimeStrip) deltasIn(c *stream.Call, cell int) (from, to int) {
 	return from, from + sort.Search(c.Deltas()-from, func(i int) bool { return at(from+i) >= end })
 }
 
-// maxSharedCells is the number of cells before a delta among which its bytes are divided, if none arrived there.
+// maxSharedCells is the number of cells before a delta that share its bytes, if no delta arrived in them.
 const maxSharedCells = 2
 
-// bytesOf returns the number of bytes of a call in each cell.
+// bytesOf returns how many bytes of a call arrived in each cell.
 func (s *TimeStrip) bytesOf(c *stream.Call) []int {
 	bytes, last := make([]int, s.axis.cells), s.axis.cells
 	for k := range bytes {
@@ -331,7 +332,7 @@ func (s *TimeStrip) bytesOf(c *stream.Call) []int {
 		}
 		last = k
 	}
-	for k := 1; k < len(bytes) && !s.axis.timed; k++ { // one column per event, and a blank before the next
+	for k := 1; k < len(bytes) && !s.axis.timed; k++ { // one column per event, and a blank before the next event
 		if bytes[k] == 0 && s.axis.cellStart(k) == s.axis.cellStart(k+2) {
 			bytes[k] = bytes[k-1]
 		}
@@ -339,7 +340,8 @@ func (s *TimeStrip) bytesOf(c *stream.Call) []int {
 	return bytes
 }
 
-// callCells returns the lane of a call: the bytes of each cell, the largest of the turn at full height.
+// callCells returns the lane of a call. It shows the bytes in each cell; the largest number in the turn has
+// full height.
 func (s *TimeStrip) callCells(t *stream.Turn, lane *callLane, most int, p *screen.Pen) []laneCell {
 	c := lane.call
 	cells := make([]laneCell, s.axis.cells)
@@ -379,8 +381,8 @@ func (s *TimeStrip) callCells(t *stream.Turn, lane *callLane, most int, p *scree
 	return cells
 }
 
-// markSilences draws the cells without bytes between the first byte and the end. A silence that is much longer than usual
-// is drawn in the role of its harm; a long one has its length in it.
+// markSilences draws the cells without bytes between the first byte and the end. A silence that is much longer
+// than usual is drawn in the role of its harm. In a long silence, its length is written.
 func (s *TimeStrip) markSilences(cells []laneCell, first, end int, t *stream.Turn, c *stream.Call, p *screen.Pen) {
 	for k := first; k <= end && k < len(cells); k++ {
 		if !cells[k].sign.Empty() {
@@ -412,8 +414,8 @@ func (s *TimeStrip) markSilences(cells []laneCell, first, end int, t *stream.Tur
 	}
 }
 
-// silenceRole returns the role of a silence inside a call: bad if it is the stall of a finding, caution if it is much
-// longer than is usual for the model and host.
+// silenceRole returns the role of a silence inside a call: bad if a finding reports it as a stall, or caution if
+// it is much longer than usual for the model and provider.
 func (s *TimeStrip) silenceRole(t *stream.Turn, lasted time.Duration) screen.Role {
 	for i := range t.Findings {
 		if stall, ok := stallOf(&t.Findings[i]); ok && t.Findings[i].Severity > stream.Info && lasted >= stall {
@@ -447,7 +449,7 @@ func IsStalled(t *stream.Turn) bool {
 	})
 }
 
-// addClient adds the lane of the client: the bytes of the request, as they went up.
+// addClient adds the lane of the client: the bytes of the request, at the time when they were sent.
 func (s *TimeStrip) addClient(t *stream.Turn, p *screen.Pen) {
 	x := s.At.Live.Exchange(t.Exchange)
 	if x == nil || s.At.Live.RequestStart(t) < 0 {
@@ -475,13 +477,13 @@ func (s *TimeStrip) addClient(t *stream.Turn, p *screen.Pen) {
 	}
 }
 
-// maxRequestRecords is the maximum number of records of a request that are drawn.
+// maxRequestRecords limits how many records of a request are drawn.
 const maxRequestRecords = 1 << 10
 
-// maxCellEvents is the maximum number of events of a cell that are looked at.
+// maxCellEvents limits how many events in a cell are checked.
 const maxCellEvents = 8
 
-// addProvider adds the lane of the provider: nothing yet, reasoning, pings, or bytes of text and calls.
+// addProvider adds the lane of the provider: nothing yet, reasoning, pings, or the bytes of text and calls.
 func (s *TimeStrip) addProvider(t *stream.Turn, p *screen.Pen) {
 	cells := make([]laneCell, s.axis.cells)
 	first, last := int(t.OpenedBy), lastEventOf(s.At.Live, t)
@@ -519,8 +521,8 @@ func (s *TimeStrip) addProvider(t *stream.Turn, p *screen.Pen) {
 	}
 }
 
-// providerSign returns the sign of the bytes of the provider within a cell, empty for none. quiet is set if only pings
-// arrived.
+// providerSign returns the sign for the provider's bytes in a cell; empty if there are none. quiet reports
+// whether only pings arrived.
 func (s *TimeStrip) providerSign(t *stream.Turn, cell, first, last int, p *screen.Pen) (sign display.Text, quiet bool) {
 	start, end := s.axis.cellStart(cell), s.axis.cellStart(cell+1)
 	from := first + sort.Search(last+1-first, func(i int) bool { return s.axis.positionOf(first+i) >= start })
@@ -572,7 +574,8 @@ func (s *TimeStrip) addTools(t *stream.Turn, p *screen.Pen) {
 	s.lanes[toolRow] = cells
 }
 
-// addFindings adds the row of findings above info: their signs and short words, where they became true.
+// addFindings adds the row of findings above severity info: their signs and short words, at the time when
+// they became true.
 func (s *TimeStrip) addFindings(t *stream.Turn, p *screen.Pen) {
 	cells := make([]laneCell, s.axis.cells)
 	var list []*stream.Finding
@@ -612,7 +615,7 @@ func (s *TimeStrip) addFindings(t *stream.Turn, p *screen.Pen) {
 	s.lanes[findingRow] = cells
 }
 
-// rowAt returns the kind of row y, and its place among the calls.
+// rowAt returns the kind of row y, and its index among the calls.
 func (s *TimeStrip) rowAt(y int) (row stripRow, call int) {
 	if y < 0 || y >= len(s.plan.rows) {
 		return titleStripRow, 0
@@ -620,7 +623,7 @@ func (s *TimeStrip) rowAt(y int) (row stripRow, call int) {
 	return s.plan.rows[y], y - slices.Index(s.plan.rows, callRow)
 }
 
-// laneStart returns the number of cells left of the lanes, in a strip of w cells.
+// laneStart returns the number of cells to the left of the lanes, in a strip of w cells.
 func (s *TimeStrip) laneStart(w int) int {
 	if s.plan.boxed {
 		name, _ := s.sideCells(w - 2)
@@ -639,8 +642,8 @@ func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
 	return stream.Ref{Turn: s.At.Turn, Call: s.calls[n].number}, true
 }
 
-// MomentAt returns the number of events up to the end of a cell's time span on the axis or a lane. A place
-// left or right of the cells counts as the first or the last cell.
+// MomentAt returns the number of events up to the end of a cell's time span on the axis or a lane. A click to
+// the left or right of the cells counts as the first or last cell.
 func (s *TimeStrip) MomentAt(x, y, w int) (n int, ok bool) {
 	if row, _ := s.rowAt(y); s.At.Live == nil || row == titleStripRow || row >= momentRow {
 		return 0, false

@@ -28,7 +28,7 @@ func (s *TimeStrip) Draw(p *screen.Pen, y int) {
 	}
 	if s.plan.boxed {
 		p.Text(screen.Frame, p.Glyph.Rule)
-		p.Left-- // of the frame on the right
+		p.Left-- // the cell of the frame on the right
 	}
 	switch name, _ := s.sideCells(p.Left); row {
 	case axisRow:
@@ -60,14 +60,14 @@ func (s *TimeStrip) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawTitle draws the turn, and where in it the moment is.
+// drawTitle draws the turn, and the position of the moment in it.
 func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
 	corners := [2]display.Text{p.Glyph.Line, p.Glyph.Line}
 	if s.plan.boxed {
 		corners = [2]display.Text{p.Glyph.Corners[0], p.Glyph.Corners[1]}
 	}
 	about := display.Lit("before the first turn")
-	var facts []display.Text // the last one is left out first
+	var facts []display.Text // if there is too little room, the last one is left out first
 	if t != nil {
 		about = p.Format("turn %d", t.Number+1)
 		then, _ := s.At.Then.Find(t.Ref())
@@ -126,7 +126,7 @@ func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
 	p.Text(screen.Frame, display.Join(p.Glyph.Line, corners[1]))
 }
 
-// untimedText says why the axis counts events.
+// untimedText explains why the axis counts events.
 func (s *TimeStrip) untimedText(t *stream.Turn) display.Text {
 	if t.OpenedAt >= 0 {
 		return display.Lit("the response arrived at once: one column per event")
@@ -134,7 +134,7 @@ func (s *TimeStrip) untimedText(t *stream.Turn) display.Text {
 	return display.Lit("no times in this file: one column per event")
 }
 
-// momentText returns the moment and the end of the turn so far.
+// momentText returns the position of the moment, and the end of the turn so far.
 func (s *TimeStrip) momentText(p *screen.Pen) display.Text {
 	now, last := s.momentPosition()-s.from, s.axis.last-s.from
 	if !s.axis.timed {
@@ -143,7 +143,7 @@ func (s *TimeStrip) momentText(p *screen.Pen) display.Text {
 	return display.Join(screen.Time(time.Duration(now)).Between("+", " of "), screen.Time(time.Duration(last)))
 }
 
-// deltasOf returns the number of deltas of a turn, or of the selected call.
+// deltasOf returns the number of deltas in a turn, or in the selected call.
 func deltasOf(t *stream.Turn, chosen stream.Ref) (n int) {
 	if t == nil {
 		return 0
@@ -160,7 +160,7 @@ func deltasOf(t *stream.Turn, chosen stream.Ref) (n int) {
 func (s *TimeStrip) momentPosition() int64 {
 	n := s.At.Then.Events()
 	if s.At.Ended {
-		n = lastEventOf(s.At.Then, s.liveTurn()) // the event that would have ended it never arrived
+		n = lastEventOf(s.At.Then, s.liveTurn()) // no event ended the turn
 	} else {
 		n--
 	}
@@ -170,10 +170,10 @@ func (s *TimeStrip) momentPosition() int64 {
 // Cells of the axis.
 const (
 	minTickCells = 13 // from one tick to the next
-	nearMoment   = 5  // no tick is so near to the moment
+	nearMoment   = 5  // minimum distance between a tick and the moment
 )
 
-// tickStep returns the distance of two ticks: 1, 2 or 5 times a power of ten.
+// tickStep returns the distance between two ticks: 1, 2 or 5 times a power of ten.
 func (s *TimeStrip) tickStep() int64 {
 	span := s.axis.last - s.axis.first
 	most := int64(max(1, min(8, s.axis.cells/minTickCells)))
@@ -209,7 +209,7 @@ func (s *TimeStrip) tickText(at, step int64) display.Text {
 	return display.Format("%.1f s", d.Seconds())
 }
 
-// drawAxis draws ticks, and the moment. A tick near the moment is left out.
+// drawAxis draws the ticks and the moment. A tick too close to the moment is left out.
 func (s *TimeStrip) drawAxis(p *screen.Pen, left int) {
 	here, step := s.axis.cellOf(s.momentPosition()), s.tickStep()
 	now := display.Text{}
@@ -309,7 +309,7 @@ func (s *TimeStrip) drawCall(p *screen.Pen, l *callLane, t *stream.Turn, left in
 	p.Text(role, p.Truncate(state, p.Left))
 }
 
-// drawMoment draws the sentence of the moment.
+// drawMoment draws the sentence about the moment.
 func (s *TimeStrip) drawMoment(p *screen.Pen, t *stream.Turn) {
 	then, _ := s.At.Then.Find(t.Ref())
 	sentence := s.sentenceOf(then)
@@ -323,8 +323,8 @@ func (s *TimeStrip) drawMoment(p *screen.Pen, t *stream.Turn) {
 	p.Text(screen.Plain, p.Truncate(p.Clean(strings.Join(sentence, " ")), p.Left-1))
 }
 
-// sentenceOf describes the moment in one or two sentences: the call that grows, the one that went wrong, or else the
-// turn; and on whom all wait.
+// sentenceOf describes the moment in one or two sentences. The first is about the call that is growing, the call
+// that went wrong, or else the turn. The second names the party that the others are waiting for.
 func (s *TimeStrip) sentenceOf(t *stream.Turn) []string {
 	if t == nil {
 		return []string{"Nothing of the response has arrived.", "Waiting on the provider."}
@@ -349,7 +349,7 @@ func (s *TimeStrip) sentenceOf(t *stream.Turn) []string {
 	return s.turnSentence(t)
 }
 
-// turnSentence describes a turn none of whose calls grows or went wrong.
+// turnSentence describes a turn in which no call is growing or went wrong.
 func (s *TimeStrip) turnSentence(t *stream.Turn) []string {
 	calls := count.Of(len(t.Calls), "call")
 	text, thinking := t.TextLens()
@@ -370,7 +370,8 @@ func (s *TimeStrip) turnSentence(t *stream.Turn) []string {
 	return []string{"The response has begun; nothing of the model has arrived.", "Waiting on the provider."}
 }
 
-// callOfMoment returns the call that the last event of a turn is about, else the newest that may grow.
+// callOfMoment returns the call that the last event of a turn is about, or else the newest call that may
+// grow.
 func (s *TimeStrip) callOfMoment(t *stream.Turn) *stream.Call {
 	for n := range s.At.Then.EventsBefore(t, s.At.Then.Events()) {
 		kind, of := s.At.Then.Subject(n)
@@ -389,10 +390,10 @@ func (s *TimeStrip) callOfMoment(t *stream.Turn) *stream.Call {
 	return nil
 }
 
-// LegendSign is a sign of the timeline, and its meaning.
+// LegendSign is a sign in the timeline, and its meaning.
 type LegendSign struct{ Sign, Word display.Text }
 
-// TimeSigns returns the signs of the timeline, without the signs of states.
+// TimeSigns returns the signs in the timeline, except the signs for states.
 func TimeSigns(g *screen.Glyphs) []LegendSign {
 	bytes := display.Join(g.Levels[0], g.Levels[3], g.Levels[7])
 	return []LegendSign{

@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Subject is the pane of the selection: the arguments of a call, or one open string of them, or the summary
-// of a turn.
+// Subject is the pane of the selection. It shows the arguments of a call, one open string of the arguments,
+// or the summary of a turn.
 type Subject struct {
 	Document
 	Summary Summary
@@ -21,7 +21,7 @@ type Subject struct {
 	height  int
 	callout callout
 	facts   bool        // there is room for the facts below the arguments
-	string  *openString // nil if none is open
+	string  *openString // nil if no string is open
 }
 
 // NewSubject returns the pane.
@@ -73,10 +73,10 @@ func (s *Subject) Extend(scene *Context, w, h int) {
 // currentSelection returns the current selection.
 func (s *Subject) currentSelection() Selection { return s.scene.Of() }
 
-// factRows is the number of rows of the facts, with a blank row before and after them.
+// factRows is the number of rows for the facts, including a blank row before and after them.
 const factRows = 3
 
-// headRows returns how many rows are above the content: the title, the callout, and a blank row.
+// headRows returns the number of rows above the content: the title, the callout and a blank row.
 func (s *Subject) headRows() int {
 	rows := len(s.callout.lines)
 	switch {
@@ -90,7 +90,7 @@ func (s *Subject) headRows() int {
 	return min(s.titleRows()+rows, max(1, s.height-2))
 }
 
-// titleRows returns the number of rows above the callout: the title and, in a high column of its own, a blank row.
+// titleRows returns the number of rows above the callout: the title and, in a tall separate column, a blank row.
 func (s *Subject) titleRows() int {
 	switch {
 	case s.scene.Bare:
@@ -101,8 +101,8 @@ func (s *Subject) titleRows() int {
 	return 1
 }
 
-// Keys returns the keys that move in the arguments by row and by token, fold, and open strings. For a turn
-// it returns the keys that scroll the summary.
+// Keys returns the keys for the selection. For a call, these move in the arguments by row and by token, fold,
+// and open strings. For a turn, they scroll the summary.
 func (s *Subject) Keys() []screen.Binding {
 	switch {
 	case s.currentSelection().Call == nil:
@@ -148,7 +148,8 @@ func (s *Subject) stringKeys() []screen.Binding {
 	return slices.Concat(screen.Can("help", "escape", "search", "copy", "zoom"), []screen.Binding{back}, keys)
 }
 
-// openSelected opens the selected string, or unfolds a fold. The selection then stays on this call.
+// openSelected opens the selected string, or unfolds the fold at the cursor. The selection then stays on this
+// call.
 func (s *Subject) openSelected() {
 	if row := s.cursorRow(); row >= 0 && s.foldedBox(row) != nil {
 		s.host.Follow(false)
@@ -173,7 +174,8 @@ func (s *Subject) Back() (closed bool) {
 	return closed
 }
 
-// Follow keeps the end in view, or stops following. An open string doesn't scroll.
+// Follow keeps the end in view, or stops doing so. Following closes an open string, because it doesn't
+// scroll.
 func (s *Subject) Follow(on bool) {
 	if on {
 		s.string = nil
@@ -190,7 +192,7 @@ func (s *Subject) toEnd() {
 	}
 }
 
-// Find returns the matches of query in the arguments, or in the open string, and keeps them.
+// Find returns the matches for query in the arguments, or in the open string, and keeps them.
 func (s *Subject) Find(query string, _ int, _ func() bool) (offsets []int, next int) {
 	if s.string != nil {
 		return s.string.Find(query), AllFound
@@ -198,7 +200,7 @@ func (s *Subject) Find(query string, _ int, _ func() bool) (offsets []int, next 
 	return s.Document.Find(query), AllFound
 }
 
-// Cursor returns the byte of the cursor.
+// Cursor returns the offset of the byte at the cursor.
 func (s *Subject) Cursor() int {
 	if s.string != nil {
 		return s.string.Offset()
@@ -209,10 +211,10 @@ func (s *Subject) Cursor() int {
 // Label returns the name of the document.
 func (s *Subject) Label() Label { return Label{Name: display.Lit("the document")} }
 
-// Spans returns nothing: the document scrolls to a highlight.
+// Spans returns nothing, because the document scrolls to a highlight.
 func (*Subject) Spans(*screen.Pen) display.Text { return display.Text{} }
 
-// WantedRows returns the number of rows, with those above and below the content.
+// WantedRows returns the number of rows, including the rows above and below the content.
 func (s *Subject) WantedRows() int {
 	if s.scene != nil && s.currentSelection().Call != nil && s.string == nil && !s.scene.Bare {
 		return s.RowsWithoutFacts() + factRows
@@ -220,7 +222,7 @@ func (s *Subject) WantedRows() int {
 	return s.RowsWithoutFacts()
 }
 
-// RowsWithoutFacts returns the number of rows without those of the facts below the arguments.
+// RowsWithoutFacts returns the number of rows, without the facts below the arguments.
 func (s *Subject) RowsWithoutFacts() int {
 	switch {
 	case s.scene == nil:
@@ -233,7 +235,7 @@ func (s *Subject) RowsWithoutFacts() int {
 	return s.headRows() + s.wantedHeight()
 }
 
-// GoTo goes to a match of Find.
+// GoTo moves the cursor to a match from Find.
 func (s *Subject) GoTo(hit int) {
 	if s.string != nil {
 		s.string.Show(hit)
@@ -242,13 +244,13 @@ func (s *Subject) GoTo(hit int) {
 	s.Document.GoTo(hit)
 }
 
-// GoToByte goes to a byte of the arguments.
+// GoToByte moves the cursor to a byte of the arguments.
 func (s *Subject) GoToByte(off int) {
 	s.string = nil
 	s.Document.GoTo(off)
 }
 
-// Path returns the path of the cursor.
+// Path returns the path at the cursor.
 func (s *Subject) Path() string {
 	if s.string != nil {
 		return s.string.path
@@ -256,7 +258,7 @@ func (s *Subject) Path() string {
 	return s.Document.Path()
 }
 
-// Literal returns the open string, else the selected one.
+// Literal returns the open string, or else the selected one.
 func (s *Subject) Literal() (Literal, bool) {
 	if s.string != nil && s.Call != nil {
 		return s.string.asLiteral(s.Call), true
@@ -273,8 +275,8 @@ func (s *Subject) Spot() Spot {
 	return spot
 }
 
-// shownValue returns the value at the cursor, or the open string: its path, its decoded string, and its JSON
-// as captured.
+// shownValue returns the value at the cursor, or the open string: the path, the decoded value, and the JSON
+// text as captured.
 func (s *Subject) shownValue() (path string, value, raw []byte) {
 	if s.string != nil {
 		raw = slices.Clone(s.Call.Args()[TokenSpan(s.callTokens(), s.string.token).Start:TokenSpan(s.callTokens(), s.string.token).End])
@@ -283,7 +285,7 @@ func (s *Subject) shownValue() (path string, value, raw []byte) {
 	return s.valueAtCursor()
 }
 
-// Visible returns the visible rows, and the number of rows.
+// Visible returns the first and last visible row, and the number of rows.
 func (s *Subject) Visible() (first, last, of int) {
 	switch {
 	case s.string != nil:
@@ -321,7 +323,7 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	}
 }
 
-// drawString draws row y of the open string, with the sign of how it ends.
+// drawString draws row y of the open string, and a sign that shows how it ends.
 func (s *Subject) drawString(p *screen.Pen, c *stream.Call, y int) {
 	end, r := display.Text{}, screen.Live
 	if !s.string.Complete {
@@ -344,7 +346,7 @@ func (s *Subject) Roll(rows int) {
 	}
 }
 
-// Click moves the cursor to the clicked row. In the summary of a turn it selects the call of that row.
+// Click moves the cursor to the clicked row. In the summary of a turn, it selects the call in that row.
 func (s *Subject) Click(x, y int) (again bool) {
 	if s.string != nil {
 		s.string.Click(x, y)
@@ -373,7 +375,7 @@ func (d *Document) Click(x, y int) (again bool) {
 	return d.At == at && d.tok == tok
 }
 
-// selectAt selects the token at a cell of a row, unless it is punctuation.
+// selectAt selects the token in a cell of a row, unless the token is punctuation.
 func (d *Document) selectAt(r layout.Row, x int) {
 	toks := d.callTokens()
 	for off := int(r.Start); off < int(r.End) && x >= 0 && toks.Len() > 0; {
@@ -394,7 +396,7 @@ func (d *Document) selectAt(r layout.Row, x int) {
 	}
 }
 
-// tokenCells returns the width of bytes of one token in a row.
+// tokenCells returns the number of cells that bytes of one token use in a row.
 func (d *Document) tokenCells(off, end int, kind json.TokenKind) (cells int) {
 	if d.json != nil && kind == json.Space {
 		return 0

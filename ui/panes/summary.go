@@ -13,13 +13,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Summary is the page of a turn, which the document pane shows while a turn is selected: prompt, text, calls, tokens,
-// cost, time and file, and below them the details. While the text grows, the view follows its end.
+// Summary is the page about a turn, which the document pane shows while a turn is selected: prompt, text, calls,
+// tokens, cost, time and file, with the details below. While the text grows, the view follows its end.
 type Summary struct {
 	screen.Window
 	view   *providers.View
-	of     stream.Ref // the turn, NoRef for none
-	closed bool       // the turn has ended; at an earlier moment it is open again
+	of     stream.Ref // the turn; NoRef if there is none
+	closed bool       // the turn has ended; in a view of an earlier moment, it is open again
 	width  int
 	calls  int
 	inRow  []callItem // the calls, if they fit in one row
@@ -27,15 +27,15 @@ type Summary struct {
 	head   []factLine // the rows before the text, made from the facts
 
 	refused refusalKey
-	refusal []factLine // the sections about the refusal of the request, on top of the page
-	foot    []factLine // and those after the calls
+	refusal []factLine // the sections about the refusal of the request, at the top of the page
+	foot    []factLine // the rows after the calls
 	text    *layout.Text
 }
 
 // factLine is a row with a label and a text.
 type factLine struct {
-	rule  display.Text // the title of a section, of which text is a note; empty for a row
-	sign  display.Text // on the left
+	rule  display.Text // the title of a section, for which text is a note; empty for a row
+	sign  display.Text // on the left of the text
 	word  string
 	cells int // before the text
 	text  display.Text
@@ -50,12 +50,12 @@ type callItem struct {
 	about display.Text // its name and size
 }
 
-// Cells before the labels of the page, before its texts, and before the texts of the details.
+// Cells before the labels, before the texts, and before the texts of the details.
 const (
 	pageLeft     = 3
 	pageColumn   = 12
 	detailColumn = 16
-	narrowPage   = 60 // the width below which there are two cells fewer before a label
+	narrowPage   = 60 // on a page narrower than this, there are two cells fewer before a label
 	callGap      = 3  // cells between two calls
 )
 
@@ -97,7 +97,7 @@ func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width,
 // maxCallsInRow is the maximum number of calls in one row.
 const maxCallsInRow = 12
 
-// callsInRow returns the calls as one row, or nil if they don't fit in that many cells.
+// callsInRow returns the calls as one row, or nil if they don't fit in room cells.
 func callsInRow(p *screen.Pen, calls []*stream.Call, room int) (items []callItem) {
 	if len(calls) > maxCallsInRow {
 		return nil
@@ -115,7 +115,7 @@ func callsInRow(p *screen.Pen, calls []*stream.Call, room int) (items []callItem
 
 func (i *callItem) cellCount() int { return i.sign.Width() + 1 + i.about.Width() }
 
-// callRows returns the number of rows of the calls.
+// callRows returns the number of rows for the calls.
 func (s *Summary) callRows() int {
 	if len(s.inRow) > 0 {
 		return 1
@@ -123,7 +123,7 @@ func (s *Summary) callRows() int {
 	return s.calls
 }
 
-// callAt returns the call at a cell, or nil.
+// callAt returns the call in a cell, or nil.
 func (s *Summary) callAt(x, y int) *stream.Call {
 	if s.view == nil {
 		return nil
@@ -145,7 +145,7 @@ func (s *Summary) callAt(x, y int) *stream.Call {
 // callsAt returns the row of the first call.
 func (s *Summary) callsAt() int { return len(s.head) + len(s.text.Rows()) }
 
-// Labels of the facts before the text, and of those after the calls. All others are details.
+// Labels of the facts before the text, and of the facts after the calls. All other facts are details.
 var (
 	firstFacts = []string{"error", "ended by", "asked"}
 	laterFacts = []string{"tokens", "cost", "time", "file"}
@@ -175,7 +175,7 @@ func (s *Summary) wrapFacts(draw display.Drawer) {
 	}
 }
 
-// appendFacts adds the rows of some facts; a fact without a label belongs to the previous one.
+// appendFacts adds the rows of the wanted facts. A fact without a label belongs to the previous fact.
 func (s *Summary) appendFacts(to []factLine, column int, draw display.Drawer, wanted func(fact) bool) []factLine {
 	is := false
 	for _, f := range s.facts {
@@ -191,7 +191,7 @@ func (s *Summary) appendFacts(to []factLine, column int, draw display.Drawer, wa
 	return to
 }
 
-// wrapParts wraps a text between its parts if it can, so that no figure is split.
+// wrapParts wraps a text between its parts where possible, so that no figure is split.
 func wrapParts(draw display.Drawer, text string, width int) (lines []display.Text) {
 	glyphs := screen.UnicodeGlyphs
 	if draw.ASCII {
@@ -278,7 +278,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 	return facts
 }
 
-// timeText returns the times of a turn since its request, and its finish reason.
+// timeText returns the times of a turn, measured from its request, and the turn's finish reason.
 func timeText(v *providers.View, t *stream.Turn, g *screen.Glyphs) string {
 	var parts []string
 	add := func(word, text string) {
@@ -295,7 +295,7 @@ func timeText(v *providers.View, t *stream.Turn, g *screen.Glyphs) string {
 	return strings.Join(parts, g.Dot.Between(" ", " ").String())
 }
 
-// callCount returns the number of calls of a turn, as text.
+// callCount returns the number of calls in a turn, as text.
 func callCount(t *stream.Turn) string {
 	n := 0
 	for _, were := range t.DroppedCounts() {
@@ -304,7 +304,7 @@ func callCount(t *stream.Turn) string {
 	return screen.Count(n).String() + "; calls and text are not kept"
 }
 
-// Draw draws row n of the summary into the field.
+// Draw draws row n of the summary.
 func (s *Summary) Draw(p *screen.Pen, n int) {
 	defer p.Fill(screen.Bare)
 	if s.view == nil {
@@ -364,8 +364,8 @@ func (l *factLine) draw(p *screen.Pen, left int) {
 	p.TextOn(l.role, screen.Bare, l.text)
 }
 
-// drawCallOf draws a call of the turn: its state, its name, and its arguments or its fault; on the right
-// its size, and its time.
+// drawCallOf draws a call of the turn: its state, its name, and its arguments or fault. Its size and time are
+// on the right.
 func drawCallOf(p *screen.Pen, c *stream.Call) {
 	st, v := c.Status(), present.VerdictOfCall(c)
 	p.Text(v.Role, verdictSign(p, v).Between("", " "))

@@ -11,23 +11,23 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TextSheet shows several texts, one below the other. It is laid out once, and drawn one row at a time.
+// TextSheet shows several texts, one below the other. It is laid out once and drawn one row at a time.
 type TextSheet struct {
 	blocks []block
 	Rows   int
-	Look   int // the block to show first, and the byte in it
+	Look   int // the block to show first; LookAt is the byte in it
 	LookAt int
 }
 
 // block is one text of a sheet.
 type block struct {
-	caption display.Text // above it, "" for none
+	caption display.Text // above the text; "" if there is none
 	text    []byte
 	toks    json.TokenList
 	rows    []layout.Row
-	pretty  bool   // indented by structure: white space between tokens is not shown
-	marks   []Span // in order
-	first   int    // display row of the caption or the first row
+	pretty  bool   // indented by structure; white space between tokens is not shown
+	marks   []Span // marked spans, in order
+	first   int    // display row of the caption or, without a caption, of the first row of the text
 }
 
 // NewBlock lays out a text, indented or raw.
@@ -66,7 +66,7 @@ func (s *TextSheet) Add(b block) {
 	s.blocks = append(s.blocks, b)
 }
 
-// LookRow returns the row of the byte to show first.
+// LookRow returns the row of the byte that is shown first.
 func (s *TextSheet) LookRow() int {
 	if s.Look >= len(s.blocks) {
 		return 0
@@ -76,7 +76,7 @@ func (s *TextSheet) LookRow() int {
 	return b.first + b.captionRows() + min(n, max(0, len(b.rows)-1))
 }
 
-// Shows returns the text of a row, nil for a caption.
+// Shows returns the text of a row; nil for a caption.
 func (s *TextSheet) Shows(row int) (text []byte) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
@@ -103,7 +103,7 @@ func (s *TextSheet) Marked(row int) bool {
 	return slices.ContainsFunc(b.marks, func(m Span) bool { return m.Start < int(r.End) && int(r.Start) < m.End })
 }
 
-// Draw draws a row of the sheet into the field. Marked bytes get the background marked.
+// Draw draws a row of the sheet. marked is the background for marked bytes.
 func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Surface) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
@@ -161,7 +161,7 @@ func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked sc
 	}
 }
 
-// drawEscapes draws part of a token, with escapes inside strings in their own colour.
+// drawEscapes draws part of a token. Escapes in strings have their own colour.
 func drawEscapes(p *screen.Pen, r screen.Role, g screen.Surface, b []byte) {
 	if r != screen.StringToken && r != screen.KeyToken {
 		p.Bytes(r, g, b)

@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TimeTab is the timeline of the selected turn as a tab, while the screen is not paused at a moment.
+// TimeTab shows the timeline of the selected turn as a tab, while the screen is not paused at a moment.
 type TimeTab struct {
 	PaneRows
 	strip TimeStrip
@@ -24,11 +24,11 @@ func (x *TimeTab) Keys() []screen.Binding {
 	return x.keys(nil, x.ScrollKeys("scroll"), x.End, "zoom", "search", "next")
 }
 
-// Label returns the name, and whether there are no times.
+// Label returns the pane's name, and a note if there are no times.
 func (x *TimeTab) Label() Label {
 	l := Label{Name: display.Lit("Time"), Role: screen.Muted, Empty: x.Rows == 0}
 	if x.Rows > 0 && !x.strip.axis.timed {
-		if t := x.strip.liveTurn(); t != nil { // nil: the screen is about to show another view
+		if t := x.strip.liveTurn(); t != nil { // nil if the screen is about to show another view
 			l.Count = x.strip.untimedText(t)
 		}
 	}
@@ -56,7 +56,7 @@ func (x *TimeTab) Extend(s *Context, w, h int) {
 	x.Fit(len(x.strip.plan.rows), titleRow, h)
 }
 
-// Draw draws row y; the program draws the first one.
+// Draw draws row y. The program draws the first row.
 func (x *TimeTab) Draw(p *screen.Pen, y int, _ bool) {
 	if row := x.Top + y - titleRow; row < x.Rows {
 		x.strip.Draw(p, row)

@@ -23,8 +23,8 @@ func titleRole(focused bool) screen.Role {
 // paneTitle has the parts of a title row.
 type paneTitle struct {
 	title  display.Text
-	beside display.Text // muted; the first to be cut
-	right  []titlePart  // flush right
+	beside display.Text // muted; the first text that is cut
+	right  []titlePart  // right-aligned
 }
 
 type titlePart struct {
@@ -32,7 +32,7 @@ type titlePart struct {
 	text display.Text
 }
 
-// draw draws a title: a line across the screen if panes are stacked.
+// draw draws a title. If panes are stacked, the title is a line across the screen.
 func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	line, role := p.Glyph.Line, screen.Muted
 	if focused {
@@ -63,7 +63,7 @@ func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 }
 
 // drawCallHead draws the name of a call or of its open string, its turn, agent, model and file, and the verdict.
-// If there is little room, the middle goes first.
+// If there is too little room, the middle is left out first.
 func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	v := present.VerdictOfCall(c)
 	h := paneTitle{title: p.Name(present.CallName(c.Name)), right: []titlePart{verdictTitle(p, v, v.State.String())}}
@@ -81,10 +81,10 @@ func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	h.draw(p, s.scene.Piled, focused)
 }
 
-// minTitleLine is the number of cells of a title that its edges and the gaps take.
+// minTitleLine is the number of cells that the edges of a title and the gaps use.
 const minTitleLine = 10
 
-// verdictTitle returns the verdict as the right end of a title; healthy is its word if nothing is wrong.
+// verdictTitle returns the verdict for the right end of a title. If nothing is wrong, the text is healthy.
 func verdictTitle(p *screen.Pen, v present.Verdict, healthy string) titlePart {
 	role, words := v.Role, v.Words
 	if words == "" {
@@ -96,7 +96,8 @@ func verdictTitle(p *screen.Pen, v present.Verdict, healthy string) titlePart {
 	return titlePart{role, display.Join(verdictSign(p, v), display.Lit(" "), p.Clean(words))}
 }
 
-// verdictSign returns the sign of a verdict: that of a severity if a finding decides it, else that of the state.
+// verdictSign returns the sign for a verdict. If a finding decides the verdict, it is the sign for the severity;
+// otherwise, it is the sign for the state.
 func verdictSign(p *screen.Pen, v present.Verdict) display.Text {
 	switch v.Harm {
 	case present.HarmError:
@@ -107,7 +108,8 @@ func verdictSign(p *screen.Pen, v present.Verdict) display.Text {
 	return p.Glyph.Status[v.State]
 }
 
-// titleFacts returns the turn of a call, its agent, its model, and its file if there are several.
+// titleFacts returns the turn of a call, its agent and its model. If there are several files, it also returns
+// the file.
 func (s *Subject) titleFacts(p *screen.Pen) (facts []display.Text) {
 	t := s.currentSelection().Turn
 	facts = append(facts, p.Format("turn %d", t.Number+1))
@@ -132,14 +134,14 @@ func (h paneTitle) rightCells() (cells int) {
 	return cells
 }
 
-// phaseFacts say what the provider said about the arguments.
+// phaseFacts are the words for what the provider said about the arguments.
 var phaseFacts = [...]string{
 	stream.PhaseAnnounced: "not begun", stream.PhaseOpen: "not finished", stream.PhaseSealed: "finished", stream.PhaseEnded: "nothing",
 	stream.PhaseTruncated: "cut", stream.PhaseAborted: "nothing", stream.PhaseRejected: "refused", stream.PhaseUnseen: "not seen",
 }
 
-// callFacts returns the size of a call, what only some calls have, what the provider said, its times, and its id, as
-// many as fit.
+// callFacts returns facts about a call, as many as fit: its size, facts that only some calls have, what the
+// provider said, its times, and its id.
 func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	c, t := s.currentSelection().Call, s.currentSelection().Turn
 	facts := []display.Text{screen.Bytes(c.ArgsLen()), screen.Plural(c.Deltas(), "delta")}
@@ -164,7 +166,7 @@ func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	return joinFitting(p, facts, room)
 }
 
-// joinFitting joins as many facts as fit.
+// joinFitting joins the facts, as many as fit.
 func joinFitting(p *screen.Pen, facts []display.Text, room int) (line display.Text) {
 	sep := display.Text{}
 	for _, f := range facts {
@@ -180,12 +182,12 @@ func joinFitting(p *screen.Pen, facts []display.Text, room int) (line display.Te
 	return line
 }
 
-// minWait is the minimum wait between a call's last byte and the seal that is shown.
+// minWait is the minimum wait that is shown between a call's last byte and its seal.
 const minWait = 100 * time.Millisecond
 
 // timesText returns when the name of a call arrived, and how long the call took. If the arguments became
-// final later, it shows that wait separately, because some providers seal all calls at the end of the
-// turn. With less room it shows less.
+// final later, it adds that wait separately, because some providers seal all calls at the end of the turn. If
+// there is less room, it returns less.
 func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) display.Text {
 	named, took := screen.Elapsed(start, c.OpenedAt), screen.Time(screen.CallTime(c))
 	if c.MayGrow() || took.Empty() {
@@ -208,7 +210,8 @@ func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) displ
 	return took
 }
 
-// LongName is the width that a name keeps before the facts next to it are shown.
+// LongName is the number of cells that are reserved for a name. Facts are shown next to the name only if more
+// room is left.
 const LongName = 24
 
 // drawTurnHead draws the number and title of a turn, its agent and model, its cost, and its verdict.
@@ -231,7 +234,7 @@ func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	h.draw(p, s.scene.Piled, focused)
 }
 
-// startedText says which agent asked the agent of a turn, "" if none did.
+// startedText names the agent that started the agent of a turn; "" if there is none.
 func startedText(p *screen.Pen, v *providers.View, t *stream.Turn) display.Text {
 	if t.Request == nil || t.Request.StartedBy.Call == 0 {
 		return display.Text{}

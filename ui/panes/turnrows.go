@@ -11,15 +11,15 @@ import (
 	"toolscope/ui/filter"
 )
 
-// turnRows counts the rows of each turn of a session, to find the turn's place in the list. A turn has a row for
-// each call. It has its own row, after those, if it has no calls, or if it is bad and its calls are not. The turns
-// of a sub-agent are below the call that started it.
+// turnRows counts the rows of each turn of a session, to find the turn's position in the list. A turn has a row
+// for each call. A turn also has its own row, after those rows, if it has no calls, or if it is bad and its calls
+// are not. The turns of a sub-agent are below the call that started it.
 type turnRows struct {
-	rows    prefixSums // per turn: its rows and those below it; 0 for a turn that is below another
+	rows    prefixSums // by turn: the rows of the turn and of the turns below it; 0 for a turn that is below another turn
 	groups  []group    // by turn
-	bad     int        // rows that are bad
-	base    int        // how many turns were dropped before the first one in rows
-	dropped int        // how many turns were dropped since: they have no own rows left
+	bad     int        // number of bad rows
+	base    int        // number of turns that were dropped before the first turn in rows
+	dropped int        // number of turns that were dropped since then; they have no rows of their own
 	rowSettings
 	under func(*stream.Turn) (i int, call int32)
 }
@@ -27,27 +27,28 @@ type turnRows struct {
 // rowSettings are the settings that the rows of all machines share.
 type rowSettings struct {
 	quiet    bool        // background requests have no rows
-	only     *TurnFilter // turns that the filter hides have no rows either
+	only     *TurnFilter // turns that the filter hides have no rows
 	verdicts *Verdicts
 }
 
-// group is a turn and those that are under it.
+// group is a turn and the turns below it.
 type group struct {
-	own      int         // rows of the turn
-	all      int         // and of those under it
-	bad      int         // bad ones among its own rows
-	up       int         // the turn that it is under, -1 for none
-	children []childTurn // in the order of their calls, then of their start
+	own      int         // number of the turn's own rows
+	all      int         // number of rows of the turn and of the turns below it
+	bad      int         // number of bad rows among its own
+	up       int         // the turn that it is below; -1 if there is none
+	children []childTurn // sorted by call, then by start
 }
 
-// childTurn is a turn under a call of another.
+// childTurn is a turn below a call of another turn.
 type childTurn struct {
 	call int32
 	at   int
 }
 
-// countTurns counts new turns, or all, and returns how many it knew before. gone is the number of dropped
-// earlier turns. If these are most of the counted turns, it counts all again.
+// countTurns counts new turns, or all turns. It returns how many turns were counted before. gone is the
+// number of earlier turns that were dropped. If most of the counted turns were dropped, it counts all turns
+// again.
 func (r *turnRows) countTurns(turns []*stream.Turn, gone int, all bool) (known int) {
 	went := gone - r.base
 	if left := r.rows.len() - went; all || went < r.dropped || left < 0 || left > len(turns) || went > 2*len(turns) {
@@ -84,7 +85,7 @@ func (r *turnRows) push(t *stream.Turn) {
 	r.setCounts(at, own, bad)
 }
 
-// ownOf returns the number of a turn's own rows, and of the bad ones among them.
+// ownOf returns the number of a turn's own rows, and how many of those are bad.
 func (r *turnRows) ownOf(t *stream.Turn) (own, bad int) {
 	if r.isHidden(t) {
 		return 0, 0
@@ -110,7 +111,8 @@ func (r *rowSettings) isHidden(t *stream.Turn) bool {
 	return r.quiet && isBackground(t) || !r.only.Shows(t)
 }
 
-// setCounts sets the number of a turn's own rows and of the bad ones, and reports whether the first changed.
+// setCounts sets the number of a turn's own rows and of its bad rows. It reports whether the number of its
+// own rows changed.
 func (r *turnRows) setCounts(at, own, bad int) (changed bool) {
 	g := &r.groups[at]
 	more := own - g.own
@@ -133,19 +135,19 @@ func (r *turnRows) recountTurn(i int, t *stream.Turn) (changed bool) {
 	return r.setCounts(r.dropped+i, own, bad)
 }
 
-// len returns how many turns are counted.
+// len returns the number of counted turns.
 func (r *turnRows) len() int { return len(r.groups) - r.dropped }
 
 // totalRows returns the number of rows.
 func (r *turnRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 
-// firstRow returns the row of turn i.
+// firstRow returns the first row of turn i.
 func (r *turnRows) firstRow(i int) int { return r.groupRow(r.dropped+i, 0) }
 
-// rowOf returns the row of own row n of turn i.
+// rowOf returns the list row for own row n of turn i.
 func (r *turnRows) rowOf(i int, n int) int { return r.groupRow(r.dropped+i, n) }
 
-// groupRow returns the list row of a turn's own row n.
+// groupRow returns the list row for own row n of a turn.
 func (r *turnRows) groupRow(at, n int) int {
 	g, under := &r.groups[at], 0
 	for _, k := range g.children {
@@ -166,7 +168,7 @@ func (r *turnRows) groupRow(at, n int) int {
 	return n
 }
 
-// turnAt returns the turn of a row, and which of its rows it is.
+// turnAt returns the turn in a row, and the index of the row within the turn.
 func (r *turnRows) turnAt(row int) (turn, n int) {
 	turn, n = r.rows.elementAt(row)
 	for turn < len(r.groups) {
@@ -179,7 +181,7 @@ func (r *turnRows) turnAt(row int) (turn, n int) {
 	return turn - r.dropped, n
 }
 
-// resolveRow returns what row n of a group is: the turn's own row, or a row of a turn under it.
+// resolveRow identifies row n of a group: one of the turn's own rows, or a row of a turn below it.
 func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 	g, passed := &r.groups[at], 0
 	for _, k := range g.children {
@@ -199,23 +201,23 @@ func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 // isBackground reports whether a turn's request is a background request.
 func isBackground(t *stream.Turn) bool { return t.Request != nil && t.Request.Background }
 
-// TurnFilter decides which turns are shown: those that match the filter, or all. A turn is evaluated when
-// it has new events, not when it is drawn.
+// TurnFilter decides which turns are shown: those that match the filter, or all. A turn is evaluated when new
+// events arrive, not when it is drawn.
 type TurnFilter struct {
-	Changed   bool // other turns than those in Changes became shown or hidden
-	Undecided int  // turns with too little data left to evaluate
+	Changed   bool // turns that are not in Changes became shown or hidden
+	Undecided int  // number of turns with too little data left to evaluate
 
-	filter   *filter.Filter // nil for none
+	filter   *filter.Filter // nil if there is no filter
 	other    bool           // the filter changed since the last evaluation
 	from     filter.Source
-	matching map[int32]bool // true by number of turn
-	top      int32          // all later turns don't match
+	matching map[int32]bool // the matching turns, by turn number
+	top      int32          // later turns don't match
 	looked   filter.SearchProgress
 	pinned   int32         // a turn that no longer matches, but stays shown while selected
 	judged   time.Duration // source time of the last full evaluation
 }
 
-// Set sets the filter; an empty one matches all turns.
+// Set sets the filter. An empty filter matches all turns.
 func (s *TurnFilter) Set(f *filter.Filter) {
 	if f != nil && f.Empty() {
 		f = nil
@@ -227,7 +229,7 @@ func (s *TurnFilter) Set(f *filter.Filter) {
 // Active reports whether there is a filter.
 func (s *TurnFilter) Active() bool { return s != nil && s.filter != nil }
 
-// Text returns the filter as it was written.
+// Text returns the filter as the user wrote it.
 func (s *TurnFilter) Text() string { return s.filter.String() }
 
 // Count returns the number of matching turns.
@@ -260,7 +262,7 @@ func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.
 	}
 }
 
-// hasExpired reports whether enough time has passed that turns may no longer match.
+// hasExpired reports whether turns may no longer match because time has passed.
 func (s *TurnFilter) hasExpired() bool {
 	since := s.filter.Since()
 	return since > 0 && s.from.Now-s.judged >= max(since/100, time.Second)
@@ -308,14 +310,14 @@ func (s *TurnFilter) newestShown(of *stream.Session) *stream.Turn {
 }
 
 // Changes lists the turns with new events in the last batch. Caches update only these turns, because a
-// session may have very many.
+// session may have very many turns.
 type Changes struct {
 	Turns []int32 // numbers of the turns, ascending
-	All   bool    // there is a new session: all caches are invalid
+	All   bool    // there is a new session, so all caches are invalid
 
 	session *stream.Session
 	events  int
-	named   map[int32]bool // is in Turns
+	named   map[int32]bool // the turns in Turns
 }
 
 // Advance collects the changes since the previous Advance.
@@ -341,8 +343,9 @@ func (n *Changes) Advance(v *providers.View) {
 	slices.Sort(n.Turns)
 }
 
-// Newest returns what to follow: the latest call that is still streaming, else the latest call, else the latest
-// turn. Background requests are followed only if there is nothing else, and hidden turns never.
+// Newest returns the turn or call to follow: the latest call that is still streaming, or else the latest call,
+// or else the latest turn. Background requests are followed only if there is nothing else. Hidden turns are
+// never followed.
 func Newest(s *stream.Session, sieve *TurnFilter) stream.Ref {
 	if sieve.Active() {
 		return newestOf(sieve.newestShown(s))
@@ -377,7 +380,7 @@ func newestRef(turns []*stream.Turn) stream.Ref {
 	return newestOf(last)
 }
 
-// newestOf returns the latest call of a turn, or the turn.
+// newestOf returns the latest call of a turn, or else the turn.
 func newestOf(t *stream.Turn) stream.Ref {
 	switch {
 	case t == nil:
@@ -388,7 +391,7 @@ func newestOf(t *stream.Turn) stream.Ref {
 	return t.Ref()
 }
 
-// How many of the latest turns are checked.
+// Limits for how many of the latest turns are checked.
 const (
 	maxOpenTurns    = 8
 	maxTurnsScanned = 256

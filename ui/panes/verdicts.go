@@ -12,17 +12,17 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Verdicts caches the harm of each row of a session: of each call, and of each turn that has its own row. The
-// order is that of the turns. Extend updates only turns with new events.
+// Verdicts caches the harm of each row in a session. A row is a call, or a turn that has its own row. The
+// rows are in the order of the turns. Extend updates only turns with new events.
 type Verdicts struct {
-	Counts  present.VerdictCounts // of all rows, also of dropped turns
-	Version int                   // changes when a row appears, goes, or changes its harm
+	Counts  present.VerdictCounts // counts for all rows, including rows of dropped turns
+	Version int                   // changes when a row is added or removed, or its harm changes
 
 	session *stream.Session
 	harms   []present.Harm
-	rows    prefixSums // per turn: how many harms it has; 0 for a turn that was dropped from the list
-	gone    int        // turns that were dropped from the list before the first one in rows
-	dropped int        // turns that were dropped since
+	rows    prefixSums // by turn: number of its harms; 0 for a turn that was dropped from the list
+	gone    int        // number of turns that were dropped from the list before the first turn in rows
+	dropped int        // number of turns that were dropped since then
 	room    []present.Harm
 }
 
@@ -67,7 +67,7 @@ func (v *Verdicts) updateAt(view *providers.View, i int, t *stream.Turn) {
 		return
 	}
 	v.Version++
-	if t.Retention != stream.Dropped || len(old) == 0 { // the verdicts on dropped calls stay counted
+	if t.Retention != stream.Dropped || len(old) == 0 { // verdicts on dropped calls remain in the counts
 		for _, h := range old {
 			v.Counts[h]--
 		}
@@ -108,12 +108,12 @@ func (v *Verdicts) harmsOf(view *providers.View, t *stream.Turn) []present.Harm 
 	return v.room
 }
 
-// rowSpan returns the range of the harms of turn i.
+// rowSpan returns the range in harms for turn i.
 func (v *Verdicts) rowSpan(i int) (from, to int) {
 	return v.rows.sumBefore(v.dropped + i), v.rows.sumBefore(v.dropped + i + 1)
 }
 
-// RowsOf returns the harm of each row of a turn: of its calls and, if it has one, of its own row.
+// RowsOf returns the harm of each row of a turn: the rows of its calls and, if there is one, its own row.
 func (v *Verdicts) RowsOf(t *stream.Turn) []present.Harm {
 	if v == nil || v.session == nil {
 		return nil
@@ -135,7 +135,7 @@ func (v *Verdicts) WorstOf(t *stream.Turn) present.Harm {
 	return worst
 }
 
-// Turns returns the place of each turn in its session, and the worst harm of its rows.
+// Turns returns the index of each turn in its session, and the worst harm of its rows.
 func (v *Verdicts) Turns() iter.Seq2[int, present.Harm] {
 	return func(yield func(int, present.Harm) bool) {
 		at := 0
@@ -152,7 +152,7 @@ func (v *Verdicts) Turns() iter.Seq2[int, present.Harm] {
 // Rows returns the number of rows.
 func (v *Verdicts) Rows() int { return len(v.harms) }
 
-// HarmSign returns the sign of a harm, and its role.
+// HarmSign returns the role and the sign for a harm.
 func HarmSign(p *screen.Pen, h present.Harm) (screen.Role, display.Text) {
 	st, role := stream.Complete, screen.Muted
 	switch h {
@@ -188,13 +188,13 @@ func HarmSign(p *screen.Pen, h present.Harm) (screen.Role, display.Text) {
 	return role, p.Glyph.Status[st]
 }
 
-// countedHarms are the harms that are counted, in the order of their counts.
+// countedHarms are the harms that are counted, in the order in which the counts are shown.
 var countedHarms = [2][]present.Harm{
 	{present.HarmMalformed, present.HarmError, present.HarmCut, present.HarmAborted, present.HarmRejected},
 	{present.HarmNotObject, present.HarmLooksDone, present.HarmWarn, present.HarmUnseen},
 }
 
-// BadText returns the number of bad calls, e.g. "17 bad".
+// BadText returns the number of bad calls, for example "17 bad".
 func BadText(n *present.VerdictCounts) screen.StyledText {
 	if bad := n.Bad(); bad > 0 {
 		return screen.StyledText{Role: screen.Bad, Text: screen.Count(bad).Between("", " bad")}
@@ -202,7 +202,8 @@ func BadText(n *present.VerdictCounts) screen.StyledText {
 	return screen.StyledText{Role: screen.Muted, Text: display.Lit("nothing bad")}
 }
 
-// HarmCounts returns the number of calls of each harm: of the bad ones, and of those that might go wrong.
+// HarmCounts returns the number of calls for each harm, first for bad calls, then for calls that might go
+// wrong.
 func HarmCounts(p *screen.Pen, n *present.VerdictCounts) (bad, caution []screen.StyledText) {
 	for i, to := range []*[]screen.StyledText{&bad, &caution} {
 		for _, h := range countedHarms[i] {

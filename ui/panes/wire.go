@@ -10,17 +10,17 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Wire is the pane of the frames of the selected call or turn. It has one row per event, because one frame
-// may bring several.
+// Wire is the pane of the frames of the selected call or turn. It has one row for each event, because one
+// frame may contain several.
 type Wire struct {
 	PaneRows
 	scene  *Context
 	of     stream.Ref
-	kept   stream.Retention // of the turn, when its events were read
+	kept   stream.Retention // retention of the turn when its events were read
 	next   int              // first event of the timeline not yet read
 	Events []int32          // events shown, one per row
-	deltas []int32          // for each row: the delta it brought, or -1
-	pings  []pingRun        // of the rows that have heartbeats
+	deltas []int32          // for each row: the delta in the event, or -1
+	pings  []pingRun        // for the rows with heartbeats
 	light  Span             // highlighted argument bytes
 	hits   map[int]bool
 	Open   bool // the selected frame is open below its row
@@ -38,7 +38,7 @@ type pingRun struct {
 // NewWire returns the pane.
 func NewWire(h Host) *Wire { return &Wire{PaneRows: NewRows(h, nil)} }
 
-// Keys returns the keys that move, and open the selected frame.
+// Keys returns the keys that move the cursor and open the selected frame.
 func (w *Wire) Keys() []screen.Binding {
 	toggle := func() { w.Open = !w.Open }
 	return slices.Concat(screen.Can("help"), []screen.Binding{
@@ -60,7 +60,7 @@ func (w *Wire) Back() (closed bool) {
 	return closed
 }
 
-// Label returns the name and the number of events.
+// Label returns the pane's name and the number of events.
 func (w *Wire) Label() Label {
 	l := Label{Name: display.Lit("Wire"), Count: screen.Count(len(w.Events)), Role: screen.Muted, Empty: len(w.Events) == 0}
 	if t := w.currentSelection().Turn; t != nil && t.Retention == stream.Dropped {
@@ -69,7 +69,7 @@ func (w *Wire) Label() Label {
 	return l
 }
 
-// WantedRows returns a row for each event, plus those of the open frame.
+// WantedRows returns the number of events, plus the rows for the open frame.
 func (w *Wire) WantedRows() int {
 	if w.Open {
 		return len(w.Events) + frameRows
@@ -77,15 +77,15 @@ func (w *Wire) WantedRows() int {
 	return len(w.Events)
 }
 
-// Follow keeps the last event in view, or stops that.
+// Follow keeps the last event in view, or stops doing so.
 func (w *Wire) Follow(on bool) { w.Stick = on }
 
-// OpenAt selects the first row for which found is true, and opens its frame.
+// OpenAt selects the first row for which found returns true, and opens its frame.
 func (w *Wire) OpenAt(found func(event int) bool) {
 	w.Open = w.SelectFrom(found) || w.Open
 }
 
-// SelectFrom selects the first row for which found is true, and reports whether there is one.
+// SelectFrom selects the first row for which found returns true, and reports whether there is one.
 func (w *Wire) SelectFrom(found func(event int) bool) bool {
 	for row, n := range w.Events {
 		if found(int(n)) {
@@ -96,7 +96,7 @@ func (w *Wire) SelectFrom(found func(event int) bool) bool {
 	return false
 }
 
-// setSelection changes to another call or turn.
+// setSelection switches to another call or turn.
 func (w *Wire) setSelection(v *providers.View, c Selection) {
 	kept := stream.InMemory
 	if c.Turn != nil {
@@ -113,13 +113,13 @@ func (w *Wire) setSelection(v *providers.View, c Selection) {
 	}
 }
 
-// forgetEvents drops the rows of events that are gone.
+// forgetEvents drops the rows of events that no longer exist.
 func (w *Wire) forgetEvents(events int) {
 	if w.next > events {
 		k, _ := slices.BinarySearch(w.Events, int32(events))
 		w.next = events
 		for n := len(w.pings) - 1; n >= 0 && int(w.pings[n].last) >= events; n-- {
-			if row := w.pings[n].row; row < k { // it has lost some: count them again
+			if row := w.pings[n].row; row < k { // some events of this row are gone, so the row is counted again
 				k, w.next = row, int(w.Events[row])
 			}
 			w.pings = w.pings[:n]
@@ -148,19 +148,19 @@ func (w *Wire) Extend(s *Context, width, height int) {
 	case w.Open && height > 1:
 		detail = w.frameLines(s.View, s.Pen.Drawer, width, height/2)
 	case blank > minFrameRows && len(w.Events) > 0 && !s.Follow:
-		detail = blank // the selected frame fills the rest
+		detail = blank // the selected frame fills the remaining rows
 	}
 	w.Fit(len(w.Events), titleRow, titleRow+height-detail)
 }
 
-// minFrameRows is the number of blank rows above which the selected frame is shown without being opened.
+// minFrameRows is the number of blank rows above which the selected frame is shown even if it is not open.
 const minFrameRows = 6
 
-// addEvent adds a row for event n, if it belongs to the selection.
+// addEvent adds a row for event n if the event belongs to the selection.
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	kind, of := v.Subject(n)
 	args := kind == stream.Args || kind == stream.Rewrite
-	if args && of.Call > 0 && c.Call != nil { // there are many of these
+	if args && of.Call > 0 && c.Call != nil { // there are many of these events
 		if of != c.Call.Ref() {
 			return
 		}
@@ -183,7 +183,8 @@ func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	w.deltas = append(w.deltas, delta)
 }
 
-// belongsTo reports whether event n of the turn belongs to a call, or with nil to the turn.
+// belongsTo reports whether event n of the turn belongs to call c. If c is nil, it reports whether the event
+// belongs to the turn.
 func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 	if c == nil {
 		return e.Kind != stream.Found
@@ -209,13 +210,13 @@ func (w *Wire) currentSelection() Selection {
 	return SelectionOf(w.scene.View.Session(), w.of)
 }
 
-// frameRows is the number of rows that an open frame wants.
+// frameRows is the number of rows that are wanted for an open frame.
 const frameRows = 8
 
-// Spot returns the argument bytes that the selected row brought.
+// Spot returns the argument bytes in the selected row's event.
 func (w *Wire) Spot() Spot { return Spot{Span: w.broughtBy(w.At)} }
 
-// broughtBy returns the argument bytes that a row brought.
+// broughtBy returns the argument bytes in a row's event.
 func (w *Wire) broughtBy(row int) Span {
 	if row >= len(w.deltas) || w.deltas[row] < 0 {
 		return Span{}
@@ -228,7 +229,7 @@ func (w *Wire) broughtBy(row int) Span {
 	return Span{start, end}
 }
 
-// Point highlights the rows that brought these argument bytes, and scrolls to the first.
+// Point highlights the rows whose events contain these argument bytes, and scrolls to the first.
 func (w *Wire) Point(s Span) {
 	w.light = s
 	if s.End <= s.Start {
@@ -245,7 +246,7 @@ func (w *Wire) Point(s Span) {
 	}
 }
 
-// IsLit reports whether a row brought any of the highlighted bytes.
+// IsLit reports whether a row's event contains any of the highlighted bytes.
 func (w *Wire) IsLit(row int) bool {
 	if w.light.End <= w.light.Start {
 		return false
@@ -254,7 +255,8 @@ func (w *Wire) IsLit(row int) bool {
 	return s.Start < w.light.End && w.light.Start < s.End
 }
 
-// Spans returns the first and last frame that brought the highlighted token, if not all are visible.
+// Spans returns the first and last frame that contain bytes of the highlighted token, if not all of these
+// frames are visible.
 func (w *Wire) Spans(p *screen.Pen) display.Text {
 	c := w.currentSelection().Call
 	if c == nil || w.light.End <= w.light.Start {
@@ -275,7 +277,7 @@ func (w *Wire) Spans(p *screen.Pen) display.Text {
 	return display.Join(frame(first), p.Glyph.Dash, frame(last))
 }
 
-// payloadText returns the wire text in the payload of an event.
+// payloadText returns the text in the payload of an event.
 func payloadText(e stream.Event) string {
 	switch p := e.What.(type) {
 	case *stream.Opening:

@@ -47,7 +47,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	p.TextOn(screen.Accent, g, mark)
 	number := "#" + fmt.Sprint(e.Frame+1)
 	if e.Kind.IsAfterTurn() {
-		number = "" // not a frame of this response
+		number = "" // not a frame in this response
 	}
 	wide := p.Left >= wireWide
 	p.TextOn(screen.Muted, g, p.Format("%*s  ", w.numbers, number))
@@ -82,7 +82,7 @@ func wrongFrom(c *stream.Call) int {
 	return len(c.Args())
 }
 
-// drawPings draws a row of heartbeats: how many, and how often they came.
+// drawPings draws a row of heartbeats: their number, and how often they arrived.
 func (w *Wire) drawPings(p *screen.Pen, v *providers.View, row int, g screen.Surface) {
 	p.TextOn(screen.Muted, g, display.Lit("ping"))
 	at, ok := slices.BinarySearchFunc(w.pings, row, func(r pingRun, row int) int { return r.row - row })
@@ -97,10 +97,11 @@ func (w *Wire) drawPings(p *screen.Pen, v *providers.View, row int, g screen.Sur
 	}
 }
 
-// wireWide is the minimum width of a row with times and kinds.
+// wireWide is the minimum width of a row that shows times and kinds.
 const wireWide = 50
 
-// kindCells is the width of the kinds of events in wide rows: the contents of all rows begin in one column.
+// kindCells is the width of the kinds of events in wide rows. It is the same in all rows, so that their
+// contents begin in one column.
 const kindCells = len("turn close")
 
 // drawEvent draws the kind and content of an event.
@@ -141,8 +142,8 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface, wide bool) {
 	p.Bytes(r, g, []byte(text))
 }
 
-// drawArgs draws the argument bytes that an event brought, after the wire bytes if these differ. The bytes from
-// wrong on are not JSON.
+// drawArgs draws the argument bytes in an event. If they differ from the wire bytes, it draws the wire bytes
+// first. The bytes from offset wrong on are not JSON.
 func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface, wrong int) {
 	if origin := stream.PayloadOf[stream.WireForm](e); origin.Wire != "" {
 		p.Untrusted(screen.Plain, g, origin.Wire)
@@ -158,11 +159,12 @@ func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface, wrong int) {
 	p.Bytes(screen.Bad, g, []byte(e.Text[wrong:]))
 }
 
-// maxTextBytes returns the number of bytes of a text to read for the remaining cells of a row. The text
-// may be as long as all arguments.
+// maxTextBytes returns how many bytes of a text to read for the remaining cells of a row. The text may be as
+// long as all arguments together.
 func maxTextBytes(p *screen.Pen) int { return max(screen.MaxNameBytes, 64*p.Left) }
 
-// usageText formats token counts, with a sign between them. Counts included in others are in parentheses.
+// usageText formats token counts with a sign between them. Counts that are included in other counts are in
+// parentheses.
 func usageText(u stream.Usage, sign display.Text) string {
 	var parts []string
 	add := func(word string, n stream.Count, always bool, of ...string) {
@@ -182,7 +184,7 @@ func usageText(u stream.Usage, sign display.Text) string {
 	}
 	cache := slices.Concat(part(u.CacheRead, "cached"), part(u.CacheWrite, "written to the cache"), part(u.InputAudio, "audio"))
 	made := slices.Concat(part(u.Reasoning, "reasoning"), part(u.OutputAudio, "audio"))
-	if u.SeenInput.Reported { // the cache counts are then part of the input count
+	if u.SeenInput.Reported { // the cache counts are then included in the count of processed input
 		add("in", u.Input, true)
 		add("out", u.Output, true, made...)
 		add("processed in", u.SeenInput, false, cache...)
@@ -198,7 +200,7 @@ func usageText(u stream.Usage, sign display.Text) string {
 	return strings.Join(parts, sign.Between(" ", " ").String())
 }
 
-// drawFrame draws row n of the selected frame's own bytes.
+// drawFrame draws row n of the open frame: the bytes of the selected event's frame.
 func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	t := w.currentSelection().Turn
 	if w.At >= len(w.Events) || t == nil {
@@ -242,7 +244,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	rows.draw(p, lineLen(p.Drawer, rows.text, width))
 }
 
-// frameParts returns a frame's own bytes, and the text around them in the log line that holds them.
+// frameParts returns the bytes of a frame, and the text around them in the log line that contains the frame.
 func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 	for at := start; at < end; {
 		n, _ := of.RecordAt(at)
@@ -261,7 +263,7 @@ func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 		}
 		at = next
 	}
-	if len(rows.parts) > 0 && rows.parts[0].ground == screen.Bare { // a frame that ended with a CR left its LF to this one
+	if len(rows.parts) > 0 && rows.parts[0].ground == screen.Bare { // if the previous frame ended with CR, its LF is the first byte of this frame
 		for rows.remainingLen() > 0 && (rows.text[0] == '\r' || rows.text[0] == '\n') {
 			rows.skipBytes(1)
 		}
@@ -269,8 +271,8 @@ func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 	return rows
 }
 
-// payloadAt returns the place of an event's payload in a frame, as JSON; a size of 0 if the frame doesn't
-// contain it literally.
+// payloadAt returns the position and size of an event's payload in a frame, as JSON text. The size is 0 if
+// the frame doesn't contain that text literally.
 func payloadAt(frame []byte, e stream.Event) (at, size int) {
 	text := e.Text
 	if origin := stream.PayloadOf[stream.WireForm](e); origin.Wire != "" {
@@ -291,10 +293,10 @@ func payloadAt(frame []byte, e stream.Event) (at, size int) {
 	return 0, 0
 }
 
-// minPayload is the minimum size of a payload to search for: shorter ones match anywhere.
+// minPayload is the minimum size of a payload to search for. A shorter payload could match anywhere.
 const minPayload = 3
 
-// frameLines returns how many rows the open frame takes, up to most.
+// frameLines returns the number of rows that the open frame uses, up to most.
 func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most int) (n int) {
 	t := w.currentSelection().Turn
 	if t == nil || w.At >= len(w.Events) {
@@ -320,7 +322,7 @@ func unescapeHTML(text []byte) []byte {
 	return text
 }
 
-// wireText is a text in parts with their own styles.
+// wireText is a text with parts that have their own styles.
 type wireText struct {
 	text  []byte
 	parts []framePart
@@ -339,7 +341,7 @@ func (f *wireText) add(g screen.Surface, r screen.Role, text []byte) {
 	f.parts = append(f.parts, framePart{g, r, len(text)})
 }
 
-// markPayload marks a payload, unless something else is marked there.
+// markPayload marks a payload, unless a part of the text is already marked.
 func (f *wireText) markPayload(at, size int) {
 	if size == 0 || slices.ContainsFunc(f.parts, func(p framePart) bool { return p.ground != screen.Bare }) {
 		return
@@ -359,7 +361,7 @@ func (f *wireText) skipBytes(n int) {
 	}
 }
 
-// draw draws n bytes of the text without the line end.
+// draw draws n bytes of the text, without the line end.
 func (f *wireText) draw(p *screen.Pen, n int) {
 	line := screen.TrimEnd(f.text[:n])
 	for _, part := range f.parts {
@@ -369,10 +371,10 @@ func (f *wireText) draw(p *screen.Pen, n int) {
 	}
 }
 
-// maxFrameShown is the maximum number of bytes of a frame that are read for its rows.
+// maxFrameShown limits how many bytes of a frame are read for its rows.
 const maxFrameShown = 16 << 10
 
-// lineLen returns how many bytes of text make one row: up to a line end, or as much as fits.
+// lineLen returns how many bytes of text make one row: up to a line end, or as many as fit.
 func lineLen(draw display.Drawer, text []byte, width int) (n int) {
 	for cells := 0; n < len(text); {
 		if text[n] == '\n' {
