@@ -1,10 +1,10 @@
-// Package bedrock decodes AWS Bedrock's Converse and ConverseStream: the events of the binary stream,
-// with their name in the message's headers; the same events as SDKs print them, each a JSON object with
-// the name as its key; and complete bodies.
+// Package bedrock decodes AWS Bedrock's Converse and ConverseStream. It reads the events of the binary
+// stream, with their names in the message's headers; the same events as SDKs print them, each a JSON object
+// with the name as its key; and complete bodies.
 //
-// The slot of a call is its contentBlockIndex. contentBlockStop makes the arguments final. The response
-// ends with messageStop, but a metadata event with the usage normally follows, so the turn waits for
-// it. InvokeModel sends the protocol of the model inside an envelope, which this package doesn't read.
+// The slot of a call is its contentBlockIndex. contentBlockStop makes the arguments final. The response ends
+// with messageStop, but a metadata event with the usage normally follows, so the turn stays open for that
+// event. InvokeModel sends the model's own protocol inside an envelope, which this package doesn't read.
 //
 // Wire facts are from AWS's published service model of bedrock-runtime (ConverseStreamOutput,
 // ConverseResponse, TokenUsage) as in botocore.
@@ -67,8 +67,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// eventAndFields returns the name and fields of an event, like event.name. The fields are nil if the
-// data is not a JSON object.
+// eventAndFields returns the name and the fields of an event. It finds the name in the same way as
+// event.name. The fields are nil if the data is not a JSON object.
 func eventAndFields(e protocol.SniffInput) (name string, event json.Value) {
 	name, event = string(e.Event), e.Data
 	s := json.Scan(e.Data)
@@ -83,7 +83,8 @@ func eventAndFields(e protocol.SniffInput) (name string, event json.Value) {
 	return name, event
 }
 
-// isMetadata reports whether an event is Bedrock's metadata: other protocols have fields of this name.
+// isMetadata reports whether an event is Bedrock's metadata event. Other protocols have fields of the same
+// name.
 func isMetadata(e protocol.SniffInput, event json.Value) bool {
 	named := string(e.Event) == "metadata" || event.Get("metrics").Kind() == '{'
 	return named && protocol.CountOf(event.Get("usage").Get("inputTokens")).Reported
@@ -93,7 +94,8 @@ func isEventStream(contentType []string) bool {
 	return len(contentType) > 0 && strings.HasPrefix(contentType[0], "application/vnd.amazon.eventstream")
 }
 
-// pathParts splits /model/{id}/{operation}. An id may be an ARN, which contains slashes after decoding.
+// pathParts splits /model/{id}/{operation}. An id may be an ARN, which may contain slashes once it is
+// decoded.
 func pathParts(path string) (id, operation string) {
 	_, rest, ok := strings.Cut(path, "/model/")
 	slash := strings.LastIndexByte(rest, '/')
@@ -107,7 +109,7 @@ func pathParts(path string) (id, operation string) {
 	return "", ""
 }
 
-// readModel returns the model in the path: the response doesn't name it.
+// readModel returns the model in the path. The response doesn't contain the model.
 func readModel(path string, _ []byte) string {
 	id, _ := pathParts(path)
 	if plain, err := url.PathUnescape(id); err == nil {
@@ -116,7 +118,7 @@ func readModel(path string, _ []byte) string {
 	return id
 }
 
-// readTools returns the tools of toolConfig. The provider runs a systemTool.
+// readTools returns the tools in toolConfig. A systemTool is run by the provider.
 func readTools(request []byte) (tools []protocol.Tool) {
 	list := json.Value(request).Get("toolConfig").Get("tools").Scan()
 	for ok := list.Array(); ok; ok = list.Element() {
@@ -138,7 +140,7 @@ func readTools(request []byte) (tools []protocol.Tool) {
 	return tools
 }
 
-// endings are the stop reasons. Calls of malformed output, or of a response that a guardrail stopped,
+// endings are the stop reasons. The calls in malformed output, or in a response that a guardrail stopped,
 // must not be run.
 var endings = protocol.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
@@ -150,7 +152,7 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// event is one event of the stream, or a complete body, on the wire.
+// event is one event of the stream or a complete body, as sent.
 type event struct {
 	shape *json.Shape
 
@@ -158,19 +160,19 @@ type event struct {
 	output, message, errType                     json.Value
 
 	delta  delta
-	inside []json.Value // for each of eventNames: the object under the event's name, if there is one
+	inside []json.Value // for each of eventNames: the object under the event's name, or nil
 }
 
-// delta is a union: one of its fields is present.
+// delta is a union: exactly one of its fields is present.
 type delta struct {
 	text, toolUse, reasoning, aside json.Value
 	other                           json.Value // name of an unknown field
 
-	input                         json.Value // of toolUse
-	thinking, signature, redacted json.Value // of reasoning: calls have no signature
+	input                         json.Value // field of toolUse
+	thinking, signature, redacted json.Value // fields of reasoning: calls have no signature
 }
 
-// bindShape makes the shape read into ev.
+// bindShape binds the fields of ev to its shape.
 func (ev *event) bindShape() {
 	delta := &ev.delta
 	members := []json.Binding{
@@ -201,7 +203,7 @@ func (ev *event) bindShape() {
 	ev.shape = json.ShapeOf(all...)
 }
 
-// name returns the name of the event: the key of the object with its fields, or the name in the
+// name returns the name of the event. It is the key of the object with the event's fields, or the name in the
 // framing.
 func (ev *event) name(framed []byte) string {
 	for i, name := range eventNames {
@@ -212,12 +214,12 @@ func (ev *event) name(framed []byte) string {
 	return string(framed)
 }
 
-// isKnown reports whether a field of the delta is known.
+// isKnown reports whether the delta has a known field.
 func (d *delta) isKnown() bool {
 	return d.text != nil || d.toolUse != nil || d.reasoning != nil || d.aside != nil
 }
 
-// writeRequest writes a request of ConverseStream. The model is in its path, escaped: ARNs contain
+// writeRequest writes a request for ConverseStream. The path contains the model, escaped because ARNs contain
 // slashes and colons.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
@@ -237,7 +239,7 @@ func writeTool(w *json.Writer, t *protocol.Tool) {
 	w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
 }
 
-// wireMarks are the marks of Bedrock. Its clients recognise an error by its header:
+// wireMarks are the marks of Bedrock. Clients recognise an error by its header:
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
 var wireMarks = marks.Protocol{
 	RequestKeys: []string{"inferenceConfig", "toolConfig"},

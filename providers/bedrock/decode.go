@@ -6,13 +6,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange. Between messages, turn is the last one that ended.
+// decoder reads one exchange. Between messages, turn is the latest turn, which has ended.
 type decoder struct {
 	*protocol.Out
 	ev      event
 	turn    *protocol.Turn
 	stopped bool // messageStop has come
-	done    bool // its stop reason is not a limit
+	done    bool // the stop reason is not a limit
 	counted bool // metadata has come
 }
 
@@ -50,7 +50,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readNonEvent reads a complete body, or an error instead of one.
+// readNonEvent reads a complete body, or an error that came instead.
 func (d *decoder) readNonEvent(data json.Value) {
 	switch {
 	case d.ev.output.Kind() == '{':
@@ -60,14 +60,14 @@ func (d *decoder) readNonEvent(data json.Value) {
 			d.openTurn()
 		}
 		d.turn.Fail(d.ev.errType.Text(), d.ev.message.Text())
-	default: // report it under the name of its first field
+	default: // reported under the name of its first field
 		s := data.Scan()
 		s.Object()
 		d.Unknown(string(s.Key()))
 	}
 }
 
-// Close ends the stream. Without messageStop the turn is cut off.
+// Close ends the stream. A turn without messageStop is cut off.
 func (d *decoder) Close() {
 	if d.stopped {
 		d.endTurn()
@@ -101,14 +101,14 @@ func (d *decoder) startMessage() {
 	d.openTurn()
 }
 
-// openTurn opens a turn. Neither the events nor the body names the model.
+// openTurn opens a turn. Neither the events nor the body contains the model.
 func (d *decoder) openTurn() *protocol.Turn {
 	d.stopped, d.counted = false, false
 	d.turn = d.Open(stream.Opening{})
 	return d.turn
 }
 
-// ensureTurn returns the open turn. An event before messageStart opens one.
+// ensureTurn returns the open turn. An event before messageStart opens a turn.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn().Find(stream.ProtocolViolation, "%s came before messageStart", stream.OwnFact(event))
@@ -124,7 +124,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32) {
 			use := s.Value()
 			c := openCall(t, slot, use)
 			if input := use.Get("input"); input.IsPresent() && !input.Empty() && !input.EmptyObject() {
-				appendArguments(c, input) // no version of the protocol sends input here; if one does, nothing is lost
+				appendArguments(c, input) // no version of the protocol sends input here, but if one does, nothing is lost
 			}
 		case "toolResult":
 			reportResult(t, s.Value())
@@ -163,7 +163,7 @@ func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	}
 }
 
-// appendArguments appends a delta of a call's arguments, which is a string.
+// appendArguments appends a delta of a call's arguments. By the protocol, a delta is a string.
 func appendArguments(c *protocol.Call, fragment json.Value) {
 	if !fragment.IsString() {
 		c.Once(protocol.ArgsObject,
@@ -172,15 +172,15 @@ func appendArguments(c *protocol.Call, fragment json.Value) {
 	c.Args(fragment)
 }
 
-// appendReasoning appends reasoning, its signature, and reasoning that only the provider can read, if
-// present.
+// appendReasoning appends reasoning, its signature, and reasoning that only the provider can read, as far as
+// they are present.
 func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted json.Value) {
 	t.AppendReasoning(block, text)
 	t.AddSignature(block, signature)
 	t.SignLast(redacted, "", stream.SignedHidden)
 }
 
-// stopMessage reads the stop reason. The turn stays open for the metadata, unless that came first.
+// stopMessage reads the stop reason. The turn stays open for the metadata, unless the metadata came first.
 func (d *decoder) stopMessage() {
 	if !d.turn.IsOpen() && d.stopped {
 		d.Heartbeat() // the event came twice
@@ -192,7 +192,7 @@ func (d *decoder) stopMessage() {
 	}
 }
 
-// readMetadata reads the usage. Metadata is normally the last event, and may come twice.
+// readMetadata reads the usage. The metadata event is normally the last event, and may come twice.
 func (d *decoder) readMetadata() {
 	if !d.stopped {
 		d.ensureTurn("metadata")
@@ -237,7 +237,8 @@ func (d *decoder) readResponse() {
 	t.End()
 }
 
-// readCompleteBlock reads a content block of a body. The block is a union: one field names its kind.
+// readCompleteBlock reads a content block in a body. The block is a union: the name of its only field is its
+// kind.
 func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Value) {
 	s := block.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -264,7 +265,7 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Val
 	}
 }
 
-// readCompleteCall reads a call whose input is an object. The exact bytes of the object are kept.
+// readCompleteCall reads a call whose input is an object. It keeps the exact bytes of the object.
 func readCompleteCall(t *protocol.Turn, slot int32, use json.Value) {
 	c := openCall(t, slot, use)
 	if input := use.Get("input"); input.IsPresent() {
@@ -276,7 +277,7 @@ func readCompleteCall(t *protocol.Turn, slot int32, use json.Value) {
 	c.Seal()
 }
 
-// reportUsage reports the usage, tier and routed model in a body or a metadata event.
+// reportUsage reports the usage, the tier and the routed model in a body or a metadata event.
 func (d *decoder) reportUsage(t *protocol.Turn) {
 	u := readUsage(d.ev.usage)
 	if u.Tier = d.ev.tier.Get("type").Text(); d.ev.tier.IsString() {
@@ -290,8 +291,8 @@ func (d *decoder) reportUsage(t *protocol.Turn) {
 	}
 }
 
-// readUsage returns the wire's counts as stream.Usage. Cached tokens are included in totalTokens but
-// not in inputTokens. If inputTokens and outputTokens alone make the total, inputTokens includes them.
+// readUsage returns the counts as stream.Usage. Cached tokens are part of totalTokens but not of inputTokens.
+// If inputTokens and outputTokens alone add up to the total, inputTokens includes the cached tokens.
 func readUsage(u json.Value) stream.Usage {
 	n := stream.Usage{
 		Input: protocol.CountOf(u.Get("inputTokens")), Output: protocol.CountOf(u.Get("outputTokens")),

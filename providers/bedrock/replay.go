@@ -7,11 +7,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// target says how Bedrock's Converse takes history. The rules are from AWS's service model (ToolUseBlock in
-// botocore's bedrock-runtime). Refusals are its error messages: strands-agents/harness-sdk#1435,
-// genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023, double16/Cyber-AutoAgent-ng#27,
-// NousResearch/hermes-agent#90008. Rules of single models are not part of the protocol, e.g. which models accept
-// signed reasoning, or that Mistral's models require other ids.
+// target describes how Bedrock's Converse accepts history. The rules are from AWS's service model
+// (ToolUseBlock in botocore's bedrock-runtime). Refusals are its error messages:
+// strands-agents/harness-sdk#1435, genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023,
+// double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008. Rules of single models are not part of the
+// protocol. For example, only some models accept signed reasoning, and Mistral's models require other ids.
 var target = protocol.Target{
 	Name: "bedrock", Title: "Bedrock Converse", Protocol: "bedrock",
 	Form:      protocol.ObjectForm,
@@ -36,8 +36,8 @@ var target = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// encodeHistory writes messages. It joins consecutive messages of one role without a Raw, because user
-// and assistant must alternate. The system prompt has another place in the request.
+// encodeHistory writes messages. It joins consecutive messages of the same role if they have no Raw, because
+// user and assistant must alternate. The system prompt has a separate place in the request.
 func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	for i := 0; i < len(messages); i++ {
 		m := messages[i]
@@ -60,7 +60,7 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	return out
 }
 
-// writeBlock writes a content block. The block is a union: one field names its kind.
+// writeBlock writes a content block. The block is a union: the name of its only field is its kind.
 func writeBlock(w *json.Writer, p *protocol.Part) {
 	if p.Raw != nil {
 		w.Raw(p.Raw)
@@ -88,7 +88,8 @@ func writeBlock(w *json.Writer, p *protocol.Part) {
 	}
 }
 
-// writeResult writes a result. A status is written only for an error: not every model accepts one.
+// writeResult writes a result. It writes a status only for an error, because not every model accepts a
+// status.
 func writeResult(w *json.Writer, p *protocol.Part) {
 	w.Open('{').Key("toolResult").Open('{').Member("toolUseId", p.ID)
 	w.Key("content").Open('[').Open('{').Key("text").Bytes(p.Text).Close('}').Close(']')
@@ -164,8 +165,8 @@ func readCall(p *protocol.Part, use json.Value) {
 	p.SetArgs(use.Get("input"))
 }
 
-// readResult reads a result. JSON in it is kept as its exact text. Only results of the provider's own
-// tools have a type.
+// readResult reads a result. JSON in the result is kept as exact text. Only results of tools that the
+// provider runs have a type.
 func readResult(p *protocol.Part, result json.Value) {
 	p.Kind, p.ID = protocol.ResultPart, result.Get("toolUseId").Text()
 	p.Failed = result.Get("status").Is("error")
