@@ -8,26 +8,26 @@ import (
 
 // A Call is a call in a text.
 type Call struct {
-	Form    string // in machine output
-	Title   string // its form, for people
+	Form    string // name of the form in machine output
+	Title   string // title of the form for people
 	Tool    string
-	Offset  int    // of its first byte in the text
-	Opening string // the text that begins it
+	Offset  int    // offset of the first byte in the text
+	Opening string // the text with which the call begins
 }
 
-// Tools says which tools a request declares.
+// Tools are the tools that a request declares.
 type Tools struct {
 	Known bool // the request is known
 	Has   func(name string) bool
 }
 
 const (
-	maxTail       = 64 << 10 // bytes at the end of a text in which a call is looked for
-	maxCandidates = 48       // openings that are tried
+	maxTail       = 64 << 10 // number of bytes at the end of a text that are searched for a call
+	maxCandidates = 48       // maximum number of openings that are tried
 )
 
-// Find returns the call with which a text ends, if it ends with one. otherCalls says that the response has
-// calls of its own: then plain JSON or Python in its text is not one.
+// Find returns the call at the end of a text, if there is one. otherCalls reports whether the response has
+// calls of its own. If so, plain JSON or Python in the text is not a call.
 func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 	end := len(bytes.TrimRight(text, " \t\r\n"))
 	if end == 0 || !mayEndCall(text[:end]) {
@@ -73,13 +73,13 @@ func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 	return Call{}, false
 }
 
-// mayEndCall reports whether text ends as a call written in text can end: with > } ] ) or a backquote, or with
-// *** End Patch.
+// mayEndCall reports whether text has an ending that a call written in text can have: > } ] ) or a backquote,
+// or *** End Patch.
 func mayEndCall(text []byte) bool {
 	return strings.IndexByte(">}])`", text[len(text)-1]) >= 0 || bytes.HasSuffix(text, []byte("*** End Patch"))
 }
 
-// clipOpening returns the beginning of a form, for a message.
+// clipOpening returns the beginning of a call, for a message.
 func clipOpening(text []byte) string {
 	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
 		text = text[:i]
@@ -93,7 +93,7 @@ func clipOpening(text []byte) string {
 
 const maxOpening = 48
 
-// nameStart returns where the name before the byte at begins.
+// nameStart returns the start of the name that ends before the offset at.
 func nameStart(text []byte, at int) int {
 	start := at
 	for start > 0 && at-start < maxName && isNameByte(text[start-1]) {
@@ -103,7 +103,7 @@ func nameStart(text []byte, at int) int {
 }
 
 // readToEnd reads the form that begins at start, and the text after it. It reports whether only calls and
-// the ends of markup follow.
+// closing markup follow.
 func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	for {
 		c := cursor{text: text, at: at + len(open.text), opened: open.text, before: plainName(string(text[start:at])), by: &openers}
@@ -124,7 +124,7 @@ func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	}
 }
 
-// openingAt returns the form with markup that begins at a byte.
+// openingAt returns the form that begins at the given offset. It returns only forms with markup.
 func openingAt(text []byte, at int) (start, opens int, open opener, ok bool) {
 	for _, open := range openers[text[at]] {
 		if !open.form.bare && !open.form.named && bytes.HasPrefix(text[at:], []byte(open.text)) {
@@ -145,7 +145,7 @@ func openingAt(text []byte, at int) (start, opens int, open opener, ok bool) {
 	return 0, 0, opener{}, false
 }
 
-// closersLen returns the length of the white space, closing tags and tokens that text begins with.
+// closersLen returns the length of the white space, closing tags and tokens at the beginning of text.
 func closersLen(text []byte) int {
 	c := cursor{text: text}
 	for {
@@ -162,7 +162,7 @@ func closersLen(text []byte) int {
 	}
 }
 
-// isCloser reports whether a tag closes something, or is a token that begins nothing.
+// isCloser reports whether a tag is a closing tag, or a token that begins nothing.
 func isCloser(tag string) bool {
 	for _, open := range openers['<'] {
 		if strings.HasPrefix(open.text, tag) {
@@ -181,7 +181,8 @@ func isCloser(tag string) bool {
 // strayWords are words that models write before a call.
 var strayWords = []string{"court", "call", "count", "assistant", "function"}
 
-// wordsBefore returns the text of a line before a form, without the tags and tokens right before it.
+// wordsBefore returns the text on the same line before a form, without the tags and tokens directly before
+// the form.
 func wordsBefore(text []byte, at int) string {
 	line := text[max(0, at-maxTail):at]
 	before := strings.TrimRight(string(line[bytes.LastIndexByte(line, '\n')+1:]), " \t")
@@ -194,19 +195,19 @@ func wordsBefore(text []byte, at int) string {
 	}
 }
 
-// isQuoted reports whether the text after the words is in backticks or after a quote.
+// isQuoted reports whether the text after before is in backticks or follows a quotation mark.
 func isQuoted(before string) bool {
 	return strings.Count(before, "`")%2 == 1 || strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'")
 }
 
-// endsSentence reports whether the words are a complete sentence, or one that models write before a call
-// by mistake.
+// endsSentence reports whether before is a complete sentence, or a word that models write before a call by
+// mistake.
 func endsSentence(before string) bool {
 	return before == "" || slices.Contains(strayWords, before) || strings.HasSuffix(before, "…") ||
 		strings.IndexByte(".!?:)]}", before[len(before)-1]) >= 0
 }
 
-// isFenced reports whether a byte is inside a fenced block of code.
+// isFenced reports whether an offset is inside a fenced code block.
 func isFenced(text []byte, at int) (fenced bool) {
 	for len(text) > 0 && at >= 0 {
 		line, rest, _ := bytes.Cut(text, []byte("\n"))

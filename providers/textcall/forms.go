@@ -1,22 +1,23 @@
-// Package textcall finds a tool call that a model wrote into its text. Servers of open models parse calls
-// out of the text, and a call that their parser misses stays there. A model stops after a call, to wait
-// for its result. So a form counts only if it reaches the end of the text: prose and code that quote it
-// continue.
+// Package textcall finds a tool call that a model wrote into its text. Servers of open models parse calls out
+// of the text, and a call that the parser misses stays in the text. After a call, a model stops and waits for
+// the result. So a form counts only if it reaches the end of the text: prose and code that quote a form
+// continue after it.
 package textcall
 
-// A form is one way in which models write calls.
+// A form is a format in which models write calls.
 type form struct {
-	name  string   // in machine output
-	title string   // for people
-	opens []string // the texts that begin it
+	name  string   // name in machine output
+	title string   // title for people
+	opens []string // the texts with which the form begins
 	named bool     // the name of the tool comes before the opening
-	bare  bool     // it has no markup: it counts only for a declared tool, and at the start of a line
-	offer bool     // it counts only for a declared tool
+	bare  bool     // without markup: the form counts only for a declared tool, and only at the start of a line
+	offer bool     // the form counts only for a declared tool
 	read  func(*cursor) string
 }
 
-// forms are the known forms. An opening that begins with another one is listed before it. Sources: the chat
-// templates of the models, the parsers of vLLM and SGLang, and reports of calls left in the text.
+// forms are the known forms. If one opening is the beginning of another, the longer one is listed first.
+// Sources: the chat templates of the models, the parsers of vLLM and SGLang, and reports of calls left in the
+// text.
 var forms = []form{
 	{name: "minimax", title: "MiniMax's markup", opens: []string{"<minimax:tool_call>"}, read: readWrapped},
 	{name: "seed", title: "Seed's markup", opens: []string{"<seed:tool_call>"}, read: readWrapped},
@@ -61,7 +62,7 @@ var forms = []form{
 // antml is the namespace of Claude's own markup.
 const antml = "antml:"
 
-// openers are the forms by the first byte of their opening.
+// openers are the openings of all forms, by their first byte.
 var openers = func() (by [256][]opener) {
 	for i := range forms {
 		for _, text := range forms[i].opens {

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// cursor reads a form. The readers return the name of the tool, or "" if the text is not the form.
+// cursor reads a form. The readers return the name of the tool, or "" if the text doesn't have the form.
 type cursor struct {
 	text   []byte
 	at     int
@@ -19,7 +19,7 @@ type cursor struct {
 // restOfText returns the text from the cursor on.
 func (c *cursor) restOfText() []byte { return c.text[c.at:] }
 
-// skipText skips text, and reports whether it was there.
+// skipText skips text if it comes next, and reports whether it did.
 func (c *cursor) skipText(text string) bool {
 	if !bytes.HasPrefix(c.restOfText(), []byte(text)) {
 		return false
@@ -28,7 +28,7 @@ func (c *cursor) skipText(text string) bool {
 	return true
 }
 
-// skipAny skips the first of the texts that is there.
+// skipAny skips the first of the texts that comes next.
 func (c *cursor) skipAny(texts ...string) bool {
 	for _, text := range texts {
 		if c.skipText(text) {
@@ -41,7 +41,7 @@ func (c *cursor) skipAny(texts ...string) bool {
 // skipSpace skips white space.
 func (c *cursor) skipSpace() { c.at += json.SpaceLen(c.restOfText()) }
 
-// skipPast skips everything up to the end of text.
+// skipPast skips everything up to and including text.
 func (c *cursor) skipPast(text string) bool {
 	n := bytes.Index(c.restOfText(), []byte(text))
 	if n < 0 {
@@ -67,7 +67,7 @@ func (c *cursor) readName() string {
 	return plainName(name)
 }
 
-// plainName returns a name without the namespace and the number that models add to it.
+// plainName returns a name without the namespace and the number that models add.
 func plainName(name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "functions."), "default_api.")
 	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
@@ -85,7 +85,7 @@ func readObject(c *cursor) string {
 	return c.before
 }
 
-// skipBraces skips a balanced object. In strings, braces don't count.
+// skipBraces skips an object with balanced braces. Braces in strings don't count.
 func (c *cursor) skipBraces() bool {
 	p := c.restOfText()
 	if len(p) == 0 || p[0] != '{' {
@@ -109,7 +109,7 @@ func (c *cursor) skipBraces() bool {
 	return false
 }
 
-// skipParens skips balanced parentheses. In Python's strings, they don't count.
+// skipParens skips balanced parentheses. Parentheses in Python strings don't count.
 func (c *cursor) skipParens() bool {
 	p, depth, quote := c.restOfText(), 0, byte(0)
 	for i := 0; i < len(p); i++ {
@@ -136,7 +136,7 @@ func (c *cursor) skipParens() bool {
 	return false
 }
 
-// readJSON reads a call, or a list of calls, as JSON.
+// readJSON reads a call or a list of calls, as JSON.
 func readJSON(c *cursor) string {
 	c.skipSpace()
 	p := c.restOfText()
@@ -158,7 +158,8 @@ func readJSON(c *cursor) string {
 	return name
 }
 
-// nameIn returns the name of the tool in a call as JSON, and whether the call has arguments.
+// nameIn returns the name of the tool in a call written as JSON. hasArgs reports whether the call has
+// arguments.
 func nameIn(call json.Value) (name string, hasArgs bool) {
 	for _, wrapper := range [...]string{"function", "tool_call", "action"} {
 		if inner := call.Get(wrapper); inner.Kind() == '{' {
@@ -185,7 +186,7 @@ func nameIn(call json.Value) (name string, hasArgs bool) {
 	return name, hasArgs
 }
 
-// readBareJSON reads a call as JSON without any markup.
+// readBareJSON reads a call written as JSON without markup.
 func readBareJSON(c *cursor) string {
 	c.at -= len(c.opened)
 	call := json.Value(c.restOfText())
@@ -198,7 +199,7 @@ func readBareJSON(c *cursor) string {
 	return readJSON(c)
 }
 
-// readInvoke reads an invoke element. Its closing tag has the same prefix.
+// readInvoke reads an invoke element. The closing tag has the same prefix as the opening tag.
 func readInvoke(c *cursor) string {
 	quote := c.restOfText()
 	if len(quote) == 0 || quote[0] != '"' && quote[0] != '\'' {
@@ -216,7 +217,7 @@ func readInvoke(c *cursor) string {
 	return name
 }
 
-// readWrapped reads another form inside a wrapper.
+// readWrapped reads another form in a wrapper.
 func readWrapped(c *cursor) string {
 	c.skipSpace()
 	if name := readJSON(c); name != "" {
@@ -233,7 +234,7 @@ func readWrapped(c *cursor) string {
 	return ""
 }
 
-// readToolCall reads the content of a tool_call element, in which several models write different things.
+// readToolCall reads the content of a tool_call element. Models write different forms in it.
 func readToolCall(c *cursor) string {
 	if name := readWrapped(c); name != "" {
 		return name
@@ -343,7 +344,7 @@ func readKimi(c *cursor) string {
 	return readObject(c)
 }
 
-// readHarmony reads a call of gpt-oss, with its tokens or without them.
+// readHarmony reads a call of gpt-oss, with or without its tokens.
 func readHarmony(c *cursor) string {
 	if !bytes.HasPrefix(c.restOfText(), []byte("functions.")) {
 		return ""
@@ -393,7 +394,7 @@ func readToolCode(c *cursor) string {
 	return name
 }
 
-// readBracket reads [Tool call: NAME] with or without arguments.
+// readBracket reads [Tool call: NAME], with or without arguments.
 func readBracket(c *cursor) string {
 	name := c.readName()
 	if name == "" {
