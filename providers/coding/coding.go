@@ -3,11 +3,11 @@
 //
 //	bytes as sent ─▶ stage ─▶ stage ─▶ the body
 //
-// The header names the codings of a body. The bytes show whether they still apply, because dumps keep
-// the headers of bodies that the client has already decoded.
+// The header lists the codings of a body. The bytes show whether these codings still apply, because dumps
+// keep the headers of bodies that the client has already decoded.
 //
-// A [sizeBudget] limits the output of each stage, because hostile bytes can expand a thousandfold in
-// each coding. Beyond it, decoding ends with [ErrExpands], and the output so far is the body.
+// A [sizeBudget] limits the output of each stage, because malicious bytes can expand a thousandfold in each
+// coding. Beyond the limit, decoding ends with [ErrExpands], and the output so far is the body.
 package coding
 
 import (
@@ -17,12 +17,12 @@ import (
 	"strings"
 )
 
-// maxCodings is how many codings one body may have. More than two are not used in practice, and each
-// needs memory.
+// maxCodings is the maximum number of codings of one body. More than two are not used in practice, and each
+// coding needs memory.
 const maxCodings = 5
 
-// Chain decodes all codings of one body, the last applied first. The result doesn't depend on how the
-// bytes are cut into writes.
+// Chain decodes all codings of one body. It begins with the coding that was applied last. The result doesn't
+// depend on how the bytes are split into writes.
 type Chain struct {
 	stages []codingStage
 	budget *sizeBudget
@@ -33,13 +33,13 @@ type Chain struct {
 // A codingStage decodes one coding. Its output is valid until the next call.
 type codingStage interface {
 	name() string  // "" until the bytes show that the coding is used
-	isPlain() bool // the bytes show that it is not used
+	isPlain() bool // the bytes show that the coding is not used
 	write(p []byte) ([]byte, error)
 	close() ([]byte, error)
 }
 
-// New returns the chain for a response with that header (canonical names). It returns an error if the
-// header names an unknown coding, or too many codings.
+// New returns the chain for a response with the given header, which has canonical names. It returns an error
+// if the header contains an unknown coding, or too many codings.
 func New(header map[string][]string) (*Chain, error) {
 	c := Chain{budget: new(sizeBudget)}
 	for _, coding := range listCodings(header["Transfer-Encoding"]) {
@@ -60,7 +60,7 @@ func New(header map[string][]string) (*Chain, error) {
 		}
 	}
 	if len(content) == 0 {
-		// Compressed files come without a header: they begin with bytes that no text begins with.
+		// Compressed files have no header. They begin with bytes with which no text begins.
 		c.stages = append(c.stages, newDecompressor("gzip", c.budget), newDecompressor("zstd", c.budget))
 	}
 	if len(c.stages) > maxCodings {
@@ -69,7 +69,7 @@ func New(header map[string][]string) (*Chain, error) {
 	return &c, nil
 }
 
-// listCodings returns the codings of a header, the last applied first.
+// listCodings returns the codings in a header, the last applied first.
 func listCodings(values []string) (codings []string) {
 	for _, v := range values {
 		for word := range strings.SplitSeq(v, ",") {
@@ -96,7 +96,7 @@ func (c *Chain) addCoding(coding string) error {
 	return nil
 }
 
-// Plain reports whether the bytes show that no coding is used: they are the body.
+// Plain reports whether the bytes show that no coding is used. If so, the bytes are the body.
 func (c *Chain) Plain() bool {
 	for _, s := range c.stages {
 		if !s.isPlain() {
@@ -106,7 +106,7 @@ func (c *Chain) Plain() bool {
 	return true
 }
 
-// Name returns the codings that were really decoded: "chunked, gzip", or "".
+// Name returns the codings that were actually decoded, for example "chunked, gzip", or "".
 func (c *Chain) Name() string {
 	var names []string
 	for _, s := range c.stages {
@@ -117,8 +117,8 @@ func (c *Chain) Name() string {
 	return strings.Join(names, ", ")
 }
 
-// Write decodes p and returns the new bytes of the body, which are valid until the next call. After an
-// error, it decodes nothing more.
+// Write decodes p and returns the new bytes of the body, which are valid until the next call. After an error,
+// Write decodes nothing more.
 func (c *Chain) Write(p []byte) ([]byte, error) {
 	c.out = reuseBuffer(c.out)
 	for len(p) > 0 && c.err == nil {
@@ -166,9 +166,9 @@ func reuseBuffer(p []byte) []byte {
 }
 
 const (
-	freeBody = 10 << 20  // allowed size of every body
-	maxRatio = 100       // above that, allowed multiple of the bytes as sent
-	maxBody  = 256 << 20 // largest allowed size
+	freeBody = 10 << 20  // size that every body may have
+	maxRatio = 100       // above that size: maximum ratio to the bytes as sent
+	maxBody  = 256 << 20 // maximum size of every body
 )
 
 // ErrExpands is the error for a body that becomes too large.
@@ -177,24 +177,25 @@ var ErrExpands = errors.New("the body becomes too large")
 // sizeBudget limits the output of the stages of one body by the bytes as sent.
 type sizeBudget struct{ sent int }
 
-// stepBytes is the number of encoded bytes that are counted at a time. So the place where a body becomes too large
-// doesn't depend on how it was cut into writes.
+// stepBytes is the number of encoded bytes that are counted at a time. Because of these steps, the offset at
+// which a body becomes too large doesn't depend on how the body was split into writes.
 const stepBytes = 4 << 10
 
-// receiveBytes counts the next bytes as sent, at most n and up to the next step. It returns how many.
+// receiveBytes counts at most n of the next bytes as sent, up to the next step. It returns the number of
+// counted bytes.
 func (b *sizeBudget) receiveBytes(n int) int {
 	n = min(n, stepBytes-b.sent%stepBytes)
 	b.sent += n
 	return n
 }
 
-// maxOutput returns how many bytes a stage may have output so far.
+// maxOutput returns the number of bytes that a stage may have output so far.
 func (b *sizeBudget) maxOutput() int {
 	sent := (b.sent + stepBytes - 1) / stepBytes * stepBytes
 	return min(maxBody, max(freeBody, maxRatio*sent))
 }
 
-// exceededError returns the error for a stage that has output more.
+// exceededError returns the error for a stage that has output more than maxOutput.
 func (b *sizeBudget) exceededError() error {
 	if b.maxOutput() == maxBody {
 		return fmt.Errorf("%w: more than %d MiB", ErrExpands, maxBody>>20)

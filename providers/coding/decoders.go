@@ -16,8 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is a compression method. detect recognises it by the first bytes; ok is false while more
-// bytes are needed.
+// compression is a compression method. detect recognises the method by the first bytes. ok is false as long
+// as more bytes are needed.
 type compression struct {
 	detect func(head []byte) (yes, ok bool)
 	open   func(*pushReader) (io.Reader, error)
@@ -26,8 +26,8 @@ type compression struct {
 var compressions = map[string]compression{
 	"gzip": {magicMatcher("\x1f\x8b"), func(r *pushReader) (io.Reader, error) { return gzip.NewReader(r) }},
 	"zstd": {magicMatcher("\x28\xb5\x2f\xfd"), func(r *pushReader) (io.Reader, error) {
-		// One worker decodes on the reader's side: nothing runs in the background. The window has the
-		// largest size that a content coding may have (RFC 9659).
+		// A single worker decodes in the reader's goroutine, so nothing runs in the background. The window
+		// has the maximum size for a content coding (RFC 9659).
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 	}},
 	"br":      {detectBinary, func(r *pushReader) (io.Reader, error) { return brotli.NewReader(r), nil }},
@@ -42,14 +42,14 @@ func magicMatcher(want string) func([]byte) (yes, ok bool) {
 	}
 }
 
-// IsText reports whether a body with that beginning can't be in any coding.
+// IsText reports whether a body with the given beginning can't be in any coding.
 func IsText(head []byte) bool {
 	packed, _ := detectBinary(head)
 	return !packed
 }
 
-// detectBinary distinguishes codings without magic bytes from text: in compressed data, a run of printable
-// bytes of this length is not chance.
+// detectBinary distinguishes codings without magic bytes from text. In compressed data, a run of printable
+// bytes of this length is not a coincidence.
 func detectBinary(head []byte) (yes, ok bool) {
 	const enough = 24
 	for _, c := range head[:min(len(head), enough)] {
@@ -60,8 +60,8 @@ func detectBinary(head []byte) (yes, ok bool) {
 	return false, len(head) >= enough
 }
 
-// openDeflate reads the zlib format, which "deflate" means, and the raw format that some servers send
-// instead.
+// openDeflate reads the zlib format, which is the meaning of "deflate", and the raw format that some servers
+// send instead.
 func openDeflate(r *pushReader) (io.Reader, error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -78,7 +78,7 @@ func openDeflate(r *pushReader) (io.Reader, error) {
 type decompressor struct {
 	coding string
 	budget *sizeBudget
-	head   []byte // held back until it shows whether the coding is used
+	head   []byte // held back until the bytes show whether the coding is used
 	isText bool   // the coding is not used
 	push   *pushDecoder
 }
@@ -132,16 +132,16 @@ func (s *decompressor) close() ([]byte, error) {
 	return out, err
 }
 
-// pushDecoder turns a decoder that reads into a writer: the reader runs as a coroutine that resumes when
-// it has bytes.
+// pushDecoder turns a decoder that reads into a writer. The reader runs as a coroutine that resumes when
+// there are bytes.
 type pushDecoder struct {
 	in    []byte
 	ended bool
-	next  func() ([]byte, bool) // nil: it needs more bytes
+	next  func() ([]byte, bool) // returns nil if more bytes are needed
 	stop  func()
 	done  bool // the coded bytes have ended
 	out   []byte
-	made  int // bytes of all output
+	made  int // total number of output bytes
 	err   error
 
 	budget *sizeBudget
@@ -167,14 +167,14 @@ func newPusher(open func(*pushReader) (io.Reader, error), b *sizeBudget) *pushDe
 	return p
 }
 
-// pushReader is the input of the decoder. It also reads single bytes, so that no decoder buffers bytes
-// after the end.
+// pushReader is the input of the decoder. It can also read single bytes, so that no decoder buffers bytes
+// after the end of the coded data.
 type pushReader struct {
 	*pushDecoder
 	yield func([]byte) bool
 }
 
-// waitForBytes returns when there are bytes, or the input has ended.
+// waitForBytes returns when there are bytes, or when the input has ended.
 func (r *pushReader) waitForBytes() error {
 	for len(r.in) == 0 {
 		if r.ended || !r.yield(nil) {
@@ -232,10 +232,10 @@ func (p *pushDecoder) close() ([]byte, error) {
 	return p.out, p.err
 }
 
-// chunkDecoder is the stage for chunked transfer coding. Trailers are dropped: no provider sends any.
+// chunkDecoder is the stage for chunked transfer coding. It drops trailers: no provider sends any.
 type chunkDecoder struct {
 	line  []byte // the line being read
-	left  int    // bytes of the chunk that are still missing
+	left  int    // number of bytes still missing from the chunk
 	state chunkState
 	out   []byte
 }
@@ -243,15 +243,15 @@ type chunkDecoder struct {
 type chunkState uint8
 
 const (
-	chunkFirst   chunkState = iota // unknown whether the coding is used
+	chunkFirst   chunkState = iota // not known yet whether the coding is used
 	chunkPlain                     // the coding is not used
-	chunkSize                      // in the line with a chunk's size
+	chunkSize                      // in the line with a chunk size
 	chunkData                      // in a chunk
-	chunkDataEnd                   // in the line end after it
+	chunkDataEnd                   // in the line end after a chunk
 	chunkTrailer                   // after the last chunk
 )
 
-// maxChunkLine is longer than any size line with its extensions.
+// maxChunkLine is the maximum length of a line with a chunk size and its extensions.
 const maxChunkLine = 4096
 
 func (c *chunkDecoder) name() string {
@@ -331,8 +331,8 @@ func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
 	return p[end+1:], nil
 }
 
-// isSizeStart reports whether line may begin a line with a chunk size: hex digits, then nothing, an
-// extension or the line end.
+// isSizeStart reports whether line may be the beginning of a line with a chunk size: hex digits, followed by
+// nothing, an extension or the line end.
 func isSizeStart(line []byte) bool {
 	digits := 0
 	for digits < len(line) && strings.IndexByte("0123456789abcdefABCDEF", line[digits]) >= 0 {
