@@ -21,15 +21,15 @@ type decoder struct {
 type interaction struct {
 	turn     *protocol.Turn
 	steps    map[int32]*step // open steps
-	headless bool            // its beginning is missing
+	headless bool            // the beginning of the interaction is missing
 	streamed bool            // steps have come
-	finished string          // status that ended it, "" before
+	finished string          // status that ended the interaction; "" before its end
 }
 
 // step is a step that has started and not stopped.
 type step struct {
-	call   *protocol.Call // its call, if it opened one
-	answer string         // id of the call, if the step is its result
+	call   *protocol.Call // the step's call, if it opened one
+	answer string         // id of the call, if the step is the result of a call
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -38,9 +38,9 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event. Its type is in the body, or else it is the name of the server-sent event.
+// Frame reads one event. The event's type is in the body. Otherwise it is the name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // not of this protocol, but gateways add it
+	if protocol.IsDone(f.Data) { // not part of this protocol, but gateways add it
 		d.Close()
 		return nil
 	}
@@ -72,7 +72,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readNonEvent reads a body, an error, or an unknown event.
+// readNonEvent reads a body, an error or an unknown event.
 func (d *decoder) readNonEvent(kind string, data json.Value) {
 	ev := &d.ev
 	switch {
@@ -112,8 +112,8 @@ func modelOf(interaction json.Value) string {
 	return interaction.Get("agent").Text()
 }
 
-// ensureTurn opens a turn for an event that came before the interaction. A resumed stream begins in the
-// middle.
+// ensureTurn opens a turn for an event that came before the start of the interaction. A resumed stream begins
+// in the middle of an interaction.
 func (d *decoder) ensureTurn(event string) {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil)
@@ -130,7 +130,7 @@ func (d *decoder) newStep(slot int32) *step {
 	return st
 }
 
-// readStep reads a step: complete, or at its start.
+// readStep reads a complete step, or the start of a step.
 func (d *decoder) readStep(st *step, slot int32, s json.Value, starts bool) {
 	kind := s.Get("type").Text()
 	switch info, isCall := callOf(kind); {
@@ -163,8 +163,7 @@ func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s json.Va
 	st.call = d.turn.OpenCall(slot, info)
 }
 
-// reportResult reports the result of a call that the provider ran. A delta need not repeat the id of
-// the call.
+// reportResult reports the result of a call that the provider ran. A delta may omit the id of the call.
 func (d *decoder) reportResult(st *step, s json.Value) {
 	if id := s.Get("call_id").Text(); id != "" {
 		st.answer = id
@@ -194,8 +193,8 @@ func (d *decoder) readDelta(slot int32) {
 	}
 }
 
-// readCompleteDelta reads a delta that is a call or a result. Calls that the provider runs are sent in
-// this form, and in the older form of the stream all calls are.
+// readCompleteDelta reads a delta that is a call or a result. Calls that the provider runs have this form. In
+// the older form of the stream, all calls have it.
 func (d *decoder) readCompleteDelta(st *step, slot int32, kind string) {
 	delta := d.ev.delta.whole
 	_, isCall := callOf(kind)
@@ -234,8 +233,8 @@ func (d *decoder) stopStep(slot int32) {
 	}
 }
 
-// updateInteraction reads an event about the interaction itself. After the end of the interaction, such
-// events are ignored.
+// updateInteraction reads an event about the interaction itself. It ignores such events after the end of the
+// interaction.
 func (d *decoder) updateInteraction(event string) {
 	if d.turn != nil && !d.turn.IsOpen() {
 		d.Heartbeat()
@@ -251,7 +250,7 @@ func (d *decoder) updateInteraction(event string) {
 	d.Close()
 }
 
-// endInteraction reads an interaction that has ended, or a complete body.
+// endInteraction reads the final state of an interaction, or a complete body.
 func (d *decoder) endInteraction(interaction json.Value) {
 	t := d.turn
 	if m := modelOf(interaction); m != "" && m != t.Model {
@@ -266,8 +265,7 @@ func (d *decoder) endInteraction(interaction json.Value) {
 	d.reportStatus(status)
 }
 
-// reportStatus reports the status of the interaction. The final status takes the place of a finish
-// reason.
+// reportStatus reports the status of the interaction. The final status serves as the finish reason.
 func (d *decoder) reportStatus(status json.Value) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
@@ -275,7 +273,7 @@ func (d *decoder) reportStatus(status json.Value) {
 		return
 	}
 	d.finished = word
-	if d.headless && word == endings.Calls { // the calls may have come before
+	if d.headless && word == endings.Calls { // the calls may have come before the start of the stream
 		d.turn.Finish(word, endings.Codes[word])
 	} else {
 		d.turn.FinishAndCheck(word, &endings)
@@ -307,7 +305,7 @@ func (d *decoder) readSteps(steps json.Value) {
 	}
 }
 
-// readUnstreamedSteps reads the steps of an ended interaction if none was streamed.
+// readUnstreamedSteps reads the steps of an ended interaction if no steps were streamed.
 func (d *decoder) readUnstreamedSteps(interaction json.Value) {
 	if d.streamed {
 		return
@@ -322,7 +320,7 @@ func (d *decoder) readUnstreamedSteps(interaction json.Value) {
 	}
 }
 
-// sealRest seals the calls without a step.stop.
+// sealRest makes the calls without a step.stop final.
 func (d *decoder) sealRest() {
 	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
 		if c := d.steps[slot].call; c != nil {
@@ -342,7 +340,7 @@ func (d *decoder) reportError() {
 	d.turn.Fail(protocol.GoogleErrorOf(d.ev.err))
 }
 
-// Close ends the turn. It is cut off if the interaction has not ended.
+// Close ends the turn. The turn is cut off if the interaction has not ended.
 func (d *decoder) Close() {
 	if d.finished == "" {
 		d.turn.Cut("the stream ended without interaction.completed")
@@ -351,8 +349,8 @@ func (d *decoder) Close() {
 	}
 }
 
-// reportUsage reports the usage. Thoughts are not included in output, and tool-use tokens not in input.
-// If the total shows that thoughts are included, the total counts.
+// reportUsage reports the usage. Thoughts are not part of the output count, and tool-use tokens are not part
+// of the input count. But if the total shows that the output includes the thoughts, they are not added.
 func (d *decoder) reportUsage(u json.Value, tier string) {
 	if u.Kind() != '{' {
 		return

@@ -1,11 +1,10 @@
-// Package geminiinteractions decodes Google's Interactions API: its event stream and its complete
-// bodies.
+// Package geminiinteractions decodes Google's Interactions API: its event stream and its complete bodies.
 //
 // Wire facts are from Google's reference and SDKs ("Interactions API" and "Streaming interactions" at
-// ai.google.dev; interactions in js-genai). An interaction is a list of steps. A call is a step, and
-// its slot is the step's index. Its arguments are {} at the start of the step and a JSON text in the
-// deltas. The arguments of a call that the provider runs are an object in one delta. step.stop makes
-// the arguments final. An older form of the stream has content instead of step.
+// ai.google.dev; interactions in js-genai). An interaction is a list of steps. A call is a step, and its slot
+// is the step's index. Its arguments are {} at the start of the step, and JSON text in the deltas. The
+// arguments of a call that the provider runs are an object in one delta. step.stop makes the arguments final.
+// An older form of the stream has content instead of step.
 package geminiinteractions
 
 import (
@@ -34,7 +33,7 @@ func Protocol() protocol.Protocol {
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var kind, object, status, steps json.Value
-	other := false // version 1 of Cohere's protocol has event types too
+	other := false // version 1 of Cohere's protocol also has event types
 	s := json.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -80,13 +79,14 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// ignoredTypes are the known types of steps, contents and deltas that need no reading of their own.
+// ignoredTypes are the known types of steps, contents and deltas that need no special handling.
 var ignoredTypes = map[string]bool{
 	"thought": true, "model_output": true, "user_input": true, "image": true, "audio": true, "video": true, "document": true,
 	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,
 }
 
-// callOf returns the call in a step, content or delta of that type; ok says that the type is a call.
+// callOf returns the call in a step, content or delta of the given type. ok reports whether the type is a
+// call.
 func callOf(kind string) (info stream.CallInfo, ok bool) {
 	name, isCall := strings.CutSuffix(kind, "_call")
 	switch kind {
@@ -98,7 +98,7 @@ func callOf(kind string) (info stream.CallInfo, ok bool) {
 	return stream.CallInfo{Kind: "server", RunByProvider: true, Name: name}, isCall
 }
 
-// readModel returns the model, or the agent, that a request asks for.
+// readModel returns the model or the agent in a request.
 func readModel(_ string, request []byte) string {
 	if m := json.Value(request).Get("model").Text(); m != "" {
 		return m
@@ -106,8 +106,8 @@ func readModel(_ string, request []byte) string {
 	return json.Value(request).Get("agent").Text()
 }
 
-// readTools returns the tools that a request declares: flat, with parameters as JSON Schema. A tool
-// that the provider runs is named after its type.
+// readTools returns the tools that a request declares, as flat objects whose parameters are a JSON Schema.
+// The name of a tool that the provider runs is its type.
 func readTools(request []byte) (list []protocol.Tool) {
 	s := json.Value(request).Get("tools").Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
@@ -126,13 +126,13 @@ func readTools(request []byte) (list []protocol.Tool) {
 	return list
 }
 
-// event is one event of the stream, or one complete body, on the wire.
+// event is one event of the stream or one complete body, as sent.
 type event struct {
 	shape *json.Shape
 
 	kind, index, status, step, interaction, err json.Value
 
-	object, steps json.Value // of a body
+	object, steps json.Value // fields of a body
 
 	delta struct{ kind, text, arguments, summary, signature, whole json.Value }
 }
