@@ -1,8 +1,8 @@
 // Package cohere decodes Cohere's chat protocol, version 2: its event stream and its complete bodies.
 //
-// The slot of a call is the index of its tool-call events. tool-call-end makes the arguments final. In
-// tool-call events tool_calls is an object; in bodies it is a list. tool_plan, the model's text before
-// it calls, is reasoning. message-end is the terminator; a gateway may add [DONE] after it.
+// The slot of a call is the index of its tool-call events. tool-call-end makes the arguments final. The field
+// tool_calls is an object in tool-call events, and a list in bodies. tool_plan, the model's text before its
+// calls, is reasoning. message-end is the terminator; a gateway may add [DONE] after it.
 //
 // Wire facts are from Cohere's published SDKs and API reference (V2ChatStreamResponse,
 // ChatMessageEndEventDelta, Usage).
@@ -32,7 +32,7 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// readModel returns the model of the request: the response doesn't name it.
+// readModel returns the model in the request. The response doesn't contain the model.
 func readModel(_ string, request []byte) string {
 	return json.Value(request).Get("model").Text()
 }
@@ -77,22 +77,22 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// event is one event of the stream, or a complete body, on the wire.
+// event is one event of the stream or a complete body, as sent.
 type event struct {
 	shape *json.Shape
 
 	kind, index, delta     json.Value
-	id, finish, usage, err json.Value // of the delta, and at the top of a body
-	body                   json.Value // message of a body; a string is an error
+	id, finish, usage, err json.Value // fields of the delta, or of a body at its top level
+	body                   json.Value // message in a body; a string is an error
 
 	message message
 }
 
-// message is the message of a delta, or of a body.
+// message is the message in a delta or in a body.
 type message struct {
 	plan           json.Value
 	content        json.Value // a string or a list, in bodies and message-start; an object in a delta
-	text, thinking json.Value // of that object
+	text, thinking json.Value // fields of the content object
 	calls          json.Value // a list, in bodies and message-start; an object in a delta
 	call           protocol.FunctionCall
 }
@@ -107,7 +107,7 @@ func newEvent() *event {
 	return ev
 }
 
-// shapeFields returns the fields in the delta of an event and at the top of a body.
+// shapeFields returns the fields in the delta of an event and at the top level of a body.
 func (ev *event) shapeFields() []json.Binding {
 	return []json.Binding{
 		json.Field("id", &ev.id),
@@ -125,7 +125,7 @@ func (m *message) shapeFields() []json.Binding {
 	}
 }
 
-// firstCall returns the call of a delta: an object, or against the protocol a list of one.
+// firstCall returns the call in a delta. It is an object or, contrary to the protocol, a list with one call.
 func (m *message) firstCall() protocol.FunctionCall {
 	for v := range m.calls.Elements() {
 		var first protocol.FunctionCall
@@ -135,7 +135,7 @@ func (m *message) firstCall() protocol.FunctionCall {
 	return m.call
 }
 
-// writeRequest writes a request of version 2's chat. The response ends with the usage.
+// writeRequest writes a request for chat in version 2. The response ends with the usage.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
@@ -147,7 +147,7 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	return "/v2/chat", w.Close('}').Text
 }
 
-// wireMarks are the marks of Cohere. Its streams end like those of Chat Completions.
+// wireMarks are the marks of Cohere. Its streams end like streams of Chat Completions.
 var wireMarks = marks.Protocol{
 	Events: []marks.Event{
 		{Type: "message-start", Begins: true},

@@ -6,18 +6,18 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange. Between messages, turn is the last one that ended.
+// decoder reads one exchange. Between messages, turn is the latest turn, which has ended.
 type decoder struct {
 	*protocol.Out
 	ev           *event
 	turn         *protocol.Turn
-	ended        bool // message-end has come for the last turn
-	argsReported bool // ArgsObject was reported for the turn
+	ended        bool // message-end has come for the latest turn
+	argsReported bool // ArgsObject was already reported for the turn
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, ev: newEvent()} }
 
-// Frame reads one event. Its type is in the body, or else it is the name of the server-sent event.
+// Frame reads one event. The event's type is in the body. Otherwise it is the name of the server-sent event.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // gateways add it after message-end
 		if d.turn.IsOpen() {
@@ -51,10 +51,10 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the stream. Without message-end the turn is cut off.
+// Close ends the stream. A turn without message-end is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message-end") }
 
-// readNonEvent reads a body, an error instead of one, or an unknown event.
+// readNonEvent reads a body, an error that came instead of a body, or an unknown event.
 func (d *decoder) readNonEvent(kind []byte) {
 	switch body := d.ev.body; {
 	case len(kind) > 0 && !(string(kind) == "error" && body.IsString()):
@@ -81,8 +81,8 @@ func (d *decoder) startMessage() {
 	d.readMessageObject(d.openTurn(), startSlot)
 }
 
-// startSlot is the slot of the first complete call in message-start, if there ever is one. The calls of
-// the stream count from 0.
+// startSlot is the slot of the first complete call in message-start, if a message-start ever contains calls.
+// The slots of streamed calls begin at 0.
 const startSlot = 1 << 20
 
 func (d *decoder) openTurn() *protocol.Turn {
@@ -91,7 +91,7 @@ func (d *decoder) openTurn() *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. An event before message-start opens one.
+// ensureTurn returns the open turn. An event before message-start opens a turn.
 func (d *decoder) ensureTurn(event []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn().Find(stream.ProtocolViolation, "%s came before message-start", stream.OwnFact(event))
@@ -99,7 +99,7 @@ func (d *decoder) ensureTurn(event []byte) *protocol.Turn {
 	return d.turn
 }
 
-// readContent reads the content of the message. Its plan counts as reasoning.
+// readContent reads the content of a message. It reads the plan as reasoning.
 func (d *decoder) readContent(t *protocol.Turn) {
 	m := &d.ev.message
 	t.AppendReasoning(0, m.plan)
@@ -115,13 +115,13 @@ func (d *decoder) readContent(t *protocol.Turn) {
 func (d *decoder) startCall(t *protocol.Turn) {
 	call := d.ev.message.firstCall()
 	c := openCall(t, d.ev.index.Int32(), &call)
-	if !call.Args.Empty() { // normally an empty string, and deltas follow
+	if !call.Args.Empty() { // normally an empty string, followed by deltas
 		d.appendArguments(c, call.Args)
 	}
 }
 
-// openCall begins a call. For tools without parameters the arguments are the word null, which means
-// none.
+// openCall begins a call. For tools without parameters, the arguments are the word null, which means that
+// there are none.
 func openCall(t *protocol.Turn, slot int32, w *protocol.FunctionCall) *protocol.Call {
 	c := t.OpenCall(slot, stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function", NullIsNone: true})
 	if c.ID == "" {
@@ -149,7 +149,7 @@ func reportNullArguments(c *protocol.Call) {
 	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null: Cohere writes a call without arguments this way, and toolscope uses {} instead")
 }
 
-// appendArguments appends a delta of a call's arguments, which is a string.
+// appendArguments appends a delta of a call's arguments. By the protocol, a delta is a string.
 func (d *decoder) appendArguments(c *protocol.Call, v json.Value) {
 	if !v.IsPresent() {
 		return
@@ -161,7 +161,7 @@ func (d *decoder) appendArguments(c *protocol.Call, v json.Value) {
 	c.Args(v)
 }
 
-// readMessageObject reads the complete content of a message: in a body, or in message-start.
+// readMessageObject reads the complete content of a message in a body or in message-start.
 func (d *decoder) readMessageObject(t *protocol.Turn, slot int32) {
 	d.readContent(t)
 	for v := range d.ev.message.calls.Elements() {
@@ -199,7 +199,7 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-// reportFinish reports a finish reason, which is "" if it is null or missing, and an error.
+// reportFinish reports an error and a finish reason. The reason is "" if it is null or missing.
 func reportFinish(t *protocol.Turn, reason string, err json.Value) {
 	code := endings.Codes[reason]
 	if reason != "" {
@@ -226,8 +226,8 @@ func errorText(err json.Value) string {
 	return string(err.Append(nil))
 }
 
-// reportUsage reports the billed tokens and the processed tokens. Cached tokens are part of the
-// processed ones, so they are reported only if no billed tokens are.
+// reportUsage reports the billed tokens and the processed tokens. Cached tokens are part of the processed
+// tokens, so they are reported only if there are no billed tokens.
 func reportUsage(t *protocol.Turn, u json.Value) {
 	billed, seen := u.Get("billed_units"), u.Get("tokens")
 	n := stream.Usage{

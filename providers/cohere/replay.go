@@ -7,8 +7,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// target says how Cohere takes history. Rules and refusals are from its list of errors ("Errors" at
-// docs.cohere.com). Its reference has no other rules for ids, and none for arguments that are not JSON.
+// target describes how Cohere accepts history. The rules and refusals are from its list of errors ("Errors"
+// at docs.cohere.com). Its reference contains no other rules for ids, and no rule for arguments that are not
+// JSON.
 var target = protocol.Target{
 	Name: "cohere", Title: "Cohere v2", Protocol: "cohere",
 	Form:          protocol.TextForm,
@@ -36,7 +37,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	})
 }
 
-// contentMember returns the field content of a message. A message of the model needs none.
+// contentMember returns the content field of a message. A message of the model needs no content.
 func contentMember(m *protocol.Message, parts []protocol.Part) json.Member {
 	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && m.Role != protocol.Assistant {
@@ -45,8 +46,8 @@ func contentMember(m *protocol.Message, parts []protocol.Part) json.Member {
 	return json.Member{Name: "content", Value: value}
 }
 
-// encodeAssistant writes a message of the model. Reasoning becomes the plan if the message has calls,
-// else a part of the content.
+// encodeAssistant writes a message of the model. Reasoning becomes the plan if the message has calls, and
+// otherwise a part of the content.
 func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	var said []protocol.Part
 	var plan, calls json.Writer
@@ -95,7 +96,7 @@ func decodeHistory(request []byte) ([]protocol.Message, error) {
 	return protocol.ReadChat(request, readResult, readParts)
 }
 
-// readParts reads the parts of a message. The plan of the model is reasoning.
+// readParts reads the parts of a message. It reads the model's plan as reasoning.
 func readParts(v json.Value) (parts []protocol.Part) {
 	if plan := v.Get("tool_plan"); plan.IsString() && !plan.Empty() {
 		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
@@ -117,7 +118,7 @@ func readCall(v json.Value) protocol.Part {
 	return p
 }
 
-// readResult reads a result. A document in it counts as text: a string, or the JSON of an object.
+// readResult reads a result. A document in a result is read as text: a string, or the JSON of an object.
 func readResult(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_call_id").Text(), Raw: v}
 	content := v.Get("content")
