@@ -1,11 +1,11 @@
 // Package agui decodes AG-UI, the Agent-User Interaction protocol: the server-sent events that agent
 // back ends (LangGraph, CrewAI, Mastra, Pydantic AI, TanStack AI …) send to a front end.
 //
-// Wire facts are from the protocol's public SDK (events.ts; chunks/transform.ts for the events
-// named CHUNK; verify.ts for what a client refuses), and from TanStack AI's documentation for the
-// fields that it adds. A turn is one run. A call's slot is the position of its toolCallId in the run,
-// and TOOL_CALL_END is its seal. A call that arrives in chunks ends when something else begins. Field
-// names are in camel case; some servers write them in snake case.
+// Wire facts are from the protocol's public SDK (events.ts; chunks/transform.ts for the events named CHUNK;
+// verify.ts for the rules that a client enforces), and from TanStack AI's documentation for the fields that
+// it adds. A turn is one run. A call's slot is the position of its toolCallId in the run, and TOOL_CALL_END
+// makes the call final. A call that arrives in chunks ends when another event begins something else. Keys are
+// in camel case; some servers write them in snake case.
 package agui
 
 import (
@@ -35,8 +35,8 @@ type eventKind struct {
 }
 
 var eventKinds = map[string]eventKind{
-	// A client's SDK ends a chunked call at any of these. But an error, or a run that begins again, is
-	// not evidence that its arguments are complete.
+	// A client's SDK ends a chunked call at any of these events. But an error, or a run that begins again, is
+	// not evidence that the call's arguments are complete.
 	"RUN_STARTED": {protocol.Sure, true}, "RUN_FINISHED": {points: protocol.Sure}, "RUN_ERROR": {protocol.Sure, true},
 	"STEP_STARTED": {points: protocol.Strong}, "STEP_FINISHED": {points: protocol.Strong},
 
@@ -68,14 +68,14 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are TanStack AI's words for the ends of a run, and the protocol's word for a run that
-// waits for a person.
+// finishCodes are TanStack AI's finish reasons of a run, and the protocol's word for a run that waits for a
+// person.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "success": stream.FinishDone, "interrupt": stream.FinishDone,
 	"length": stream.FinishCut, "content_filter": stream.FinishCut,
 }
 
-// event is one event as it is on the wire.
+// event is one event, as sent.
 type event struct {
 	shape *json.Shape
 
@@ -87,7 +87,7 @@ type event struct {
 	subtype, entityID, encrypted       json.Value
 }
 
-// bindShape makes the shape read into ev.
+// bindShape binds the fields of ev to its shape.
 func (ev *event) bindShape() {
 	ev.shape = json.ShapeOf(
 		json.Field("type", &ev.kind),

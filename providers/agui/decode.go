@@ -9,16 +9,16 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange. Between runs, turn is the one that ended last.
+// decoder reads one exchange. Between runs, turn is the latest turn, which has ended.
 type decoder struct {
 	*protocol.Out
 	ev     event
 	turn   *protocol.Turn
-	failed bool // the last run ended in RUN_ERROR
+	failed bool // the latest run ended with RUN_ERROR
 
-	calls       map[string]*protocol.Call // of the exchange, by id
+	calls       map[string]*protocol.Call // calls of the exchange, by id
 	order       []*protocol.Call          // calls of the run, by slot
-	chunkedCall *protocol.Call            // the call whose chunks are arriving, if any
+	chunkedCall *protocol.Call            // the call whose chunks are arriving, or nil
 	others      map[string]bool           // ids of messages that are not the assistant's
 
 	began int64 // first time stamp, in milliseconds
@@ -61,7 +61,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// inRun reads an event inside a run. The events not named here don't concern calls.
+// inRun reads an event inside a run. All other events are not about calls.
 func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	switch string(kind) {
 	case "TOOL_CALL_START":
@@ -79,7 +79,7 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	case "THINKING_TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK",
 		"STEP_FINISHED": // TanStack AI puts reasoning there
 		t.AppendReasoning(0, d.ev.delta)
-	case "REASONING_ENCRYPTED_VALUE": // some are of messages
+	case "REASONING_ENCRYPTED_VALUE": // some of these events are about messages
 		if c := d.knownCall(d.ev.entityID); c != nil && d.ev.subtype.Is("tool-call") {
 			c.Meta(stream.CallInfo{Signature: d.ev.encrypted.Text()})
 		}
@@ -88,7 +88,7 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	}
 }
 
-// Close ends the turn: without RUN_FINISHED it was cut off.
+// Close ends the turn. A turn without RUN_FINISHED is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without RUN_FINISHED") }
 
 // readTimestamp reads the event's time stamp, in milliseconds since 1970.
@@ -118,7 +118,7 @@ func (d *decoder) openTurn(run stream.Opening) *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. It opens one for an event outside of any run.
+// ensureTurn returns the open turn. An event outside any run opens a turn.
 func (d *decoder) ensureTurn(kind []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn(stream.Opening{}).Find(stream.ProtocolViolation, "%s arrived outside of a run: clients stop here", stream.Fact(kind))
@@ -150,7 +150,7 @@ func (d *decoder) finishRun() {
 	t.End()
 }
 
-// reportError ends the run. After it, clients accept only another run.
+// reportError ends the run. After an error, clients accept only a new run.
 func (d *decoder) reportError() {
 	if !d.turn.IsOpen() {
 		if d.failed {
@@ -167,8 +167,8 @@ func (d *decoder) reportError() {
 	d.failed = true
 }
 
-// readText reads the events of a text message: the response, unless it is the user's own message or
-// instructions that are sent along.
+// readText reads the events of a text message. The text is the model's, unless the message is from the user
+// or contains instructions.
 func (d *decoder) readText(t *protocol.Turn) {
 	id := d.ev.messageID.OrDefault(nil)
 	if d.ev.role.IsString() {
@@ -179,7 +179,7 @@ func (d *decoder) readText(t *protocol.Turn) {
 	}
 }
 
-// openCall begins a call in a slot of its own, even if its id was used before.
+// openCall begins a call in a new slot, even if its id was already used.
 func (d *decoder) openCall(t *protocol.Turn) *protocol.Call {
 	c := t.OpenCall(int32(len(d.order)), stream.CallInfo{
 		ID: d.ev.callID.Text(), Name: d.ev.name.Text(), Kind: "function",
@@ -192,13 +192,13 @@ func (d *decoder) openCall(t *protocol.Turn) *protocol.Call {
 	return c
 }
 
-// knownCall returns the latest call with that id, nil if there is none.
+// knownCall returns the latest call with the given id, or nil.
 func (d *decoder) knownCall(id json.Value) *protocol.Call {
 	return d.calls[string(id.OrDefault(nil))]
 }
 
-// ensureCall returns the run's call of an event. It opens a call that never started, so that nothing is
-// lost.
+// ensureCall returns the call in this run that an event is about. For a call that never started, it opens a
+// call, so that nothing is lost.
 func (d *decoder) ensureCall(t *protocol.Turn, event string) *protocol.Call {
 	if c := d.knownCall(d.ev.callID); c != nil && c.Turn() == t {
 		return c
@@ -208,8 +208,8 @@ func (d *decoder) ensureCall(t *protocol.Turn, event string) *protocol.Call {
 	return c
 }
 
-// endCall seals a call. TanStack AI repeats the input in the event, and adds the result if the server
-// ran the tool.
+// endCall makes a call final. TanStack AI repeats the input in the event. It also adds the result if the
+// server ran the tool.
 func (d *decoder) endCall(c *protocol.Call) {
 	if whole := d.ev.input; whole.IsPresent() {
 		switch {
@@ -231,8 +231,8 @@ func sealOnce(c *protocol.Call) {
 	}
 }
 
-// readCallChunk reads a chunk of a call. A chunk with a new id starts a call; one without an id
-// continues the last call.
+// readCallChunk reads a chunk of a call. A chunk with a new id starts a call. A chunk without an id continues
+// the latest call.
 func (d *decoder) readCallChunk(t *protocol.Turn) {
 	id, c := d.ev.callID, d.chunkedCall
 	if c == nil || id.IsString() && !id.Is(c.ID) {
@@ -251,7 +251,7 @@ func (d *decoder) readCallChunk(t *protocol.Turn) {
 	}
 }
 
-// endChunks seals the call that arrived in chunks: it has no end of its own on the wire.
+// endChunks makes the chunked call final. Such a call has no end of its own on the wire.
 func (d *decoder) endChunks() {
 	if d.chunkedCall != nil {
 		sealOnce(d.chunkedCall)
@@ -259,7 +259,7 @@ func (d *decoder) endChunks() {
 	}
 }
 
-// reportResult reports a tool's result on the turn of its call.
+// reportResult reports a tool's result in the turn of its call.
 func (d *decoder) reportResult(t *protocol.Turn) {
 	c := d.knownCall(d.ev.callID)
 	if c == nil {
@@ -269,8 +269,8 @@ func (d *decoder) reportResult(t *protocol.Turn) {
 	c.Turn().AddResult(c.ID, "", false)
 }
 
-// checkSnapshot compares the calls of a history with the streamed calls. The other calls are from earlier
-// runs, or from an agent that doesn't stream.
+// checkSnapshot compares the calls in a history with the streamed calls. All other calls in the history are
+// from earlier runs, or from an agent that doesn't stream.
 func (d *decoder) checkSnapshot(t *protocol.Turn) {
 	others := 0
 	list := d.ev.messages.Scan()
