@@ -1,10 +1,10 @@
-// Package codexexec decodes the output of codex exec --json: one JSON object per line, about the actions
-// of Codex. The lines don't come from the model's provider. A turn is one task of the user, with any
-// number of responses. An item is something that Codex ran, searched or changed, with its result. Calls
-// that Codex refused or could not read are missing.
+// Package codexexec decodes the output of codex exec --json: one JSON object per line, about the actions of
+// Codex. The lines don't come from the model's provider. A turn is one task from the user, and has any number
+// of responses. An item is a command, a search or a change that Codex made, with its result. Calls that Codex
+// refused or could not parse are missing.
 //
-// Wire facts are from openai/codex, codex-rs/exec/src/exec_events.rs, and from the output of Codex
-// 0.169.0. A call's slot is its position among the turn's items. The item itself is its seal.
+// Wire facts are from openai/codex, codex-rs/exec/src/exec_events.rs, and from the output of Codex 0.169.0. A
+// call's slot is its position among the turn's items. The item itself makes the call final.
 package codexexec
 
 import (
@@ -50,7 +50,7 @@ var itemsOnly = &stream.Diagnosis{
 	Advice:  "Open the session's rollout file in ~/.codex/sessions: that file contains the calls as the model wrote them.",
 }
 
-// notice reports a notice of Codex to its user.
+// notice reports a notice that Codex showed its user.
 var notice = &stream.Diagnosis{
 	Code: "CODEX_NOTICE", Severity: stream.Info, By: stream.Client,
 	Meaning: "Codex showed its user a notice about a problem.",
@@ -64,7 +64,7 @@ type itemKind struct {
 	word   string // kind of the call
 	args   string // field with the arguments
 	given  string // field with the result
-	server bool   // the provider runs it
+	server bool   // the provider runs the call
 	json   bool   // the arguments are JSON, not text
 }
 
@@ -76,5 +76,5 @@ var itemKinds = map[string]itemKind{
 	"collab_tool_call":  {word: "custom", args: "prompt"},
 }
 
-// itemNames are the fields with the name of a call, where it is not the kind of the item.
+// itemNames are the fields that contain the name of a call, if the name is not the kind of the item.
 var itemNames = map[string]string{"mcp_tool_call": "tool", "collab_tool_call": "tool"}

@@ -6,7 +6,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// line is one line as it is on the wire.
+// line is one line, as sent.
 type line struct {
 	shape                          *json.Shape
 	kind, item, usage, err, words  json.Value
@@ -31,9 +31,9 @@ type decoder struct {
 	*protocol.Out
 	line    line
 	turn    *protocol.Turn
-	calls   map[string]*protocol.Call // of the turn, by the id of their item
-	notices []string                  // received before a turn
-	block   int32                     // of reasoning
+	calls   map[string]*protocol.Call // calls of the turn, by the id of the item
+	notices []string                  // notices that came before the turn
+	block   int32                     // number of the reasoning block
 }
 
 // Frame reads one line.
@@ -59,7 +59,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the turn: an open turn was cut off.
+// Close ends the turn. A turn that is still open is cut off.
 func (d *decoder) Close() {
 	if len(d.notices) > 0 {
 		d.openTurn()
@@ -91,7 +91,7 @@ func (d *decoder) openTurn() *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. It opens one if the lines begin in the middle of a turn.
+// ensureTurn returns the open turn. If the lines begin in the middle of a turn, it opens a turn.
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if d.turn.IsOpen() {
 		return d.turn
@@ -99,7 +99,7 @@ func (d *decoder) ensureTurn() *protocol.Turn {
 	return d.openTurn()
 }
 
-// reportNotice reports a notice to the user, which may precede its turn.
+// reportNotice reports a notice to the user. A notice may precede its turn.
 func (d *decoder) reportNotice(words string) {
 	if d.turn.IsOpen() {
 		d.turn.Find(notice, "%s", words)
@@ -172,7 +172,7 @@ func (d *decoder) reportResult(c *protocol.Call, of *itemKind) {
 	d.turn.AddResultContent(c.ID, failed, given)
 }
 
-// usageOf returns the usage of a turn, for all its responses together.
+// usageOf returns the total usage of all responses in a turn.
 func usageOf(u json.Value) stream.Usage {
 	return stream.Usage{
 		Input: protocol.CountOf(u.Get("input_tokens")), Output: protocol.CountOf(u.Get("output_tokens")),

@@ -11,9 +11,9 @@ import (
 // SessionWrapper is the name of the format of rollout files.
 const SessionWrapper = "codex rollout"
 
-// Session returns the protocol inner, OpenAI's Responses, as Codex's rollout files in ~/.codex/sessions record
-// it. An exchange has the items of one response, and the entry with its usage or its error. In older files, an
-// entry is an item; in newer ones, its payload is.
+// Session returns the protocol inner, which is OpenAI's Responses, in the form that Codex's rollout files in
+// ~/.codex/sessions have. An exchange consists of the items of one response and the entry with its usage or
+// its error. In older files, an entry is an item. In newer files, the payload of an entry is an item.
 func Session(inner protocol.Protocol) *protocol.Protocol {
 	p := inner
 	p.Title, p.Sniff, p.Request = "Codex rollout", sniffEntry, requestOf
@@ -37,7 +37,7 @@ type session struct {
 	items int
 }
 
-// payloadOf returns the type of an entry and its payload. An entry of an older file is an item.
+// payloadOf returns the type and the payload of an entry. In older files, the entry itself is an item.
 func payloadOf(entry json.Value) (kind string, payload json.Value) {
 	if payload = entry.Get("payload"); payload != nil {
 		return entry.Get("type").Text(), payload
@@ -69,7 +69,7 @@ func (d *session) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readItem reads an item of the model: it begins, and it is done.
+// readItem reads an item of the model. It passes the beginning and the end of the item to the decoder.
 func (d *session) readItem(item json.Value) {
 	d.feedEvent("response.output_item.added", func(w *json.Writer) {
 		w.Key("output_index").Int(d.items).Key("item").Open('{').Member("status", "in_progress")
@@ -79,7 +79,7 @@ func (d *session) readItem(item json.Value) {
 	d.items++
 }
 
-// completeResponse ends the response with its usage. about has its id or its model.
+// completeResponse ends the response with its usage. about contains the response's id or model.
 func (d *session) completeResponse(about, usage json.Value) {
 	d.feedEvent("response.completed", func(w *json.Writer) {
 		w.Key("response").Open('{').Member("object", "response").Member("status", "completed")
@@ -92,16 +92,16 @@ func (d *session) completeResponse(about, usage json.Value) {
 	})
 }
 
-// feedEvent makes the decoder read an event with the fields that write writes. It can't fail: the event consists of
-// JSON that was read.
+// feedEvent passes an event to the decoder, with the fields that write adds. This can't fail, because the
+// event consists of JSON that was already read.
 func (d *session) feedEvent(kind string, write func(*json.Writer)) {
 	var w json.Writer
 	write(w.Open('{').Member("type", kind))
 	_ = d.Decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: w.Close('}').Text})
 }
 
-// writeFields writes those fields of an object that have a value. A name may be followed by a colon and the name
-// to write.
+// writeFields writes the named fields of an object that have a value. A name may be followed by a colon and
+// the key under which the field is written.
 func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 	for _, name := range names {
 		name, as, renamed := strings.Cut(name, ":")
@@ -115,7 +115,7 @@ func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 	return w
 }
 
-// requestOf returns the request that entries record. It has only additions to the request before.
+// requestOf returns the request in the entries. It contains only additions to the previous request.
 func requestOf(entries []byte) []byte {
 	var w, input json.Writer
 	var context, session json.Value
