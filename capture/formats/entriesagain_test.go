@@ -63,8 +63,8 @@ func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 // byte order mark stands before all of them, and where the file stops anywhere.
 func TestEntriesAreReadAgain(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
-		if f.Name == curlTrace.Name || f.Name == interceptor.Name {
-			t.Skip("an exchange stands between others there")
+		if f.Name == curlTrace.Name || f.Name == interceptor.Name || f.Name == mcpLines.Name {
+			t.Skip("an exchange is not one part of the file there")
 		}
 		path := filepath.Join(t.TempDir(), name)
 		write := func(text []byte) {

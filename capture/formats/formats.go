@@ -54,6 +54,7 @@ var All = []capture.Format{
 	request,
 	claudeSession,
 	codexRollout,
+	mcpLines,
 	messageLines,
 	conversations,
 	logLines,

@@ -13,7 +13,7 @@ import (
 // (2025-11-25) assigns them, and a response goes the other way than its request.
 var mcpLines = capture.Format{
 	Name:  "mcp messages",
-	Title: "messages of an MCP client and its server, a JSON-RPC message on each line",
+	Title: "MCP messages of a client and its server, one per line",
 	Sniff: sniffMCPLines,
 	New: func(in *capture.Input) capture.Reader {
 		return &entryReader{in: in, book: &mcpDialogue{asked: map[string]capture.Side{}}}
@@ -25,8 +25,11 @@ var mcpVersion = regexp.MustCompile(`^20\d\d-\d\d-\d\d$`)
 
 func sniffMCPLines(first []byte, whole bool) capture.SniffResult {
 	text, ok := objectText(first)
-	if !ok || len(text) == 0 {
+	switch {
+	case !ok:
 		return capture.SniffResult{}
+	case len(text) == 0:
+		return sniffMaybe(whole)
 	}
 	all, _, closed := json.AppendFields(nil, text)
 	if len(all) > 0 && string(all[0].Key) != "jsonrpc" && string(all[0].Key) != "id" && string(all[0].Key) != "method" {

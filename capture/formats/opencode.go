@@ -32,7 +32,7 @@ var opencodePiece = capture.Format{
 	Sniff: sniffOpencodePiece,
 	New: func(in *capture.Input) capture.Reader {
 		o := newOpencodeReader(in)
-		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return o.piece(recs, value) }
+		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return o.readPiece(recs, value) }
 		entries := entryReader{in: in, book: o}
 		return &jsonDocument{entryReader: entries, walk: json.Walk{Paths: [][]string{{}}}, found: found, decided: true, one: true}
 	},
@@ -121,8 +121,8 @@ func (o *opencodeReader) entry(recs []capture.Record, line []byte) []capture.Rec
 	return o.recs
 }
 
-// piece reads a message without its parts, or a part without its message.
-func (o *opencodeReader) piece(recs []capture.Record, value []byte) []capture.Record {
+// readPiece reads a message without its parts, or a part without its message.
+func (o *opencodeReader) readPiece(recs []capture.Record, value []byte) []capture.Record {
 	o.recs = recs
 	if json.Find(value, "role") != nil {
 		o.readMessage(value, value, nil)

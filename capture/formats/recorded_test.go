@@ -30,6 +30,7 @@ var recorded = []struct {
 	{interceptor, []string{"llm-interceptor.jsonl"}},
 	{geminiAnswers, []string{"gemini.responses"}},
 	{devTools, []string{"generations.json"}},
+	{mcpLines, []string{"mcp-lines.jsonl"}},
 }
 
 // readParts is what a format's reader says of an input that comes in parts.

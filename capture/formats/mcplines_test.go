@@ -1,0 +1,47 @@
+package formats
+
+import (
+	"testing"
+
+	"toolscope/capture"
+)
+
+// Other JSON-RPC protocols also begin with initialize. They are not MCP.
+func TestOtherJSONRPCIsNotMCP(t *testing.T) {
+	for name, line := range map[string]string{
+		"ACP":                  `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}`,
+		"language server":      `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":1,"rootUri":null,"capabilities":{}}}`,
+		"Codex app server":     `{"method":"initialize","id":0,"params":{"clientInfo":{"name":"ide","version":"1"}}}`,
+		"text before a method": `{"text":"x","jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		"JSON-RPC 1":           `{"jsonrpc":"1.0","id":1,"method":"tools/list"}`,
+		"call without a name":  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}`,
+		"response first":       `{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`,
+	} {
+		if got := mcpLines.Sniff([]byte(line+"\n"), true); got.Is != capture.No {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// A client and a server may use the same id for requests of their own at once.
+func TestMCPIdsOfBothSides(t *testing.T) {
+	d := mcpDialogue{asked: map[string]capture.Side{}}
+	for _, m := range []struct {
+		line string
+		want capture.Side
+	}{
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, capture.Request},
+		{`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, capture.Response},
+		{`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`, capture.Request},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`, capture.Response},
+		{`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{}}`, capture.Response},
+		{`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, capture.Response},
+		{`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`, capture.Request},
+		{`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`, capture.Response},
+		{`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`, capture.Request},
+	} {
+		if got := d.sideOf([]byte(m.line)); got != m.want {
+			t.Errorf("%s: side %s", m.line, got)
+		}
+	}
+}
