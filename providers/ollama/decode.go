@@ -9,15 +9,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange, which may have several responses. Between them, turn is the last one.
+// decoder reads one exchange, which may have several responses. Between responses, turn is the latest turn.
 type decoder struct {
 	*protocol.Out
 	line *line
 	turn *protocol.Turn
 
-	first time.Time // first time stamp of a line
-	lines int       // of the open turn
-	last  []byte    // the line that ended a turn of several lines
+	first time.Time // the first time stamp in a line
+	lines int       // number of lines of the open turn
+	last  []byte    // the line that ended a turn with several lines
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, line: newLine()} }
@@ -50,10 +50,10 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the stream. Without "done":true the turn is cut off.
+// Close ends the stream. A turn without "done":true is cut off.
 func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 
-// readTimestamp reads the time at which the line was made.
+// readTimestamp reads the time at which a line was created.
 func (d *decoder) readTimestamp(created json.Value) {
 	var made time.Time
 	if made.UnmarshalText(created.OrDefault(nil)) != nil {
@@ -65,7 +65,7 @@ func (d *decoder) readTimestamp(created json.Value) {
 	d.Stamp(max(0, made.Sub(d.first)))
 }
 
-// countLine counts the lines of a turn, and remembers the line that ended it.
+// countLine counts the lines of a turn, and keeps the line that ended the turn.
 func (d *decoder) countLine(line []byte) {
 	switch d.lines++; {
 	case d.turn.IsOpen():
@@ -76,7 +76,7 @@ func (d *decoder) countLine(line []byte) {
 	d.lines = 0
 }
 
-// ensureTurn returns the open turn, and opens one if there is none.
+// ensureTurn returns the open turn. If there is none, it opens a turn.
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
@@ -96,7 +96,7 @@ func (d *decoder) readContent(t *protocol.Turn) {
 	}
 }
 
-// reportCall reports a call, which is complete in its line.
+// reportCall reports a call. The line contains the complete call.
 func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
 	if c.ID == "" {
@@ -124,7 +124,7 @@ func (d *decoder) endTurn(t *protocol.Turn) {
 	if u != (stream.Usage{}) {
 		t.Usage(u)
 	}
-	if reason := l.doneReason.Text(); reason != "" { // old versions give none
+	if reason := l.doneReason.Text(); reason != "" { // old versions send no reason
 		code, known := finishCodes[reason]
 		t.Finish(reason, code)
 		if !known {
@@ -134,7 +134,7 @@ func (d *decoder) endTurn(t *protocol.Turn) {
 	t.End()
 }
 
-// reportError reports an error line or body, which ends the response.
+// reportError reports an error in a line or a body. An error ends the response.
 func (d *decoder) reportError(t *protocol.Turn, err json.Value) {
 	message := err.Text()
 	if message == "" {

@@ -1,10 +1,10 @@
-// Package ollama decodes Ollama's own protocol, /api/chat and /api/generate: one JSON object per line,
-// the last with "done":true. A response that is not streamed is one such object.
+// Package ollama decodes Ollama's own protocol, /api/chat and /api/generate: one JSON object per line, and
+// the last object has "done":true. A response that is not streamed is one such object.
 //
-// Calls are complete in message.tool_calls. Their arguments are an object whose exact bytes are kept. A
-// line opens and seals its calls. The slot of a call is its position among the calls of the response,
-// because old versions send neither id nor index. Calls have no finish reason of their own: the reason
-// is "stop". A line with a string "error" ends the response.
+// Calls are complete in message.tool_calls. Their arguments are an object, whose exact bytes are kept. A line
+// opens its calls and makes them final. The slot of a call is its position among the calls in the response,
+// because old versions send neither id nor index. Calls have no finish reason of their own: the reason is
+// "stop". A line with a string "error" ends the response.
 //
 // Wire facts are from Ollama's sources and docs/api.md (api/types.go, server/routes.go).
 package ollama
@@ -68,7 +68,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	case path != "" && err.IsString():
 		return protocol.SniffScore{Points: protocol.Strong, Why: "an error on path " + path}
 	case path != "":
-		// Weak with a frame of another shape: web frameworks use the same path.
+		// The path is weak evidence if the frame has another form, because web frameworks use the same path.
 		points := protocol.Weak
 		if len(e.Data) == 0 {
 			points = protocol.Likely
@@ -80,23 +80,23 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the done reasons. load and unload are for requests that only move a model in or out
-// of memory.
+// finishCodes are the values of done_reason. load and unload are for requests that only load a model into
+// memory or unload it.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "load": stream.FinishDone, "unload": stream.FinishDone,
 	"length": stream.FinishCut,
 }
 
-// line is one line, or a complete body, on the wire.
+// line is one line or a complete body, as sent.
 type line struct {
 	shape *json.Shape
 
 	model, created, done, doneReason, err json.Value
 	promptCount, cachedCount, outCount    json.Value
 
-	message           json.Value // of /api/chat
-	content, response json.Value // of /api/chat, and of /api/generate
-	thinking, calls   json.Value // of both: in the message, or at the top level
+	message           json.Value // field of /api/chat
+	content, response json.Value // content is in /api/chat, response in /api/generate
+	thinking, calls   json.Value // fields of both endpoints, in the message or at the top level
 }
 
 func newLine() *line {
@@ -120,7 +120,7 @@ func newLine() *line {
 	return l
 }
 
-// writeRequest writes a request of Ollama's chat. The last line of the response has the token counts.
+// writeRequest writes a request for Ollama's chat. The last line of the response contains the token counts.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)

@@ -5,9 +5,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// target says how Ollama's /api/chat takes history. Arguments are an object, whose order it keeps and
-// whose numbers it reads as float64 (ToolCallFunctionArguments in api/types.go). The model's template
-// decides how the parts fit together, so nothing is refused. The refusal of arguments is from
+// target describes how Ollama's /api/chat accepts history. Arguments are an object. Ollama keeps the order of
+// its keys and reads its numbers as float64 (ToolCallFunctionArguments in api/types.go). The model's template
+// combines the parts of the history, so nothing is refused. The refusal of arguments is from
 // neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
 var target = protocol.Target{
 	Name: "ollama", Title: "Ollama", Protocol: "ollama",
@@ -27,7 +27,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	return protocol.WriteMessages(messages, encodeResult, encodeMessage)
 }
 
-// encodeMessage writes one message. Each kind of part has its own field, so the order of text and other
+// encodeMessage writes one message. Each kind of part has a field of its own, so the order of text and other
 // parts is lost.
 func encodeMessage(m *protocol.Message, parts []protocol.Part) []byte {
 	var text, thinking []byte
@@ -71,8 +71,8 @@ func writeCall(w *json.Writer, p *protocol.Part, index int) {
 	protocol.WriteArgs(w.Member("name", p.Name).Key("arguments"), p).Close('}').Close('}')
 }
 
-// encodeResult writes a result. It is found by the name of its tool, or by the id if the template knows
-// ids.
+// encodeResult writes a result. Ollama matches the result to its call by the tool's name, or by the id if the
+// template supports ids.
 func encodeResult(p *protocol.Part) []byte {
 	var w json.Writer
 	w.Open('{').Member("role", "tool").Key("content").Bytes(p.Text)
@@ -83,7 +83,7 @@ func decodeHistory(request []byte) ([]protocol.Message, error) {
 	return protocol.ReadChat(request, readResult, readParts)
 }
 
-// readParts reads the parts of a message. An image is only in Raw.
+// readParts reads the parts of a message. Images are only in Raw.
 func readParts(v json.Value) (parts []protocol.Part) {
 	if thinking := v.Get("thinking").Unquoted(); len(thinking) > 0 {
 		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: thinking})
@@ -114,7 +114,7 @@ func readResult(v json.Value) protocol.Part {
 		Text: v.Get("content").Unquoted(), Raw: v,
 	}
 	if p.Name == "" {
-		p.Name = v.Get("name").Text() // from clients of the first versions with tools
+		p.Name = v.Get("name").Text() // sent by clients of the first versions that supported tools
 	}
 	for range v.Get("images").Elements() {
 		p.Media++
