@@ -1,5 +1,5 @@
-// Package agentlines decodes the output of agents that print their work as JSON lines. Each agent has a file, and a
-// row in agents.
+// Package agentlines decodes the output of agents that print their work as JSON lines. Each agent has a file,
+// and an entry in agents.
 package agentlines
 
 import (
@@ -8,15 +8,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// agents are the agents whose lines are read.
+// agents are the agents whose lines can be read.
 var agents = []*agent{&copilot, &pi, &gemini, &droid, &cursor}
 
 // agent describes the lines of an agent.
 type agent struct {
-	name, title string   // of the protocol
+	name, title string   // name and title of the protocol
 	who         string   // the agent's name in findings, if a turn is one run with any number of responses
 	last        string   // the line that ends a turn
-	quiet       []string // types of lines that say nothing about calls
+	quiet       []string // types of lines that are not about calls
 	sniff       func(kind string, line json.Value) int
 	read        func(r *run, kind string, line json.Value) (known bool)
 }
@@ -51,13 +51,13 @@ type run struct {
 	clock   protocol.Clock
 	turn    *protocol.Turn
 	calls   protocol.Calls
-	id      string // of the response whose turn opens next
+	id      string // id of the response whose turn opens next
 	model   string
-	hasText bool // the turn has deltas of text
+	hasText bool // text deltas have come in the turn
 	failed  bool // an error ended the turn
 }
 
-// Frame reads one line. Lines before the first object are for the user.
+// Frame reads one line. Lines before the first object are messages to the user.
 func (r *run) Frame(f stream.Frame) error {
 	line := json.Value(f.Data)
 	if line.Kind() != '{' && r.turn == nil {
@@ -74,7 +74,7 @@ func (r *run) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close cuts a turn without its end.
+// Close cuts off a turn that has not ended.
 func (r *run) Close() { r.turn.Cut("the lines ended without " + r.agent.last) }
 
 func (r *run) openTurn() *protocol.Turn {
@@ -85,7 +85,7 @@ func (r *run) openTurn() *protocol.Turn {
 	return r.turn
 }
 
-// ensureTurn returns the open turn. It opens one if the lines begin in the middle of a turn.
+// ensureTurn returns the open turn. If the lines begin in the middle of a turn, it opens a turn.
 func (r *run) ensureTurn() *protocol.Turn {
 	if r.turn.IsOpen() {
 		return r.turn
@@ -93,7 +93,7 @@ func (r *run) ensureTurn() *protocol.Turn {
 	return r.openTurn()
 }
 
-// lastTurn returns the latest turn, which may have ended: tools run after the response.
+// lastTurn returns the latest turn. It may have ended, because tools run after the response.
 func (r *run) lastTurn() *protocol.Turn {
 	if r.turn == nil {
 		r.openTurn()
@@ -101,14 +101,15 @@ func (r *run) lastTurn() *protocol.Turn {
 	return r.turn
 }
 
-// hasEnded reports whether the latest turn has ended: a second end of it says nothing.
+// hasEnded reports whether the latest turn has ended. Another end of the same turn is ignored.
 func (r *run) hasEnded() bool { return r.turn != nil && !r.turn.IsOpen() }
 
 func (r *run) ensureCall(id, name json.Value) *protocol.Call {
 	return r.calls.Ensure(r.ensureTurn(), stream.CallInfo{ID: id.Text(), Name: name.Text(), Kind: "function"})
 }
 
-// addResult adds the result of a call. message is that of an error, which replaces the result.
+// addResult adds the result of a call. message is the message of an error; it replaces the result if the call
+// failed.
 func (r *run) addResult(t *protocol.Turn, id json.Value, failed bool, result, message json.Value) {
 	if failed && message.IsPresent() {
 		result = message
@@ -116,7 +117,8 @@ func (r *run) addResult(t *protocol.Turn, id json.Value, failed bool, result, me
 	t.AddResultContent(id.Text(), failed, result)
 }
 
-// usageOf reads counts of tokens under the keys that an agent uses for them; "" is a count that it doesn't report.
+// usageOf reads token counts under the keys that an agent uses. The key "" means that the agent doesn't
+// report the count.
 func usageOf(u json.Value, input, output, cacheRead, cacheWrite string) stream.Usage {
 	return stream.Usage{
 		Input: protocol.CountOf(u.Get(input)), Output: protocol.CountOf(u.Get(output)),

@@ -8,9 +8,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// copilot is the output of copilot --output-format json, as GitHub Copilot CLI 1.0.102 prints it. A turn is one
-// response of the model. The message of the model makes its calls final. Copilot replaces the values of secrets by
-// asterisks, also inside arguments.
+// copilot describes the output of copilot --output-format json, as GitHub Copilot CLI 1.0.102 prints it. A
+// turn is one response of the model. The model's message makes its calls final. Copilot replaces the values
+// of secrets with asterisks, also within arguments.
 var copilot = agent{
 	name: "copilot-cli", title: "Copilot CLI events", last: "assistant.turn_end",
 	quiet: []string{"user.*", "session.*", "hook.*", "subagent.*", "system.*", "skill.*", "tool.*", "assistant.*", "model.*", "permission.*"},
@@ -79,8 +79,8 @@ func (r *run) ensureCopilotCall(data json.Value, name string) *protocol.Call {
 	return r.calls.Ensure(r.ensureTurn(), info)
 }
 
-// readCopilotMessage reads the message that ends a response. Its copy of the arguments may differ from the deltas:
-// Copilot masks secrets.
+// readCopilotMessage reads the message that ends a response. Its copy of the arguments may differ from the
+// deltas, because Copilot masks secrets.
 func (r *run) readCopilotMessage(data json.Value) {
 	t := r.ensureTurn()
 	t.UpdateIDs(data.Get("apiCallId"), data.Get("model"))

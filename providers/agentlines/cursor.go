@@ -8,8 +8,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// cursor is Cursor's CLI with --output-format stream-json. The facts are from its documentation; the program was not
-// run. A call comes complete when it starts, and again with its result.
+// cursor describes the output of Cursor's CLI with --output-format stream-json. The facts are from its
+// documentation; the program was not run. A line with the complete call comes when the call starts, and again
+// with its result.
 var cursor = agent{
 	name: "cursor-cli", title: "Cursor CLI stream-json", who: "Cursor", last: "a result line",
 	sniff: func(kind string, line json.Value) int {
@@ -54,7 +55,8 @@ var cursor = agent{
 	},
 }
 
-// readCursorCall reads the start or the end of a call. Its key is the tool's name with ToolCall, or function.
+// readCursorCall reads the start or the end of a call. Its key is "function", or the tool's name followed by
+// ToolCall.
 func (r *run) readCursorCall(id json.Value, key string, call json.Value) {
 	name, args := strings.TrimSuffix(key, "ToolCall"), call.Get("args")
 	if key == "function" {
