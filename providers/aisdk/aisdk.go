@@ -1,10 +1,10 @@
-// Package aisdk decodes the UI message stream of Vercel's AI SDK, version 5 and later: the stream that
-// an application's own chat endpoint sends to useChat.
+// Package aisdk decodes the UI message stream of Vercel's AI SDK, version 5 and later. An application's own
+// chat endpoint sends this stream to useChat.
 //
 // Wire facts are from the SDK's public source (ui-message-chunks.ts, process-ui-message-stream.ts,
-// create-ui-message-stream.ts). A turn is one message, from start to finish, with any number of steps
-// that the server ran. Start and finish may be left out, and [DONE] ends the stream. A call's slot is
-// the position of its toolCallId among those of the message. Its seal is tool-input-available, which
+// create-ui-message-stream.ts). A turn is one message, from start to finish, with any number of steps that
+// the server ran. Start and finish may be missing, and [DONE] ends the stream. A call's slot is the position
+// of its toolCallId among the ids in the message. The chunk tool-input-available makes a call final, and
 // repeats the input as a value.
 package aisdk
 
@@ -45,12 +45,12 @@ var chunkPoints = map[string]int{
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var kind, errorText, callID, url, id, usage json.Value
-	_ = json.Read(e.Data, // data that is cut off has the fields before that
+	_ = json.Read(e.Data, // if the data is cut off, the fields before the cut are read
 		json.Field("type", &kind), json.Field("errorText", &errorText),
 		json.Field("toolCallId", &callID), json.Field("url", &url), json.Field("id", &id), json.Field("usage", &usage))
 	name := kind.Text()
 	if strings.HasPrefix(name, "tool-input-") && callID == nil && id != nil || name == "finish" && usage.IsPresent() {
-		return protocol.SniffScore{} // parts of a language model, which the SDK's gateway streams
+		return protocol.SniffScore{} // parts of a language model, as the SDK's gateway streams them
 	}
 	switch points := chunkPoints[name]; {
 	case points > 0 && callID.IsString():
@@ -67,20 +67,20 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the SDK's finish reasons, to which it maps those of the providers.
+// finishCodes are the SDK's finish reasons. The SDK maps the providers' finish reasons to them.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool-calls": stream.FinishDone, "other": stream.FinishDone, "unknown": stream.FinishDone,
 	"length": stream.FinishCut, "content-filter": stream.FinishCut,
 	"error": stream.FinishFailed,
 }
 
-// chunk is one chunk of the stream as it is on the wire.
+// chunk is one chunk of the stream, as sent.
 type chunk struct {
 	shape *json.Shape
 
 	kind, messageID, metadata  json.Value
 	callID, name, delta, input json.Value
-	server, preliminary        json.Value // run by the provider; more output follows
+	server, preliminary        json.Value // server: the provider runs the call; preliminary: more output follows
 	errorText, finish, reason  json.Value
 	approvalID, approved       json.Value
 }

@@ -8,17 +8,17 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange. Between messages, turn is the one that ended last.
+// decoder reads one exchange. Between messages, turn is the latest turn, which has ended.
 type decoder struct {
 	*protocol.Out
 	chunk    chunk
 	turn     *protocol.Turn
-	finished bool    // finish arrived; only [DONE] or another start may follow
+	finished bool    // finish arrived: only [DONE] or another start may follow
 	ended    bool    // finish, abort or error arrived: open calls are not a mistake
 	order    []*call // calls of the message, by slot
 
-	calls     map[string]*call // of the exchange: outputs may arrive one message later
-	approvals map[string]*call // by approvalId
+	calls     map[string]*call // calls of the exchange: outputs may arrive one message later
+	approvals map[string]*call // calls by approvalId
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -27,7 +27,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one chunk. Every known chunk belongs to a message, whose start may be left out.
+// Frame reads one chunk. Every known chunk belongs to a message, whose start may be missing.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) {
 		d.endTurn()
@@ -76,7 +76,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// ensureTurn returns the open turn. It opens one for a message whose start was left out.
+// ensureTurn returns the open turn. If the start of the message is missing, it opens a turn.
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn("")
@@ -89,8 +89,8 @@ func (d *decoder) openTurn(id string) {
 	d.turn = d.Open(stream.Opening{ID: id})
 }
 
-// startMessage begins a message, unless one is open: servers that merge streams send start again, and
-// clients read only the new id from it.
+// startMessage begins a message, unless a message is open. Servers that merge streams repeat the start, and
+// clients only read the new id from the repeated start.
 func (d *decoder) startMessage() {
 	id := d.chunk.messageID.Text()
 	if d.finished {
@@ -137,8 +137,8 @@ func (d *decoder) abortMessage() {
 	t.Find(responseAborted, "the application stopped the response: %s", cmp.Or(d.chunk.reason.Text(), "no reason given"))
 }
 
-// readMetadata reads model and usage from an application's own metadata, under the names that the
-// SDK's guides use.
+// readMetadata reads the model and the usage from an application's own metadata, under the names in the SDK's
+// guides.
 func (d *decoder) readMetadata(t *protocol.Turn) {
 	m := d.chunk.metadata
 	if model := m.Get("model").Text(); model != "" {
@@ -168,7 +168,7 @@ func firstCount(a, b json.Value) stream.Count {
 	return protocol.CountOf(b)
 }
 
-// endTurn ends the message as the protocol does.
+// endTurn ends the message as the protocol requires.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.ended {
 		d.checkCalls()
@@ -176,7 +176,7 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-// Close ends the turn: the stream has ended.
+// Close ends the turn at the end of the stream.
 func (d *decoder) Close() {
 	switch {
 	case !d.turn.IsOpen():
@@ -193,10 +193,10 @@ func (d *decoder) Close() {
 // call is a call with its approval state.
 type call struct {
 	*protocol.Call
-	denied bool // its denial was reported
+	denied bool // the denial was reported
 }
 
-// openCall begins a call in a slot of its own, even if its id was used before.
+// openCall begins a call in a new slot, even if its id was already used.
 func (d *decoder) openCall(t *protocol.Turn) *call {
 	info := stream.CallInfo{ID: d.chunk.callID.Text(), Name: d.chunk.name.Text(), Kind: "function"}
 	if d.chunk.server.IsTrue() {
@@ -211,10 +211,10 @@ func (d *decoder) openCall(t *protocol.Turn) *call {
 	return k
 }
 
-// knownCall returns the call of the chunk, in this message or an earlier one, or nil.
+// knownCall returns the call that the chunk is about, in this message or an earlier one, or nil.
 func (d *decoder) knownCall() *call { return d.calls[string(d.chunk.callID.OrDefault(nil))] }
 
-// findCall returns the call of the chunk in the open message, or nil.
+// findCall returns the call in the open message that the chunk is about, or nil.
 func (d *decoder) findCall(t *protocol.Turn) *call {
 	if k := d.knownCall(); k != nil && k.Turn() == t {
 		return k
@@ -237,15 +237,15 @@ func (d *decoder) sealCall(t *protocol.Turn) {
 	}
 }
 
-// rejectCall reports a call that the SDK refused. A string input is the text of the model that the SDK
-// could not parse.
+// rejectCall reports a call that the SDK refused. If the input is a string, it is the model's text, which the
+// SDK could not parse.
 func (d *decoder) rejectCall(t *protocol.Turn) {
 	k, why := d.setArguments(t, d.chunk.input.Append(nil)), d.chunk.errorText.Text()
 	k.Reject(why)
 	k.Find(inputRejected, "the SDK doesn't run this call: %s", why)
 }
 
-// setArguments reads the complete input. Without deltas before it, text is the arguments.
+// setArguments reads the complete input. If no deltas came before it, text becomes the arguments.
 func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 	c, k := &d.chunk, d.findCall(t)
 	if k == nil {
@@ -291,7 +291,7 @@ func (d *decoder) readApproval() {
 	k.Find(of, "%s", message)
 }
 
-// reportResult reports a tool's output on the turn of its call.
+// reportResult reports a tool's output in the turn of its call.
 func (d *decoder) reportResult(kind string) {
 	if kind == "tool-output-available" && d.chunk.preliminary.IsTrue() {
 		return
@@ -307,8 +307,8 @@ func (d *decoder) reportResult(kind string) {
 	}
 }
 
-// reportOrphan reports a chunk about a call that is not in this exchange: a call that waits for approval
-// gets its result in the next response.
+// reportOrphan reports a chunk about a call that is not in this exchange. For example, the result of a call
+// that waits for approval comes in the next response.
 func (d *decoder) reportOrphan(message string) {
 	d.ensureTurn().Find(protocol.OrphanResult, "%s", stream.Own(message))
 }
