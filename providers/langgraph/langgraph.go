@@ -1,8 +1,9 @@
 // Package langgraph decodes the event stream of LangGraph's server in the modes messages and messages-tuple.
 //
-// Wire facts are from @langchain/langgraph-sdk 1.15.0. A turn is one message of a model, by its id; several may be open.
-// In the mode messages-tuple, each event has a chunk of a message, with deltas of the arguments by index. In the mode
-// messages, each event has the whole message so far: the server parsed the arguments leniently, so a prefix of them
+// Wire facts are from @langchain/langgraph-sdk 1.15.0. A turn is one message of a model, and the id of the
+// message identifies it. Several turns may be open at once. In the mode messages-tuple, each event contains a
+// chunk of a message, with deltas of the arguments by index. In the mode messages, each event contains the
+// message as received so far. The server parses incomplete arguments leniently, so a prefix of the arguments
 // looks complete until messages/complete.
 package langgraph
 
@@ -55,10 +56,10 @@ var argumentsGuessed = &stream.Diagnosis{
 	Advice:  "Don't run the call before messages/complete, or stream with the mode messages-tuple.",
 }
 
-// message is one message of a model, and its turn.
+// message is one message of a model, with its turn.
 type message struct {
 	*protocol.Turn
-	text int // bytes of the text so far, of a stream of whole messages
+	text int // number of text bytes so far, in a stream of messages as received so far
 }
 
 // decoder reads one run.
@@ -101,7 +102,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// endAll ends the open turns: the run has ended.
+// endAll ends the open turns at the end of the run.
 func (d *decoder) endAll() {
 	for t := d.Current(); t != nil; t = d.Current() {
 		sealCalls(t)
@@ -115,7 +116,7 @@ func sealCalls(t *protocol.Turn) {
 	}
 }
 
-// ensureMessage returns the message with the id in m.
+// ensureMessage returns the message that has the id of m.
 func (d *decoder) ensureMessage(m json.Value) *message {
 	id := m.Get("id").Text()
 	if d.byID[id] == nil {
@@ -125,7 +126,8 @@ func (d *decoder) ensureMessage(m json.Value) *message {
 	return d.byID[id]
 }
 
-// readChunk reads a delta of a message, or the result of a call. It ends the message before it.
+// readChunk reads a delta of a message, or the result of a call. A chunk of another message ends the previous
+// message.
 func (d *decoder) readChunk(chunk json.Value) {
 	kind := chunk.Get("type").Text()
 	if d.last != nil && d.last.ID != chunk.Get("id").Text() && d.last.IsOpen() {
@@ -141,7 +143,7 @@ func (d *decoder) readChunk(chunk json.Value) {
 	}
 	m := d.ensureMessage(chunk)
 	if !m.IsOpen() {
-		return // the whole message, again
+		return // the complete message again
 	}
 	d.last = m
 	appendContent(m.Turn, chunk.Get("content"))
@@ -198,7 +200,7 @@ func (d *decoder) readResult(m json.Value) {
 	}
 }
 
-// readWhole reads a message so far, or the complete one.
+// readWhole reads a message as received so far, or a complete message.
 func (d *decoder) readWhole(m json.Value, complete bool) {
 	switch kind := m.Get("type").Text(); {
 	case kind == "tool":
@@ -224,7 +226,8 @@ func (d *decoder) readWhole(m json.Value, complete bool) {
 	}
 }
 
-// readCalls reads the calls so far. Those that LangChain could not parse have the text of their arguments.
+// readCalls reads the calls received so far. For calls that LangChain could not parse, it reads the text of
+// the arguments.
 func (d *decoder) readCalls(t *message, m json.Value, complete bool) {
 	n := int32(0)
 	for _, list := range []json.Value{m.Get("tool_calls"), m.Get("invalid_tool_calls")} {
@@ -253,7 +256,7 @@ func (d *decoder) readCalls(t *message, m json.Value, complete bool) {
 	}
 }
 
-// Close cuts the open messages: the stream ended without the event end.
+// Close cuts off the open messages, because the stream ended without the event end.
 func (d *decoder) Close() {
 	for t := d.Current(); t != nil; t = d.Current() {
 		t.Cut("the stream ended without the event end")
