@@ -61,12 +61,12 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// endTypes are the parts that have no content.
+// endTypes are the parts without content.
 var endTypes = map[string]bool{
 	"tool-input-end": true, "text-start": true, "text-end": true, "reasoning-start": true, "reasoning-end": true,
 }
 
-// partTypes are the parts that begin a turn if its beginning is missing.
+// partTypes are the parts that begin a turn if the start of the turn is missing.
 var partTypes = map[string]bool{
 	"stream-start": true, "response-metadata": true, "text-delta": true, "reasoning-delta": true, "error": true,
 	"tool-input-start": true, "tool-input-delta": true, "tool-call": true, "tool-result": true,
@@ -127,7 +127,7 @@ func (d *decoder) ensureCall(t *protocol.Turn, part json.Value, key string) *pro
 	return d.calls.Ensure(t, info)
 }
 
-// sealCall reads the complete input, which the SDK runs. It replaces deltas that differ.
+// sealCall reads the complete input, which the SDK runs. The input replaces deltas that differ from it.
 func (d *decoder) sealCall(c *protocol.Call, input json.Value) {
 	differs := !c.Sealed && c.Bytes > 0 && !c.Matches(input)
 	if differs {
@@ -151,8 +151,8 @@ func (d *decoder) reportError(t *protocol.Turn, err json.Value) {
 	d.failed = true
 }
 
-// finishTurn reads the finish reason and the usage. The reason has the SDK's word and the provider's, or only the
-// SDK's.
+// finishTurn reads the finish reason and the usage. The reason is the SDK's word alone, or the SDK's word and
+// the provider's word.
 func (d *decoder) finishTurn(t *protocol.Turn, part json.Value) {
 	reason := part.Get("finishReason")
 	word, shown := reason.Text(), reason.Text()
@@ -183,7 +183,7 @@ func (d *decoder) finishTurn(t *protocol.Turn, part json.Value) {
 	t.Usage(n)
 }
 
-// Close ends the turn: the stream has ended.
+// Close ends the turn at the end of the stream.
 func (d *decoder) Close() {
 	switch {
 	case d.finished:
