@@ -1,8 +1,9 @@
 // Package openairealtime decodes the server events of OpenAI's Realtime API.
 //
-// Wire facts are from OpenAI's published API description and SDKs. The events about responses are those of the
-// Responses protocol, whose decoder reads them, with few differences: each event has an event_id, a response ends with
-// response.done and its status, the details of the usage have other names, and speech has a transcript.
+// Wire facts are from OpenAI's published API description and SDKs. The events about responses are events of
+// the Responses protocol, whose decoder reads them, with few differences. Each event has an event_id. A
+// response ends with response.done and its status. The details of the usage have other names. Speech has a
+// transcript.
 package openairealtime
 
 import (
@@ -61,10 +62,10 @@ var responseCancelled = &stream.Diagnosis{
 	Advice:  "Don't run the calls that were not complete by then.",
 }
 
-// cancelReasons are the reasons for which a response is cancelled.
+// cancelReasons are the reasons why a response was cancelled.
 var cancelReasons = map[string]string{"turn_detected": "the user spoke", "client_cancelled": "the client cancelled it"}
 
-// withoutItem removes the item's id from a call: clients of this protocol send only the id of the call.
+// withoutItem removes the item's id from a call, because clients of this protocol send only the call's id.
 func withoutItem(e stream.Event) stream.Event {
 	if e.Kind == stream.CallOpen || e.Kind == stream.CallMeta {
 		info := stream.PayloadOf[stream.CallInfo](e)
@@ -78,7 +79,7 @@ func withoutItem(e stream.Event) stream.Event {
 type decoder struct {
 	*protocol.Out
 	inner protocol.Decoder
-	items map[string]bool // results that were reported, by the id of their item
+	items map[string]bool // reported results, by the id of the item
 }
 
 // Frame reads one event.
@@ -108,7 +109,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readItem reads an item that the client added: the result of a call.
+// readItem reads the result of a call, in an item that the client added.
 func (d *decoder) readItem(item json.Value) {
 	id := item.Get("id").Text()
 	if t := d.Last(); t != nil && item.Get("type").Is("function_call_output") && !d.items[id] {
@@ -119,7 +120,8 @@ func (d *decoder) readItem(item json.Value) {
 	d.Unknown("conversation.item")
 }
 
-// endResponse reads the end of a response, with the usage in the names of the Responses protocol.
+// endResponse reads the end of a response. It renames the fields of the usage to their names in the Responses
+// protocol.
 func (d *decoder) endResponse(f stream.Frame, response json.Value) error {
 	if u := response.Get("usage"); u.Kind() == '{' {
 		u = json.ReplaceMembers(u,
