@@ -1,7 +1,7 @@
 // Package lmstudio decodes the event stream of LM Studio's own chat API, /api/v1/chat.
 //
-// Wire facts are from LM Studio's documentation of its REST API; the program was not run. A turn is one response. Calls
-// have no ids: their events come in order. LM Studio runs all of them.
+// Wire facts are from LM Studio's documentation of its REST API; the program was not run. A turn is one
+// response. Calls have no ids, so their events are matched by order. LM Studio runs all calls.
 package lmstudio
 
 import (
@@ -55,7 +55,7 @@ var callFailed = &stream.Diagnosis{
 type decoder struct {
 	*protocol.Out
 	turn   *protocol.Turn
-	call   *protocol.Call // the latest
+	call   *protocol.Call // the latest call
 	failed bool
 }
 
@@ -110,7 +110,7 @@ func (d *decoder) openCall(name, data json.Value) *protocol.Call {
 	return d.call
 }
 
-// ensureCall returns the latest call. It opens one if the start is missing.
+// ensureCall returns the latest call. If the start of the call is missing, it opens a call.
 func (d *decoder) ensureCall(data json.Value) *protocol.Call {
 	if d.call == nil || !d.turn.IsOpen() || !data.Get("tool").Is(d.call.Name) {
 		return d.openCall(data.Get("tool"), data)
@@ -147,5 +147,5 @@ func (d *decoder) endResponse(result json.Value) {
 	t.End()
 }
 
-// Close cuts a response without its end.
+// Close cuts off a response that has not ended.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without chat.end") }
