@@ -1,8 +1,8 @@
 // Package geminilive decodes the server messages of Gemini's Live API.
 //
-// Wire facts are from @google/genai 2.32 and Google's reference of the Live API. A turn ends with turnComplete or
-// interrupted; calls that come before the next turn begins belong to it. Calls come complete. The server can cancel
-// them: then it ignores their results.
+// Wire facts are from @google/genai 2.32 and Google's reference for the Live API. A turn ends with
+// turnComplete or interrupted. Calls that come after this message, but before the next turn begins, belong to
+// the turn that ended. Calls come complete. The server can cancel calls, and then ignores their results.
 package geminilive
 
 import (
@@ -59,7 +59,7 @@ type decoder struct {
 	*protocol.Out
 	turn  *protocol.Turn
 	calls protocol.Calls
-	ended bool // the turn ends when another begins, or with the connection
+	ended bool // the turn ends when another turn begins, or with the connection
 }
 
 // Frame reads one message.
@@ -100,7 +100,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// ensureTurn returns the open turn. Content after the end of a turn begins another.
+// ensureTurn returns the open turn. Content after the end of a turn begins a new turn.
 func (d *decoder) ensureTurn(content bool) *protocol.Turn {
 	if content && d.ended {
 		d.turn.End()
@@ -115,7 +115,7 @@ func (d *decoder) readCall(c json.Value) {
 	info := stream.CallInfo{ID: c.Get("id").Text(), Name: c.Get("name").Text(), Kind: "function"}
 	call, args := d.calls.Ensure(d.ensureTurn(false), info), c.Get("args")
 	if !args.IsPresent() {
-		args = []byte("{}") // no field for no arguments
+		args = []byte("{}") // the field is missing if there are no arguments
 	}
 	call.SealWhole(args)
 }
@@ -146,7 +146,7 @@ func (d *decoder) readContent(content json.Value) {
 	}
 }
 
-// Close ends the turn: the connection has ended.
+// Close ends the turn at the end of the connection.
 func (d *decoder) Close() {
 	if d.ended {
 		d.turn.End()
