@@ -1,8 +1,8 @@
 // Package adk decodes the event stream of Google's Agent Development Kit, /run_sse.
 //
-// Wire facts are from ADK's documentation and public sources; the server was not run. A turn is one event of the model,
-// with the partial events before it: the whole event repeats their text. Calls come complete. Only the end of the
-// connection ends the stream.
+// Wire facts are from ADK's documentation and public sources; the server was not run. A turn is one event of
+// the model, with the partial events before it. The complete event repeats their text. Calls come complete.
+// Only the end of the connection ends the stream.
 package adk
 
 import (
@@ -115,5 +115,5 @@ func (d *decoder) readCall(call json.Value) {
 	d.calls.Ensure(d.turn, info).SealWhole(args)
 }
 
-// Close cuts a turn of which only partial events came.
+// Close cuts off a turn that has only partial events.
 func (d *decoder) Close() { d.turn.Cut("the stream ended after a partial event") }
