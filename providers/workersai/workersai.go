@@ -1,7 +1,8 @@
-// Package workersai decodes the own protocol of Cloudflare's Workers AI: its event stream and its complete bodies.
+// Package workersai decodes the native protocol of Cloudflare's Workers AI: its event stream and its complete
+// bodies.
 //
-// Wire facts are from Cloudflare's documentation and public reports; the service was not asked. A turn is one response.
-// Calls arrive complete and without ids. The response has no finish reason.
+// Wire facts are from Cloudflare's documentation and public reports; the service was not queried. A turn is
+// one response. Calls arrive complete and without ids. The response has no finish reason.
 package workersai
 
 import (
@@ -98,5 +99,5 @@ func (d *decoder) readChunk(data json.Value) {
 	}
 }
 
-// Close cuts a stream without [DONE].
+// Close cuts off a stream without [DONE].
 func (d *decoder) Close() { d.turn.Cut("the stream ended without [DONE]") }
