@@ -1,8 +1,8 @@
 // Package anthropicagents decodes the event stream of a session of Claude's managed agents.
 //
-// Wire facts are from the documentation of managed agents at platform.claude.com; the service was not asked. A turn is
-// the work of the agent until it is idle. Calls come complete. The server runs its own tools and those of MCP servers;
-// the client runs custom tools.
+// Wire facts are from the documentation of managed agents at platform.claude.com; the service was not
+// queried. A turn is the agent's work until the agent is idle. Calls come complete. The server runs its own
+// tools and the tools of MCP servers. The client runs custom tools.
 package anthropicagents
 
 import (
@@ -112,7 +112,7 @@ func (d *decoder) reportResult(data json.Value) {
 	}
 }
 
-// readConfirmation reads whether the user allowed a call.
+// readConfirmation reads the user's decision about a call.
 func (d *decoder) readConfirmation(data json.Value) {
 	c := d.calls[data.Get("tool_use_id").Text()]
 	if c == nil || !data.Get("result").Is("deny") {
@@ -124,7 +124,7 @@ func (d *decoder) readConfirmation(data json.Value) {
 	c.Find(protocol.CallDenied, "the user didn't allow the call: %s", stream.Fact(why))
 }
 
-// endWork reads why the agent is idle.
+// endWork reads the reason why the agent is idle.
 func (d *decoder) endWork(reason json.Value) {
 	if !d.turn.IsOpen() {
 		d.Heartbeat()
@@ -144,5 +144,5 @@ func (d *decoder) endWork(reason json.Value) {
 	d.turn.End()
 }
 
-// Close cuts work that is not idle.
+// Close cuts off a turn if the agent is not idle.
 func (d *decoder) Close() { d.turn.Cut("the stream ended before the agent was idle") }
