@@ -1,7 +1,7 @@
 // Package mistralconversations decodes the event stream of Mistral's Conversations API.
 //
-// Wire facts are from @mistralai/mistralai 2.7.0. A turn is one response. Each delta of a call repeats its ids and its
-// name. conversation.response.done makes the calls final.
+// Wire facts are from @mistralai/mistralai 2.7.0. A turn is one response. Each delta of a call repeats the
+// call's ids and name. conversation.response.done makes the calls final.
 package mistralconversations
 
 import (
@@ -115,7 +115,7 @@ func (d *decoder) endResponse(u json.Value) {
 	t.End()
 }
 
-// Close cuts a response without its end.
+// Close cuts off a response that has not ended.
 func (d *decoder) Close() {
 	if d.failed {
 		d.turn.Cut("")
