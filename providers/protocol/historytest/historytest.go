@@ -14,9 +14,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// Check reads the messages of a request, compares their Lines with want, and writes them twice:
-// unchanged, which must give the JSON of the request; and without Raw, which must have the same Lines
-// when it is read again.
+// Check reads the messages of a request and compares their Lines with want. Then it writes the messages
+// twice. Written unchanged, they must have the same JSON as in the request. Written without Raw, they must
+// have the same Lines when they are read again.
 func Check(t *testing.T, to *protocol.Target, request, want string) {
 	t.Helper()
 	messages, err := to.Decode([]byte(request))
@@ -27,7 +27,7 @@ func Check(t *testing.T, to *protocol.Target, request, want string) {
 		t.Errorf("read (-want +got)\n%s", diff)
 	}
 	if json.Value(request).Get("system") != nil {
-		messages = messages[1:] // it is not among the messages of the request
+		messages = messages[1:] // the system prompt is not among the messages of the request
 	}
 	written := to.Encode(messages)
 	if diff := cmp.Diff(spellTexts(listElements(json.Value(request).Get("messages"))), spellTexts(written)); diff != "" {
@@ -39,8 +39,8 @@ func Check(t *testing.T, to *protocol.Target, request, want string) {
 	}
 }
 
-// CheckCut cuts a request off at every byte. Decode must return an error and the complete messages.
-// System messages are ignored, because the request may have them after the others.
+// CheckCut cuts a request off at every byte. Decode must return an error and the complete messages. System
+// messages are ignored, because they may follow the other messages in the request.
 func CheckCut(t *testing.T, to *protocol.Target, request string) {
 	t.Helper()
 	said := func(request string) (string, error) {
@@ -69,7 +69,7 @@ func readWritten(t *testing.T, to *protocol.Target, written [][]byte) []protocol
 	return messages
 }
 
-// Request returns a request to a target with these messages as its history.
+// Request returns a request to a target with the given messages as its history.
 func Request(to *protocol.Target, messages [][]byte) []byte {
 	before, after := `{"messages":[`, `]}`
 	switch to.Protocol {
@@ -95,7 +95,7 @@ func WithoutRaw(messages []protocol.Message) (all []protocol.Message) {
 	return all
 }
 
-// Bare returns messages without Raw, and without details that only Raw has, such as a missing arguments
+// Bare returns messages without Raw, and without details that only Raw contains, such as a missing arguments
 // field.
 func Bare(messages []protocol.Message) (bare []protocol.Message) {
 	for _, m := range messages {
@@ -113,7 +113,7 @@ func Bare(messages []protocol.Message) (bare []protocol.Message) {
 	return bare
 }
 
-// Lines describes messages for people: one line for each message and each part.
+// Lines describes messages for people, with one line for each message and each part.
 func Lines(messages []protocol.Message) string {
 	var s strings.Builder
 	for _, m := range messages {
@@ -160,7 +160,7 @@ func partLine(p *protocol.Part) string {
 	return s
 }
 
-// spellTexts returns JSON texts as lines in one notation. The order of fields is unchanged.
+// spellTexts returns JSON texts as lines in one notation. The order of fields stays the same.
 func spellTexts(texts [][]byte) string {
 	var w json.Writer
 	for _, text := range texts {
