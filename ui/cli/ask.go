@@ -59,7 +59,7 @@ func (a *app) askCommand() *cobra.Command {
 	return cmd
 }
 
-// runAsk serves clients, prints one answer, or prints how to add the server.
+// runAsk serves clients, prints one answer, or prints how to add the MCP server to a client.
 func (a *app) runAsk(args []string, all bool) error {
 	tool, given, sources := "", map[string]string{}, []string(nil)
 	for i, arg := range args {
@@ -121,18 +121,18 @@ func (a *app) printAskSetup(sources []string) error {
 	return nil
 }
 
-// askLibrary has the captures about which ask can answer. It keeps the latest ones in memory.
+// askLibrary has the captures that ask can answer questions about. It keeps the latest runs in memory.
 type askLibrary struct {
 	app      *app
 	redactor *redact.Redactor
 	prices   *price.Table
 	sources  []string // nil for toolscope's own folder
-	all      bool     // include captures of other folders
+	all      bool     // include captures that were started in other folders
 	read     map[string]*askReading
-	order    []string // keys of read, the oldest first
+	order    []string // keys of read; the oldest is first
 }
 
-// askReading is a run while it is read, and the result when that is done.
+// askReading is a run that is being read, and the result once that is done.
 type askReading struct {
 	file     ask.RunFile
 	done     chan struct{}
@@ -144,10 +144,10 @@ type askReading struct {
 // maxAskRuns is the maximum number of runs that are kept in memory.
 const maxAskRuns = 8
 
-// Redact replaces the secrets in a text.
+// Redact returns a text with its secrets replaced.
 func (lib *askLibrary) Redact(text string) string { return lib.redactor.Text(text) }
 
-// maxRunID is the maximum number of bytes of a run's name that become its id.
+// maxRunID is the maximum number of bytes of a run's name that are used as its id.
 const maxRunID = 100
 
 // Runs lists the runs, the newest first.
@@ -213,7 +213,7 @@ func isBelow(dir, top string) bool {
 	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Open returns a run. It reads a run again if the file has changed.
+// Open returns a run. It reads the run again if the file has changed.
 func (lib *askLibrary) Open(f ask.RunFile, wait time.Duration) (*ask.Run, error) {
 	r := lib.read[f.Path]
 	if r == nil || r.file != f && r.isDone() {
@@ -244,7 +244,7 @@ func (r *askReading) isDone() bool {
 	}
 }
 
-// liveQuiet is the time without data after which a live capture is treated as read so far.
+// liveQuiet is the time without new data after which a live capture counts as read completely for now.
 const liveQuiet = 150 * time.Millisecond
 
 // readRun reads a run through a redactor. The calls of a live capture stay open.
@@ -266,7 +266,7 @@ func (lib *askLibrary) readRun(r *askReading) {
 		if of := c.Stream(); c.Location.File != nil {
 			latest[of] = c.Location
 		} else {
-			c.Location = latest[of] // the rest of a record whose beginning was passed on before
+			c.Location = latest[of] // the rest of a record whose beginning was already passed on
 		}
 		places.addRecord(&c)
 		core := coreRecord(c)
@@ -281,7 +281,7 @@ func (lib *askLibrary) readRun(r *askReading) {
 		case <-ctx.Done():
 			return false
 		}
-	}, func(error) { close(records) }) // damaged data has a note; an error ends the data
+	}, func(error) { close(records) }) // damage is noted in the data; an error ends the data
 	for more := true; more; {
 		var quiet <-chan time.Time
 		if r.file.Live {
@@ -339,7 +339,7 @@ func lineStarts(path string) []int64 {
 	}
 }
 
-// lineOfOffset returns the number of the line that contains an offset, from 1.
+// lineOfOffset returns the number of the line that contains an offset, counted from 1.
 func lineOfOffset(starts []int64, off int64) int {
 	i, found := slices.BinarySearch(starts, off)
 	if found {
@@ -348,7 +348,7 @@ func lineOfOffset(starts []int64, off int64) int {
 	return i
 }
 
-// recordsNear returns the response data from the lines near a line.
+// recordsNear returns the response data in the lines near a given line.
 func (p *locator) recordsNear(in *providers.Inspector, starts []int64, line, around int) (list []ask.RecordLine) {
 	for _, x := range in.Exchanges() {
 		t := p.of[x.Number]

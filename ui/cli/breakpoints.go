@@ -20,7 +20,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// breakFlags are the flags of a breakpoint: a filter for the responses to hold, and the maximum hold time.
+// breakFlags are the flags for a breakpoint: a filter for the responses to hold, and the maximum hold time.
 type breakFlags struct {
 	filter string
 	limit  time.Duration
@@ -108,7 +108,7 @@ func (b *breakpoint) Resume(exchange int, how modes.ResumeMode) {
 	b.proxy.ResumeHeld(exchange, [...]proxy.Resume{modes.ResumeUntilMatch: proxy.GoOn, modes.ResumeOneEvent: proxy.Step, modes.CutConnection: proxy.CutOff}[how])
 }
 
-// newWatch returns a watch of one response, or nil if there is no filter.
+// newWatch returns a watch for one response, or nil if there is no filter.
 func (b *breakpoint) newWatch() proxy.Watch {
 	f := b.wanted.Load()
 	if f == nil {
@@ -119,7 +119,7 @@ func (b *breakpoint) newWatch() proxy.Watch {
 	return w
 }
 
-// maxWatchedBytes is the maximum number of bytes that a watch keeps of ended turns.
+// maxWatchedBytes is the maximum number of bytes of ended turns that a watch keeps.
 const maxWatchedBytes = 1 << 20
 
 // breakWatch decodes one exchange before its client receives it, and reports the calls that match.
@@ -144,8 +144,8 @@ func (w *breakWatch) See(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// Look receives an event and returns the reason to hold it: a call that matches for the first time. If it returns
-// "", the event is not held.
+// Look receives an event and returns the reason to hold it, which is a call that matches for the first time.
+// If Look returns "", the event is not held.
 func (w *breakWatch) Look(event []byte) (why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,14 +172,14 @@ func (w *breakWatch) turnCost(t *stream.Turn) price.Figure {
 	return present.CostOf(w.point.prices, w.in.Exchange(t.Exchange), t)
 }
 
-// faultFlags are the flags of the faults to inject into the responses.
+// faultFlags are the flags for faults that are injected into responses.
 type faultFlags struct{ faults []string }
 
 func (f *faultFlags) add(to *pflag.FlagSet) {
 	to.StringArrayVar(&f.faults, "fault", nil, "")
 }
 
-// parse parses the faults.
+// parse returns the faults that the flags name.
 func (f *faultFlags) parse() ([]fault.Fault, error) {
 	faults, err := fault.ParseFaults(f.faults...)
 	if err != nil {

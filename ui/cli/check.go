@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/report"
 )
 
-// These constants are the exit codes of check. They have the meanings of grep's exit codes.
+// These constants are the exit codes of check. They have the same meanings as grep's exit codes.
 const (
 	exitFound   = 1
 	exitTrouble = 2
@@ -92,7 +92,7 @@ type checker struct {
 // noSeverity is above all severities, so no finding reaches it.
 const noSeverity = stream.Error + 1
 
-// newChecker returns a checker that uses the flags.
+// newChecker returns a checker with the settings from the flags.
 func (a *app) newChecker(f *checkFlags) (*checker, error) {
 	c := &checker{checkFlags: f, limit: noSeverity, called: map[string]int{}, broken: map[string]int{}}
 	c.Version, c.Time = versionText(), time.Now().Format("2006-01-02T15:04:05")
@@ -205,7 +205,7 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	return err
 }
 
-// addFinding adds a finding and sets the machine of its turn.
+// addFinding adds a finding and sets its machine to the turn's machine.
 func (c *checker) addFinding(f report.Finding) {
 	if f.Turn > 0 {
 		f.Machine = c.machineOf(f.Turn)
@@ -229,7 +229,7 @@ func (c *checker) machineOf(turn int) string {
 // currentFile returns the name of the current file, as findings show it.
 func (c *checker) currentFile() string { return c.Files[len(c.Files)-1].Name }
 
-// addTurn adds the findings of an ended turn and of its calls.
+// addTurn adds the findings in an ended turn and in its calls.
 func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	x := v.Exchange(t.Exchange)
 	of := &c.Files[len(c.Files)-1]
@@ -257,7 +257,7 @@ func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	c.places.forgetExchange(x)
 }
 
-// addFindings adds findings of a turn, or of one of its calls.
+// addFindings adds the findings in a turn, or in one of its calls.
 func (c *checker) addFindings(t *stream.Turn, call *stream.Call, found []stream.Finding) {
 	for _, f := range found {
 		r := report.Finding{Finding: f, File: c.currentFile(), Turn: int(t.Number) + 1, Place: c.places.find(c.in, f.Event)}
@@ -277,7 +277,7 @@ func (c *checker) sentBack(calls []sentBackCall) {
 	}
 }
 
-// addRequest adds the findings of a tool run.
+// addRequest adds the findings in a tool run.
 func (c *checker) addRequest(_ string, r *mcp.Request, a *toolrun.ToolRequest) {
 	if a == nil {
 		return
@@ -292,7 +292,7 @@ func (c *checker) notRun(_ string, n *toolrun.CallWithoutRun) {
 	c.addFinding(report.Finding{Finding: n.Finding, File: c.currentFile(), Turn: int(n.Ref.Turn) + 1, Call: int(n.Ref.Call), Tool: n.Name, ID: n.ID})
 }
 
-// addServer adds the findings of an MCP server.
+// addServer adds the findings about an MCP server.
 func (c *checker) addServer(_ string, s *mcp.Server) {
 	for _, f := range s.Findings() {
 		c.addFinding(report.Finding{Finding: f, File: c.currentFile()})
@@ -302,7 +302,8 @@ func (c *checker) addServer(_ string, s *mcp.Server) {
 // flush does nothing, because the checker writes its output at the end.
 func (c *checker) flush() error { return nil }
 
-// checkDemands adds a finding for each demand of --expect-tool and --max-cost that the files together don't meet.
+// checkDemands adds a finding for each demand in --expect-tool and --max-cost that the files as a whole don't
+// meet.
 func (c *checker) checkDemands() {
 	for _, name := range c.expect {
 		if c.called[name] == 0 {
@@ -322,11 +323,12 @@ func (c *checker) checkDemands() {
 	}
 }
 
-// demanded are the findings of --forbid-tool, --expect-tool and --max-cost. They fail regardless of --fail-on.
+// demanded are the findings that --forbid-tool, --expect-tool and --max-cost produce. They fail regardless of
+// --fail-on.
 var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
 
-// decideFailures marks the findings that the baseline has, and the findings that fail. Findings of the baseline
-// count as gone only if everything was read.
+// decideFailures marks the findings that are in the baseline, and the findings that fail. Missing findings
+// from the baseline count as gone only if everything was read.
 func (c *checker) decideFailures() {
 	for i := range c.Findings {
 		f := &c.Findings[i]
@@ -338,7 +340,7 @@ func (c *checker) decideFailures() {
 	}
 }
 
-// countFindings returns the number of findings for which of returns true.
+// countFindings returns the number of findings for which the function of returns true.
 func (c *checker) countFindings(of func(*report.Finding) bool) (n int) {
 	for i := range c.Findings {
 		if of(&c.Findings[i]) {
@@ -367,8 +369,8 @@ func (c *checker) write(to lineWriter) {
 	}
 }
 
-// writeText writes a line for each finding that fails and for each gone finding. It then writes the problems and
-// the totals.
+// writeText writes a line for each finding that fails and for each finding that is gone. It then writes the
+// problems and the totals.
 func (c *checker) writeText(to lineWriter) {
 	var codes []string
 	worst := stream.Info
@@ -405,7 +407,8 @@ func (c *checker) writeText(to lineWriter) {
 	}
 }
 
-// writeJSONL writes an object for each finding, an object for each gone finding, and an object with the totals.
+// writeJSONL writes an object for each finding, an object for each finding that is gone, and an object with
+// the totals.
 func (c *checker) writeJSONL(to lineWriter) {
 	for i := range c.Findings {
 		to.writeObject(findingLine(&c.Findings[i]))

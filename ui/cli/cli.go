@@ -1,6 +1,6 @@
-// Package cli implements the command line. It is the composition root, the only package that imports all others. It
-// reads flags, connects sources to the inspector and the screen, and sets the exit code. Other packages judge the
-// calls.
+// Package cli implements the command line. It is the composition root, the only package that imports all
+// others. It reads flags, connects sources to the inspector and the screen, and sets the exit code. Other
+// packages judge the calls.
 //
 // Exit codes:
 //
@@ -11,7 +11,7 @@
 //   - 3: a capture has gaps, a redactor reached a limit, or a collector lacks spans
 //   - 128+n: signal n ended the program
 //
-// run returns the exit code of its client. check and diff use grep's codes: 0 if there are no findings or
+// run returns its client's exit code. check and diff use grep's codes: 0 if there are no findings or
 // differences, 1 if there are some, 2 for an error.
 package cli
 
@@ -50,10 +50,10 @@ type app struct {
 	stdout, stderr   lineWriter
 	later            atomic.Pointer[deferredOutput] // receives notes and errors instead of stderr, if not nil
 	drawing          atomic.Bool                    // the screen is open
-	output           stdStream                      // standard output without sanitising, for the screen and files
+	output           stdStream                      // standard output without sanitising, for the screen and for files
 	ending           *shutdown                      // shutdown that a signal starts
-	journal          ui.Journal                     // notes and errors of the program
-	narrow           func()                         // limits both standard streams to ASCII
+	journal          ui.Journal                     // the program's notes and errors
+	narrow           func()                         // restricts both standard streams to ASCII
 	flags            lookFlags
 	colour           string // --color
 	replaying        replayFlags
@@ -63,29 +63,29 @@ type app struct {
 	stderrIsTerminal bool
 }
 
-// inputs has the sources that a command reads: files, pipes and hubs.
+// inputs has the settings and state of the sources that a command reads: files, pipes and hubs.
 type inputs struct {
 	app           *app
 	reading       readFlags
 	hub           hubFlags
 	calls         callFlags
-	views         []*fleet.View // views of the hubs that are read
+	views         []*fleet.View // views of the hubs that the command reads
 	reportedViews int           // number of views whose missing data has been reported
 	follow        bool
 	filter        string            // text of --filter
 	turnFilter    *turnFilter       // the parsed filter; nil selects all turns
 	counting      bool              // --count
 	found         capture.FoundFile // the file that is being read
-	joins         bool              // named captures of one run are read as one source
+	joins         bool              // captures of one run that are named are read as one source
 	isRun         bool              // the current source has the captures of one run
 	unrecognised  []string          // files without a recognised format
 }
 
-// settingSources has the settings of the command line, the environment and the configuration file.
+// settingSources has the settings from the command line, the environment and the configuration file.
 type settingSources struct {
 	app           *app
 	keys          ui.UserKeys
-	providerFlags map[string]*connectFlags // flags of the command line, by name of the host
+	providerFlags map[string]*connectFlags // flags from the command line, by host name
 	origin        map[string]valueOrigin   // origins of settings from the environment or the file, by key
 	oldNames      []string                 // notes about old names of flags and topics
 }
@@ -101,13 +101,13 @@ type printing struct {
 // liveSession records, publishes and traces live traffic.
 type liveSession struct {
 	app     *app
-	sends   publishFlags  // publish flags for a followed source
+	sends   publishFlags  // publish flags for a source that is followed
 	sending *hubPublisher // nil without --publish
 	tracing *traceSender  // nil without --otlp
 	network *liveInput    // input from the network; nil without one
 }
 
-// linkParts sets the app in its parts and returns the app.
+// linkParts sets the app field in the app's parts, and returns the app.
 func (a *app) linkParts() *app {
 	a.inputs.app, a.settingSources.app, a.printing.app, a.liveSession.app = a, a, a, a
 	return a
@@ -128,14 +128,14 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	root.SetOut(words)
 	root.SetErr(said)
 	code := a.finishRun(root.ExecuteContext(context.Background()))
-	// Some commands ignore failed writes, e.g. help.
+	// Some commands, e.g. help, ignore failed writes.
 	if failed := out.firstError(); failed != nil && code == 0 {
 		return a.finishRun(failed)
 	}
 	return code
 }
 
-// finishRun prints err if it is not nil, and returns the exit code.
+// finishRun prints err, unless it is nil, and returns the exit code.
 func (a *app) finishRun(err error) int {
 	if err != nil {
 		a.failWith(a.withOrigin(err))
@@ -161,7 +161,7 @@ func (a *app) printError(err error) {
 	}
 }
 
-// printNote writes a note of the program itself on one line.
+// printNote writes a note from the program itself on one line.
 func (a *app) printNote(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	a.journal.Note(time.Now(), text)
@@ -204,7 +204,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.openFlags(open)
 	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.askCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(a.helpTopics()...)
-	show, _, _ := root.Find([]string{"config", "show"}) // has the shared settings, to show how a flag changes them
+	show, _, _ := root.Find([]string{"config", "show"}) // also has the shared flags, so that it can show how a flag changes a setting
 	for _, s := range allSettings(root) {
 		if s.table == "" {
 			show.Flags().AddFlag(s.flag)
@@ -238,10 +238,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // isTerminal reports whether f is a terminal.
 func isTerminal(f stdStream) bool { return term.IsTerminal(f.Fd()) }
 
-// These constants control the growth of the heap between two collections. The heap grows by at least minSlack. Most
-// of its content is bytes and numbers, which cost the collector little. A large heap, with very many turns, grows
-// by a fraction of its size, because the collector would otherwise do most of the work. The fraction is a half above
-// bigHeap. A heap of this size comes from fast input, and it is pruned whenever it has grown.
+// These constants control the growth of the heap between two collections. The heap grows by at least
+// minSlack. Most of its content is bytes and numbers, which are cheap to collect. A large heap, with very
+// many turns, grows by a fraction of its size, because the collector would otherwise use most of the
+// processor time. The fraction is a half above bigHeap. A heap of this size comes from fast input, and it is
+// pruned whenever it has grown.
 const (
 	minSlack    = 16 << 20
 	liveMetric  = "/gc/heap/live:bytes"
@@ -252,13 +253,13 @@ const (
 	proxyProcs  = 4
 )
 
-// proxying is true in a program with a proxy.
+// proxying is true if the program runs a proxy.
 var proxying atomic.Bool
 
-// preferNetwork keeps a proxy fast while it redacts and decodes a large body. Go runs as many goroutines at once as
-// there are cores. If all of them compute, a request may wait up to 10 ms each time it can continue. With more
-// threads, the system chooses between them, and it prefers a thread that has just woken up. For the same reason the
-// heap may grow more, because the collector delays goroutines that allocate.
+// preferNetwork keeps a proxy fast while it redacts and decodes a large body. Go runs as many goroutines at
+// once as there are cores. If all of them compute, a request may wait for up to 10 ms each time it becomes
+// able to continue. With more threads, the operating system chooses between them, and it prefers a thread
+// that has just woken up. The heap may also grow more, because the collector delays goroutines that allocate.
 func preferNetwork() {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < proxyProcs {
 		runtime.GOMAXPROCS(proxyProcs)
@@ -281,8 +282,8 @@ func SteadyMemory() {
 	})
 }
 
-// percentFor returns the percentage by which a heap with live bytes may grow. With a proxy, the heap may grow to
-// twice its size, by at most proxySlack.
+// percentFor returns the percentage by which a heap with the given number of live bytes may grow. With a
+// proxy, the heap may grow to twice its size, but by at most proxySlack.
 func percentFor(live uint64, proxying bool) int {
 	slack := max(minSlack, live/ofHeap)
 	if proxying {
@@ -325,7 +326,7 @@ func listenAt(address string, public bool) (net.Listener, error) {
 // printRefused prints that a request was refused.
 func (a *app) printRefused(status int, why string) { a.printNote("refused with %d: %s", status, why) }
 
-// firstLine prints the first line of each message of net/http. It leaves out stacks.
+// firstLine prints the first line of each message from net/http, without stack traces.
 type firstLine struct{ app *app }
 
 // Write prints the first line of p.

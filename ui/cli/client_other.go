@@ -37,7 +37,7 @@ func (c *clientProcess) wait() int {
 	return 0
 }
 
-// leftProcesses returns false, because this system has no process groups.
+// leftProcesses always returns false, because this system has no process groups.
 func (c *clientProcess) leftProcesses() bool { return false }
 
 // end ends the client if it is still running.

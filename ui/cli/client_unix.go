@@ -14,15 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clientProcess is a running client. It has its own process group. That group owns the terminal if toolscope's
-// group did. So the client receives signals of keys, such as ^C, once, from the terminal. toolscope forwards
-// signals that it receives itself. When the client stops, toolscope stops too, and both continue together.
+// clientProcess is a running client. It has its own process group. That group owns the terminal if
+// toolscope's group did. So the client receives the signals for keys, such as ^C, only once, from the
+// terminal. toolscope forwards signals that it receives itself. When the client stops, toolscope stops too,
+// and both continue together.
 //
-// In a pipeline, other processes of toolscope's group may need the terminal, such as a pager. Then the terminal
-// stays with that group, which also contains the client.
+// In a pipeline, other processes in toolscope's group, such as a pager, may need the terminal. Then the
+// terminal stays with that group, which also contains the client.
 type clientProcess struct {
 	pid     int
-	to      int      // target of signals: the process, or its group as a negative number
+	to      int      // target for signals: the process, or its group as a negative number
 	tty     *os.File // the terminal; nil if toolscope's group does not own one
 	signals chan os.Signal
 	over    chan struct{} // closed when the client has ended
@@ -89,16 +90,16 @@ func (c *clientProcess) setForeground(group int) {
 	_ = unix.IoctlSetPointerInt(int(c.tty.Fd()), unix.TIOCSPGRP, group)
 }
 
-// giveTerminal gives the terminal to the client. It also continues the client, which may have used the terminal too
-// early.
+// giveTerminal gives the terminal to the client. It also sends SIGCONT, because the client may have used the
+// terminal too early and stopped.
 func (c *clientProcess) giveTerminal() {
 	c.setForeground(c.pid)
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 }
 
-// forwardSignals forwards signals while the client runs. After the client's end, it ignores one signal, because
-// that signal was meant for the client. So toolscope ends with the client's exit code. The next signal ends
-// toolscope.
+// forwardSignals forwards signals while the client runs. After the client has ended, it ignores one signal,
+// because that signal was meant for the client. This lets toolscope end with the client's exit code. The next
+// signal ends toolscope.
 func (c *clientProcess) forwardSignals(shared bool) {
 	for {
 		select {
@@ -112,8 +113,8 @@ func (c *clientProcess) forwardSignals(shared bool) {
 	}
 }
 
-// forwardSignal forwards a signal. It does not forward the signals of keys that the client also receives from the
-// terminal.
+// forwardSignal forwards a signal. It does not forward the signals for keys that the client also receives
+// from the terminal.
 func (c *clientProcess) forwardSignal(sig os.Signal, shared bool) {
 	switch n, _ := sig.(syscall.Signal); {
 	case shared && (n == syscall.SIGINT || n == syscall.SIGQUIT):
@@ -146,8 +147,8 @@ func (c *clientProcess) wait() int {
 	}
 }
 
-// stopWithClient stops toolscope when the client has stopped. SIGCONT continues both. A client that stopped only
-// because it used the terminal too early continues at once.
+// stopWithClient stops toolscope when the client has stopped. SIGCONT continues both. A client that stopped
+// only because it used the terminal too early is continued at once.
 func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 	early := (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && c.tty != nil && c.ownsTerminal(c.pid)
 	switch {
@@ -157,11 +158,11 @@ func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 		if c.ownsTerminal(c.pid) {
 			c.setForeground(syscall.Getpgrp())
 		}
-		_ = syscall.Kill(0, syscall.SIGTSTP) // SIGCONT is forwarded
+		_ = syscall.Kill(0, syscall.SIGTSTP) // toolscope forwards SIGCONT later
 	}
 }
 
-// leftProcesses reports whether processes that the ended client started are still running. It does not know
+// leftProcesses reports whether processes that the ended client started are still running. It can't see
 // processes that have left the client's process group.
 func (c *clientProcess) leftProcesses() bool {
 	err := syscall.Kill(-c.pid, 0)

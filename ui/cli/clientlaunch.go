@@ -25,23 +25,24 @@ import (
 	"toolscope/providers/host"
 )
 
-// clientLaunch is a command with the variables, flags and settings that send its requests through a proxy.
+// clientLaunch is the command that starts a client, with the variables, flags and settings that send the
+// client's requests through a proxy.
 type clientLaunch struct {
 	args  []string
-	point *client.ProxySetup // setup of the client; nil for an unknown client
+	point *client.ProxySetup // proxy setup for the client; nil for an unknown client
 	at    int                // index of the client in args
 	env   func(string) string
 
-	redactor *redact.Redactor // redacts command lines that are shown
+	redactor *redact.Redactor // redacts the command lines that are shown
 
 	vars []string // variables as NAME=VALUE
 	did  []string // descriptions of the variables and flags that were set
-	home string   // home folder with settings; "" for none
+	home string   // home folder with merged settings; "" for none
 
 	servers []mcpServer // MCP servers of the client
-	watched []string    // names of servers that are recorded
+	watched []string    // names of the servers that are recorded
 	lacks   []string    // reasons why other servers are not recorded
-	removes []func()    // functions that remove the files of the run
+	removes []func()    // functions that remove the run's temporary files
 }
 
 // starters are commands that start the program named in their arguments.
@@ -85,8 +86,8 @@ func (o *clientLaunch) name() string {
 	return programOf(o.args[0])
 }
 
-// lookupEnv returns a variable from the environment in which the proxy looks up its upstreams. If a client's
-// variable has the address of a provider, it replaces the provider's own variable.
+// lookupEnv returns a variable from the environment that the proxy uses to find its upstreams. If one of the
+// client's variables has a provider's address, it replaces the provider's own variable.
 func (o *clientLaunch) lookupEnv(name string) string {
 	if value := o.env(name); value != "" || o.point == nil {
 		return value
@@ -131,10 +132,11 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 	return o.mergeSettings(p)
 }
 
-// readsVar reports whether the client reads a variable. This can depend on variables that the user set.
+// readsVar reports whether the client reads a variable. This can depend on the variables that the user set.
 func (o *clientLaunch) readsVar(v client.Var) bool { return v.Needs == nil || v.Needs(o.env) }
 
-// checkSetup returns an error if no variable, flag or setting of the run sends the client's requests to the proxy.
+// checkSetup returns an error if no variable, flag or setting of this run sends the client's requests to the
+// proxy.
 func (o *clientLaunch) checkSetup(all []route) error {
 	if o.point == nil {
 		return nil
@@ -153,11 +155,11 @@ func (o *clientLaunch) checkSetup(all []route) error {
 	return usageErrorf("run: %s would not be recorded: no variable or flag of run sends its requests to the proxy\n%s\n--unrecorded starts it without the proxy; toolscope help clients lists every client", p.Title, advice)
 }
 
-// proxyExample is the address of a proxy for examples in advice.
+// proxyExample is the proxy address that examples in advice use.
 const proxyExample = "http://127.0.0.1:8080"
 
-// hasFlag reports whether the user gave the client this long flag, because some clients fail on a repeated flag. It
-// ignores short flags, which may have other meanings.
+// hasFlag reports whether the user gave the client this long flag. Such a flag must not be added again,
+// because some clients fail on a repeated flag. hasFlag ignores short flags, which may have other meanings.
 func (o *clientLaunch) hasFlag(flag string) bool {
 	return strings.HasPrefix(flag, "--") && slices.ContainsFunc(o.args[o.at+1:], func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
@@ -175,7 +177,7 @@ func (o *clientLaunch) setVar(v client.Var) bool {
 	return true
 }
 
-// mergeSettings gives the client the required settings, merged with the user's own.
+// mergeSettings gives the client the required settings, merged with the user's own settings.
 func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	s := p.Settings
 	if len(s.JSON) > 0 && s.Flag != "" {
@@ -200,7 +202,7 @@ func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	return nil
 }
 
-// passExtension gives the client an extension with the settings. The user's own settings do not change.
+// passExtension gives the client an extension that has the settings. The user's own settings do not change.
 func (o *clientLaunch) passExtension(s client.Settings) error {
 	text, err := mergeJSON(s.JSON...)
 	if err != nil {
@@ -246,13 +248,14 @@ func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	return o.home, err
 }
 
-// commandError returns the text of an error about a command line. It replaces the secrets of the command.
+// commandError returns the text of an error about a command line. It replaces the program with its redacted
+// form.
 func commandError(err error, args, shown []string) string {
 	return strings.ReplaceAll(err.Error(), args[0], shown[0])
 }
 
-// redactArgvNote redacts the command line in a record's note. The redactor of records would handle it as text, in
-// which it can't recognise a short password.
+// redactArgvNote redacts the command line in a record's note. The redactor for records would treat the note
+// as text, in which it can't recognise a short password.
 func redactArgvNote(r *redact.Redactor, rec *capture.Record) {
 	var args []string
 	text, is := strings.CutPrefix(rec.Note, capture.Argv)
@@ -278,13 +281,13 @@ type mcpServer struct {
 	name    string
 	command []string // command that starts the server; empty for a server over HTTP
 	url     string
-	login   bool   // the client logs in to the server; such a login is only valid for the server's own address
-	file    string // path of the settings file, if one was read
+	login   bool   // the client logs in to the server; such a login is valid only for the server's own address
+	file    string // path of the settings file that lists the server, if one was read
 
-	port net.Listener // port of a recorded server over HTTP
+	port net.Listener // toolscope's port for a recorded server over HTTP
 }
 
-// listTime is the maximum time for a client to list its servers.
+// listTime is the maximum time that a client may take to list its servers.
 const listTime = 30 * time.Second
 
 // findServers finds the servers of the client.
@@ -317,7 +320,7 @@ func (o *clientLaunch) findServers(ctx context.Context) {
 	}
 }
 
-// noteUnrecorded stores the reason why something is not recorded.
+// noteUnrecorded stores the reason why a server or a command is not recorded.
 func (o *clientLaunch) noteUnrecorded(format string, args ...any) {
 	o.lacks = append(o.lacks, fmt.Sprintf(format, args...))
 }
@@ -417,8 +420,8 @@ func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
 	return list
 }
 
-// openPorts opens a port for each server that is reached over HTTP. Each server needs its own port, because servers
-// refer to other paths on the same host, e.g. for messages and logins.
+// openPorts opens a port for each server that is reached over HTTP. Each server needs its own port, because a
+// server may refer to other paths on its host, e.g. for messages and logins.
 func (o *clientLaunch) openPorts() error {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -435,7 +438,7 @@ func (o *clientLaunch) openPorts() error {
 	return nil
 }
 
-// portURL returns the URL of a server at its port. ok is false if the server has no port.
+// portURL returns the URL of a server's port. ok is false if the server has no port.
 func (o *clientLaunch) portURL(s *mcpServer) (text string, ok bool) {
 	if s.port == nil {
 		return "", false
@@ -479,8 +482,9 @@ func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	return command[end+1:], name, true
 }
 
-// wrapServers makes the client start its MCP servers through toolscope mcp, which records each server to folder. It
-// also sends requests to servers over HTTP to their ports. The user's files do not change.
+// wrapServers makes the client start its MCP servers through toolscope mcp, which records each server to
+// folder. It also makes the client send its requests for servers over HTTP to toolscope's ports. The user's
+// files do not change.
 func (o *clientLaunch) wrapServers(folder string) {
 	o.vars = append(o.vars, runFolder+"="+folder)
 	if o.point == nil {
@@ -507,7 +511,8 @@ func (o *clientLaunch) wrapServers(folder string) {
 	}
 }
 
-// wrapEach calls one for each server that can be recorded. For other servers, it stores the reason.
+// wrapEach calls one for each server that can be recorded. For each other server, it stores the reason why it
+// can't be recorded.
 func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -532,14 +537,14 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 // serverArgs returns toolscope's arguments for a server. folder is "" if TOOLSCOPE_RUN names the folder.
 func serverArgs(s *mcpServer, folder string) []string {
 	args := []string{"mcp", "--name", s.name}
-	if folder != "" { // some clients don't pass their variables to servers
+	if folder != "" { // some clients don't pass their environment to servers
 		args = append(args, "--record", folder)
 	}
 	return append(append(args, "--"), s.command...)
 }
 
-// addServerFlags makes Codex start a server through toolscope mcp. Codex's flags accept TOML, and JSON strings and
-// lists are valid TOML.
+// addServerFlags makes Codex start a server through toolscope mcp. Codex's flags accept TOML. JSON strings
+// and lists are valid TOML.
 func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder string) {
 	var all []string
 	set := func(key string, value any) {
@@ -619,7 +624,7 @@ func jsonText(value any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// reportServers reports which servers are recorded, how they are recorded, and which are not.
+// reportServers reports which servers are recorded and how, and which servers are not recorded.
 func (o *clientLaunch) reportServers(note func(format string, args ...any)) {
 	if len(o.watched) > 0 {
 		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}

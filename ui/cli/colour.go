@@ -20,9 +20,9 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// This file gives printed text the colours of the screen. Colours never change the text: without escape sequences
-// it is the same as in a pipe. On a terminal there are three more differences. Long lines are wrapped, a call has
-// the sign and the words of its verdict, and a sign is under the first wrong byte.
+// This file gives printed text the screen's colours. Colours never change the text: without the escape
+// sequences, it is the same as in a pipe. A terminal has three more differences. Long lines are wrapped, a
+// call has the sign and the words of its verdict, and a sign is under the first wrong byte.
 
 // colourPen colours printed lines. A lineWriter without a colourPen writes plain text.
 type colourPen struct {
@@ -41,7 +41,7 @@ const (
 	badInk   = ink(units.Bad)
 
 	boldInk  = ink(units.NumRoles)     // names and titles
-	wrongInk = ink(units.NumRoles) + 1 // bytes that make a text wrong
+	wrongInk = ink(units.NumRoles) + 1 // the wrong bytes of a text
 )
 
 // escapeOf returns the escape sequence of an ink, or "" for plain text.
@@ -55,22 +55,22 @@ func (p *colourPen) escapeOf(i ink) string {
 	return p.paints.Escape(units.Role(i), units.Bare)
 }
 
-// tinted is an argument of printLine with an ink.
+// tinted is an argument for printLine with an ink.
 type tinted struct {
 	ink ink
 	of  any
 }
 
-// inInk gives an ink to an argument of printLine.
+// inInk gives an ink to an argument for printLine.
 func inInk(i ink, of any) any { return tinted{i, of} }
 
-// The next four functions give an ink to an argument of printLine.
+// The next four functions give an ink to an argument for printLine.
 func inBold[T any](of T) any                   { return inInk(boldInk, of) }
 func inMuted[T any](of T) any                  { return inInk(mutedInk, of) }
 func ofRole(role units.Role, of any) any       { return inInk(ink(role), of) }
 func ofSeverity(s stream.Severity, of any) any { return ofRole(units.SeverityRoles[s], of) }
 
-// withoutInk returns an argument of printLine without its ink.
+// withoutInk returns an argument for printLine without its ink.
 func withoutInk(arg any) any {
 	if t, is := arg.(tinted); is {
 		return t.of
@@ -78,7 +78,7 @@ func withoutInk(arg any) any {
 	return arg
 }
 
-// withInkOf gives text the same ink as arg, which is an argument of printLine.
+// withInkOf gives text the same ink as arg, which is an argument for printLine.
 func withInkOf(arg, text any) any {
 	if t, is := arg.(tinted); is {
 		return inInk(t.ink, text)
@@ -86,13 +86,13 @@ func withInkOf(arg, text any) any {
 	return text
 }
 
-// inkedLine is a line before it is sanitised. It has the ends of its inks.
+// inkedLine is a line before it is sanitised, and the places where its inks end.
 type inkedLine struct {
 	raw  []byte
 	inks []inkEnd
 }
 
-// inkEnd says that an ink ends before a byte of a line.
+// inkEnd is an ink and the index of the byte before which it ends.
 type inkEnd struct {
 	ink ink
 	end int
@@ -106,7 +106,8 @@ func (l *inkedLine) add(i ink, text string) {
 	l.inks = append(l.inks, inkEnd{plainInk, len(l.raw) - len(text) + lead}, inkEnd{i, len(l.raw) - tail}, inkEnd{plainInk, len(l.raw)})
 }
 
-// inkedLineOf formats a line. It formats each argument separately, so that the argument's place is known.
+// inkedLineOf formats a line. It formats each argument separately, so that the argument's place in the line
+// is known.
 func inkedLineOf(format string, args []any) (l inkedLine) {
 	for n := 0; format != ""; {
 		verb := strings.IndexByte(format, '%')
@@ -137,14 +138,14 @@ func inkedLineOf(format string, args []any) (l inkedLine) {
 	return l
 }
 
-// inkedWriter writes a line in ink. It wraps the line if the terminal is narrower.
+// inkedWriter writes a line in ink. It wraps the line if the terminal is too narrow for it.
 type inkedWriter struct {
 	to    io.Writer
 	pen   *colourPen
 	rows  display.Rows[ink]
 	ink   ink    // ink of the last piece
 	used  int    // number of used cells in the current row, on a terminal
-	about string // text of the sign under the first wrong byte; "" for no sign
+	about string // text next to the sign under the first wrong byte; "" for no sign
 	wrong int    // cell of the first wrong byte in the current row, or -1
 }
 
@@ -169,7 +170,7 @@ func (w *inkedWriter) write(i ink, t display.Text) {
 	}
 }
 
-// changeInk writes the escape sequences that change the ink, if the new ink differs.
+// changeInk writes the escape sequences that change the ink, unless the new ink looks the same.
 func (w *inkedWriter) changeInk(i ink) {
 	was, on := w.pen.escapeOf(w.ink), w.pen.escapeOf(i)
 	if w.ink = i; was == on {
@@ -199,8 +200,8 @@ func (w *inkedWriter) endLine() {
 	w.endRow()
 }
 
-// writeInked writes a line in ink. It indents the further rows of a wrapped line by hang or, if hang is 0, by two
-// cells more than the line.
+// writeInked writes a line in ink. It indents the continuation rows of a wrapped line by hang or, if hang is
+// 0, by two cells more than the line.
 func (l lineWriter) writeInked(line inkedLine) {
 	hang := l.hang
 	if hang == 0 {
@@ -217,7 +218,8 @@ func (l lineWriter) writeInked(line inkedLine) {
 	w.endLine()
 }
 
-// withHang returns a writer that indents the further rows of a wrapped line by the given number of cells.
+// withHang returns a writer that indents the continuation rows of a wrapped line by the given number of
+// cells.
 func (l lineWriter) withHang(cells int) lineWriter {
 	l.hang = cells
 	return l
@@ -299,7 +301,7 @@ func statusRole(s stream.Status) units.Role {
 	return units.StatusRoles[s]
 }
 
-// outcomeRole returns the role of an outcome of a call in a request.
+// outcomeRole returns the role for the outcome of a call that a request sent back.
 func outcomeRole(name string) units.Role {
 	for o, side := range units.OutcomeSides {
 		if replay.Outcome(o).String() == name {
@@ -309,8 +311,8 @@ func outcomeRole(name string) units.Role {
 	return units.Plain
 }
 
-// colourFlags adds the flags for the colours of printed text. They share their variables with the flags of the
-// screen.
+// colourFlags adds the flags for the colours of printed text. These flags share their variables with the
+// flags for the screen.
 func (a *app) colourFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.colour, "color", "auto", "")
@@ -377,7 +379,7 @@ func (a *app) outputFor(format string) (lineWriter, error) {
 		}
 	}
 	t, err := lookTheme(theme, dark || !known, func(string) {})
-	if err != nil || known && t.Dark != dark && !a.flags.isThemeSet() { // its text would be illegible on the background
+	if err != nil || known && t.Dark != dark && !a.flags.isThemeSet() { // the theme's text would be illegible on the background
 		t = themes.Default(dark || !known)
 	}
 	to.pen.paints = units.NewPaints(t, depth, false)
@@ -385,7 +387,7 @@ func (a *app) outputFor(format string) (lineWriter, error) {
 	return to, nil
 }
 
-// boldEscape is the escape sequence of bold text.
+// boldEscape is the escape sequence for bold text.
 const boldEscape = "\x1b[1m"
 
 // minWidth is the minimum width to which lines are wrapped.

@@ -75,7 +75,7 @@ type completion struct{ word, means string }
 // completer returns the words that can complete begun. args are the arguments before begun.
 type completer func(a *app, args []string, begun string) []completion
 
-// flagCompleters complete the values of flags. The keys are "COMMAND FLAG", or "FLAG" for all commands.
+// flagCompleters complete flag values. The keys are "COMMAND FLAG", or "FLAG" for all commands.
 var flagCompleters = map[string]completer{
 	"protocol": fixedCompletions(func() []completion {
 		return append(protocolCompletions(), completion{"auto", "detect the protocol from the bytes"})
@@ -99,7 +99,7 @@ var flagCompleters = map[string]completer{
 	"break":        (*app).filterCompletions,
 }
 
-// argCompleters complete the arguments of commands. Arguments of other commands are files.
+// argCompleters complete the arguments of commands. The arguments of all other commands are files.
 var argCompleters = map[string]completer{
 	"completion": fixedCompletions(func() []completion { return wordCompletions(shellNames()) }),
 	"connect":    firstArgOnly(commaCompletions((*app).providerCompletions)),
@@ -154,7 +154,7 @@ func (se *settingSources) cobraCompleter(of completer) cobra.CompletionFunc {
 	}
 }
 
-// fixedCompletions returns a completer that always suggests the same words.
+// fixedCompletions returns a completer that suggests the words in a list, whatever was typed.
 func fixedCompletions(list func() []completion) completer {
 	return func(*app, []string, string) []completion { return list() }
 }
@@ -169,7 +169,8 @@ func firstArgOnly(of completer) completer {
 	}
 }
 
-// commaCompletions returns a completer for a comma-separated list. It completes the word after the last comma.
+// commaCompletions returns a completer for a comma-separated list. The completer completes the word after the
+// last comma.
 func commaCompletions(of completer) completer {
 	return func(a *app, args []string, begun string) []completion {
 		kept := begun[:strings.LastIndexByte(begun, ',')+1]
@@ -260,7 +261,7 @@ func modelsAt(name string) []string {
 	return price.Embedded().Models(h.Address)
 }
 
-// modelCompletions suggests the models of the hosts in the first argument.
+// modelCompletions suggests models from the hosts in the first argument.
 func (se *settingSources) modelCompletions(args []string, _ string) []completion {
 	if len(args) == 0 {
 		return nil
@@ -305,12 +306,12 @@ func (se *settingSources) toolCompletions(args []string, _ string) []completion 
 	return wordCompletions(all)
 }
 
-// suggestName returns a suggestion of the names that are similar to a word, or "" if none is similar.
+// suggestName returns a question that suggests the names similar to a word, or "" if no name is similar.
 func suggestName(word string, names []string) string {
 	return didYouMean(themes.Near(strings.ToLower(word), names))
 }
 
-// suggestCompletion is like suggestName, for a list of completions.
+// suggestCompletion is like suggestName, but for a list of completions.
 func suggestCompletion(word string, of []completion) string {
 	return suggestName(word, mapSlice(of, func(o completion) string { return o.word }))
 }
@@ -391,7 +392,7 @@ func wantedBy(v pflag.Value) string {
 	return wantedOf[v.Type()]
 }
 
-// enumFlag is a flag whose value must be a word of a list.
+// enumFlag is a flag whose value must be in a list of words.
 type enumFlag struct {
 	to    *string
 	of    []string

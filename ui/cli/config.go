@@ -71,8 +71,8 @@ func (se *settingSources) configCommand() *cobra.Command {
 	return all
 }
 
-// showConfig writes every setting in the syntax of the configuration file. It reports invalid values after the
-// settings.
+// showConfig writes every setting in the syntax of the configuration file. After the settings, it reports
+// invalid values.
 func (se *settingSources) showConfig(cmd *cobra.Command, origins bool) error {
 	c, err := readConfiguration(cmd.Root())
 	if err != nil {
@@ -112,7 +112,7 @@ func (se *settingSources) showConfig(cmd *cobra.Command, origins bool) error {
 	return se.reportConfig(&c, wrong)
 }
 
-// showKeys writes the keys of the screen's actions.
+// showKeys writes the keys for the screen's actions.
 func (se *settingSources) showKeys(c *configuration, origins bool) {
 	se.app.stdout.printLine("")
 	se.app.stdout.printLine("[%s]", keysTable)
@@ -139,7 +139,7 @@ func (se *settingSources) showKeys(c *configuration, origins bool) {
 	}
 }
 
-// reportConfig prints the problems of the file. It sets the exit code if a value is invalid.
+// reportConfig prints the problems in the file. It sets the exit code if a value is invalid.
 func (se *settingSources) reportConfig(c *configuration, wrong []error) error {
 	for _, o := range c.odd {
 		se.app.printNote("%s: %s", c.positionText(o.Position), o.text)
@@ -153,7 +153,7 @@ func (se *settingSources) reportConfig(c *configuration, wrong []error) error {
 	return nil
 }
 
-// tomlValue returns a flag's value in TOML.
+// tomlValue returns a flag's value as TOML.
 func tomlValue(f *pflag.Flag, text string) string {
 	if list, is := f.Value.(pflag.SliceValue); is {
 		all := list.GetSlice()
@@ -177,7 +177,7 @@ func tomlText(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(line), "k = "), "\n")
 }
 
-// checkConfig prints the problems of the file. If there are none, it says so.
+// checkConfig prints the problems in the file. If there are none, it says so.
 func (se *settingSources) checkConfig(root *cobra.Command) error {
 	c, err := readConfiguration(root)
 	if err != nil {
@@ -352,10 +352,10 @@ func (c *configuration) loadSettings(known []configSetting, data []byte) {
 	c.findClash(found)
 }
 
-// keysTable is the table of the file for the keys of the screen.
+// keysTable is the table for the screen's keys in the file.
 const keysTable = "keys"
 
-// setKeys sets the keys of an action.
+// setKeys sets the keys for an action.
 func (c *configuration) setKeys(s themes.Setting) {
 	keys, ok := []string(nil), true
 	switch v := s.Value.(type) {

@@ -59,7 +59,7 @@ func (a *app) connectCommand() *cobra.Command {
 	return cmd
 }
 
-// runConnect sends the requests of the command line and shows the responses.
+// runConnect sends the requests that the command line describes, and shows the responses.
 func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) error {
 	prices, p, screen, err := a.outputOptions(&f.liveFlags)
 	if err != nil {
@@ -103,8 +103,8 @@ func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) er
 	return err
 }
 
-// printAnswers prints the turns of each provider when they end. The first signal cancels the requests. The
-// responses up to that point are still printed.
+// printAnswers prints each provider's turns as they end. The first signal cancels the requests. The responses
+// that arrived before then are still printed.
 func (a *app) printAnswers(l *liveInput, cancel func(), p printer) error {
 	defer quitQuietly()()
 	caught, stop := a.catchEnd()
@@ -131,7 +131,7 @@ func (a *app) reportFailures(list []string) {
 	}
 }
 
-// failureWatch inspects the records for the screen and can list the failed responses.
+// failureWatch inspects the screen's records and can list the failed responses.
 type failureWatch struct {
 	mu sync.Mutex
 	in providers.Inspector
@@ -144,15 +144,14 @@ func (w *failureWatch) addRecord(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// listFailures returns the failures so far. Open responses are not failures, because the user left before they
-// ended.
+// listFailures returns the failures so far. Open responses are not failures: the user left before they ended.
 func (w *failureWatch) listFailures() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return failedResponses(&w.in)
 }
 
-// failedResponses returns a text for each response that failed: the provider, the HTTP status, and the
+// failedResponses returns a text for each failed response, with the provider, the HTTP status, and the
 // provider's message.
 func failedResponses(in *providers.Inspector) (list []string) {
 	for _, x := range in.Exchanges() {
@@ -285,13 +284,13 @@ func (q *preparedRequest) failedRecord(err error) capture.Record {
 // answerWait is the default maximum time until the first byte of a response.
 const answerWait = 5 * time.Minute
 
-// sender sends requests from the screen, to hosts with keys in the environment. Flags for a host on the command
-// line apply to these requests too.
+// sender sends requests from the screen to hosts whose keys are in the environment. Flags for a host on the
+// command line also apply to these requests.
 type sender struct {
 	ctx           context.Context // ends when the user leaves the screen
 	client        *http.Client
 	program       *tea.Program
-	providerFlags map[string]*connectFlags // flags, by name of the host
+	providerFlags map[string]*connectFlags // flags, by host name
 	live          *liveInput               // receives the records
 	flights       sync.WaitGroup
 }

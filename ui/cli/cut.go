@@ -99,7 +99,7 @@ func (f *cutFlags) checkArgs(paths []string) error {
 	return nil
 }
 
-// runCut writes a new capture from one source. The new capture is cut or has faults.
+// runCut writes a new capture from one source. The new capture ends at a moment or has faults.
 func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 	if err := f.checkArgs(paths); err != nil {
 		return err
@@ -216,7 +216,7 @@ func decodedSource(src capture.Source) capture.Source {
 	}
 }
 
-// decodeRecord decodes the body in a record. chains has the decoders, by exchange.
+// decodeRecord decodes the body data in a record. chains has the decoders, by exchange.
 func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record {
 	if r.Head != nil && len(r.Head.Header) > 0 {
 		chain, err := coding.New(r.Head.Header)
@@ -233,7 +233,7 @@ func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record
 		return r
 	}
 	body, err := chain.Write(r.Data)
-	body = slices.Clone(body) // the old slice is only valid until the next write
+	body = slices.Clone(body) // the slice from Write is valid only until the next Write
 	if err == nil && r.End != "" {
 		rest, _ := chain.Close()
 		body = append(body, rest...)

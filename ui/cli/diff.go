@@ -115,11 +115,11 @@ func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) e
 	return nil
 }
 
-// turnSet is a set of matching turns, indexed by file. A nil entry means that the file has no such turn.
+// turnSet is a set of matching turns, one for each file. A nil entry means that the file has no such turn.
 type turnSet []*diffTurn
 
-// pairTurns matches turns. It first matches turns with the same request, then turns with the same tools, in order.
-// If each file has only one turn, these turns match.
+// pairTurns matches turns. It matches turns with the same request first, then turns with the same tools, in
+// order. If each file has only one turn, those turns match.
 func (d *diffCommand) pairTurns() (sets []turnSet) {
 	single := !slices.ContainsFunc(d.files, func(f []diffTurn) bool { return len(f) != 1 })
 	var keys [][2]string // keys of the first turn in each set
@@ -270,13 +270,14 @@ func (s *diffTurn) failureText() string {
 	return ""
 }
 
-// These constants limit the width of a column. If a terminal is too narrow for the content, columns are narrower.
+// These constants limit the width of a column. If the terminal is too narrow for the content, columns become
+// narrower.
 const (
 	maxColumnCells = 40
 	minColumnCells = 12
 )
 
-// writeUnmatched writes a turn without a match in another file.
+// writeUnmatched writes a turn that has no match in another file.
 func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	if asJSON {
 		o := lineOf("alone", s.file, s.turn.Number)
@@ -291,7 +292,7 @@ func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 	d.to.printLine("")
 }
 
-// writeText writes turns in columns, in the same way as the screen.
+// writeText writes turns in columns, as the screen shows them.
 func (c *comparison) writeText(d *diffCommand) {
 	where := mapSlice(c.sides, func(s *diffTurn) string { return fmt.Sprintf("%s turn %d", s.file, s.turn.Number+1) })
 	d.to.writeWrapped("", strings.Join(where, ", "))
@@ -346,7 +347,7 @@ func (d *diffCommand) costOf(s *diffTurn) price.Figure {
 	return present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
 }
 
-// wireCell returns the cell of a fact about a side's response.
+// wireCell returns the cell for a fact about a side's response.
 func (c *comparison) wireCell(f *diff.Fact, i int) any {
 	if i != 0 && c.ways[i].Host == "" {
 		return ""
@@ -354,12 +355,12 @@ func (c *comparison) wireCell(f *diff.Fact, i int) any {
 	return ofRole(markRoles[f.Marks[i]], strings.TrimSpace(signs[f.Marks[i]]+"  "+textIf(f.Marks[i] != diff.Same, f.Cells[i])))
 }
 
-// signs are the signs of relations to the base.
+// signs are the signs for relations to the base.
 var signs = [...]string{
 	diff.Own: "", diff.Same: "=", diff.Alike: "≈", diff.Differs: "≠", diff.Absent: "—", diff.Open: "", diff.NotYet: "", diff.Unknown: "?",
 }
 
-// markRoles are the roles of the signs.
+// markRoles are the roles for the signs.
 var markRoles = [...]units.Role{
 	diff.Same: units.Muted, diff.Differs: units.Caution, diff.Absent: units.Caution, diff.Unknown: units.Muted,
 }
@@ -419,8 +420,8 @@ func cellValue(r *diff.Row, cell *diff.Cell, c *stream.Call) string {
 	return text + textIf(cell.List.Lacks != "", ", no "+cell.List.Lacks) + textIf(cell.List.Adds != "", ", with "+cell.List.Adds)
 }
 
-// valueWindow returns a value. If the first difference is far from the start of the value, the text starts shortly
-// before the difference.
+// valueWindow returns the text of a value. If the first difference is far from the value's start, the text
+// starts shortly before that difference.
 func valueWindow(value []byte, at int) string {
 	lead := ""
 	if at > maxColumnCells/2 {
@@ -469,7 +470,7 @@ func writeTable(to lineWriter, table [][]any) {
 	}
 }
 
-// wrapCell splits a cell after the words that fit.
+// wrapCell splits a cell after the last word that fits.
 func wrapCell(cell display.Text, width int) (first, rest display.Text) {
 	first = display.Wrap(cell, width)[0]
 	rest = display.Skip(cell, first.Width())
@@ -535,7 +536,7 @@ func (c *comparison) addSide(o *jsonObject, d *diffCommand, i int) {
 	}
 }
 
-// addCalls writes matching calls, and null for a side that has no such call.
+// addCalls writes matching calls. It writes null for a side that has no such call.
 func (c *comparison) addCalls(o *jsonObject, s *diff.CallSet) {
 	o.text("name", s.Name())
 	var calls [][]byte

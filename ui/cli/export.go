@@ -53,7 +53,7 @@ func exportForms() []exportForm {
 	}
 }
 
-// export is one run of the command: the source, the selected turns, and the output.
+// export is one run of the export command: the source, the selected turns, and the output.
 type export struct {
 	exportFlags
 	app    *app
@@ -163,8 +163,8 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	})
 }
 
-// redactedSource returns a source without its secrets. Secrets are found while the source is read. So a key is
-// recognised by its value only after its first occurrence in a field for keys.
+// redactedSource returns a source without its secrets. It finds secrets while it reads the source. So it
+// recognises a key by its value only after the key's first occurrence in a field for keys.
 func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for rec, err := range src {
@@ -198,8 +198,8 @@ func (a *app) reportRedactor(r *redact.Redactor) {
 	}
 }
 
-// read reads the complete source and prints its notes. see receives each record before the inspector does. see may
-// be nil.
+// read reads the complete source and prints its notes. see receives each record before the inspector does; it
+// may be nil.
 func (e *export) read(see func(capture.Record)) error {
 	src := e.src
 	if see != nil {
@@ -275,11 +275,11 @@ type captureFile struct {
 	to     io.Writer
 	by     string // command that writes the capture
 	begun  bool
-	failed error // error of the header or of a write, after which no more records can be written
+	failed error // error in the header or in a write, after which no more records can be written
 }
 
-// write writes a record. Before the first record, it writes the header. If failed is nil, an error only concerns
-// this record.
+// write writes a record. Before the first record, it writes the header. If failed is nil, an error concerns
+// only this record.
 func (w *captureFile) write(r capture.Record) error {
 	if !w.begun {
 		line, err := capture.EncodeHeader(beginOf(r), w.by)
@@ -299,7 +299,7 @@ func (w *captureFile) write(r capture.Record) error {
 	return err
 }
 
-// recordSource returns a source of records in memory.
+// recordSource returns a source that has the given records.
 func recordSource(all []capture.Record) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for _, r := range all {
@@ -319,7 +319,7 @@ func beginOf(r capture.Record) time.Time {
 	return time.Now()
 }
 
-// writeHTML writes an HTML page of the selected turns and calls.
+// writeHTML writes an HTML page with the selected turns and calls.
 func (e *export) writeHTML() error {
 	err := e.read(nil)
 	turns, wrong := e.chosenTurns()
@@ -377,14 +377,15 @@ func (p *onlyPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	}
 }
 
-// sentBack prints the selected ones of the calls that were sent back.
+// sentBack prints the calls that were sent back and are selected.
 func (p *onlyPrinter) sentBack(calls []sentBackCall) {
 	p.jsonPrinter.sentBack(slices.DeleteFunc(calls, func(r sentBackCall) bool {
 		return !p.wantsCall(r.of)
 	}))
 }
 
-// addRequest prints a request to a server. If the call of the request is unknown, the request belongs to no turn.
+// addRequest prints a request to a server. If a turn is selected, it prints only a request whose call is
+// known and selected.
 func (p *onlyPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	if p.of.turn == 0 || a != nil && a.Call != nil && p.wantsCall(a.Call.Ref) {
 		p.jsonPrinter.addRequest(file, r, a)
@@ -512,7 +513,7 @@ func (e *export) turnAndCall() (*stream.Turn, *stream.Call, error) {
 	return nil, nil, usageErrorf("--call %d: no selected turn of %s has that many calls", e.call, e.path)
 }
 
-// writeOTLP writes the turns in OTLP/JSON.
+// writeOTLP writes the turns as OTLP/JSON.
 func (e *export) writeOTLP() error {
 	if err := e.read(nil); err != nil {
 		return err

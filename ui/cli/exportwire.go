@@ -142,8 +142,8 @@ func plainBody(h http.Header, coded []byte) []byte {
 	return coded
 }
 
-// writeSSE writes the response of a turn with placeholders for its content. It reports how the findings in it
-// differ.
+// writeSSE writes a turn's response with placeholders for its content. It reports how the findings in that
+// response differ from the original ones.
 func (e *export) writeSSE() error {
 	if err := e.read(nil); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (e *export) suspectTurn() (*stream.Turn, error) {
 	return turns[i], nil
 }
 
-// worstSeverity returns the severity of the worst finding of a turn and its calls.
+// worstSeverity returns the severity of the worst finding in a turn and its calls.
 func worstSeverity(t *stream.Turn) (s stream.Severity) {
 	for _, f := range t.Findings {
 		s = max(s, f.Severity)
@@ -251,14 +251,14 @@ func argsOf(c *stream.Call, v *providers.View) report.Args {
 	return a
 }
 
-// foundCodes has the finding codes of a response, with their turns and calls.
+// foundCodes has the codes of the findings in a response, with their turns and calls.
 type foundCodes struct {
 	codes    []string
 	protocol string
 }
 
-// findsOf decodes a response from its bytes alone and returns its finding codes. d is the protocol of the response,
-// or nil if unknown.
+// findsOf decodes a response from its bytes alone and returns its finding codes. d is the protocol of the
+// response, or nil if that is unknown.
 func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	in := new(providers.Inspector)
 	in.ForceProtocol(d)
@@ -291,8 +291,8 @@ func decodesAs(x *providers.Exchange, t *stream.Turn) *protocol.Protocol {
 	return as
 }
 
-// compareRepro reports the findings that the repro lacks or adds. It also reports the findings of the capture whose
-// cause is not in the bytes of the response.
+// compareRepro reports the findings that the repro lacks or adds. It also reports the findings in the capture
+// whose cause is not in the response bytes.
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
@@ -317,7 +317,8 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	}
 }
 
-// listDifference returns all without gone, as multisets. It removes an item once for each occurrence in gone.
+// listDifference returns the items of all without the items of gone. It removes an item once for each
+// occurrence in gone.
 func listDifference(all, gone []string) (left []string) {
 	count := map[string]int{}
 	for _, s := range gone {
@@ -331,8 +332,8 @@ func listDifference(all, gone []string) (left []string) {
 	return left
 }
 
-// screenForms returns the forms in which the screen can copy or save the selected turn or call. The content of the
-// panes is not among them.
+// screenForms returns the forms in which the screen can copy or save the selected turn or call. It does not
+// include the content of the panes.
 func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	return []modes.ExportForm{
 		{Key: "c", What: display.Lit("request as curl"), File: "request.sh", Make: curlOf},
@@ -361,8 +362,8 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	}
 }
 
-// reproOf returns the response of a turn with placeholders for its content, as export --as sse writes it. It
-// returns an error if the findings in it differ.
+// reproOf returns a turn's response with placeholders for its content, as export --as sse writes it. It
+// returns an error if the findings in that response differ from the original ones.
 func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	t, _ := v.Find(r)
 	switch {
@@ -392,7 +393,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 
 var errNoTurn = errors.New("nothing is selected")
 
-// curlOf returns the request of a turn as a curl command.
+// curlOf returns a turn's request as a curl command.
 func curlOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	t, _ := v.Find(r)
 	if t == nil {

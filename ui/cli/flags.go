@@ -169,7 +169,7 @@ var flagTexts = []flagText{
 	{"", "help", "", "show this help"},
 }
 
-// valueMark is the annotation of a flag that holds the METAVAR of its value.
+// valueMark is the flag annotation with the METAVAR of the flag's value.
 const valueMark = "toolscope_value"
 
 // describeFlags sets the descriptions of all flags of a command and its subcommands. It also makes flags of type
@@ -276,7 +276,7 @@ func (se *settingSources) printOldNames() {
 	se.oldNames = nil
 }
 
-// openOptions returns the options with which an input is opened.
+// openOptions returns the options for opening an input.
 func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
 	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looksLike}
 	switch r.as {
@@ -294,8 +294,8 @@ func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
 type readFlags struct {
 	places   bool // the command needs places in log files
 	protocol string
-	as       string // name of the format of all inputs
-	request  string // name of a file with the body of a request
+	as       string // name of the input format for all inputs
+	request  string // name of a file with a request body
 }
 
 func (r *readFlags) add(f *pflag.FlagSet) {
@@ -375,7 +375,7 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	asPaths(f, "theme", "log")
 }
 
-// addKeep adds --memory. It is for commands whose screen may show very many turns.
+// addKeep adds --memory, for commands whose screen may show very many turns.
 func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "memory", "1GB", "")
 }
@@ -419,15 +419,15 @@ func sizeOf(flag, text string) (bytes int64, err error) {
 	return int64(n * unit), nil
 }
 
-// minMemory is the minimum size that a flag accepts. --memory must have room for the selected turn and the turns
-// shortly before it.
+// minMemory is the minimum size that a flag accepts. --memory must leave room for the selected turn and the
+// turns shortly before it.
 const minMemory = 1_000_000
 
 // isThemeSet reports whether the user chose a theme.
 func (l *lookFlags) isThemeSet() bool { return l.theme != "auto" && l.theme != "" }
 
-// applyTo sets the options for the appearance of the screen. note receives problems of the theme's file. applyTo
-// returns the keys that the user typed while it queried the terminal.
+// applyTo sets the options for the appearance of the screen. note receives problems in the theme file.
+// applyTo returns the keys that the user typed while it queried the terminal.
 func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
 	kept := readSavedState()
 	if _, err := lookTheme(kept.theme, true, func(string) {}); !l.isThemeSet() && err == nil && kept.theme != "" {
@@ -449,8 +449,8 @@ func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMs
 	return typed
 }
 
-// colourDepth returns the number of colours that the terminal supports, according to the flags and the environment.
-// See no-color.org and bixense.com/clicolors.
+// colourDepth returns the number of colours that the terminal supports according to the flags and the
+// environment. See no-color.org and bixense.com/clicolors.
 func (l *lookFlags) colourDepth() termenv.Profile {
 	name := os.Getenv("TERM")
 	forced := os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0"

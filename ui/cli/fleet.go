@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// hubFlags are the flags for the credentials of a hub.
+// hubFlags are the flags for hub credentials.
 type hubFlags struct{ creds, nkey, token, ca string }
 
 func (ip *inputs) hubFlags(cmd *cobra.Command) {
@@ -33,8 +33,8 @@ func (ip *inputs) hubFlags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("creds", "nkey", "hub-token")
 }
 
-// hubAuth returns the credentials from the flags. A token is not allowed on the command line, because all programs
-// can read the command line.
+// hubAuth returns the credentials from the flags. A token itself is not allowed on the command line, because
+// all programs can read the command line.
 func (ip *inputs) hubAuth() (auth fleet.Credentials, err error) {
 	auth = fleet.Credentials{Creds: ip.hub.creds, NKey: ip.hub.nkey, CA: ip.hub.ca}
 	if err = auth.Check(); err != nil || ip.hub.token == "" {
@@ -68,7 +68,7 @@ func (ip *inputs) openView(ctx context.Context, path string) (*fleet.View, error
 	return v, nil
 }
 
-// openHubSource opens the captures of a hub.
+// openHubSource opens the captures on a hub.
 func (ip *inputs) openHubSource(ctx context.Context, path string) (capture.Source, error) {
 	v, err := ip.openView(ctx, path)
 	if err != nil {
@@ -86,7 +86,7 @@ func safeAddress(path string) string {
 	return scheme + "://" + rest
 }
 
-// reportViews reports the missing data of the captures, once for each hub.
+// reportViews reports the data that is missing from the captures, once for each hub.
 func (ip *inputs) reportViews() {
 	for ; ip.reportedViews < len(ip.views); ip.reportedViews++ {
 		v := ip.views[ip.reportedViews]
@@ -212,7 +212,7 @@ func findCaptures(path string) ([]capture.FoundFile, []string, error) {
 }
 
 // hubStatusNotes returns notes about the hubs that are read, and about the hub to which data is published. If
-// several hubs are read, their notes contain the hub's name.
+// several hubs are read, each note contains the hub's name.
 func (ip *inputs) hubStatusNotes() (words []ui.StatusNote) {
 	if ip.app.sending != nil {
 		words = ip.app.sending.statusNotes()
@@ -234,8 +234,8 @@ func (ip *inputs) hubStatusNotes() (words []ui.StatusNote) {
 	return words
 }
 
-// machineStates returns a function that returns the state of all machines that publish to the hubs. It returns nil
-// if no hub is read. If a machine publishes to several hubs, its latest state counts.
+// machineStates returns a function that returns the states of all machines that publish to the hubs. It
+// returns nil if no hub is read. If a machine publishes to several hubs, its latest state counts.
 func (ip *inputs) machineStates() func() []panes.MachineState {
 	if len(ip.views) == 0 {
 		return nil
@@ -285,7 +285,7 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	if s.Invalid > 0 {
 		alarm("NOT DECODED: " + count.Of(int(s.Invalid), "message"))
 	}
-	if s.Silent > 0 { // name the machine, because another one may be selected
+	if s.Silent > 0 { // name the machine, because another machine may be selected
 		alarm(count.Of(s.Silent, "machine") + " SILENT: " + s.First + ifElse(s.Silent > 1, ", …", ""))
 	}
 	words = append(words, ui.StatusNote{Text: facts + lag, Stays: true, Brief: lag})
@@ -309,7 +309,7 @@ func rateText(n float64) string {
 	return fmt.Sprintf("%.1fk", n/1000)
 }
 
-// callFlags select exchanges of a hub by its index. Other exchanges are not read.
+// callFlags select exchanges by a hub's index. Other exchanges are not read.
 type callFlags struct{ model, status string }
 
 func (ip *inputs) callFlags(cmd *cobra.Command) {
@@ -360,13 +360,13 @@ func (ip *inputs) isIndexed(path string) bool {
 	return err == nil && of.IsIndexed()
 }
 
-// isIndexOnly reports whether the lines of the hubs' indexes suffice, so that captures need not be read.
+// isIndexOnly reports whether the lines in the hubs' indexes suffice, so that captures need not be read.
 func (ip *inputs) isIndexOnly(paths []string) bool {
 	return ip.app.format == "jsonl" && !ip.app.summary && ip.app.jq == "" && ip.filter == "" && ip.app.tracing == nil &&
 		allAddresses(paths) && !slices.ContainsFunc(paths, func(path string) bool { return !ip.isIndexed(path) })
 }
 
-// printLines prints the lines of calls in the indexes of hubs. It reads all hubs at the same time.
+// printLines prints the lines about calls from the hubs' indexes. It reads all hubs at the same time.
 func (ip *inputs) printLines(ctx context.Context, paths []string) error {
 	ctx, stop := ip.untilCaught(ctx)
 	defer stop()

@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// helpTopics returns the help pages that are not pages of commands.
+// helpTopics returns the help pages that are not about a command.
 func (a *app) helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		a.helpTopic("screen", "How to read the screen", documentOf("screen")),
@@ -47,8 +47,8 @@ func (a *app) helpTopics() []*cobra.Command {
 	}
 }
 
-// helpTopic returns the command for a help page. write writes the page on demand. others are old names of the
-// topic.
+// helpTopic returns the command for a help page. write writes the page on demand. others are old names for
+// the topic.
 func (a *app) helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Aliases: others}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) { write(a.stdout) })
@@ -230,7 +230,7 @@ func targetsHelp(l lineWriter) {
 	}
 }
 
-// targetRules returns the rules of a target. Each rule has a subject and a text.
+// targetRules returns the rules for a target. Each rule has a subject and a text.
 func targetRules(t *protocol.Target) [][2]string {
 	form := map[protocol.ArgsForm]string{protocol.TextForm: "a string", protocol.ObjectForm: "an object", protocol.PositionalForm: "arrays"}
 	depth := ""
@@ -257,7 +257,7 @@ func targetRules(t *protocol.Target) [][2]string {
 	}
 }
 
-// sizeRule describes a length and, if it is not empty, a class of characters.
+// sizeRule describes the allowed length and, if class is not empty, the allowed characters.
 func sizeRule(least, most int, class string) string {
 	words := ""
 	switch {
@@ -293,7 +293,7 @@ func policiesHelp(l lineWriter) {
 	}
 }
 
-// clientWords describes the program of a policy, the source of the policy, and the targets of its history.
+// clientWords describes a policy: its program, its source, and the targets to which it sends history.
 func clientWords(p *replay.Policy) string {
 	to := "every target"
 	if p.Targets() != nil {
@@ -365,12 +365,12 @@ var built string
 // -ldflags "-X toolscope/ui/cli.reports=https://…/issues"
 var reports string
 
-// bugURL returns the place where users can report bugs.
+// bugURL returns the URL for bug reports, or a text that says where to report bugs.
 func bugURL() string {
 	return cmp.Or(reports, "as an issue of the project where you got toolscope")
 }
 
-// Notices has the licences and notices of the modules in the program.
+// Notices is the text of the licences and notices for the modules in the program.
 var Notices string
 
 func (a *app) versionCommand() *cobra.Command {

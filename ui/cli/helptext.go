@@ -45,7 +45,7 @@ var commandGroups = []struct {
 	{"Setup", "config completion man help version"},
 }
 
-// exitMeaning is an exit code with its meaning. commonExits is for commands that have no table of their own.
+// exitMeaning is an exit code with its meaning. commonExits is for commands without a table of their own.
 type exitMeaning struct{ code, means string }
 
 var (
@@ -79,7 +79,7 @@ func exitCodesOf(cmd *cobra.Command) []exitMeaning {
 	return commonExits
 }
 
-// printHelp prints the help of a command. 'help COMMAND' and 'COMMAND --help' use the same text.
+// printHelp prints the help for a command. 'help COMMAND' and 'COMMAND --help' use the same text.
 func (a *app) printHelp(cmd *cobra.Command) {
 	l := a.stdout
 	if !cmd.HasParent() {
@@ -128,7 +128,8 @@ func aboutText(cmd *cobra.Command) string {
 	return helpPage(func(l lineWriter) { l.writeReflowed(cmd.Long) })
 }
 
-// writeReflowed writes paragraphs, wrapped to the usual width. It does not change paragraphs with indented lines.
+// writeReflowed writes paragraphs wrapped to the usual width. It does not change paragraphs with indented
+// lines.
 func (l lineWriter) writeReflowed(text string) {
 	for i, para := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -181,8 +182,8 @@ func (l lineWriter) printRootHelp(root *cobra.Command) {
 // maxFlagCells is the maximum width of a flag whose description starts on the same line.
 const maxFlagCells = 24
 
-// printFlags prints the flags with these names. If names is nil, it prints all flags of the command. It leaves out
-// hidden flags.
+// printFlags prints the flags with the given names. If names is nil, it prints all of the command's flags. It
+// leaves out hidden flags.
 func (l lineWriter) printFlags(cmd *cobra.Command, names []string) {
 	var all []*pflag.Flag
 	if names == nil {
@@ -288,8 +289,8 @@ func (l lineWriter) writeCode(line string) {
 	}
 }
 
-// writeTableRows writes the rows of a table. The other cells are to the right of the first cell. If a first cell is
-// wide, they are below it.
+// writeTableRows writes the rows of a table. The other cells are to the right of the first cell or, if a
+// first cell is wide, below it.
 func (l lineWriter) writeTableRows(body []string) {
 	const widest = 30
 	var table [][2]string

@@ -144,18 +144,18 @@ func (a *app) newKey(file string) error {
 }
 
 const (
-	// positionFile is the file in a hub's folder that has the position of the collector.
+	// positionFile is the file in a hub's folder with the position up to which the collector has the data.
 	positionFile = "otlp-told"
-	// savePositionEvery is the interval between two saves of the position.
+	// savePositionEvery is the interval at which the position is saved.
 	savePositionEvery = time.Second
-	// catchUp is the part of finishTime in which an ending hub may read its data. The next start sends the
-	// remaining data.
+	// catchUp is the part of finishTime in which a hub that is ending may still read its data. After the next
+	// start, it sends the remaining data.
 	catchUp = 2 * time.Second
 )
 
-// hubTraces sends the turns that a hub receives to a collector. It saves its position in the hub's folder, but only
-// when the collector has everything before that position. The next start continues at the saved position. If a turn
-// is sent twice, its spans are the same.
+// hubTraces sends the turns that a hub receives to a collector. It saves its position in the hub's folder,
+// but only when the collector has everything before that position. After a restart, it continues at the saved
+// position. If a turn is sent twice, its spans are the same.
 type hubTraces struct {
 	*traceSender
 	view *fleet.View
@@ -164,7 +164,7 @@ type hubTraces struct {
 	due  int64     // number of spans that need an outcome before the position is saved
 }
 
-// watchHub sends the turns of a hub to a collector. It starts at the saved position, or at began if there is none.
+// watchHub sends a hub's turns to a collector. It starts at the saved position, or at began if there is none.
 // end stops it.
 func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
 	if t == nil {
@@ -263,7 +263,8 @@ type indexer struct {
 	calls []fleet.Call
 }
 
-// newIndexers returns a function that makes an indexer for a capture. Indexers apply the flags for reading.
+// newIndexers returns a function that makes an indexer for a capture. The indexers apply the flags for
+// reading.
 func (a *app) newIndexers() (func(string) fleet.Indexer, error) {
 	prepare, err := a.reading.inspectorSetup()
 	if err != nil {
@@ -313,7 +314,7 @@ func (x *indexer) addTurn(v *providers.View, file string, t *stream.Turn) {
 func (x *indexer) sentBack([]sentBackCall) {}
 func (x *indexer) flush() error            { return nil }
 
-// reportIndex reports the calls that the hub's index lacks.
+// reportIndex reports the calls that are missing from the hub's index.
 func (p *hubPublisher) reportIndex(a *app) {
 	s := p.Progress().Index
 	if s.Why == "" {

@@ -29,8 +29,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// liveInput passes on everything that arrives from the network. This is the traffic of a proxy, the responses to
-// connect, and the responses to requests from the screen:
+// liveInput passes on everything that arrives from the network: the traffic through a proxy, the responses to
+// connect, and the responses to requests from the screen.
 //
 //	network ─▶ arrived ─▶ redactor ─▶ the recorder's queue ─▶ disk
 //	                              ├─▶ shown ─▶ screen, or printer
@@ -49,7 +49,7 @@ type liveInput struct {
 	answers   *screenInbox              // responses to requests from the screen
 	over      atomic.Pointer[sourceEnd] // nil until the source has ended
 	printLess atomic.Bool               // the printer stops after maxQuickBytes
-	unwanted  atomic.Bool               // the screen or printer has ended, and only the capture needs further records
+	unwanted  atomic.Bool               // the screen or printer has ended, so only the capture needs further records
 	printed   atomic.Int64              // number of bytes that the printer has received
 	begun     sync.Once
 	done      chan struct{} // closed when all records have been passed on
@@ -58,7 +58,7 @@ type liveInput struct {
 
 	reporting      sync.Mutex // protects the next two fields
 	gapReported    bool
-	damageReported string // the latest damage of the capture that has been printed
+	damageReported string // the latest damage to the capture that has been printed
 
 	proxy   *proxy.Proxy           // nil without a proxy
 	faults  string                 // injected faults; "" if there are none
@@ -78,8 +78,8 @@ func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	}
 }
 
-// startLive returns the input for a live command. It starts the capture, the connection to the hub, and the sender
-// to the collector that the flags select.
+// startLive returns the input for a live command. It starts the capture, the connection to the hub, and the
+// sender to the collector, as the flags select.
 func (lv *liveSession) startLive(command string, f *liveFlags) (l *liveInput, err error) {
 	if f.keepSecrets && f.publish != nil && f.publish.to != "" {
 		return nil, usageErrorf("--keep-secrets: can't be combined with --publish: a hub never gets secrets\nleave one of them out")
@@ -120,19 +120,20 @@ func (l *liveInput) addRecord(r capture.Record) { l.arrived.Put(r) }
 // fillFrom adds the records of a source to the queue.
 func (l *liveInput) fillFrom(src capture.Source) { copySource(src, l.arrived.Put, l.endSource) }
 
-// endSource ends the source. Readers of the source see the end when all its records have passed. Responses to
-// requests from the screen may still arrive.
+// endSource ends the source. Readers of the source see its end after all its records. Responses to requests
+// from the screen may still arrive.
 func (l *liveInput) endSource(err error) {
 	l.over.CompareAndSwap(nil, &sourceEnd{err})
 	l.arrived.Wake()
 }
 
-// start starts to pass on records, in a goroutine in which run calls its argument.
+// start starts passing on records in a new goroutine. The goroutine calls run, and run must call its
+// argument.
 func (l *liveInput) start(run func(pass func())) {
 	l.begun.Do(func() { go run(l.forwardAll) })
 }
 
-// callDirect calls f. It is an argument for start.
+// callDirect calls f. It is the argument for start if no other code must run around f.
 func callDirect(f func()) { f() }
 
 // maxBatch is the approximate number of bytes that are passed on between two checks for the end of the source.
@@ -194,7 +195,7 @@ func (l *liveInput) forwardRecords(all []redact.Clean) {
 	}
 }
 
-// drainRecords closes the input and waits until the records in it have passed.
+// drainRecords closes the input and waits until the records in it have been passed on.
 func (l *liveInput) drainRecords(ctx context.Context) error {
 	l.arrived.Close(nil)
 	l.start(callDirect)
@@ -215,8 +216,8 @@ func (l *liveInput) reportLimit(a *app) (reached bool) {
 	return limit != ""
 }
 
-// endLive passes on the records that have arrived and closes the capture. The exit code shows a capture with gaps
-// and a redactor that reached a limit, even after a signal.
+// endLive passes on the records that have arrived and closes the capture. Even after a signal, it sets the
+// exit code for a capture with gaps or a redactor that reached a limit.
 func (lv *liveSession) endLive(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
@@ -262,8 +263,8 @@ func newRedactor() *redact.Redactor {
 	}})
 }
 
-// printTurns prints turns when they end, until there are no more records. It prints problems of the capture when
-// they occur. If printing fails, it calls failed, and later records are only recorded.
+// printTurns prints turns as they end, until there are no more records. It prints problems with the capture
+// as they occur. If printing fails, it calls failed, and later records are only recorded.
 func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
 	q := newTurnPrinter(in, path, to)
 	print := func(all bool) {
@@ -359,10 +360,10 @@ type captureWriter struct {
 	name, path string
 }
 
-// presentPath returns the path of the current file. This is another file if the first one was damaged.
+// presentPath returns the path of the current file. It differs from path if the first file was damaged.
 func (c *captureWriter) presentPath() string { return cmp.Or(c.State().Path, c.path) }
 
-// liveFlags are the flags of all commands that read the network.
+// liveFlags are the flags that all commands that read the network share.
 type liveFlags struct {
 	record, format string
 	keepSecrets    bool
@@ -426,8 +427,8 @@ func (lv *liveSession) startCapture(to string, began time.Time, by string) (*cap
 	return &captureWriter{r, name, path}, nil
 }
 
-// isFolder reports whether a path is a directory. A path that does not exist counts as one if it ends with a slash
-// or has no extension.
+// isFolder reports whether a path is a directory. A path that does not exist counts as a directory if it ends
+// with a slash or has no extension.
 func isFolder(path string) bool {
 	if info, err := os.Stat(path); err == nil {
 		return info.IsDir()
@@ -435,7 +436,8 @@ func isFolder(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
-// createIn creates a file whose name has the date, the time and of. Files from the same second have numbers.
+// createIn creates a file whose name is the date and time, followed by the suffix in of. Further files from
+// the same second also have a number.
 func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, name, warning string, err error) {
 	stamp := began.Format("2006-01-02T15-04-05") + of
 	for n := 1; ; n++ {
@@ -521,7 +523,7 @@ func (e *fileEntries) Again(exchange int, start, end int64, to func(stream.Recor
 	return handOver((*capture.Entries)(e).Again(context.Background(), exchange, start, end), to)
 }
 
-// handOver converts the records of a source and passes each to the function to.
+// handOver converts a source's records and passes each one to the function to.
 func handOver(src capture.Source, to func(stream.Record)) error {
 	for r, err := range src {
 		if err != nil {

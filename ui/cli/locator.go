@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/report"
 )
 
-// locator finds the place of response bytes in a file. It can do so if the file is a body, or if records are lines
-// of the file.
+// locator finds the places of response bytes in a file. It can do so if the file is a body, or if records are
+// lines in the file.
 type locator struct {
 	path    string
 	of      map[int]*byteMap
@@ -26,7 +26,7 @@ type byteMap struct {
 	size  int64        // number of bytes so far
 	body  bool         // the file is the body
 	lost  bool         // some bytes have no place
-	marks []recordMark // records that are lines of the file
+	marks []recordMark // records that are lines in the file
 }
 
 // recordMark is the end of a record's bytes in the response, and the record's range in the file.
@@ -129,7 +129,8 @@ func (p *locator) resolveLines(found []report.Finding) {
 	}
 }
 
-// linesAt returns the line numbers, from 1, of those offsets that exist in a file. The offsets must be sorted.
+// linesAt returns the line number, counted from 1, for each offset that exists in a file. The offsets must be
+// sorted.
 func linesAt(path string, offsets []int64) map[int64]int {
 	at := map[int64]int{}
 	f, err := os.Open(path)

@@ -38,7 +38,7 @@ TOOLSCOPE_RUN names, or in toolscope's own folder of captures.
 A server over HTTP needs no wrapper: put 'toolscope proxy --to NAME=URL' in front of
 it. Another wrapper can start this wrapper.`
 
-// runFolder is the variable that names the folder for the captures of one run.
+// runFolder is the variable that names the folder for one run's captures.
 const runFolder = "TOOLSCOPE_RUN"
 
 // mcpFlags are the flags of mcp.
@@ -57,7 +57,8 @@ func (a *app) mcpCommand() *cobra.Command {
 			f.isLine = cmd.Flags().Changed("line")
 			return a.runMCP(args, &f)
 		},
-		// This function reads no configuration, because an invalid one must not prevent a server from running.
+		// This function reads no configuration, because an invalid configuration must not prevent a server
+		// from running.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 	}
 	to := cmd.Flags()
@@ -80,7 +81,7 @@ func (a *app) runMCP(args []string, f *mcpFlags) error {
 	return a.runServer(args, f)
 }
 
-// runServer runs a server and records it.
+// runServer runs a server and records its traffic.
 func (a *app) runServer(args []string, f *mcpFlags) error {
 	r := newRedactor()
 	shown := r.Argv(args)
@@ -95,7 +96,7 @@ func (a *app) runServer(args []string, f *mcpFlags) error {
 	})
 }
 
-// startError is the error of a command that can't be started. Its text is for the user.
+// startError is the error for a command that can't be started. Its text is for the user.
 type startError struct {
 	error
 	text string
@@ -147,8 +148,8 @@ func (a *app) stdStreams() (in, out, errs *os.File) {
 	return in, out, errs
 }
 
-// recordBeside starts the capture of a run, in dir, in the folder of runFolder, or in toolscope's own folder. If
-// that fails, it reports the failure and returns nil.
+// recordBeside starts the capture of a run in dir, or else in the folder that runFolder names, or else in
+// toolscope's own folder. If that fails, it reports the failure and returns nil.
 func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	var name string
 	var err error
@@ -171,7 +172,8 @@ func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	return nil
 }
 
-// endTime is the maximum time that an ending server waits for the disk. Agents kill servers that take too long.
+// endTime is the maximum time for which a server that is ending waits for the disk. Agents kill servers that
+// take too long.
 const endTime = time.Second
 
 // endServer passes on the records that have arrived and closes the capture. The capture itself marks its gaps.
@@ -202,7 +204,7 @@ func serverOf(args, shown []string) string {
 	return programOf(shown[0])
 }
 
-// fileWord changes a name so that it can be part of a file name.
+// fileWord changes a name so that it can be used in a file name.
 func fileWord(name string) string {
 	word := []rune(name)
 	for i, c := range word {
@@ -231,8 +233,8 @@ func (a *app) runLine(f *mcpFlags) error {
 	})
 }
 
-// startedCommand is a command line that Claude Code passes to its prefix. It is a server, a shell command of the
-// model, or something else, such as a hook.
+// startedCommand is a command line that Claude Code passes to its prefix. It starts a server, a shell command
+// for the model, or another program, such as a hook.
 type startedCommand struct {
 	args      []string // command and arguments of a server; nil otherwise
 	isCommand bool     // the model started it
@@ -308,8 +310,8 @@ func wordsOfShell(text string, most int) (words []string, whole bool) {
 	return words, true
 }
 
-// shellOf returns the shell with which Claude Code runs a line. This is the shell whose state it saved, else the
-// user's shell.
+// shellOf returns the shell with which Claude Code runs a line. This is the shell whose state Claude Code
+// saved, or else the user's shell.
 func shellOf(text string, env func(string) string) string {
 	candidates := []string{env("CLAUDE_CODE_SHELL"), env("SHELL"), "/bin/bash", "/usr/bin/bash", "/bin/zsh"}
 	for _, name := range []string{"bash", "zsh"} {

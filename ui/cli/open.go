@@ -94,7 +94,8 @@ func (ip *inputs) isStatic(paths []string) bool {
 	return !ip.follow && ip.app.speed == 0 && len(ip.views) == 0 && !slices.Contains(paths, "-")
 }
 
-// pickRecent shows a list of captures from which the user can open one. A capture is not pruned while it is shown.
+// pickRecent shows a list of captures, and the user can open one of them. A capture is not pruned while it is
+// shown.
 func (ip *inputs) pickRecent(ctx context.Context, list []recentCapture) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -131,7 +132,7 @@ func recentSource(ctx context.Context, r recentCapture) capture.Source {
 	return src
 }
 
-// showSource shows a source at a multiple of its recorded speed. 0 means as fast as possible.
+// showSource shows a source at a multiple of its recorded speed. A speed of 0 means as fast as possible.
 func (ip *inputs) showSource(ctx context.Context, src capture.Source, speed float64, o ui.Options) error {
 	in := fileInbox()
 	o.Inbox = in
@@ -146,7 +147,7 @@ func (ip *inputs) showSource(ctx context.Context, src capture.Source, speed floa
 	return ip.app.showScreen(o, func() { in.fillFrom(src) })
 }
 
-// loadProgress has the progress of reading files, which the screen shows.
+// loadProgress tracks the progress of reading files. The screen shows this progress.
 type loadProgress struct {
 	capture.Progress
 	began   time.Time
@@ -175,7 +176,8 @@ func (l *loadProgress) statusNotes() []ui.StatusNote {
 	return words
 }
 
-// minSurveyedBytes is the minimum size for an estimate of the number of turns. Smaller files are read soon enough.
+// minSurveyedBytes is the minimum total size for an estimate of the number of turns. Smaller files are read
+// quickly enough.
 const minSurveyedBytes = 64 << 20
 
 // estimateTurns estimates the number of turns in the files, while another goroutine reads them.
@@ -201,7 +203,7 @@ func (ip *inputs) openSources(ctx context.Context, paths []string) (capture.Sour
 	return ip.openAll(ctx, paths, ip.reading.openOptions(ip.follow, ip.app.stdin))
 }
 
-// openSource opens one path for reading it once.
+// openSource opens one path in order to read it once.
 func (ip *inputs) openSource(ctx context.Context, path string) (capture.Source, error) {
 	o := ip.reading.openOptions(ip.follow, ip.app.stdin)
 	o.ReadOnce = !ip.reading.places
@@ -230,9 +232,10 @@ func looksLike(payload []byte) capture.PayloadGuess {
 	return capture.Nothing
 }
 
-// eachSource calls do for every file that paths name. Each call gets a new inspector. A file is read ahead while
-// its records are processed. After an error in one file, the other files are still read. Captures of one run are
-// one source. These are the captures of a directory and, if ip.joins is true, the named captures.
+// eachSource calls do for every file that paths name. Each call of do gets a new inspector. A file is read
+// ahead while its records are processed. After an error in one file, the other files are still read. The
+// captures of one run are one source. They are the captures in a directory and, if ip.joins is true, the
+// captures that the user named.
 func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := ip.reading.inspectorSetup()
 	if err != nil {
@@ -295,8 +298,8 @@ func (ip *inputs) failIf(err error) {
 // user.
 func (ip *inputs) isOneOfMany() bool { return ip.found.In != "" }
 
-// reportUnrecognised prints, on one line, the files of a directory or pattern that are not recognised. If no file
-// is recognised, the run fails.
+// reportUnrecognised prints, on one line, the files in a directory or from a pattern that are not recognised.
+// If no file is recognised, the run fails.
 func (ip *inputs) reportUnrecognised(path string, files int) {
 	list := ip.unrecognised
 	if ip.unrecognised = nil; len(list) == 0 {
@@ -316,7 +319,7 @@ func (ip *inputs) reportUnrecognised(path string, files int) {
 // maxUnrecognised is the maximum number of unrecognised files whose names are printed.
 const maxUnrecognised = 5
 
-// mapSource returns a source whose records are changed by change.
+// mapSource returns a source whose records the function change has changed.
 func mapSource(src capture.Source, change func(*capture.Record)) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for r, err := range src {
@@ -328,8 +331,8 @@ func mapSource(src capture.Source, change func(*capture.Record)) capture.Source 
 	}
 }
 
-// copySource passes the records of a source to put, until put returns false. At the end of the source, it passes
-// the error to end.
+// copySource passes a source's records to put until put returns false. At the end of the source, it passes
+// the source's error, or nil, to end.
 func copySource(src capture.Source, put func(capture.Record) bool, end func(error)) {
 	for r, err := range src {
 		if err != nil {
@@ -379,7 +382,7 @@ func sourceTitle(paths []string) string {
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
-// absolutePath returns the absolute path. The last element of an absolute path is a name.
+// absolutePath returns the absolute path, whose last element is always a name.
 func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
@@ -412,7 +415,7 @@ func (ip *inputs) addFilterFlag(to *pflag.FlagSet) {
 	to.StringVar(&ip.filter, "filter", "", "")
 }
 
-// parseFilter parses the filter of --filter.
+// parseFilter parses the value of --filter.
 func (ip *inputs) parseFilter(prices *price.Table) error {
 	f, faults := filter.Parse(ip.filter)
 	switch {

@@ -20,13 +20,13 @@ import (
 // columns is the width to which prose is wrapped.
 const columns = 80
 
-// lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with sanitised
-// strings. lineWriter is not an io.Writer, so that all output is sanitised. Each line is one write. The stream
-// keeps its errors.
+// lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with
+// sanitised strings. lineWriter is not an io.Writer, so that all output is sanitised. Each line is one write.
+// Errors are kept by the stream.
 type lineWriter struct {
 	to   io.Writer
 	pen  *colourPen // nil for plain text
-	hang int        // indent of the further rows of a wrapped line; 0 for two cells more than the line
+	hang int        // indent of the continuation rows of a wrapped line; 0 for two cells more than the line
 }
 
 // writeLine writes one line.
@@ -47,7 +47,7 @@ func (l lineWriter) printLine(format string, args ...any) {
 	l.writeLine(display.Clean(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
-// writeLongLine writes a line that is too long for one string. It writes the lead and then the parts.
+// writeLongLine writes a line that is too long for one string. It writes the lead, followed by the parts.
 func (l lineWriter) writeLongLine(lead display.Text, parts iter.Seq[display.Text]) {
 	_, _ = io.WriteString(l.to, lead.String())
 	for part := range parts {
@@ -79,7 +79,7 @@ func (l lineWriter) flush() error {
 	return nil
 }
 
-// writeWrapped writes a lead and wrapped text. It indents further lines by the width of the lead.
+// writeWrapped writes a lead and wrapped text. It indents all lines after the first by the width of the lead.
 func (l lineWriter) writeWrapped(lead, text string) {
 	words := strings.FieldsFunc(display.Clean(text).String(), func(c rune) bool { return c == ' ' })
 	l.writeWrappedWords([]any{inMuted(lead)}, mapSlice(words, func(word string) any { return word }))
@@ -112,7 +112,7 @@ func (l lineWriter) writeWrappedWords(lead, words []any) {
 	l.printPieces(line)
 }
 
-// printPieces writes the pieces of one line. They may have an ink.
+// printPieces writes the pieces of one line. The pieces may have an ink.
 func (l lineWriter) printPieces(pieces []any) {
 	l.printLine(strings.Repeat("%s", len(pieces)), pieces...)
 }
@@ -163,14 +163,14 @@ func (o *jsonObject) key(name string) {
 	o.b = append(o.b, ':')
 }
 
-// text writes a string.
+// text writes a field with a string.
 func (o *jsonObject) text(name, value string) {
 	o.key(name)
 	o.b = display.AppendJSON(o.b, value)
 }
 
-// streamValue writes a value in parts. It writes the start of the object and the value directly to the line, so
-// that a long value needs no memory.
+// streamValue writes a value in parts. It writes the start of the object and the value directly to the line,
+// so that a long value is never complete in memory.
 func (o *jsonObject) streamValue(name string, value iter.Seq[[]byte], to lineWriter) {
 	o.key(name)
 	for part := range value {
@@ -186,8 +186,8 @@ func (o *jsonObject) optionalText(name, value string) {
 	}
 }
 
-// addMessage writes a message. If parts of it are captured text, it also writes the byte ranges of these parts. The
-// ranges count the bytes of the value that a JSON parser returns.
+// addMessage writes a message. If parts of the message are captured text, it also writes the byte ranges of
+// these parts. The ranges refer to the bytes of the value that a JSON parser returns.
 func (o *jsonObject) addMessage(text string, quoted stream.Spans) {
 	o.text("message", text)
 	if quoted == "" {
@@ -215,26 +215,26 @@ func (o *jsonObject) texts(name string, values []string) {
 	o.raw(name, jsonArray(all))
 }
 
-// flagIf writes true if is is true, or else no field.
+// flagIf writes a field with true if is is true. Otherwise it writes no field.
 func (o *jsonObject) flagIf(name string, is bool) {
 	if is {
 		o.raw(name, []byte("true"))
 	}
 }
 
-// flag writes true or false.
+// flag writes a field with true or false.
 func (o *jsonObject) flag(name string, is bool) {
 	o.key(name)
 	o.b = strconv.AppendBool(o.b, is)
 }
 
-// int writes a number.
+// int writes a field with a number.
 func (o *jsonObject) int(name string, n int) {
 	o.key(name)
 	o.b = strconv.AppendInt(o.b, int64(n), 10)
 }
 
-// time writes milliseconds with up to three decimals. It writes no field for a negative time.
+// time writes a field with milliseconds, with up to three decimals. It writes no field for a negative time.
 func (o *jsonObject) time(name string, d time.Duration) {
 	if d >= 0 {
 		o.key(name)
@@ -242,7 +242,7 @@ func (o *jsonObject) time(name string, d time.Duration) {
 	}
 }
 
-// addFact writes the field of a fact, if it has one.
+// addFact writes the field for a fact, if the fact has one.
 func (o *jsonObject) addFact(f present.Fact) {
 	switch v := f.JSON.(type) {
 	case string:
@@ -266,7 +266,7 @@ func (o *jsonObject) addFact(f present.Fact) {
 	}
 }
 
-// addFacts writes the fields of facts.
+// addFacts writes the fields for facts.
 func (o *jsonObject) addFacts(facts present.Facts) {
 	for _, f := range facts {
 		o.addFact(f)
@@ -285,7 +285,7 @@ func (o *jsonObject) addFindings(list []stream.Finding) {
 	listOf(o, "findings", present.OfFindings(list), (*jsonObject).addFacts)
 }
 
-// raw writes a JSON text on one line. The text may contain line breaks only between tokens.
+// raw writes a field with a JSON text on one line. The text may contain line breaks only between tokens.
 func (o *jsonObject) raw(name string, text []byte) {
 	o.key(name)
 	start := len(o.b)

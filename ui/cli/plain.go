@@ -15,16 +15,16 @@ import (
 	"toolscope/ui/present"
 )
 
-// isPlain reports whether toolscope prints sentences instead of drawing a screen. It does so if a flag is set, or
+// isPlain reports whether toolscope prints sentences instead of drawing a screen. It does so with --plain, or
 // if the terminal can't show a screen.
 func (pr *printing) isPlain() bool { return pr.app.flags.plain || os.Getenv("TERM") == "dumb" }
 
-// onScreen reports whether input is shown as it arrives, on a screen or in sentences.
+// onScreen reports whether input is shown as it arrives, either on a screen or in sentences.
 func (pr *printing) onScreen() bool { return isTerminal(pr.app.output) || pr.app.flags.plain }
 
-// plainPrinter prints one sentence per line, for screen readers and logs. It prints when something begins, is
-// complete, goes wrong or ends. It prints growing text only when the text is complete. It never draws anything
-// again. The lines depend on the input, but not on its times.
+// plainPrinter prints one sentence per line, for screen readers and logs. It prints a line when a turn or
+// call begins, is complete, has a problem or ends. It prints text that grows only when the text is complete.
+// It never redraws anything. The lines depend on the input, but not on its times.
 type plainPrinter struct {
 	lineWriter
 	in      *providers.Inspector
@@ -144,7 +144,7 @@ func (t *plainPrinter) callLabel(turn *stream.Turn, c *stream.Call) string {
 	return fmt.Sprintf("Turn %d, call %d, %s", turn.Number+1, c.Number, name)
 }
 
-// printCallStart prints that a call's arguments begin.
+// printCallStart prints that the arguments of a call begin.
 func (t *plainPrinter) printCallStart(turn *stream.Turn, c *stream.Call) {
 	if c != nil && !c.Discarded {
 		t.printLine("%s: the arguments begin.", t.callLabel(turn, c))
@@ -165,7 +165,7 @@ func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 	t.writeLongLine(lead, display.CleanParts(c.Args()))
 }
 
-// printFindings prints those findings of a list that belong to the current event.
+// printFindings prints those findings in a list that belong to the current event.
 func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	for _, f := range all {
 		if f.Event == t.events {
@@ -199,7 +199,7 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	t.printRefusal(turn)
 }
 
-// printRefusal prints the cause of a refused request, advice, and the origin of the refused block.
+// printRefusal prints why a request was refused, advice, and the origin of the refused block.
 func (t *plainPrinter) printRefusal(turn *stream.Turn) {
 	r, ok := present.RefusalOf(t.in.View(), turn)
 	if !ok {

@@ -76,8 +76,8 @@ func (pr *printing) printCommand() *cobra.Command {
 	return cmd
 }
 
-// printer writes ended turns, and how later requests sent their calls back. It prints a result only once. It prints
-// the result with its call or, if the call was printed before, when a request carries the result.
+// printer writes ended turns, and how later requests sent their calls back. It prints a result only once:
+// with its call or, if the call is already printed, when a request carries the result.
 type printer interface {
 	addTurn(v *providers.View, file string, t *stream.Turn)
 	sentBack(calls []sentBackCall)
@@ -127,8 +127,8 @@ func (pr *printing) runPrint(ctx context.Context, paths []string) error {
 	return err
 }
 
-// printFollowed writes the turns of all files as they arrive, numbered in that order. It also prints notes of the
-// source as they arrive.
+// printFollowed writes the turns of all files as they arrive, numbered in that order. It also prints notes
+// about the source as they arrive.
 func (pr *printing) printFollowed(ctx context.Context, paths []string, p printer) error {
 	prepare, err := pr.app.reading.inspectorSetup()
 	if err != nil {
@@ -162,7 +162,7 @@ func (pr *printing) printFollowed(ctx context.Context, paths []string, p printer
 	return pr.printSource(said, followedName(paths), in, p)
 }
 
-// followedName returns the name of a source made of several paths. It returns "" if the exchanges name their
+// followedName returns the name of the source that paths form. It returns "" if the exchanges name their
 // sources.
 func followedName(paths []string) string {
 	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is not a pattern in an address
@@ -172,7 +172,7 @@ func followedName(paths []string) string {
 }
 
 // failOnDamage returns a source in which a damaged record sets the exit code. Reading continues after such a
-// record. At its end, the source reports missing data of hubs.
+// record. At its end, the source reports data that is missing from hubs.
 func (pr *printing) failOnDamage(src capture.Source) capture.Source {
 	sound := mapSource(src, func(r *capture.Record) {
 		if r.Damaged {
@@ -217,8 +217,8 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	return err
 }
 
-// inspectSource passes the records of a source to an inspector until more returns false. It returns the error of
-// the source.
+// inspectSource passes a source's records to an inspector until more returns false. It returns the source's
+// error.
 func inspectSource(src capture.Source, in *providers.Inspector, more func() bool) error {
 	defer in.Close()
 	for r, err := range src {
@@ -308,8 +308,8 @@ func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 	pr.app.printNote("'toolscope help formats' lists the formats; --from NAME selects a format")
 }
 
-// isRecognised reports whether a turn contains information. Its protocol must be known, or at least the reason why
-// it contains nothing else. Web traffic in logs of other programs contains no information.
+// isRecognised reports whether a turn contains information. For that, its protocol must be known, or at least
+// the reason why it contains nothing else. Web traffic in other programs' logs contains no information.
 func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	if x != nil && x.Head.Wrappers != "" && present.IsPlain(t) {
 		return false
@@ -317,7 +317,7 @@ func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	return t.Protocol != "unknown" || t.Failure != ""
 }
 
-// printerOf returns a printer in a format.
+// printerOf returns a printer for a format.
 func (pr *printing) printerOf(to lineWriter, format string, prices *price.Table) printer {
 	switch {
 	case pr.summary:

@@ -14,14 +14,14 @@ import (
 	"toolscope/ui/present"
 )
 
-// jsonPrinter writes the stable format for scripts. It writes one JSON object per line: the calls of a turn, and
-// then the turn. Unknown values are left out.
+// jsonPrinter writes the stable format for scripts. It writes one JSON object per line: first the calls of a
+// turn, and then the turn. Unknown values are left out.
 type jsonPrinter struct {
 	lineWriter
 	prices *price.Table
 }
 
-// lineOf begins the object of a line about a turn.
+// lineOf begins the object for a line about a turn.
 func lineOf(kind, file string, turn int32) *jsonObject {
 	o := new(jsonObject)
 	o.text("type", kind)
@@ -58,7 +58,7 @@ func (p *jsonPrinter) writeFacts(o *jsonObject, facts present.Facts) {
 	p.writeObject(o)
 }
 
-// returnLine begins the object of a line about a call that a later request sends back.
+// returnLine begins the object for a line about a call that a later request sends back.
 func returnLine(kind string, r *sentBackCall) *jsonObject {
 	o := lineOf(kind, r.file, r.of.Turn)
 	o.int("call", int(r.of.Call))
@@ -68,8 +68,8 @@ func returnLine(kind string, r *sentBackCall) *jsonObject {
 	return o
 }
 
-// sentBack writes a line for each call that a later request carries. If the line of the call does not have its
-// result, it also writes a line for the result.
+// sentBack writes a line for each call that a later request carries. If the line about the call does not have
+// the result, it also writes a line for the result.
 func (p *jsonPrinter) sentBack(calls []sentBackCall) {
 	for i := range calls {
 		r := &calls[i]
@@ -90,7 +90,7 @@ func (p *jsonPrinter) sentBack(calls []sentBackCall) {
 	}
 }
 
-// others writes the number of log lines that belong to no exchange, and the last ones of them.
+// others writes the number of log lines that belong to no exchange, and the last of these lines.
 func (p *jsonPrinter) others(file string, lines providers.OtherLines) {
 	o := new(jsonObject)
 	o.text("type", "other_lines")

@@ -28,8 +28,8 @@ type textPrinter struct {
 // total writes the totals.
 func (p *textPrinter) total() { p.printPieces(p.summaryTotals.inPieces()) }
 
-// writeSource writes the wrapper of a turn and the facts that its source lacks. It writes them only if they differ
-// from those of the last turn.
+// writeSource writes a turn's wrapper and the facts that are missing from its source. It writes them only if
+// they differ from those for the last turn.
 func (p *textPrinter) writeSource(file string, x *providers.Exchange) {
 	if x == nil {
 		return
@@ -96,7 +96,7 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 	p.writeFindings(present.WithCosts(v, p.prices, t, present.OwnFindings(c)))
 }
 
-// writeLatency writes the times at which a call reached its phases, if the source has times.
+// writeLatency writes the times at which a call reached each phase, if the source has times.
 func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.Call) {
 	l := v.Latency(t, c)
 	if l.From < 0 {
@@ -159,7 +159,7 @@ func ofCode(s stream.Severity, code string) any {
 // turnNumber returns the number of a turn in words.
 func turnNumber(t *stream.Turn) string { return fmt.Sprintf("turn %d", t.Number+1) }
 
-// turnPhase returns the phase of a turn in the ink of its verdict.
+// turnPhase returns a turn's phase in the ink for its verdict.
 func turnPhase(x *providers.Exchange, t *stream.Turn) any {
 	return ofRole(present.VerdictOfTurn(x, t).Role, t.Phase())
 }
@@ -180,7 +180,7 @@ func (p *textPrinter) sentBack(calls []sentBackCall) {
 	p.printLine("")
 }
 
-// others writes the number of log lines that belong to no exchange, and the last ones of them.
+// others writes the number of log lines that belong to no exchange, and the last of these lines.
 func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("%s  %s", file, count.Of(int(lines.Count), "other line"))
 	for _, line := range lastFew(lines) {
@@ -189,7 +189,7 @@ func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("")
 }
 
-// lastFew returns those of the last lines that are printed.
+// lastFew returns those of the last lines that the printer prints.
 func lastFew(lines providers.OtherLines) [][]byte {
 	const few = 5
 	return lines.Last[max(0, len(lines.Last)-few):]

@@ -223,7 +223,7 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 	return err
 }
 
-// printUntilEnd prints turns when they end, until a signal arrives. A second signal ends the program at once.
+// printUntilEnd prints turns as they end, until a signal arrives. A second signal ends the program at once.
 func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
@@ -258,7 +258,8 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	return cmp.Or(failed, err)
 }
 
-// errPrintingStopped is the error if stopPrinting stopped the printer before it had printed everything.
+// errPrintingStopped is the error if stopPrinting stopped the printer before the printer had printed
+// everything.
 var errPrintingStopped = errors.New("printing stopped at the signal: the last turns are missing in this output")
 
 // These constants limit printing after a signal. The first maxQuickBytes of input are always printed, even on a
@@ -268,8 +269,8 @@ const (
 	maxQuickBytes = 1 << 20
 )
 
-// stopPrinting stops the printer and closes stopped, if the printer has already received many bytes and may need
-// long. Otherwise the printer stops when it has received that many bytes.
+// stopPrinting stops the printer and closes stopped if the printer has already received many bytes, because
+// printing them may take long. Otherwise the printer stops when it has received that many bytes.
 func (l *liveInput) stopPrinting(stopped chan<- struct{}) {
 	l.printLess.Store(true)
 	if l.printed.Load() > maxQuickBytes {
@@ -278,7 +279,7 @@ func (l *liveInput) stopPrinting(stopped chan<- struct{}) {
 	}
 }
 
-// probeTime is the maximum time to connect to a proxy on this machine.
+// probeTime is the maximum time for connecting to a proxy on this machine.
 const probeTime = time.Second
 
 // probeAddress returns an error if nothing listens at an address. It is for container images that have no other

@@ -55,7 +55,7 @@ type hubPublisher struct {
 	feed atomic.Bool   // a followed source is published
 }
 
-// startPublishing starts to publish. It returns nil if --publish is not set.
+// startPublishing starts publishing. It returns nil if --publish is not set.
 func (lv *liveSession) startPublishing(f *publishFlags, began time.Time, by string) (*hubPublisher, error) {
 	if f == nil || f.to == "" {
 		return nil, nil
@@ -125,7 +125,7 @@ func (p *hubPublisher) finishSending(ctx context.Context, a *app) error {
 	return nil
 }
 
-// unsentNotes describes the data that the hub lacks at the end, with the reasons.
+// unsentNotes describes the data that is missing on the hub at the end, with the reasons.
 func (p *hubPublisher) unsentNotes() (all []string) {
 	s := p.Progress()
 	told := func(n int64, where, why string) {
@@ -179,14 +179,14 @@ const maxQueuedBytes = 16 << 20
 // fullWait is the interval between checks of a full queue.
 const fullWait = 20 * time.Millisecond
 
-// isFull reports whether reading a file should wait for the disk or the hub. Otherwise the spool would drop unsent
-// data.
+// isFull reports whether reading a file must wait for the disk or the hub. Without the wait, the spool would
+// drop unsent data.
 func (p *hubPublisher) isFull() bool {
 	queued := p.State().Queued
 	return queued > maxQueuedBytes || p.Unsent()+int64(queued) > p.limit/2
 }
 
-// fedTime is the maximum time to wait for the end of the followed source.
+// fedTime is the maximum time for which toolscope waits for the end of the followed source.
 const fedTime = 2 * time.Second
 
 // publishingSource returns a source that is published, without its secrets, while it is read. Its reader gets the
@@ -219,8 +219,8 @@ func publishingSource(ctx context.Context, src capture.Source, to *hubPublisher,
 	}
 }
 
-// publishFollowed publishes a followed source until ctx ends, if --publish is set. The caller must call end after
-// ctx has ended.
+// publishFollowed publishes a followed source until ctx ends, if --publish is set. The caller must call end
+// once ctx has ended.
 func (lv *liveSession) publishFollowed(ctx context.Context, src capture.Source) (_ capture.Source, end func(), err error) {
 	if lv.sends.to == "" {
 		return src, func() {}, nil
@@ -259,7 +259,7 @@ type publishNotes struct {
 	waiting []string
 
 	hub, spool, left troubleNotice
-	lost             []string // reasons of losses that have been reported
+	lost             []string // reasons for losses that have been reported
 }
 
 // add adds a note.
@@ -308,8 +308,9 @@ func (p *hubPublisher) noteChanges(now time.Time) {
 	}
 }
 
-// troubleNotice decides when to report a problem that comes and goes. A problem must last for some time before it
-// is reported. The more often it was reported lately, the less often it is reported again.
+// troubleNotice decides when to report a problem that starts and ends repeatedly. A problem must last for
+// some time before it is reported. The more often it was reported recently, the less often it is reported
+// again.
 type troubleNotice struct {
 	reported string    // latest reported problem; "" if there is none
 	since    time.Time // time at which the problem changed; zero if the current problem is the reported one
@@ -317,7 +318,7 @@ type troubleNotice struct {
 }
 
 const (
-	changeLasts = 2 * time.Second // minimum time of a change before it is reported
+	changeLasts = 2 * time.Second // minimum time that a change must last before it is reported
 	firstPause  = 10 * time.Second
 	maxPause    = 10 * time.Minute // after this time without a change, the pauses start over
 )

@@ -140,7 +140,7 @@ func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err
 	return list, nil
 }
 
-// noModel returns advice on how to name a model of a host.
+// noModel returns advice on how to name one of a host's models.
 func noModel(h *host.Host) string {
 	if h.Model == "" {
 		return "use " + h.Name + "/MODEL"
@@ -159,7 +159,7 @@ func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	for _, text := range f.headers {
 		name, value, ok := strings.Cut(text, "=")
 		if colon := strings.IndexByte(name, ':'); colon >= 0 || !ok {
-			name, value, ok = strings.Cut(text, ":") // curl's form of a header
+			name, value, ok = strings.Cut(text, ":") // headers may also have curl's form, NAME: VALUE
 		}
 		name = strings.TrimSpace(name)
 		if value = strings.TrimSpace(value); !ok || !isHeader(name, value) {
@@ -183,7 +183,7 @@ func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	return nil
 }
 
-// isKey reports whether a header is one that carries the key of the host.
+// isKey reports whether a header is one that carries the host's key.
 func (q *preparedRequest) isKey(name string) bool {
 	return strings.EqualFold(name, "Authorization") ||
 		slices.ContainsFunc(q.host.Keys, func(k host.APIKey) bool { return strings.EqualFold(k.Header, name) })
@@ -219,7 +219,7 @@ func (a *app) readPrompt(args []string) ([]byte, error) {
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), nil
 }
 
-// textOrFile returns the text. If the text is @ and a path, it returns the content of that file.
+// textOrFile returns the text. If the text is @ followed by a path, it returns the content of that file.
 func textOrFile(text string) (string, error) {
 	path, ok := strings.CutPrefix(text, "@")
 	if !ok {

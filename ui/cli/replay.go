@@ -56,7 +56,7 @@ func (a *app) replayCommand() *cobra.Command {
 	return cmd
 }
 
-// lossSeverities returns the names of the severities of losses.
+// lossSeverities returns the names of the severities that losses can have.
 func lossSeverities() string {
 	return present.JoinWords(mapSlice(replay.Severities, replay.Severity.String)...)
 }
@@ -74,12 +74,12 @@ type replayer struct {
 
 // previewWriter writes previews.
 type previewWriter interface {
-	writeHeading(s *previewSubject) // writes the subject of the next previews
+	writeHeading(s *previewSubject) // writes the subject of the previews that follow
 	writePreview(s *previewSubject, v *replay.Preview)
 	flush() error
 }
 
-// newReplayer returns a replayer for the flags.
+// newReplayer returns a replayer with the settings from the flags.
 func (a *app) newReplayer() (*replayer, error) {
 	r := &replayer{replayFlags: a.replaying}
 	switch {
@@ -158,7 +158,7 @@ func (a *app) replaySource(src capture.Source, path string, in *providers.Inspec
 	err := inspectSource(src, in, func() bool { return true })
 	a.printSourceNotes(path, in, false)
 	if len(in.Session().Turns) == 0 || a.isOneOfMany() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
-		return err // the notes give the reason; some of many files have no calls
+		return err // the notes give the reason; a file that is one of many may have no calls
 	}
 	return errors.Join(err, r.previewSource(path, in), r.out.flush())
 }
@@ -225,8 +225,8 @@ type previewSubject struct {
 	src      *replay.Source // nil if the source is unknown
 }
 
-// callNumber returns the number to show for call n of the source. It is the number in the turn or, for a
-// conversation, in the conversation.
+// callNumber returns the number that is shown for call n of the source. It is the call's number in the turn
+// or, for a conversation, in the conversation.
 func (s *previewSubject) callNumber(n int) int {
 	if s.scope == replay.WholeConversation || n < 1 || n > len(s.calls) {
 		return n
@@ -248,8 +248,8 @@ type chosenTurn struct {
 	calls []*stream.Call
 }
 
-// chooseTurns returns the turns that the flags select. If a conversation is previewed, the calls may be in earlier
-// turns.
+// chooseTurns returns the turns that the flags select. In a preview of a conversation, the calls may be in
+// earlier turns.
 func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosenTurn, err error) {
 	var all []chosenTurn
 	var numbers []int
@@ -273,7 +273,7 @@ func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosen
 	return list, r.chooseCalls(path, list)
 }
 
-// chooseCalls keeps only the calls with the number of --call.
+// chooseCalls keeps only the calls with the number that --call gives.
 func (r *replayer) chooseCalls(path string, list []chosenTurn) error {
 	if r.call == 0 {
 		return nil
@@ -294,7 +294,7 @@ func (r *replayer) chooseCalls(path string, list []chosenTurn) error {
 	return usageErrorf("--call %d: turn %d of %s has %s", r.call, most.turn.Number+1, path, numberRanges("call", numbers))
 }
 
-// subjectsOf returns the subjects of a turn.
+// subjectsOf returns the subjects for a turn.
 func (r *replayer) subjectsOf(path string, in *providers.Inspector, c chosenTurn) (list []*previewSubject) {
 	x, from := in.Exchange(c.turn.Exchange), providers.TargetOf(c.turn.Protocol)
 	base := previewSubject{file: fileOf(path, x), scope: replay.WholeTurn, turn: c.turn, calls: c.calls, oneByOne: r.oneByOne}

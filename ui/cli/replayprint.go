@@ -35,11 +35,11 @@ type previewText struct {
 // previewRow is a preview on one line.
 type previewRow struct {
 	to, policy          string
-	outcome, acceptance any // words with inks
+	outcome, acceptance any // words in their inks
 	losses              []any
 }
 
-// newPreviewText returns a previewText for these targets and policies.
+// newPreviewText returns a previewText for the given targets and policies.
 func newPreviewText(l lineWriter, targets []*protocol.Target, policies []*replay.Policy) *previewText {
 	return &previewText{lineWriter: l, targets: targets, policies: policies}
 }
@@ -91,7 +91,7 @@ func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
 	p.noteClient(v.Policy, s.src.From, v.To)
 }
 
-// writeRows writes the rows of a subject in columns that are as wide as their content.
+// writeRows writes a subject's rows in columns that are as wide as their content.
 func (p *previewText) writeRows() {
 	var targets, policies, outcome, acceptance int
 	for _, r := range p.rows {
@@ -123,7 +123,7 @@ func padWord(word any, width int) any {
 	return withInkOf(word, fmt.Sprintf("%-*s  ", width, wordOf(word)))
 }
 
-// noteClient adds the client of a row, with its version and the source of its policy.
+// noteClient adds a row's client, with its version and the source for its policy.
 func (p *previewText) noteClient(policy *replay.Policy, from, to *protocol.Target) {
 	if policy.Client == nil {
 		return
@@ -137,7 +137,7 @@ func (p *previewText) noteClient(policy *replay.Policy, from, to *protocol.Targe
 	}
 }
 
-// flush writes the remaining rows, and the versions of their clients.
+// flush writes the remaining rows and the versions of the clients.
 func (p *previewText) flush() error {
 	p.writeRows()
 	if len(p.clients) > 0 {
@@ -168,8 +168,8 @@ func lossWords(v *replay.Preview) (words []any) {
 	return words
 }
 
-// codesOf returns the codes of the losses of one severity. If a code occurs more than once, the number of
-// occurrences is added.
+// codesOf returns the codes of the losses with one severity. If a code occurs more than once, it is followed
+// by the number of occurrences.
 func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 	times := map[string]int{}
 	for _, l := range losses {
@@ -213,7 +213,7 @@ func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
 	p.writeJSONTexts("results", v.Results)
 }
 
-// lossPlace returns the call and the bytes of a loss.
+// lossPlace returns the call and the bytes that a loss concerns.
 func lossPlace(s *previewSubject, l replay.Loss) (words string) {
 	if l.Call > 0 && s.scope != replay.OneCall {
 		words = fmt.Sprintf("  call %d", s.callNumber(l.Call))
@@ -262,9 +262,9 @@ func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 // maxIndent is the maximum indentation of a line, in cells.
 const maxIndent = 40
 
-// indentJSON returns JSON in sanitised lines with the layout of the screen: a field or element per line. The text
-// stays as it is from the first byte that is not JSON. A line is a list of pieces. Each token has the ink of its
-// kind.
+// indentJSON returns JSON in sanitised lines with the layout that the screen uses: a field or element per
+// line. From the first byte that is not JSON, the text is unchanged. A line is a list of pieces. Each token
+// has the ink of its kind.
 func indentJSON(text []byte) (out [][]any) {
 	var lex json.Lexer
 	lex.Write(text)
@@ -307,8 +307,8 @@ func rowLines(text []byte, tokens json.TokenList, row layout.Row) (out [][]any) 
 	return append(out, line)
 }
 
-// argumentsDiff returns a unified diff between the model's arguments and the sent ones, both laid out. If they are
-// equal, it returns nothing.
+// argumentsDiff returns a unified diff between the model's arguments and the sent arguments, both indented.
+// If they are equal, it returns nothing.
 func argumentsDiff(original, sent []byte) []string {
 	if bytes.Equal(original, sent) {
 		return nil
@@ -320,7 +320,7 @@ func argumentsDiff(original, sent []byte) []string {
 	return strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 }
 
-// diffInk returns the ink of a line of a unified diff.
+// diffInk returns the ink for a line of a unified diff.
 func diffInk(line string) ink {
 	switch line[0] {
 	case '-':
@@ -338,13 +338,13 @@ func outcomeInk(o replay.Outcome) any {
 	return ofRole(units.SideRoles[units.OutcomeSides[o]], o.String())
 }
 
-// acceptanceInk returns the verdict of a provider on a request, in its ink.
+// acceptanceInk returns a provider's verdict on a request, in its ink.
 func acceptanceInk(a replay.Acceptance) any {
 	return ofRole(units.VerdictRoles[a.Verdict], a.String())
 }
 
-// indentedText returns laid-out JSON as text. Each line ends with a line break, so that a diff never concerns the
-// end of the text.
+// indentedText returns indented JSON as text. Each line ends with a line break, so that a diff never reports
+// a missing one at the end.
 func indentedText(text []byte) string {
 	lines := mapSlice(indentJSON(text), func(line []any) string {
 		return display.Clean(fmt.Sprint(mapSlice(line, withoutInk)...)).String()
@@ -429,8 +429,8 @@ func (s *previewSubject) addLoss(o *jsonObject, l replay.Loss) {
 	}
 }
 
-// sentArgs writes the arguments of a call as they are sent, and their differences from the arguments that the model
-// wrote.
+// sentArgs writes the arguments of a call as they are sent, and how they differ from the arguments that the
+// model wrote.
 func (o *jsonObject) sentArgs(v *replay.Preview, c *replay.Sent) {
 	if !isSent(v, c) {
 		return

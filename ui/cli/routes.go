@@ -23,8 +23,8 @@ type route struct {
 	given    bool // the route comes from --to
 }
 
-// buildRoutes returns the routes of a proxy. The upstreams of --to come first, then every known host under its
-// name. If a --to has no name, there are only the upstreams of --to.
+// buildRoutes returns the routes of a proxy. The upstreams from --to come first, then every known host under
+// its name. If a --to has no name, there are only the upstreams from --to.
 func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	given, only, err := parseRoutes(to)
 	if err != nil {
@@ -83,7 +83,7 @@ func parseRoutes(to []string) (all []route, only bool, err error) {
 	return all, only, nil
 }
 
-// hostOf returns the host with that name or at that address. It returns nil if the host is unknown.
+// hostOf returns the host with the given name or at the given address. It returns nil if the host is unknown.
 func hostOf(name string, u *url.URL) *host.Host {
 	for _, list := range [][]host.Host{host.All, host.PassThrough} {
 		for i := range list {
@@ -113,8 +113,8 @@ func prefixText(prefix string) string {
 	return prefix
 }
 
-// withoutOwnProxy returns the environment without a variable that points to a proxy like this one. The proxy's own
-// setup lines set such variables, and the proxy would then send requests to itself.
+// withoutOwnProxy returns the environment without the host's variable if that points to a proxy like this
+// one. The proxy's own setup lines set such variables. With them, the proxy would send requests to itself.
 func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)
@@ -129,10 +129,10 @@ func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) stri
 // they do without a proxy (codex-rs/model-provider-info).
 const accountField = "Chatgpt-Account-Id"
 
-// proxyRoutes returns the routes for the proxy. The rest of a client's path is appended to the upstream's URL. Some
-// clients need the version in their base URL, and some don't. So the path or the version of the upstream may occur
-// twice, and the version of a host may be missing. For example, /openai/v1/responses is the same as
-// /openai/responses, and /anthropic/messages the same as /anthropic/v1/messages.
+// proxyRoutes returns the routes for the proxy. The rest of a client's path is appended to the upstream's
+// URL. Some clients need the version in their base URL, and some don't. So the upstream's path or version may
+// occur twice, and a host's version may be missing. For example, /openai/v1/responses is treated as
+// /openai/responses, and /anthropic/messages as /anthropic/v1/messages.
 func proxyRoutes(all []route) (list []proxy.Route) {
 	taken := map[string]bool{}
 	for _, w := range all {
@@ -185,7 +185,7 @@ func proxyAddressFor(all []route, url string) func(host string) string {
 	}
 }
 
-// givenRoutes returns the routes of --to, or all routes if --to is not set.
+// givenRoutes returns the routes from --to, or all routes if --to is not set.
 func givenRoutes(all []route) []route {
 	if of := slices.DeleteFunc(slices.Clone(all), func(w route) bool { return !w.given }); len(of) > 0 {
 		return of
@@ -245,7 +245,8 @@ func exportLines(v client.Var) []string {
 	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
 }
 
-// settingsVar returns the variable with a client's settings. ok is false if the client has no such variable.
+// settingsVar returns the variable that has a client's settings. ok is false if the client has no such
+// variable.
 func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
 	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
 		return v, false
@@ -340,7 +341,7 @@ func fillClientSetup(way ui.ClientSetup, at func(string) string) (filled ui.Clie
 	return filled, true
 }
 
-// pasted has the setup lines of the waiting screen.
+// pasted has the setup lines that the waiting screen shows.
 var pasted = []ui.ClientSetup{
 	{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL={anthropic}", Also: []string{"export ENABLE_TOOL_SEARCH=true"}}, // see client.ProxySetups
 	{Client: "OpenAI SDKs", Line: "export OPENAI_BASE_URL={openai}"},
@@ -365,7 +366,7 @@ func suggestRoute(all []route) func(*http.Request) string {
 	}
 }
 
-// paths maps parts of request paths to providers, the most specific first.
+// paths maps parts of request paths to providers. The most specific parts are first.
 var paths = [][2]string{
 	{"/v1internal:", "code-assist"}, {"/messages", "anthropic"}, {"/chat/completions", "openai"}, {"/responses", "openai"}, {"/embeddings", "openai"},
 	{"enerateContent", "gemini"}, {":countTokens", "gemini"}, {"/v1beta/", "gemini"}, {"/api/chat", "ollama"}, {"/api/generate", "ollama"},

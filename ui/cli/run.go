@@ -122,7 +122,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 // exitNoCommand is the exit code that shells return for a command that does not exist.
 const exitNoCommand = 127
 
-// runClient runs the client and serves its requests until it ends.
+// runClient runs the client, and serves its requests until the client ends.
 func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o proxy.Options, fit *clientLaunch, f *runFlags, terminal bool, prices *price.Table) error {
 	if err := r.createProxy(o, true); err != nil {
 		return err
@@ -218,7 +218,8 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	return nil
 }
 
-// othersTime is the time for a client's requests to end after the client has ended. Then a note is printed.
+// othersTime is the time within which a client's requests must end after the client has ended. If they have
+// not ended by then, a note is printed.
 const othersTime = 300 * time.Millisecond
 
 // waitForOthers waits for the requests of other processes that the client started. A signal ends the wait.
@@ -242,8 +243,8 @@ func (r *runningProxy) waitForOthers(client string) {
 	}
 }
 
-// runBehind runs the client while the screen is open. The client's output goes to a file instead of the terminal.
-// The screen stays open when the client has ended. Leaving the screen ends the client.
+// runBehind runs the client while the screen is open. The client's output goes to a file instead of the
+// terminal. The screen stays open after the client has ended. Leaving the screen ends the client.
 func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices *price.Table) error {
 	a := r.app
 	out, err := createOutput(r.liveInput)

@@ -24,8 +24,8 @@ import (
 // maxSavedFiles is the maximum number of files whose names differ only in a number.
 const maxSavedFiles = 1000
 
-// saveNew writes a new file to the working directory. Only its owner can read the file. If the name is taken, the
-// file's name gets the suffix -2, -3 and so on. No file is overwritten.
+// saveNew writes a new file to the working directory. Only the file's owner can read it. If the name is
+// taken, the file's name gets the suffix -2, -3 and so on. No file is overwritten.
 func saveNew(name string, data []byte) (path string, err error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -60,8 +60,8 @@ func saveHere(name string, data []byte) (path string, err error) {
 	return path, nil
 }
 
-// saveAs writes a file that only its owner can read. If replace is true, the file may replace an existing one, but
-// only when the new file is complete. After an error, the new file is removed.
+// saveAs writes a file that only its owner can read. If replace is true, the file may replace an existing
+// file, but only once the new file is complete. After an error, the new file is removed.
 func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	f, err := openNew(path, replace)
 	if err != nil {
@@ -83,7 +83,8 @@ func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	return nil
 }
 
-// openNew creates the file. If the file exists and may be replaced, it creates a temporary file next to it.
+// openNew creates a file. If the file already exists and may be replaced, openNew creates a temporary file
+// next to it.
 func openNew(path string, replace bool) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if !errors.Is(err, fs.ErrExist) {
@@ -129,8 +130,8 @@ func writeOwn(path string, data []byte) error {
 	return nil
 }
 
-// saveInto writes a new file to a folder, and creates the folder if necessary. A file with the same content is not
-// changed.
+// saveInto writes a new file to a folder, and creates the folder if necessary. It leaves an existing file
+// with the same content as it is.
 func saveInto(dir, name string, data []byte) (path string, err error) {
 	path = filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -160,7 +161,7 @@ type savedState struct {
 // savedStateFile is a file in toolscope's own folder. It is not configuration, because toolscope overwrites it.
 const savedStateFile = "screen.toml"
 
-// maxScreenCells is above the number of columns or rows of any screen.
+// maxScreenCells is larger than the number of columns or rows of any screen.
 const maxScreenCells = 10_000
 
 // fieldPointers returns pointers to the fields of the file, by name: texts and numbers.
@@ -255,7 +256,8 @@ func createHome(home, name, settings string) (folder string, err error) {
 	return folder, nil
 }
 
-// createScratch creates a file in a new folder. Only its owner can read the file. remove removes both.
+// createScratch creates a file in a new folder. Only the file's owner can read it. remove removes the file
+// and the folder.
 func createScratch(name string, data []byte) (path string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "toolscope-")
 	if err != nil {
@@ -286,7 +288,7 @@ func createScript(name, text string) (path string, remove func(), err error) {
 	return path, remove, err
 }
 
-// removeFiles removes the files of the run.
+// removeFiles removes the run's temporary files.
 func (o *clientLaunch) removeFiles() {
 	for _, remove := range o.removes {
 		remove()
@@ -309,8 +311,8 @@ func createOutput(l *liveInput) (*os.File, error) {
 // bytes.
 const maxPanicText = 300
 
-// reportCrash writes the stack and other facts that help to find the bug to a file, not to the terminal. The file
-// contains no captured, typed or configured text.
+// reportCrash writes the stack, and other facts that help to find the bug, to a file and not to the terminal.
+// The file contains no captured, typed or configured text.
 func reportCrash(c *ui.Crash) error {
 	c.What = display.Clean(newRedactor().Text(c.What)).String()
 	if len(c.What) > maxPanicText {
@@ -344,8 +346,8 @@ func newCrashReport() (*os.File, error) {
 // maxLogBytes is the size at which a log is renamed and a new one is started. One old log is kept.
 const maxLogBytes = 1 << 20
 
-// logFile is a file with the lines of the journal, without secrets. The lines are the program's notes and errors,
-// which include error messages of providers.
+// logFile is a file with the lines of the journal, without secrets. The lines are the program's notes and
+// errors, which include error messages from providers.
 type logFile struct {
 	path     string
 	redactor *redact.Redactor
@@ -354,7 +356,7 @@ type logFile struct {
 // logIsOwn is the value of --log that selects a file in toolscope's own folder.
 const logIsOwn = "auto"
 
-// openLog starts to write the journal to a file. It includes earlier lines of the journal.
+// openLog starts writing the journal to a file. The file also gets the journal's earlier lines.
 func (a *app) openLog(path string) error {
 	if path == "" {
 		return nil
@@ -378,7 +380,7 @@ func (a *app) openLog(path string) error {
 	return nil
 }
 
-// write appends a line. If the file is too large, write first starts a new one.
+// write appends a line. If the file is too large, it first starts a new file.
 func (l *logFile) write(at time.Time, text string) error {
 	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > maxLogBytes {
 		if err := os.Rename(l.path, l.path+".1"); err != nil {

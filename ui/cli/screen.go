@@ -28,7 +28,8 @@ import (
 	"toolscope/ui"
 )
 
-// showScreen shows the screen until the user leaves it. feed fills the inbox in another goroutine. feed may be nil.
+// showScreen shows the screen until the user leaves it. feed fills the inbox in another goroutine; it may be
+// nil.
 func (a *app) showScreen(o ui.Options, feed func()) error {
 	if a.isPlain() {
 		return a.printLive(o, feed)
@@ -49,9 +50,9 @@ func (a *app) showScreen(o ui.Options, feed func()) error {
 	return a.runScreen(o, feed, sig, typed)
 }
 
-// runScreen runs the screen with these options.
+// runScreen runs the screen with the given options.
 func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) error {
-	if a.network == nil { // then the network input only serves requests from the screen
+	if a.network == nil { // in this case, the network input only serves requests from the screen
 		a.network = newLiveInput(newRedactor(), time.Now())
 	}
 	ctx, leave := context.WithCancel(context.Background())
@@ -127,14 +128,14 @@ func runProgram(p *tea.Program) (crash *ui.Crash, err error) {
 	return nil, err
 }
 
-// sendCrash must be deferred. On a panic of its goroutine, it ends the program.
+// sendCrash ends the program if its goroutine panics. It must be deferred.
 func sendCrash(p *tea.Program) {
 	if c := ui.CrashOf(recover()); c != nil {
 		p.Send(*c)
 	}
 }
 
-// openScreenBeside shows a growing capture next to the client, in a pane of tmux. Without tmux it prints the
+// openScreenBeside shows a growing capture next to the client, in a tmux pane. Without tmux, it prints a
 // command for another terminal.
 func (a *app) openScreenBeside(path string) {
 	paths := []string{path}
@@ -167,7 +168,7 @@ func fileInbox() *screenInbox {
 	return newScreenInbox(capture.QueueRules[capture.Record]{Limit: maxFileQueue, Cost: record.RecordCost})
 }
 
-// liveInbox returns an inbox for traffic. Traffic never waits for the inbox.
+// liveInbox returns an inbox for traffic. Traffic never waits for space in the inbox.
 func liveInbox() *screenInbox { return newScreenInbox(record.QueueRules(maxLiveQueue, notShown)) }
 
 // notShown describes bytes that are missing because the inbox was full.
@@ -178,7 +179,8 @@ func newScreenInbox(rules capture.QueueRules[capture.Record]) *screenInbox {
 	return &screenInbox{Queue: capture.NewQueue(rules)}
 }
 
-// Take removes records of about the given number of bytes and returns them. They are valid until the next call.
+// Take removes records with about the given number of bytes in total, and returns them. The records are valid
+// until the next call.
 func (in *screenInbox) Take(bytes int) ([]stream.Record, bool) {
 	recs, more := in.Queue.Take(bytes)
 	clear(in.batch)
@@ -263,7 +265,7 @@ func ringOnChange(ctx context.Context, wordsOf func() []ui.StatusNote, bell func
 	})
 }
 
-// everyTick calls f at an interval, until ctx ends.
+// everyTick calls f at the given interval until ctx ends.
 func everyTick(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -299,8 +301,8 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d MB", n/1_000_000)
 }
 
-// newEditor returns a command that opens a text in the user's editor. The text is in a new file that only its owner
-// can read. The file is removed when the editor ends. So the user must save changes elsewhere.
+// newEditor returns a command that opens a text in the user's editor. The text is in a new file that only its
+// owner can read. The file is removed when the editor ends, so the user must save changes elsewhere.
 func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	editing, err := editorOf("")
 	if err != nil {
@@ -361,7 +363,7 @@ const (
 	maxPipeOutput = 1 << 20
 )
 
-// pipeTo pipes a text to a shell command. It returns the output and the errors of the command.
+// pipeTo pipes a text to a shell command. It returns the command's output and errors.
 func pipeTo(command string, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pipeTime)
 	defer cancel()

@@ -154,7 +154,7 @@ func (f *serveFlags) mockOptions() (o mock.Options, err error) {
 	return o, nil
 }
 
-// decodeBody decodes a body. The header names its codings.
+// decodeBody decodes a body. The header names the body's codings.
 func decodeBody(h http.Header, coded []byte) ([]byte, error) {
 	chain, err := coding.New(h)
 	if err != nil || chain == nil {
@@ -164,7 +164,7 @@ func decodeBody(h http.Header, coded []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = bytes.Clone(body) // the old slice is only valid until the next call
+	body = bytes.Clone(body) // the slice from Write is valid only until the next call
 	rest, err := chain.Close()
 	return append(body, rest...), err
 }

@@ -24,7 +24,7 @@ var settingTables = []struct{ table, flags, secrets string }{
 	// Settings that all commands with the flag share.
 	{"", `theme color no-color ascii plain reduced-motion log large memory prices no-record prune-days prune-size break-timeout
 		host spool spool-limit linger no-index creds nkey hub-ca`, "hub-token otlp-key"},
-	// Settings of one command.
+	// Settings for one command.
 	{"check", "fail-on format baseline", ""},
 	{"connect", "model tools system max-tokens timeout format", ""},
 	{"demo", "speed", ""},
@@ -38,8 +38,8 @@ var settingTables = []struct{ table, flags, secrets string }{
 	{"serve", "listen speed", ""},
 }
 
-// oldSettingNames has the names of settings in the file and the environment that differ from the flag's name. These
-// names do not change when a flag is renamed.
+// oldSettingNames has the setting names, in the file and the environment, that differ from the flag's name.
+// These names do not change when a flag is renamed.
 var oldSettingNames = map[string]string{
 	"memory": "keep", "prune-days": "kept-days", "prune-size": "kept-size", "break-timeout": "break-time",
 	"hub-ca": "tls-ca", "max-age": "keep", "max-bytes": "keep-bytes",
@@ -48,14 +48,14 @@ var oldSettingNames = map[string]string{
 // configSetting is a flag that is also a setting.
 type configSetting struct {
 	flag     *pflag.Flag
-	table    string // table of one command; "" if all commands with the flag share the setting
+	table    string // table for one command; "" if all commands with the flag share the setting
 	isSecret bool
 }
 
-// configName returns the key of the setting in its table of the configuration file.
+// configName returns the setting's key within its table in the configuration file.
 func (s configSetting) configName() string { return cmp.Or(oldSettingNames[s.flag.Name], s.flag.Name) }
 
-// configKey returns the table and the key of the setting in the configuration file.
+// configKey returns the setting's table and key in the configuration file.
 func (s configSetting) configKey() string { return themes.SettingName(s.table, s.configName()) }
 
 // envVariable returns the name of the setting's environment variable.
@@ -208,7 +208,7 @@ func (se *settingSources) applySetting(s configSetting, c *configuration) error 
 	return wrongValue(from, s, s.flag.Value.Set(texts[0]))
 }
 
-// wrongValue adds the origin of a value and the valid values to err, which is the error for that value.
+// wrongValue returns err, the error for a value, with the value's origin and the valid values added.
 func wrongValue(from valueOrigin, s configSetting, err error) error {
 	var usage *usageError
 	switch {
@@ -262,8 +262,8 @@ func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 	return nil, false
 }
 
-// crowdedOut reports whether the command line sets another flag of a group of exclusive flags that contains s. In
-// that case s is not applied.
+// crowdedOut reports whether the command line sets another flag in a group of mutually exclusive flags that
+// contains s. In that case, s is not applied.
 func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 	const groups = "cobra_annotation_mutually_exclusive"
 	for _, group := range s.flag.Annotations[groups] {
@@ -313,7 +313,7 @@ func mergeJSON(texts ...string) (string, error) {
 	return string(bytes.TrimSpace(b.Bytes())), nil
 }
 
-// mergeObjects merges the fields of from into into.
+// mergeObjects merges the fields of the object from into the object into.
 func mergeObjects(into, from map[string]any) {
 	for name, value := range maps.All(from) {
 		below, isObject := value.(map[string]any)

@@ -23,7 +23,7 @@ type signals struct {
 	goOn      *time.Timer // continues a process that could not be stopped; may be nil
 }
 
-// catchSignals starts to collect signals, for handleSignals.
+// catchSignals starts collecting signals for handleSignals.
 func catchSignals(e *shutdown) *signals {
 	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1), ending: e}
 	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, stopSignal)
@@ -55,9 +55,9 @@ func (s *signals) handleSignals(p *tea.Program) {
 // stopTime is the maximum time to stop the process.
 const stopTime = time.Second / 2
 
-// stopProcess stops the process if Bubble Tea is ready. Bubble Tea has then released the terminal, has sent SIGTSTP
-// to the process group, and waits for SIGCONT. signals catches that SIGTSTP. If no shell could continue the
-// process, the system does not stop it. Then the process must continue without a signal.
+// stopProcess stops the process if Bubble Tea is ready. Bubble Tea has then released the terminal, has sent
+// SIGTSTP to the process group, and waits for SIGCONT. signals catches that SIGTSTP. If no shell could
+// continue the process, the system does not stop it. In that case, the process must continue without SIGCONT.
 func (s *signals) stopProcess() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +99,9 @@ func (s *signals) endSignal() os.Signal {
 	}
 }
 
-// catchEnd catches the signals that end a program without a screen. It leaves out ignored signals, e.g. under
-// nohup. The next signal ends the program at once. stop restores Go's handling.
+// catchEnd catches the signals that end a program without a screen. It leaves out signals that are ignored,
+// e.g. under nohup. After the first signal, the next one ends the program at once. stop restores Go's
+// handling.
 func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	first, caught := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -139,8 +140,8 @@ func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled 
 	}
 }
 
-// quitQuietly makes SIGQUIT end a program without a screen in the same way as other signals. Go would print the
-// stack of every goroutine. stop restores Go's handling.
+// quitQuietly makes SIGQUIT end a program without a screen in the same way as other signals. By default, Go
+// would print the stack of every goroutine. stop restores Go's handling.
 func quitQuietly() (stop func()) {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGQUIT)

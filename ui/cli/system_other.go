@@ -15,7 +15,7 @@ const (
 	stopSignal = syscall.Signal(-1) // not a valid signal
 )
 
-// crashSignals is empty, because other programs can't send such signals on this system.
+// crashSignals is empty, because programs can't send such signals on this system.
 var crashSignals []os.Signal
 
 // isTaken reports whether listening failed because the port is in use. The error is WSAEADDRINUSE.

@@ -19,15 +19,15 @@ const (
 	stopSignal = syscall.SIGTSTP
 )
 
-// crashSignals are the signals with which other programs make a program end with a report. Without a handler, Go
-// would end without restoring the terminal. A fault in toolscope's own code is not such a signal, because Go turns
-// it into a panic.
+// crashSignals are the signals with which another program makes a program end with a crash report. Without a
+// handler, toolscope would end without restoring the terminal. A fault in toolscope's own code causes no such
+// signal, because Go turns it into a panic.
 var crashSignals = []os.Signal{syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
 
 // isTaken reports whether listening failed because the port is in use.
 func isTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 
-// replaceSelf replaces this process with a command. It only returns on failure.
+// replaceSelf replaces this process with a command. It returns only on failure.
 func replaceSelf(args []string) error {
 	path, err := exec.LookPath(args[0])
 	if err == nil {
@@ -48,8 +48,8 @@ func continueSelf() { sendSelf(syscall.SIGCONT) }
 
 func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 
-// endWithReader ends the program when the reader of its output is gone. The next write would also end the program,
-// but there may not be one. This works only for pipes.
+// endWithReader ends the program when the reader of its output has gone. The next write would also end the
+// program, but there may be no further write. This works only for pipes.
 func (a *app) endWithReader() (stop func()) {
 	var info unix.Stat_t
 	if err := unix.Fstat(int(a.output.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {

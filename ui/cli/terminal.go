@@ -28,9 +28,9 @@ import (
 // report.
 const answerTime = 150 * time.Millisecond
 
-// terminalGround queries the terminal's background colour (OSC 11) and then its kind (DA1). Every terminal reports
-// its kind, so a terminal that ignores the first query causes no delay. typed are the keys that the user typed
-// during the query.
+// terminalGround queries the terminal's background colour (OSC 11) and then its kind (DA1). Every terminal
+// reports its kind, so a terminal that ignores the first query causes no delay. typed has the keys that the
+// user typed during the query.
 func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
 		return ui.Background{Known: true, Dark: dark}, nil
@@ -48,7 +48,7 @@ func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 		return g, nil
 	}
 	var answer []byte
-	_ = conn.Control(func(fd uintptr) { // Fd() would remove the deadline of reads
+	_ = conn.Control(func(fd uintptr) { // Fd() would remove the read deadline
 		if state, err := term.MakeRaw(fd); err == nil {
 			defer term.Restore(fd, state) //nolint:errcheck // nothing to be done
 			answer = askBackground(tty)
@@ -57,7 +57,7 @@ func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 	return groundOf(answer), typedKeys(answer)
 }
 
-// askBackground sends the queries. It reads until the report of the kind, or until the deadline.
+// askBackground sends the queries. It reads until the terminal reports its kind, or until the deadline.
 func askBackground(tty *os.File) (answer []byte) {
 	if _, err := tty.WriteString("\x1b]11;?\x1b\\\x1b[c"); err != nil {
 		return nil
@@ -90,8 +90,8 @@ func groundOf(answer []byte) (g ui.Background) {
 	return ui.Background{Known: true, Dark: sum < 0.5}
 }
 
-// typedKeys returns the typed keys among the bytes that were read. Keys that are sent as sequences are lost,
-// because they look like reports.
+// typedKeys returns the keys that the user typed, from the bytes that were read. Keys that are sent as
+// sequences are lost, because they look like reports.
 func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	for state := byte(0); len(answer) > 0; {
 		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)
@@ -108,7 +108,8 @@ func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	return keys
 }
 
-// lateAnswer reports whether a key is a report that arrived too late. Bubble Tea treats such bytes as typed text.
+// lateAnswer reports whether a key is really a report that arrived too late. Bubble Tea treats such bytes as
+// typed text.
 func lateAnswer(k tea.KeyMsg) bool {
 	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
 }
@@ -184,8 +185,8 @@ func (a *asciiTo) appendRune(out []byte, r rune) []byte {
 	return fmt.Appendf(out, `\u%04x`, r)
 }
 
-// clipboard copies text to the clipboard. It uses the terminal, which may be on another machine, and a desktop tool
-// if there is one. A terminal does not report whether it accepted the text.
+// clipboard copies text to the clipboard. It uses the terminal, which may be on another machine, and a
+// desktop tool if there is one. Terminals do not report whether they accepted the text.
 type clipboard struct {
 	terminal io.Writer
 	getenv   func(string) string
@@ -198,8 +199,8 @@ func newClipboard(terminal io.Writer) *clipboard {
 	return &clipboard{terminal: terminal, getenv: os.Getenv, find: exec.LookPath, run: runTool}
 }
 
-// clipboardTools are programs that copy their input to the clipboard. A program with a variable is only used if the
-// variable is set, which shows that there is a clipboard.
+// clipboardTools are programs that copy their input to the clipboard. A program with a variable is used only
+// if the variable is set, because the variable shows that there is a clipboard.
 var clipboardTools = []struct {
 	env, name string
 	args      []string
@@ -223,8 +224,8 @@ func toUTF16(text []byte) []byte {
 }
 
 const (
-	// maxOSC52 is the maximum number of bytes of text in one OSC 52 sequence. Terminals end the sequence at 100,000
-	// bytes, and base64 leaves three quarters of them.
+	// maxOSC52 is the maximum number of bytes of text in one OSC 52 sequence. Terminals end the sequence at
+	// 100,000 bytes. Because of base64, only three quarters of these bytes are text.
 	maxOSC52 = 74_994
 	toolTime = 3 * time.Second
 )
@@ -241,7 +242,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 		if c.getenv("STY") != "" {
 			sequence = sequence.Screen()
 		}
-		// A single write, so that a frame is only written before or after it.
+		// Use a single write, so that no frame is written in the middle of the sequence.
 		if _, err := sequence.WriteTo(c.terminal); err == nil {
 			ways = append(ways, "the terminal (OSC 52)")
 		} else {
@@ -259,7 +260,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	return "", errors.New("OSC 52 copies at most 75 kB: save the text to a file, or install wl-copy, xclip or xsel")
 }
 
-// useTool passes the text to the first tool that it finds. It is not an error if it finds none.
+// useTool passes the text to the first tool that it finds. If it finds no tool, that is not an error.
 func (c *clipboard) useTool(text []byte) (name string, err error) {
 	for _, t := range clipboardTools {
 		if t.env != "" && c.getenv(t.env) == "" {
@@ -282,8 +283,8 @@ func (c *clipboard) useTool(text []byte) (name string, err error) {
 	return "", nil
 }
 
-// runTool runs a tool with text as its input. The output of the tool is not a pipe. Some tools leave a child
-// process in the background to serve the text, and that child would keep the pipe open.
+// runTool runs a tool with text as its input. The tool's output is not a pipe. Some tools leave a child
+// process in the background to provide the text, and that child would keep the pipe open.
 func runTool(ctx context.Context, path string, args []string, text []byte) error {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdin = bytes.NewReader(text)
@@ -291,8 +292,8 @@ func runTool(ctx context.Context, path string, args []string, text []byte) error
 }
 
 // cellDiffWriter is the terminal to which the screen writes. Bubble Tea rewrites a row if anything in it has
-// changed. Often the change is only one pane of several, or a number. If the content of a row is known, this writer
-// only writes the cells from the first to the last change.
+// changed. Often only one of several panes has changed, or only a number. If the content of a row is known,
+// this writer writes only the cells from the first to the last change.
 //
 // Only complete frames make the content known. After any other write, and after a frame that starts over,
 // everything is written again.
@@ -320,14 +321,16 @@ func (r *cellDiffWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// These constants make the wheel work while the mouse is not captured. With alternate scroll, a terminal sends the
-// wheel as arrow keys while its alternate screen is shown. The previous mode of the terminal is restored.
+// These constants make the mouse wheel work while the mouse is not captured. With alternate scroll, a
+// terminal sends wheel movements as arrow keys while it shows the alternate screen. At the end, the
+// terminal's previous mode is restored.
 const (
 	alternateScroll = "\x1b[?1007s\x1b[?1007h"
 	restoreScroll   = "\x1b[?1007r"
 )
 
-// withWheel adds alternate scroll after the start of the alternate screen, and restores the mode before its end.
+// withWheel enables alternate scroll after the start of the alternate screen, and restores the previous mode
+// before its end.
 func withWheel(p []byte) []byte {
 	switch {
 	case bytes.Contains(p, []byte(ansi.SetModeAltScreenSaveCursor)):
@@ -340,7 +343,7 @@ func withWheel(p []byte) []byte {
 
 const toStart = ansi.CursorHomePosition
 
-// frame is a frame that Bubble Tea writes. Empty rows are unchanged.
+// frame is a frame that Bubble Tea writes. Rows that are empty in it have not changed.
 type frame struct {
 	anew bool // the frame redraws everything, because the content is unknown
 	rows [][]byte
@@ -363,7 +366,7 @@ func cutFrame(p []byte) (f frame, ok bool) {
 	return f, string(f.last) == ansi.CursorPosition(0, len(f.rows))
 }
 
-// diffFrame returns the bytes to write for a frame.
+// diffFrame returns the bytes that must be written for a frame.
 func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	if f.anew || len(r.on) != len(f.rows) {
 		r.on = make([][]byte, len(f.rows))
@@ -383,8 +386,8 @@ func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	return b
 }
 
-// appendChange appends bytes that change the row was into row. The cursor must be at the start of the row. The
-// bytes are the complete row, unless a part of it suffices.
+// appendChange appends the bytes that change the row was into row. The cursor must be at the start of the
+// row. The bytes are the complete row, unless part of it suffices.
 func appendChange(b, was, row []byte) []byte {
 	if !plainRow(was) || !plainRow(row) {
 		return append(b, row...)
@@ -480,8 +483,8 @@ func commonEnd(was, row []byte, from int) (to, end int) {
 	return len(row), len(was)
 }
 
-// cellAt reports whether a cell or a paint certainly begins at a byte, or the row ends there. The byte must not be
-// inside a paint, or between bytes that may belong together.
+// cellAt reports whether it is certain that a cell or a paint begins at a byte, or that the row ends there.
+// The byte must not be inside a paint, or between bytes that may belong together.
 func cellAt(row []byte, n int) bool {
 	if n == 0 || n == len(row) {
 		return true

@@ -14,9 +14,9 @@ import (
 	"toolscope/themes"
 )
 
-// lookTheme returns the theme with a name. It can be the user's own theme, a built-in theme, or the theme of a
-// chroma style. A name that contains a slash or ends with .toml is a file. note receives the problems of a file
-// that don't prevent its use.
+// lookTheme returns the theme with a name. It can be the user's own theme, a built-in theme, or the theme for
+// a chroma style. A name that contains a slash or ends with .toml is a file. note receives the problems in a
+// file that don't prevent its use.
 func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) {
 	path, err := name, error(nil)
 	if !strings.ContainsAny(name, "/"+string(filepath.Separator)) && !strings.HasSuffix(name, ".toml") {
@@ -80,7 +80,7 @@ func themeNames() []string {
 	return names
 }
 
-// ownThemes returns the valid ones of the user's own themes.
+// ownThemes returns those of the user's own themes that are valid.
 func ownThemes(dark bool) (all []themes.Theme) {
 	for _, name := range userThemes() {
 		if t, err := lookTheme(name, dark, func(string) {}); err == nil {

@@ -29,7 +29,7 @@ type requestPrinter struct {
 	notRun int            // number of printed calls without a tool run
 }
 
-// maxWaitingRequests is the maximum number of requests that wait until the model receives their result.
+// maxWaitingRequests is the maximum number of requests that wait until the model receives their results.
 const maxWaitingRequests = 1 << 10
 
 // isFinished reports whether all facts about a request are known. The request must have a response. The model must
@@ -116,8 +116,8 @@ func (o *jsonObject) addCallRef(r stream.Ref) {
 	o.int("call", int(r.Call))
 }
 
-// addMatch writes the call that a request runs, the basis of the match, the times, and the differences of the
-// arguments.
+// addMatch writes the call that a request runs, the basis for the match, the times, and the differences
+// between the arguments.
 func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		if len(a.Candidates) > 0 {
@@ -247,7 +247,7 @@ func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 	p.writeFindings(a.Findings)
 }
 
-// writeMatch writes the call that a request runs, the basis of the match, and the time of the request.
+// writeMatch writes the call that a request runs, the basis for the match, and the time of the request.
 func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		switch {

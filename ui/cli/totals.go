@@ -25,8 +25,8 @@ func (a *app) pricesFlag(cmd *cobra.Command) {
 	asPaths(cmd.Flags(), "prices")
 }
 
-// loadPrices returns the built-in price table, overridden by the user's prices. These come from the file in the
-// setting, or else from the file in the configuration folder.
+// loadPrices returns the built-in price table, overridden by the user's prices. The user's prices are in the
+// file that the setting names, or else in the file in the configuration folder.
 func (a *app) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
 	table.Today = currentDay()
@@ -53,8 +53,8 @@ func (a *app) loadPrices() (*price.Table, error) {
 	return table.With(rows), nil
 }
 
-// currentDay returns the day for turns with an unknown date. It is the day of SOURCE_DATE_EPOCH, if that is set, or
-// else today.
+// currentDay returns the day for turns with an unknown date. It is the day in SOURCE_DATE_EPOCH if that is
+// set, or else today.
 func currentDay() string {
 	at := time.Now()
 	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
@@ -63,7 +63,7 @@ func currentDay() string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// dayOfFile returns the day on which a file was written. It is the date of prices that have no date.
+// dayOfFile returns the day on which a file was written. It is the date for prices that have no date.
 func dayOfFile(path string) string {
 	at := time.Now()
 	if info, err := os.Stat(path); err == nil {
@@ -72,8 +72,8 @@ func dayOfFile(path string) string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// summaryTotals has the totals of the printed turns. Calls that the provider discarded count as calls, by their
-// state.
+// summaryTotals has the totals for the printed turns. Calls that the provider discarded count as calls in
+// their state.
 type summaryTotals struct {
 	turns, calls, beside int // beside is the number of requests without a model
 	states               [stream.NumStatus]int
@@ -178,7 +178,7 @@ type turnCounter struct{ turns, calls, bad int }
 
 // addTurn counts a turn and its calls.
 func (n *turnCounter) addTurn(_ *providers.View, _ string, t *stream.Turn) {
-	if t.Model == "" && len(t.Calls) == 0 { // not a response of a model
+	if t.Model == "" && len(t.Calls) == 0 { // not a response from a model
 		return
 	}
 	n.turns++

@@ -44,7 +44,7 @@ type traceSender struct {
 	machine  stream.Machine // machine of turns whose exchanges don't name a machine
 	to       string
 	redactor *redact.Redactor                 // removes secrets from contents
-	in       *screenInbox                     // records of the network; nil if another reader passes on turns
+	in       *screenInbox                     // records from the network; nil if another reader passes on turns
 	boxes    []*capture.Queue[capture.Record] // queues whose losses are not in any span
 	done     chan struct{}
 	patient  bool            // reading the source may wait for the collector
@@ -53,8 +53,8 @@ type traceSender struct {
 	holds    atomic.Bool     // followSource has ended turns that have not been sent yet
 }
 
-// startTracing starts to send to a collector. It returns nil if --otlp is not set. say receives failures and may be
-// nil.
+// startTracing starts sending to a collector. It returns nil if --otlp is not set. say receives failures; it
+// may be nil.
 func (lv *liveSession) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
 	if f == nil || f.to == "" {
 		if f != nil && (f.content || f.key != "") {
@@ -99,8 +99,9 @@ func (lv *liveSession) traceKey(text string) (key []byte, err error) {
 	return key, nil
 }
 
-// traceNotices returns a function that reports failures of the collector. Repeated failures are reported less and
-// less often. While the screen is open, they only go to the journal, because the screen itself shows them.
+// traceNotices returns a function that reports failures of the collector. Repeated failures are reported less
+// and less often. While the screen is open, they are written only to the journal, because the screen itself
+// shows them.
 func (lv *liveSession) traceNotices(to string) func(string) {
 	often := capture.Backoff{First: firstPause, Max: maxPause}
 	return func(why string) {
@@ -152,7 +153,7 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	if n := x.Response.Records(); n > 0 {
 		_, of.LastBytesAt = x.Response.Record(n - 1)
 	}
-	if !of.AnsweredHere { // toolscope's own response does not have the provider's status
+	if !of.AnsweredHere { // a response from toolscope itself does not have the provider's status
 		of.Status = x.Head.Status
 	}
 	method := strings.ToLower(x.Path()[strings.LastIndexByte(x.Path(), '/')+1:]) // e.g. converse-stream
@@ -166,8 +167,8 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	return of
 }
 
-// hasSpan reports whether a turn becomes a span. A model must have been asked, and toolscope must not have refused
-// the request. For a request that asks nothing, only the response can show that a model was asked.
+// hasSpan reports whether a turn becomes a span. The request must have gone to a model, and toolscope must
+// not have refused it. If the request asks nothing, only the response can show that it went to a model.
 func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	if x != nil && (x.Refused() != "" || x.AsksNothing() && (x.Head.Status == 0 || x.Head.Status >= 400)) {
 		return false
@@ -175,7 +176,7 @@ func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	return isRecognised(x, of) && !present.IsPlain(of)
 }
 
-// addTurn sends a turn that has ended. A turn also counts as ended when its source has ended.
+// addTurn sends a turn that has ended. A turn also counts as ended once its source has ended.
 func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 	x := v.Exchange(of.Exchange)
 	if t == nil || !hasSpan(x, of) {
@@ -229,11 +230,11 @@ func (t *traceSender) followSource(src capture.Source) {
 	})
 }
 
-// finishTime is the maximum time to send the remaining spans when the program ends. It is also the maximum time to
-// convert the remaining turns to spans.
+// finishTime is the maximum time for sending the remaining spans when the program ends. It is also the
+// maximum time for converting the remaining turns to spans.
 const finishTime = 4 * time.Second
 
-// finishAndReport sends the remaining spans and reports the spans that the collector lacks.
+// finishAndReport sends the remaining spans and reports the spans that the collector did not get.
 func (t *traceSender) finishAndReport(a *app) {
 	if t == nil {
 		return
@@ -264,7 +265,7 @@ func (t *traceSender) finishSending() {
 	t.Close(ctx)
 }
 
-// printMissing reports the spans that the collector lacks, but only once.
+// printMissing reports the spans that the collector did not get, but only once.
 func (t *traceSender) printMissing(a *app) {
 	if t == nil || !t.reported.CompareAndSwap(false, true) {
 		return

@@ -20,29 +20,29 @@ type turnPrinter struct {
 	to      printer
 	events  int                      // number of examined events
 	turns   int32                    // turns below this number have been examined
-	unbegun []int32                  // turns without an event, below turns with events
-	open    map[int32]bool           // other turns that have not been printed; false when they have ended
+	unbegun []int32                  // turns without an event yet, below turns that have events
+	open    map[int32]bool           // other turns that have not been printed; the value is false if the turn has ended
 	ended   []endedTurn              // turns that wait to be printed, in printing order
 	weight  int64                    // size of the ended turns in memory, in bytes
 	patient bool                     // a turn waits for the results of its calls
-	waiting map[int32][]sentBackCall // calls that were sent back, by the turn that has not been printed yet
+	waiting map[int32][]sentBackCall // sent-back calls of turns that have not been printed yet, by turn
 	run     bool                     // the source has several files
 	among   bool                     // the file is one of many, so unrecognised turns are not printed
 	only    *turnFilter              // selects the turns to print
 	hidden  map[int32]bool           // turns that the filter doesn't select
 	known   bool                     // a recognised turn has been printed
 	asked   requestPrinter           // prints the requests to MCP servers
-	traces  *traceSender             // collector that also receives the turns; may be nil
+	traces  *traceSender             // collector that receives the turns as well; may be nil
 }
 
-// sentBackCall is a call in the history of a later request.
+// sentBackCall is a call in a later request's history.
 type sentBackCall struct {
 	file     string
 	of       stream.Ref
 	name, id string // name and id of the call
 	stream.SentBackCall
-	findings []stream.Finding // findings of the later request about the call
-	late     bool             // the turn of the call was printed without the result
+	findings []stream.Finding // findings about the call in the later request
+	late     bool             // the call's turn was printed without the result
 	same     bool             // the request is on the same WebSocket as the call
 }
 
@@ -55,8 +55,8 @@ func newTurnPrinter(in *providers.Inspector, path string, to printer) *turnPrint
 	return q
 }
 
-// These constants limit the printed turns that are kept, to report how later requests send their calls back. A
-// program that prints may run for days.
+// These constants limit the printed turns that are kept. They are kept in order to report how later requests
+// send their calls back. A program that prints may run for days.
 const (
 	maxPrintedBytes = 8 << 20
 	maxPrintedRows  = 1 << 10
@@ -99,7 +99,7 @@ func (q *turnPrinter) printEnded(all bool) error {
 	return q.to.flush()
 }
 
-// printTurns prints turns. It then prints how their calls have already been sent back.
+// printTurns prints turns. It then prints the calls in them that have already been sent back.
 func (q *turnPrinter) printTurns(turns []endedTurn) {
 	s := q.in.Session()
 	var back []sentBackCall
@@ -134,7 +134,7 @@ func (q *turnPrinter) printTurns(turns []endedTurn) {
 	}
 }
 
-// printSentBack prints sent-back calls of printed turns.
+// printSentBack prints sent-back calls from printed turns.
 func (q *turnPrinter) printSentBack(back []sentBackCall) {
 	back = slices.DeleteFunc(back, func(r sentBackCall) bool { return q.hidden[r.of.Turn] })
 	if len(back) > 0 {
@@ -158,7 +158,7 @@ func (q *turnPrinter) fileOfAsked(exchange int) string {
 	return q.path
 }
 
-// findEnded examines the new events. It returns the turns that ended, each once, and the calls of printed turns
+// findEnded examines the new events. It returns each turn that ended once, and the calls in printed turns
 // that were sent back.
 func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	q.unbegun = slices.DeleteFunc(q.unbegun, q.trackTurn)
@@ -235,7 +235,7 @@ func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream
 	return append(list, r)
 }
 
-// foundBy returns the findings of a call that one event caused.
+// foundBy returns the findings about a call that one event caused.
 func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	for _, f := range c.Findings {
 		if f.Event == event {
@@ -245,7 +245,7 @@ func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	return found
 }
 
-// policyNames returns the names of the policies that would send the call back in this way.
+// policyNames returns the names of the policies that would send the call back in the same way.
 func (r sentBackCall) policyNames() []string {
 	return strings.FieldsFunc(r.Policies, func(c rune) bool { return c == ',' || c == ' ' })
 }

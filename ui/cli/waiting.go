@@ -7,8 +7,8 @@ import (
 	"toolscope/providers"
 )
 
-// waitingLines writes a line of jsonl when an open exchange begins to wait for something else. It checks once a
-// second, so it writes no lines about quick responses.
+// waitingLines writes a JSON line when an open exchange starts to wait, or starts to wait for something else.
+// It checks once a second, so it writes no lines about quick responses.
 type waitingLines struct {
 	to   *jsonPrinter
 	file string
