@@ -231,7 +231,7 @@ func (c *Call) appendDelta(text string, event int32) {
 // stay in the list but become empty. Findings stay too, without an offset if it is beyond the new end.
 func (c *Call) replaceArgs(e Event, n int) {
 	if c.phase > PhaseOpen {
-		c.reportOnce(ProtocolViolation, n, "argument bytes after the call was %s", OwnFact(c.phase.String()))
+		c.reportOnce(ProtocolViolation, n, "argument bytes arrived after the call was %s", OwnFact(c.phase.String()))
 	}
 	c.saveArgsState()
 	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // the rule has run the call before the arguments are replaced
@@ -420,7 +420,7 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 		c.noteArgsRuns(n)
 	}
 	if HasMarkup(c.Name) {
-		c.reportOnce(NameMarkup, n, "the name contains markup of the model: the server's parser failed")
+		c.reportOnce(NameMarkup, n, "the name contains model markup: the server's parser should have removed it")
 	}
 	const words = "the name or id contains characters that a terminal hides or treats as commands"
 	switch {

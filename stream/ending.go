@@ -16,15 +16,15 @@ var (
 	ClientGone = &Diagnosis{
 		Code: "CLIENT_GONE", Severity: Info, By: Client,
 		ExplainsState: true,
-		Meaning:       "The client disconnected, or closed its side of the connection, before the response ended. The user stopped the client, or the client reached its own time limit.",
-		Advice:        "Nothing, if the user stopped the client. Otherwise, check the client's timeout. Don't run calls that were not final at that moment.",
+		Meaning:       "The client disconnected, or closed its side of the connection, before the response ended. The user may have stopped the client, or the client may have reached its own time limit.",
+		Advice:        "Nothing, if the user stopped the client. Otherwise, check the client's timeout. Don't run calls that were not final when the client disconnected.",
 	}
 	ConnectionLost = &Diagnosis{
 		Code: "CONNECTION_LOST", Severity: Error, By: Network,
 		ExplainsState: true,
 		Verdict:       "lost",
 		Meaning:       "The connection to the provider was reset or closed in the middle of the response. The rest of the response is unknown.",
-		Advice:        "Retry the request, and don't run calls of this response whose arguments were not final.",
+		Advice:        "Retry the request. Don't run calls from this response whose arguments were not final.",
 	}
 	StoppedHere = &Diagnosis{
 		Code: "STOPPED_HERE", Severity: Warn, By: Toolscope,
@@ -54,7 +54,7 @@ var cutBy = map[Party]struct {
 	Client:       {ClientGone, ArgsCut.WithSeverity(Info).WithCause(Client), "the client went away", "the client went away"},
 	Network:      {ConnectionLost, ArgsCut.WithCause(Network), "the connection was lost", "the connection was lost"},
 	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of the response", "no more was seen"},
-	UnknownParty: {NoTerminator.WithCause(UnknownParty), ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so the cause of the end is unknown", "the source ends here"},
+	UnknownParty: {NoTerminator.WithCause(UnknownParty), ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so it is unknown why the response ended", "the source ends here"},
 }
 
 // endingParty returns by if that party can end a response, and otherwise 0.
@@ -130,7 +130,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		if t.blind || others {
 			return // the call may look unfinished only because bytes were missed
 		}
-		c.checkSeal(Message{Text: "the protocol ended the call"}, n)
+		c.checkSeal(Message{Text: "the call was reported complete"}, n)
 		if c.Name == "" && !c.Discarded {
 			c.reportOnce(NameMissing, n, "the call has no name, so its tool is unknown")
 		}

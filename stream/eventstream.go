@@ -44,7 +44,7 @@ func readPrelude(p []byte) (total, headers int, why string) {
 	total, headers = int(binary.BigEndian.Uint32(p)), int(binary.BigEndian.Uint32(p[4:]))
 	switch got := crc32.ChecksumIEEE(p[:8]); {
 	case got != binary.BigEndian.Uint32(p[8:]):
-		why = fmt.Sprintf("the checksum of a message's first 8 bytes is %08x, but the message says %08x", got, binary.BigEndian.Uint32(p[8:]))
+		why = fmt.Sprintf("the checksum of a message's first 8 bytes is %08x, but the message states %08x", got, binary.BigEndian.Uint32(p[8:]))
 	case total > maxEventStreamMessage || headers > maxEventStreamHeaders || headers+preludeLen+trailerLen > total:
 		why = fmt.Sprintf("a message can't have %d bytes with %d bytes of headers", total, headers)
 	}
@@ -94,14 +94,14 @@ func (e *EventStream) Close(emit func(Frame)) {
 func readMessage(p []byte, headers int) (f Frame, why string) {
 	body := p[:len(p)-trailerLen]
 	if got, want := crc32.ChecksumIEEE(body), binary.BigEndian.Uint32(p[len(body):]); got != want {
-		return f, fmt.Sprintf("the checksum of a message of %d bytes is %08x, but the message says %08x", len(p), got, want)
+		return f, fmt.Sprintf("the checksum of a message of %d bytes is %08x, but the message states %08x", len(p), got, want)
 	}
 	f.Data = body[preludeLen+headers:]
 	var kind, note []byte
 	for h := body[preludeLen : preludeLen+headers]; len(h) > 0; {
 		name, value, rest, ok := readHeader(h)
 		if !ok {
-			return f, fmt.Sprintf("the headers of a message of %d bytes don't fill their space", len(p))
+			return f, fmt.Sprintf("the headers of a message of %d bytes don't match their declared length", len(p))
 		}
 		switch h = rest; string(name) {
 		case ":message-type":

@@ -25,8 +25,8 @@ var (
 		Code: "PROTOCOL_VIOLATION", Severity: Error, OtherSeverities: []Severity{Warn}, By: Gateway,
 		Verdict:      "bad protocol",
 		SeverityNote: "warn if clients are known to continue, e.g. when the beginning of the stream is missing",
-		Meaning:      "Events arrived in an order that the protocol doesn't allow. Strict clients stop at such an event. Other clients guess.",
-		Advice:       "Check the events before and after this event: a gateway may build the stream incorrectly, or the beginning of the stream may be missing.",
+		Meaning:      "Events arrived in an order that the protocol doesn't allow. Strict clients stop at such an event. Other clients try to continue.",
+		Advice:       "Check the events before and after this event: a gateway may have built the stream incorrectly, or the beginning of the stream may be missing.",
 	}
 	FrameFault = &Diagnosis{
 		Code: "FRAME_UNDECODABLE", Severity: Error, By: Provider,
@@ -38,9 +38,9 @@ var (
 		Code: "NO_TERMINATOR", Severity: Error, OtherSeverities: []Severity{Info, Warn}, By: Provider,
 		ExplainsState: true,
 		Verdict:       "no end",
-		SeverityNote:  "info if a finish reason or the end of the message came; warn if Claude Code was stopped between two messages",
-		Meaning:       "The bytes end before the protocol says that the response is complete.",
-		Advice:        "Retry the request, and don't run calls of this response whose arguments were not final.",
+		SeverityNote:  "info if a finish reason or the end of the message arrived; warn if Claude Code was stopped between two messages",
+		Meaning:       "The bytes end without the protocol's terminator, so the response may be incomplete.",
+		Advice:        "Retry the request. Don't run calls from this response whose arguments were not final.",
 	}
 	ProviderError = &Diagnosis{
 		Code: "PROVIDER_ERROR", Severity: Error, By: Provider,
@@ -54,21 +54,21 @@ var (
 		ExplainsState: true,
 		Verdict:       "refused",
 		SeverityNote:  "info if another finding names the cause",
-		Meaning:       "The provider refuses the request, because the request contains a mistake. A retry of the same request doesn't help.",
-		Advice:        "Change the request at the place that the message names. If this place is in the history, the session stays broken until you repair the history.",
+		Meaning:       "The provider refuses the request because it contains a mistake. Retrying the same request doesn't help.",
+		Advice:        "Change the request at the place named in the message. If that place is in the history, the session stays broken until you repair the history.",
 	}
 	FinishContradicts = &Diagnosis{
 		Code: "FIN_CONTRADICTED", Severity: Error, By: Provider,
 		ExplainsState: true,
 		Verdict:       "stops early",
 		Short:         "stops, but reported done",
-		Meaning:       "The provider says that the response is complete, but the arguments of a call stop in the middle. A limit cut the arguments without a report, or the server's parser dropped the end.",
+		Meaning:       "The provider reports a complete response, but the arguments of a call are incomplete. Either an unreported limit cut the arguments, or the server's parser dropped their end.",
 		Advice:        "Don't run the call. Retry the request without streaming: if the arguments are then complete, the parser is at fault. If not, raise the token limit.",
 	}
 	Interleaved = &Diagnosis{
 		Code: "INTERLEAVED", Severity: Info, By: Provider,
-		Meaning: "Deltas of several calls alternate on the wire. Only the index or id shows to which call a delta belongs.",
-		Advice:  "Nothing, if your client keeps calls by index or id. A client that appends each delta to the latest call mixes the calls up.",
+		Meaning: "Deltas of several calls alternate on the wire. Only the index or id shows which call a delta belongs to.",
+		Advice:  "Nothing, if your client tells calls apart by index or id. A client that appends each delta to the latest call mixes up the calls.",
 	}
 	EarlyWrong = &Diagnosis{
 		Code: "EARLY_WRONG", Severity: Warn, By: Client,
@@ -95,7 +95,7 @@ var (
 		ExplainsState: true,
 		Verdict:       "not JSON",
 		Short:         "not JSON",
-		Meaning:       "The arguments are not JSON from the marked byte on. No later byte can repair the arguments.",
+		Meaning:       "From the marked byte on, the arguments are not JSON. No later byte can make them valid.",
 		Advice:        "Report the error to the model in a tool result. A client that sends {} back instead hides the error from the model.",
 	}
 	ArgsTrailing = &Diagnosis{
@@ -104,13 +104,13 @@ var (
 		Verdict:       "text after it",
 		Short:         "text after the object",
 		Meaning:       "A complete object is followed by text that is not JSON.",
-		Advice:        "Don't run the call with only this object. The extra text shows that the model, or the parser of the model's text, made an error.",
+		Advice:        "Don't run the call with only this object. The extra text shows that the model, or the parser of the model's output, made an error.",
 	}
 	ArgsMarkup = &Diagnosis{
 		Code: "ARGS_MARKUP", Severity: Error, By: Provider,
 		Verdict: "markup",
-		Short:   "markup of the model",
-		Meaning: "Markup of the model comes before or after the arguments. The server's parser should have removed this markup.",
+		Short:   "model markup",
+		Meaning: "Model markup precedes or follows the arguments. The server's parser should have removed this markup.",
 		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves the model. Don't run the call.",
 	}
 	ArgsConcat = &Diagnosis{
@@ -140,14 +140,14 @@ var (
 		Code: "ARGS_FINAL_DUP", Severity: Warn, By: Gateway,
 		Verdict: "sent twice",
 		Short:   "sent a second time",
-		Meaning: "After the deltas, the complete arguments arrived once more, in the form of another delta.",
+		Meaning: "After the deltas, the complete arguments arrived again as another delta.",
 		Advice:  "Use the arguments only once, and update the software that serves the model.",
 	}
 	ArgsCumulative = &Diagnosis{
 		Code: "ARGS_CUMULATIVE", Severity: Warn, By: Gateway,
 		Verdict: "repeated args",
-		Meaning: "Each delta repeats all arguments so far, instead of adding to them.",
-		Advice:  "Make your client replace the text with each delta instead of appending the delta, or update the software that serves the model.",
+		Meaning: "Each delta repeats all the arguments so far instead of only adding to them.",
+		Advice:  "Make your client replace the arguments with each delta instead of appending it, or update the software that serves the model.",
 	}
 	ArgsDouble = &Diagnosis{
 		Code: "ARGS_DOUBLE", Severity: Warn, By: Model,
@@ -155,7 +155,7 @@ var (
 		Verdict:       "encoded twice",
 		Short:         "double-encoded JSON",
 		Meaning:       "The arguments are a JSON string that contains the real JSON: they were double-encoded before they arrived.",
-		Advice:        "Decode the arguments twice before you run the call. In the history, send the object back.",
+		Advice:        "Decode the arguments twice before you run the call. In the history, send the decoded object back.",
 	}
 	ArgsNotObject = &Diagnosis{
 		Code: "ARGS_NOTOBJECT", Severity: Warn, By: Model,
@@ -182,14 +182,14 @@ var (
 	EscapeBroken = &Diagnosis{
 		Code: "ESCAPE_BROKEN", Severity: Info, By: Model,
 		Short:   "a broken escape",
-		Meaning: "The arguments contain \\u0000 and two hex digits. The model meant one character, written as \\u00 and the digits, but broke the escape.",
-		Advice:  "Check the string before you use it: many programs stop reading at the NUL.",
+		Meaning: "The arguments contain \\u0000 followed by two hex digits. The model meant one character, written as \\u00 and the digits, but broke the escape.",
+		Advice:  "Check the string before you use it: many programs stop reading at a NUL character.",
 	}
 	EmptyKey = &Diagnosis{
 		Code: "EMPTY_KEY", Severity: Warn, By: Model,
 		Verdict: "empty key",
 		Short:   "an empty key",
-		Meaning: "A key of the arguments is empty. Some models write a call without arguments this way.",
+		Meaning: "A key in the arguments is empty. Some models write a call without arguments this way.",
 		Advice:  "Run the call with {}. Remove the key before you send the call back: Bedrock refuses an empty key in a history.",
 	}
 	DupKeys = &Diagnosis{
@@ -197,7 +197,7 @@ var (
 		Verdict: "duplicate key",
 		Short:   "duplicate key",
 		Meaning: "An object has the same key twice. Most parsers keep the last value, and some keep the first. The client sends back only one of the values.",
-		Advice:  "Don't check a call with one parser and run the call with another. Report the key to the model in a tool result.",
+		Advice:  "Don't check a call with one parser and run the call with another. Report the duplicate key to the model in a tool result.",
 	}
 )
 
@@ -212,7 +212,7 @@ var (
 	NameMarkup = &Diagnosis{
 		Code: "NAME_MARKUP", Severity: Warn, By: Provider,
 		Verdict: "name: markup",
-		Meaning: "The name of a call contains markup of the model, or a number that the model added. The server's parser failed to remove this text, so no tool has this name.",
+		Meaning: "The name of a call contains model markup, or a number that the model added. The server's parser failed to remove this text, so no tool has this name.",
 		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves the model.",
 	}
 	HiddenCharacters = &Diagnosis{
@@ -230,19 +230,19 @@ var (
 	IDDup = &Diagnosis{
 		Code: "ID_DUP", Severity: Warn, By: Gateway,
 		Verdict: "same id twice",
-		Meaning: "Two calls of one response have the same id, so it is unclear to which call a result belongs.",
+		Meaning: "Two calls in one response have the same id, so it is unclear which call a result belongs to.",
 		Advice:  "Give one of the calls a new id before you send the history back.",
 	}
 	CallRepeated = &Diagnosis{
 		Code: "CALL_REPEATED", Severity: Warn, By: Gateway,
 		Verdict: "call repeated",
-		Meaning: "A call repeats an earlier call of the same response, with the same id, name and argument bytes. A client that runs each call runs the tool several times.",
+		Meaning: "A call repeats an earlier call in the same response, with the same id, name and argument bytes. A client that runs each call runs the tool several times.",
 		Advice:  "Run only the first of these calls, and report the problem to the provider.",
 	}
 	IDDupAcrossTurns = &Diagnosis{
 		Code: "ID_DUP_ACROSS_TURNS", Severity: Info, By: Gateway,
-		Meaning: "An earlier response used the same id, because the provider starts again with the same ids in each response.",
-		Advice:  "Make your client look calls up by response and id. Make the ids unique before you send the history to Anthropic, which refuses duplicates.",
+		Meaning: "An earlier response used the same id, because the provider uses the same ids again in each response.",
+		Advice:  "Make your client look up calls by response and id. Make the ids unique before you send the history to Anthropic, which refuses duplicates.",
 	}
 )
 
@@ -308,7 +308,7 @@ func (c *Call) repeatedBy(text string) bool {
 // can't be an object: before that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
-		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: only the last delta is valid, and a client that appends deltas gets wrong arguments")
+		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all the arguments so far: only the last delta is valid, and a client that appends deltas gets wrong arguments")
 	}
 }
 
@@ -337,7 +337,7 @@ func (c *Call) checkBroken(event int) {
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
-			"%s, but the arguments stop after %s, without %s: an unreported limit cut them, or the server's parser dropped the end; the same request without streaming shows the cause",
+			"%s, but the arguments stop after %s, without %s: an unreported limit cut them, or the server's parser dropped the end; retry the request without streaming to find the cause",
 			said, Own(count.Of(len(c.args.s), "byte")), Own(c.missingEnd()))
 	}
 }
@@ -432,7 +432,7 @@ func (c *Call) checkMarkup(event int) {
 	c.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool {
 		return f.Base() == ArgsBroken || f.Base() == ArgsTrailing
 	})
-	c.reportFinding(ArgsMarkup, event, at, "markup of the model (%q) %s the arguments, at byte %d: the server's parser should have removed it",
+	c.reportFinding(ArgsMarkup, event, at, "model markup (%q) %s the arguments, at byte %d: the server's parser should have removed it",
 		Clip(text, 0, 16), OwnFact(where), at)
 }
 
@@ -448,7 +448,7 @@ func (c *Call) checkEscapes(event int) {
 		from = at + len(nul)
 		if rest := c.args.s[from:]; len(rest) >= 2 && json.HexValue(rest[0]) >= 0 && json.HexValue(rest[1]) >= 0 &&
 			json.TrailingBackslashes(c.args.s[:at])%2 == 0 {
-			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d means NUL and two digits: the model meant one character, but broke its escape", rest[:2], at)
+			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d means NUL and two digits: the model meant one character, but broke the escape", rest[:2], at)
 			return
 		}
 	}
@@ -461,7 +461,7 @@ func (c *Call) checkConcat(event int) {
 	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
 		c.reportFinding(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
 	case bytes.Equal(first, bytes.TrimSpace(second)):
-		c.reportFinding(ArgsFinalDup, event, len(first), "the complete arguments came once more at the end")
+		c.reportFinding(ArgsFinalDup, event, len(first), "the complete arguments were sent again at the end")
 	default:
 		c.reportFinding(ArgsConcat, event, len(first), "%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth()))
 	}

@@ -192,7 +192,7 @@ func (s *Session) checkID(c *Call, n int) {
 	c.reusesID = true
 	switch {
 	case other.Turn == c.Turn:
-		c.reportOnce(IDDup, n, "calls %d and %d of this turn have the same id: it is unclear to which call a result belongs", other.Call, c.Number)
+		c.reportOnce(IDDup, n, "calls %d and %d in this turn have the same id: it is unclear which call a result belongs to", other.Call, c.Number)
 	case s.isOtherLeg(other, c):
 	default:
 		d := IDDupAcrossTurns

@@ -154,7 +154,7 @@ func (t *Turn) reportUnopened(e *Event, n int) {
 	t.keepBase()
 	if t.unopened++; t.unopened == 1 {
 		t.firstUnopened = int32(n)
-		t.reportFinding(ProtocolViolation, n, "%s for slot %d, in which no call began", OwnFact(e.Kind.String()), e.Slot)
+		t.reportFinding(ProtocolViolation, n, "%s for slot %d, in which no call had begun", OwnFact(e.Kind.String()), e.Slot)
 	}
 }
 
@@ -168,7 +168,7 @@ func (t *Turn) countUnopened() {
 	i := slices.IndexFunc(t.Findings, func(f Finding) bool {
 		return f.Diagnosis == ProtocolViolation && f.Event == int(t.firstUnopened)
 	})
-	t.Findings[i].AppendMessage(", and %s of such calls", Own(count.Of(t.unopened-1, "more event")))
+	t.Findings[i].AppendMessage(", and %s for slots without a call", Own(count.Of(t.unopened-1, "more event")))
 }
 
 // openCall starts a call in e.Slot.
@@ -213,7 +213,7 @@ func (t *Turn) leaveLatestCall(to *Call, n int) {
 func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 	if e.Text != "" {
 		if c.phase > PhaseOpen {
-			c.reportOnce(ProtocolViolation, n, "argument bytes after the call was %s", OwnFact(c.phase.String()))
+			c.reportOnce(ProtocolViolation, n, "argument bytes arrived after the call was %s", OwnFact(c.phase.String()))
 		}
 		if c.FirstArgAt == NoTime {
 			c.FirstArgAt = e.At
@@ -221,7 +221,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 		c.LastArgAt = e.At
 		t.leaveLatestCall(c, n)
 		if t.lastArgs != 0 && t.lastArgs != int32(c.Number) && len(c.args.s) > 0 {
-			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows to which call a delta belongs")
+			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows which call a delta belongs to")
 		}
 		t.lastArgs = int32(c.Number)
 		c.checkBorder(e.Text, n)
@@ -327,7 +327,7 @@ func (t *Turn) applyFinish(e Event, n int) {
 			if toolWords[e.Text] {
 				c.noteRuleRun(FinishReason, n)
 			}
-			c.checkSeal(Messagef("the provider says %q", Fact(e.Text)), n)
+			c.checkSeal(Messagef("the provider reported %q", Fact(e.Text)), n)
 		case FinishCut:
 			c.endByLimit(e, n)
 		case FinishRefused:
@@ -336,7 +336,7 @@ func (t *Turn) applyFinish(e Event, n int) {
 			}
 		case FinishFailed:
 			if c.phase <= PhaseOpen {
-				c.endUnsealed(PhaseAborted, n, ArgsCut, Messagef("the response ended in %s", Fact(e.Text)), "cut: "+e.Text)
+				c.endUnsealed(PhaseAborted, n, ArgsCut, Messagef("the response ended with %s", Fact(e.Text)), "cut: "+e.Text)
 			}
 		}
 	})
