@@ -45,31 +45,31 @@ var findings = []*stream.Diagnosis{
 var (
 	sourceNote = &stream.Diagnosis{
 		Code: "SOURCE_NOTE", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The source reports something about itself. For example, a log has no deltas, or the proxy answered the request instead of the provider.",
+		Meaning: "The source reports a fact about itself. For example, a log has no deltas, or the proxy answered the request instead of the provider.",
 		Advice:  "Read the message before you rely on the data.",
 	}
 	faultNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
 		Verdict: "fault added",
-		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows the response that the provider sent. The client got the faulty response. 'toolscope cut' also writes the faulty response.",
-		Advice:  "Nothing: the client's next steps are a consequence of the fault.",
+		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows the response as the provider sent it. The client received the faulty response. 'toolscope cut' also writes the faulty response.",
+		Advice:  "Nothing: the client's next steps result from the fault.",
 	}
 	heldNote = &stream.Diagnosis{
 		Code: "HELD", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The response was held at a breakpoint (proxy --break). The client got the response later than toolscope did, or got only part of it.",
-		Advice:  "Nothing: toolscope caused the wait. The times on screen are those at which the provider's bytes arrived.",
+		Meaning: "The response was held at a breakpoint (proxy --break). The client received the response later than toolscope did, or received only part of it.",
+		Advice:  "Nothing: toolscope caused the wait. The screen shows the times at which the provider's bytes arrived.",
 	}
 	sourceChanged = &stream.Diagnosis{
 		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,
 		Verdict: "file changed",
-		Meaning: "toolscope keeps only part of a large file in memory. toolscope tried to read this turn again, but the file is gone or has changed.",
+		Meaning: "toolscope keeps only part of a large file in memory. It tried to read this turn again, but the file is gone or has changed.",
 		Advice:  "Open the file again, or a copy that doesn't change.",
 	}
 	protocolUnknown = &stream.Diagnosis{
 		Code: "DIALECT_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
 		Verdict: "unknown form",
-		Meaning: "The response follows no protocol that this version knows. toolscope shows the frames as they arrived.",
-		Advice:  "Name the protocol with --protocol, if you know which one it is.",
+		Meaning: "This version of toolscope doesn't recognise the protocol of the response. toolscope shows the frames as they arrived.",
+		Advice:  "Set the protocol with --protocol, if you know it.",
 	}
 	protocolUndecoded = &stream.Diagnosis{
 		Code: "DIALECT_SEEN", Severity: stream.Warn, By: stream.Toolscope,
@@ -85,7 +85,7 @@ var (
 	blankLinesMissing = &stream.Diagnosis{
 		Code: "BLANK_LINES_MISSING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "merged events",
-		Meaning: "The stream has no blank lines between its events. Clients read all of it as one event, and can't decode it.",
+		Meaning: "The stream has no blank lines between its events. Clients read the whole stream as one event and can't decode it.",
 		Advice:  "Make the gateway send a blank line after each event.",
 	}
 	codingBroken = &stream.Diagnosis{
@@ -96,13 +96,13 @@ var (
 	}
 	cacheBroken = &stream.Diagnosis{
 		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
-		Meaning: "The request differs from the previous request of the conversation, inside the part that the provider had cached. The provider can't use its cache after the difference.",
-		Advice:  "Keep the tools, the system prompt and earlier messages unchanged between requests if the cost matters. Add messages only at the end.",
+		Meaning: "The request differs from the previous request in the conversation, inside the part that the provider had cached. The provider can't use its cache after the difference.",
+		Advice:  "If the cost matters, keep the tools, the system prompt and earlier messages unchanged between requests. Add messages only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,
 		Verdict: "too large",
-		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. toolscope doesn't decompress the rest, and keeps the bytes as they were sent.",
+		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. toolscope doesn't decompress the rest. It keeps the bytes as they were sent.",
 		Advice:  "Find the program that sends this body. No model response is this large or this repetitive.",
 	}
 )
@@ -114,14 +114,14 @@ var (
 		Code: "TOOL_FORBIDDEN", Severity: stream.Error, By: stream.Model,
 		Verdict: "forbidden",
 		Meaning: "The model called a tool that check forbids (--forbid-tool).",
-		Advice:  "Find out what led to the call. If the call is right, remove the tool from --forbid-tool.",
+		Advice:  "Find out what led to the call. If the call is acceptable, remove the tool from --forbid-tool.",
 	}
 	// ToolNotCalled reports an expected tool without a complete call.
 	ToolNotCalled = &stream.Diagnosis{
 		Code: "TOOL_NOT_CALLED", Severity: stream.Error, By: stream.Model,
 		Verdict: "not called",
 		Meaning: "A tool that check expects (--expect-tool) was not called, or none of its calls is complete.",
-		Advice:  "Read the calls that the model made instead, and make sure that the request declares the tool.",
+		Advice:  "Check which calls the model made instead, and make sure that the request declares the tool.",
 	}
 	// CostExceeded reports turns that cost more than the limit.
 	CostExceeded = &stream.Diagnosis{

@@ -80,7 +80,7 @@ func (r *run) Close() { r.turn.Cut("the lines ended without " + r.agent.last) }
 func (r *run) openTurn() *protocol.Turn {
 	r.turn, r.hasText, r.failed = r.Open(stream.Opening{ID: r.id, Model: r.model}), false, false
 	if r.agent.who != "" {
-		r.Once(protocol.NoModelWords, r.agent.who+" reports its work: one turn may contain several responses, and the arguments are as the agent read them")
+		r.Once(protocol.NoModelWords, r.agent.who+" reports its own work: one turn may contain several responses, and the arguments are those that the agent parsed")
 	}
 	return r.turn
 }

@@ -263,7 +263,7 @@ func (d *decoder) endChunks() {
 func (d *decoder) reportResult(t *protocol.Turn) {
 	c := d.knownCall(d.ev.callID)
 	if c == nil {
-		t.Find(protocol.OrphanResult, "a result is for a call of an earlier response")
+		t.Find(protocol.OrphanResult, "a result is for a call in an earlier response")
 		return
 	}
 	c.Turn().AddResult(c.ID, "", false)
@@ -294,7 +294,7 @@ func (d *decoder) checkSnapshot(t *protocol.Turn) {
 	}
 	if others > 0 {
 		t.Find(snapshotOnly,
-			"MESSAGES_SNAPSHOT contains calls that were not streamed (%d), usually calls of earlier runs", others)
+			"MESSAGES_SNAPSHOT contains calls that were not streamed (%d), usually from earlier runs", others)
 	}
 }
 
@@ -308,7 +308,7 @@ func (d *decoder) checkCalls() {
 	for _, c := range d.order {
 		if !c.Sealed {
 			c.Find(protocol.NotSealed,
-				"the run finished without TOOL_CALL_END: nothing says that the arguments are complete; clients stop here")
+				"the run finished without TOOL_CALL_END: nothing confirms that the arguments are complete; clients stop here")
 		}
 	}
 }

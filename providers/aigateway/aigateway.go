@@ -50,14 +50,14 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	case strings.HasSuffix(e.Path, "/ai/language-model"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	case kind == "error" && strings.HasPrefix(data.Get("error").Get("name").Text(), "Gateway"):
-		return protocol.SniffScore{Points: protocol.Strong, Why: "an error of the gateway"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "a gateway error"}
 	}
 	return protocol.SniffScore{}
 }
 
 var modelWarning = &stream.Diagnosis{
 	Code: "MODEL_WARNING", Severity: stream.Info, By: stream.Gateway,
-	Meaning: "The SDK's model reports that it doesn't support a setting of the request, or changed it.",
+	Meaning: "The SDK's model reports that it doesn't support a setting in the request, or that it changed the setting.",
 	Advice:  "Remove the setting, or choose a model that supports it.",
 }
 

@@ -111,7 +111,7 @@ var findings = []*stream.Diagnosis{
 var (
 	responseAborted = &stream.Diagnosis{
 		Code: "ABORTED", Severity: stream.Info, By: stream.Client,
-		Meaning: "The application stopped the response: the user pressed stop, or the application gave up.",
+		Meaning: "The application stopped the response: the user pressed stop, or the application itself ended the request.",
 		Advice:  "Nothing. Don't run calls that were not complete before the stop.",
 	}
 	inputRejected = &stream.Diagnosis{
@@ -119,22 +119,22 @@ var (
 		ExplainsState: true,
 		Verdict:       "not accepted",
 		Meaning:       "The SDK doesn't run the call: the input doesn't parse or doesn't match the schema, or the tool is unknown.",
-		Advice:        "Read the SDK's error. The model gets this error as the result of the call and may try again.",
+		Advice:        "Read the SDK's error. The model receives this error as the result of the call and may try again.",
 	}
 	approvalRequested = &stream.Diagnosis{
 		Code: "APPROVAL_REQUESTED", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The call waits for approval before the application runs it.",
-		Advice:  "Approve or deny the call. The application doesn't run the call before that.",
+		Meaning: "The application waits for approval before it runs the call.",
+		Advice:  "Approve or deny the call. The application doesn't run the call until you approve it.",
 	}
 	callApproved = &stream.Diagnosis{
 		Code: "CALL_APPROVED", Severity: stream.Info, By: stream.Client,
-		Meaning: "A call that waited for approval got the approval.",
-		Advice:  "Nothing: the result follows in a later response.",
+		Meaning: "A call that was waiting for approval was approved.",
+		Advice:  "Nothing: a later response contains the result.",
 	}
 	callDenied = &stream.Diagnosis{
 		Code: "CALL_DENIED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The call was denied and did not run.",
-		Advice:  "Nothing: the model gets the denial as the result.",
+		Advice:  "Nothing: the model receives the denial as the call's result.",
 	}
 )
 

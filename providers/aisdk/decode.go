@@ -186,7 +186,7 @@ func (d *decoder) Close() {
 	case d.ended:
 		d.turn.Cut("")
 	default:
-		d.turn.Cut("the stream ended without finish and [DONE]")
+		d.turn.Cut("the stream ended without finish or [DONE]")
 	}
 }
 
@@ -259,7 +259,7 @@ func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 		k.ArgsText(text, nil)
 	case !k.Matches(c.input):
 		k.Find(protocol.DoneMismatch,
-			"the complete input differs from the streamed input; toolscope shows the streamed one: %s", protocol.Clip(c.input))
+			"the complete input differs from the streamed input; toolscope shows the streamed input: %s", protocol.Clip(c.input))
 	}
 	return k
 }
@@ -267,7 +267,7 @@ func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 func (d *decoder) requestApproval() {
 	k := d.knownCall()
 	if k == nil {
-		d.reportOrphan("an approval request is for a call of an earlier response")
+		d.reportOrphan("an approval request is for a call in an earlier response")
 		return
 	}
 	d.approvals[d.chunk.approvalID.Text()] = k
@@ -277,7 +277,7 @@ func (d *decoder) requestApproval() {
 func (d *decoder) readApproval() {
 	k := d.approvals[d.chunk.approvalID.Text()]
 	if k == nil {
-		d.reportOrphan("an approval is for a call of an earlier response")
+		d.reportOrphan("an approval is for a call in an earlier response")
 		return
 	}
 	of, message := callApproved, stream.Messagef("the call was approved")
@@ -298,7 +298,7 @@ func (d *decoder) reportResult(kind string) {
 	}
 	k := d.knownCall()
 	if k == nil {
-		d.reportOrphan("a result is for a call of an earlier response")
+		d.reportOrphan("a result is for a call in an earlier response")
 		return
 	}
 	k.Turn().AddResult(k.ID, "", kind != "tool-output-available")
@@ -318,7 +318,7 @@ func (d *decoder) checkCalls() {
 	for _, k := range d.order {
 		if !k.Sealed && d.calls[k.ID] == k {
 			k.Find(protocol.NotSealed,
-				"the message ended without tool-input-available: nothing says that the arguments are complete")
+				"the message ended without tool-input-available: nothing confirms that the arguments are complete")
 		}
 	}
 }

@@ -133,18 +133,18 @@ var (
 	badStruct = &stream.Diagnosis{
 		Code: "BAD_STRUCT", Severity: stream.Error, By: stream.Provider,
 		Verdict: "bad array",
-		Meaning: "The positional array of the arguments can't be read as an object. toolscope shows the array as it arrived.",
-		Advice:  "Check the call in the wire pane: the array is damaged, or has a new form.",
+		Meaning: "toolscope can't read the positional array of the arguments as an object. It shows the array as it arrived.",
+		Advice:  "Check the call in the wire pane: the array is damaged, or its form is new.",
 	}
 	dupChunks = &stream.Diagnosis{
 		Code: "DUP_CHUNKS", Severity: stream.Info, By: stream.Provider,
-		Meaning: "Two chunks contain the same call: one call that was sent twice, or two equal calls.",
+		Meaning: "Two chunks contain the same call: either one call was sent twice, or there are two identical calls.",
 		Advice:  "Compare the ids if there are any. Clients that count parts run the call twice; clients that compare arguments lose a real second call.",
 	}
 	finishNumber = &stream.Diagnosis{
 		Code: "FIN_NUMBER", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The finish reason is a number. The finding's message contains the name of the reason.",
-		Advice:  "Nothing: this protocol writes finish reasons as numbers.",
+		Meaning: "The finish reason is a number. The finding's message shows its name.",
+		Advice:  "Nothing: this protocol sends finish reasons as numbers.",
 	}
 	lengthFirstDivergence = &stream.Diagnosis{
 		Code: "LENGTH_FIRST_DIVERGENCE", Severity: stream.Warn, By: stream.Client,
@@ -154,33 +154,33 @@ var (
 	}
 	listAmbiguous = &stream.Diagnosis{
 		Code: "LIST_AMBIGUOUS", Severity: stream.Info, By: stream.Provider,
-		Meaning: "A list of one element may also be an array around a value. toolscope reads this value as a list.",
+		Meaning: "A list with one element may instead be an array that wraps a single value. toolscope reads it as a list.",
 		Advice:  "Check the tool's schema, which shows whether the argument is a list or a single value.",
 	}
 	nonCanonical = &stream.Diagnosis{
 		Code: "NON_CANONICAL_VALUE", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "odd value",
-		Meaning: "The form of a value is not the form that protobuf uses. Clients disagree on the value's meaning.",
+		Meaning: "A value doesn't have the form that protobuf uses, so clients disagree on its meaning.",
 		Advice:  "Compare your client's value with the value that toolscope shows.",
 	}
 	numAsFloat = &stream.Diagnosis{
 		Code: "NUM_AS_FLOAT", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "inexact",
-		Meaning: "A number is not exact, because every number of this protocol is a double.",
+		Meaning: "A number is not exact, because every number in this protocol is a double.",
 		Advice:  "Declare ids and other long numbers as strings in the tool's schema.",
 	}
 	signedPartMissed = &stream.Diagnosis{
 		Code: "SIGNED_PART_MISSED", Severity: stream.Info, By: stream.Client,
-		Meaning: "The part of the call has more fields than usual, because it contains a signature. Clients that expect 11 fields never see the call.",
-		Advice:  "Make your client recognise a call by its field, not by the number of fields.",
+		Meaning: "The part that contains the call has more fields than usual, because it also contains a signature. Clients that expect 11 fields never see the call.",
+		Advice:  "Make your client recognise a call by its field, not by the number of fields in the part.",
 	}
 )
 
 // remarks are the messages for oddities. Each message says why the oddity matters.
 var remarks = map[*stream.Diagnosis]string{
-	nonCanonical:  "the form of %s is not protobuf's: clients disagree on the meaning; toolscope uses the length and the last element",
-	listAmbiguous: "%s is either a list of one element or an array around a value: toolscope reads it as a list",
-	numAsFloat:    "%s is not exact: every number of this protocol is a double",
+	nonCanonical:  "%s doesn't have the form that protobuf uses: clients disagree on its meaning; toolscope uses the length and the last element",
+	listAmbiguous: "%s is either a list with one element or an array that wraps a single value: toolscope reads it as a list",
+	numAsFloat:    "%s is not exact: every number in this protocol is a double",
 }
 
 // checkReading reports oddities in the arguments. It also reports a difference from the arguments that a

@@ -26,7 +26,7 @@ import (
 const maxUnwraps = 10
 
 // errBadStruct is the error for an array that can't be read as an object.
-var errBadStruct = errors.New("neither a list of key-value pairs nor arrays around such a list")
+var errBadStruct = errors.New("neither a list of key-value pairs nor arrays that wrap such a list")
 
 // An oddValue is an oddity of a value.
 type oddValue struct {

@@ -299,7 +299,7 @@ func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 		c.Find(signedPartMissed, "the part has %d fields: clients that expect 11 never see the call", n)
 	}
 	if repeated {
-		c.Find(dupChunks, "an earlier chunk contains the same call, and neither call has an id: either one call was sent twice, or there are two equal calls")
+		c.Find(dupChunks, "an earlier chunk contains the same call, and neither call has an id: either one call was sent twice, or there are two identical calls")
 	}
 }
 

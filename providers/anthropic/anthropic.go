@@ -123,18 +123,18 @@ var findings = []*stream.Diagnosis{
 var (
 	modelFallback = &stream.Diagnosis{
 		Code: "MODEL_FALLBACK", Severity: stream.Info, By: stream.Provider,
-		Meaning: "One model declined, and another model continues the same message.",
+		Meaning: "One model declined, and another model continued the same message.",
 		Advice:  "Attribute the content before this point to the first model. Price each part by the model that wrote it.",
 	}
 	usageModels = &stream.Diagnosis{
 		Code: "USAGE_SEVERAL_MODELS", Severity: stream.Info, By: stream.Provider,
 		Meaning: "Several models served one turn at different prices, and the totals don't show the tokens of each model.",
-		Advice:  "Read the token counts of each model in usage.iterations.",
+		Advice:  "Read each model's token counts in usage.iterations.",
 	}
 	usageCorrected = &stream.Diagnosis{
 		Code: "USAGE_CORRECTED", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The input tokens were reported twice with different numbers.",
-		Advice:  "Use the last number: Anthropic bills that one.",
+		Advice:  "Use the last number, which is the one that Anthropic bills.",
 	}
 )
 

@@ -126,7 +126,7 @@ func (d *decoder) openTurn(message json.Value) *protocol.Turn {
 // ensureTurn returns the open turn. An event before message_start opens one.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn(nil).Find(stream.ProtocolViolation, "%s came without a message_start: clients that wait for message_start fail", stream.OwnFact(event))
+		d.openTurn(nil).Find(stream.ProtocolViolation, "%s arrived without a message_start: clients that wait for message_start fail", stream.OwnFact(event))
 	}
 	return d.turn
 }
@@ -358,7 +358,7 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	turn.Usage(d.usage.asUsage())
 	if input := t.totalInput(); input.N < before.N {
 		turn.Find(usageCorrected,
-			"the provider first reported %d input tokens, then %d: it bills the last number", before.N, input.N)
+			"the provider first reported %d input tokens, then %d: it bills the second number", before.N, input.N)
 	}
 }
 
@@ -412,7 +412,7 @@ func (d *decoder) readPricing(u json.Value) {
 		t.tier = "fast"
 	}
 	if u.Get("inference_geo").Is("us") {
-		t.addDoubt("inference in one country costs more")
+		t.addDoubt("inference limited to one country costs more")
 	}
 	server := u.Get("server_tool_use").Scan()
 	for ok := server.Object(); ok; ok = server.Member() {

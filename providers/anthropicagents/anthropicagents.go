@@ -41,8 +41,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 var waitsForYou = &stream.Diagnosis{
 	Code: "WAITS_FOR_YOU", Severity: stream.Info, By: stream.Client,
-	Meaning: "The session waits for its client: for the result of a custom tool, or for the permission to run a call.",
-	Advice:  "Send the result or the permission for the call. The agent does nothing before that.",
+	Meaning: "The session waits for its client to send the result of a custom tool, or permission to run a call.",
+	Advice:  "Send the result or the permission for the call. Until then, the agent does nothing.",
 }
 
 // decoder reads the events of one session.
@@ -138,7 +138,7 @@ func (d *decoder) endWork(reason json.Value) {
 	d.turn.Finish(word, code)
 	for id := range reason.Get("event_ids").Elements() {
 		if c := d.calls[id.Text()]; c != nil {
-			c.Find(waitsForYou, "the session waits for an answer to this call")
+			c.Find(waitsForYou, "the session waits for a result or permission for this call")
 		}
 	}
 	d.turn.End()

@@ -62,7 +62,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	case operation != "":
 		return protocol.SniffScore{Points: protocol.Weak, Why: "path " + e.Path}
 	case e.HeaderIs("X-Amzn-Errortype"), isEventStream(e.Header["Content-Type"]):
-		return protocol.SniffScore{Points: protocol.Weak, Why: "a header of AWS"}
+		return protocol.SniffScore{Points: protocol.Weak, Why: "an AWS header"}
 	}
 	return protocol.SniffScore{}
 }

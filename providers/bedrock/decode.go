@@ -85,7 +85,7 @@ func (d *decoder) endTurn() {
 		}
 	}
 	if d.turn.IsOpen() && !d.counted {
-		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop came without metadata: the usage is missing")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop arrived without metadata: the usage is missing")
 	}
 	d.turn.End()
 }
@@ -111,7 +111,7 @@ func (d *decoder) openTurn() *protocol.Turn {
 // ensureTurn returns the open turn. An event before messageStart opens a turn.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn().Find(stream.ProtocolViolation, "%s came before messageStart", stream.OwnFact(event))
+		d.openTurn().Find(stream.ProtocolViolation, "%s arrived before messageStart", stream.OwnFact(event))
 	}
 	return d.turn
 }

@@ -96,11 +96,11 @@ var (
 	sessionCost = &stream.Diagnosis{
 		Code: "SESSION_COST", Severity: stream.Info, By: stream.Client,
 		Meaning: "Claude Code reports the cost of the session so far.",
-		Advice:  "Nothing. Nothing. You can compare this cost with the cost of the turns.",
+		Advice:  "Nothing. You can compare this cost with the cost of the turns.",
 	}
 	usagePartial = &stream.Diagnosis{
 		Code: "USAGE_PARTIAL", Severity: stream.Info, By: stream.Client,
-		Meaning: "These lines contain the usage from the start of each message, so the output tokens are too low.",
-		Advice:  "Use the token sum in the result line.",
+		Meaning: "These lines contain the usage from the start of each message, so the output token counts are too low.",
+		Advice:  "Use the token total in the result line.",
 	}
 )

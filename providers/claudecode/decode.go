@@ -121,7 +121,7 @@ func compareArguments(c *protocol.Call, input json.Value) {
 		return
 	}
 	c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
-		"Claude Code runs the call with other arguments than the model's; toolscope shows the model's arguments: %s", protocol.Clip(input))
+		"Claude Code runs the call with arguments that differ from the model's; toolscope shows the model's arguments: %s", protocol.Clip(input))
 }
 
 // textOf returns the text of a message's content.
@@ -261,7 +261,7 @@ func (d *decoder) reportFailedResult(subtype string) {
 	if subtype == "success" { // the word only means that the session itself ended
 		subtype = ""
 	}
-	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended in an error"))
+	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended with an error"))
 }
 
 // joinElements returns the elements of a list as text.

@@ -145,7 +145,7 @@ func (l *agent) endMessage() {
 	}
 	feedFrame(l.decoder, l.ending)
 	if l.partial {
-		l.of.Once(usagePartial, "assistant lines contain the usage from the start of their message, so the output tokens are too low; only the result line contains the sum")
+		l.of.Once(usagePartial, "assistant lines contain the usage from the start of their message, so the output token counts are too low; only the result line contains the total")
 	}
 	feedFrame(l.decoder, newEvent("message_stop"))
 	l.unstreamed = false

@@ -131,15 +131,15 @@ const (
 var mcpSetups = map[string]MCPSetup{
 	"claude-code": {
 		Method: ByPrefix, UserFiles: []string{".claude.json"}, ProjectFiles: []string{".mcp.json"},
-		Remark: "run sets CLAUDE_CODE_SHELL_PREFIX, which starts its servers and shell commands through toolscope. This doesn't work on Windows, or for servers over HTTP.",
+		Remark: "run sets CLAUDE_CODE_SHELL_PREFIX, so that Claude Code starts its servers and shell commands through toolscope. This doesn't work on Windows or for servers over HTTP.",
 	},
 	"codex": {
 		Method: ByFlags, ListArgs: []string{"mcp", "list", "--json"},
-		Remark: "run passes -c mcp_servers.NAME.command and .args, which put 'toolscope mcp' before the servers that it starts, and .url, which sends servers over HTTP to the proxy if they need no login.",
+		Remark: "run passes -c mcp_servers.NAME.command and .args, which put 'toolscope mcp' before the command of each server that Codex starts. run also passes .url, which points servers over HTTP at the proxy if they need no login.",
 	},
 	"opencode": {
 		Method: BySettings, ListArgs: []string{"debug", "config"},
-		Remark: "run sets OPENCODE_CONFIG_CONTENT, which puts 'toolscope mcp' before the servers that it starts, and sends servers over HTTP to the proxy if they need no login.",
+		Remark: "run sets OPENCODE_CONFIG_CONTENT, which puts 'toolscope mcp' before the command of each server that OpenCode starts. The setting also points servers over HTTP at the proxy if they need no login.",
 	},
 	"gemini-cli": {
 		Method: ByUser, UserFiles: []string{".gemini/settings.json"}, ProjectFiles: []string{".gemini/settings.json"},

@@ -115,7 +115,7 @@ func ProxySetupOf(command string) *ProxySetup {
 }
 
 // toolSearch makes Claude Code declare the same tools as without a proxy.
-var toolSearch = Var{Name: "ENABLE_TOOL_SEARCH", Value: "true", Why: "Claude Code turns tool search off if it doesn't call Anthropic directly; this variable keeps tool search on"}
+var toolSearch = Var{Name: "ENABLE_TOOL_SEARCH", Value: "true", Why: "Claude Code turns off tool search if it doesn't call Anthropic directly; this variable keeps tool search on"}
 
 // copilotUses returns a function that reports whether Copilot CLI uses the user's own provider, of the
 // given type.
@@ -135,16 +135,16 @@ var ProxySetups = []ProxySetup{
 			{Name: "ANTHROPIC_BEDROCK_BASE_URL", Value: "{bedrock}"}, {Name: "ANTHROPIC_VERTEX_BASE_URL", Value: "{vertex}/v1"},
 		},
 		Remarks: []string{
-			"The proxy forwards an API key and a subscription login unchanged; the login was tested with a made-up token.",
-			"Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for. The settings for Bedrock and Vertex come from the program, and were not tested.",
+			"The proxy forwards an API key or a subscription login unchanged; the login was tested with a made-up token.",
+			"Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because an AWS signature is valid only for the host that it was made for. The settings for Bedrock and Vertex were found in the program and are untested.",
 		},
 	},
 	{
 		Client: MustFind("codex"), Known: Ran, Commands: []string{"codex", "@openai/codex"},
 		Args: []string{"-c", `openai_base_url="{openai}"`},
 		Remarks: []string{
-			"It reads no variable for the address. A ChatGPT login works too: its requests name the account, and the proxy sends them to chatgpt.com. This was tested with a made-up login.",
-			"For a model provider of your own in config.toml, change its base_url instead.",
+			"No variable sets the address. A ChatGPT login works too: its requests name the account, and the proxy sends them to chatgpt.com. This was tested with a made-up login.",
+			"If config.toml defines your own model provider, change its base_url instead.",
 		},
 	},
 	{
@@ -155,15 +155,15 @@ var ProxySetups = []ProxySetup{
 			Variable: "GEMINI_CLI_HOME", Needs: "GEMINI_API_KEY",
 		},
 		Remarks: []string{
-			"With an API key but without these settings, it treats the address as a gateway and exits with code 41.",
-			"With a Google login, it uses only CODE_ASSIST_ENDPOINT; this was tested with a made-up token. The variable for Vertex comes from its source, and was not tested.",
+			"With an API key but without these settings, Gemini CLI treats the address as a gateway and exits with code 41.",
+			"With a Google login, Gemini CLI uses only CODE_ASSIST_ENDPOINT; this was tested with a made-up token. The variable for Vertex was found in the source code and is untested.",
 		},
 	},
 	{
 		Client: MustFind("qwen-code"), Known: Ran, Commands: []string{"qwen", "@qwen-code/qwen-code"},
 		Vars:    []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}},
 		Args:    []string{"--auth-type", "openai"},
-		Remarks: []string{"Set the model in OPENAI_MODEL. For Qwen's own service: --to openai=https://dashscope-intl.aliyuncs.com/compatible-mode/v1"},
+		Remarks: []string{"Set the model in OPENAI_MODEL. For Qwen's own service, use --to openai=https://dashscope-intl.aliyuncs.com/compatible-mode/v1"},
 	},
 	{
 		Client: MustFind("opencode"), Known: Ran, Commands: []string{"opencode", "opencode-ai"},
@@ -180,7 +180,7 @@ var ProxySetups = []ProxySetup{
 	{
 		Client: MustFind("crush"), Known: Read, Commands: []string{"crush", "@charmland/crush"},
 		Vars:    []Var{{Name: "ANTHROPIC_API_ENDPOINT", Value: "{anthropic}"}, {Name: "OPENAI_API_ENDPOINT", Value: "{openai}"}, {Name: "GEMINI_API_ENDPOINT", Value: "{gemini}"}},
-		Remarks: []string{"For a provider of your own, set its base_url in crush.json."},
+		Remarks: []string{"For your own provider, set base_url in crush.json."},
 	},
 	{
 		Client: MustFind("goose"), Known: Documented, Commands: []string{"goose"},
@@ -196,7 +196,7 @@ var ProxySetups = []ProxySetup{
 	},
 	{
 		Client: MustFind("cline"), Known: Ran, Commands: []string{"cline"},
-		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; it has no option for Anthropic's address."},
+		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; Cline has no option for Anthropic's address."},
 	},
 	{
 		Client: MustFind("pi"), Known: Ran, Commands: []string{"pi", "@mariozechner/pi-coding-agent"},
@@ -209,7 +209,7 @@ var ProxySetups = []ProxySetup{
 			Flag:      "--extension",
 			Extension: "export default function (pi) {\n\tfor (const [name, o] of Object.entries((%s).providers)) pi.registerProvider(name, o);\n}",
 		},
-		Remarks: []string{"It reads no variable for the address. run passes --extension with a file of this run, which sets the same addresses; this was run with pi 0.73.1 and Anthropic. The settings for OpenAI and Google come from its documents, and were not run."},
+		Remarks: []string{"No variable sets the address. run passes --extension with a file for this run, which sets the same addresses; this was tested with pi 0.73.1 and Anthropic. The settings for OpenAI and Google come from pi's documentation and are untested."},
 	},
 	{
 		Client: MustFind("copilot"), Known: Ran, Commands: []string{"copilot", "@github/copilot"},
@@ -218,18 +218,18 @@ var ProxySetups = []ProxySetup{
 			{Name: "COPILOT_PROVIDER_BASE_URL", Value: "{anthropic}", Needs: copilotUses("anthropic")},
 		},
 		Remarks: []string{
-			"This needs a provider of your own: COPILOT_PROVIDER_TYPE is openai or anthropic, and COPILOT_MODEL names the model. run replaces your COPILOT_PROVIDER_BASE_URL, and the proxy forwards the requests to it.",
-			"With a GitHub login, no variable or flag changes the address. The setting for Anthropic was run. The one for OpenAI comes from its help, and was not run.",
+			"You need your own provider: set COPILOT_PROVIDER_TYPE to openai or anthropic, and COPILOT_MODEL to the model's name. run replaces your COPILOT_PROVIDER_BASE_URL, and the proxy forwards the requests to the URL that you set.",
+			"With a GitHub login, no variable or flag changes the address. The setting for Anthropic was tested. The setting for OpenAI comes from Copilot's help and is untested.",
 		},
 	},
 	{
 		Client: MustFind("kimi"), Known: Ran, Commands: []string{"kimi", "@moonshot-ai/kimi-code"},
 		Vars:    []Var{{Name: "KIMI_MODEL_BASE_URL", Value: "{openai}/v1", Needs: func(env func(string) string) bool { return env("KIMI_MODEL_NAME") != "" }}},
-		Remarks: []string{"This needs KIMI_MODEL_NAME, KIMI_MODEL_API_KEY and KIMI_MODEL_PROVIDER_TYPE=openai. With its own login, no variable or flag changes the address."},
+		Remarks: []string{"Set KIMI_MODEL_NAME, KIMI_MODEL_API_KEY and KIMI_MODEL_PROVIDER_TYPE=openai. With Kimi's own login, no variable or flag changes the address."},
 	},
 	{
 		Client: MustFind("droid"), Known: Documented, Commands: []string{"droid", "@factory/cli"},
-		Remarks: []string{`~/.factory/settings.json: an entry of customModels with "baseUrl":"{openai}/v1" and "provider":"generic-chat-completion-api", then droid -m custom:NAME-0`},
+		Remarks: []string{`In ~/.factory/settings.json, add an entry to customModels with "baseUrl":"{openai}/v1" and "provider":"generic-chat-completion-api". Then run droid -m custom:NAME-0`},
 	},
 	{
 		Client: MustFind("kilo"), Known: Documented, Commands: []string{"kilo", "kilocode", "@kilocode/cli"},
@@ -241,13 +241,13 @@ var ProxySetups = []ProxySetup{
 			},
 			Variable: "KILO_CONFIG_CONTENT", Inline: true,
 		},
-		Remarks: []string{"Its own gateway keeps its address: set a model of another provider. The variable comes from its documents, and was not run."},
+		Remarks: []string{"The address of Kilo's own gateway can't be changed: choose a model from another provider. The variable comes from Kilo's documentation and is untested."},
 	},
-	{Client: MustFind("amp"), Known: Documented, Commands: []string{"amp", "@sourcegraph/amp"}, Remarks: []string{"Its requests go to its own server, which asks the model. No variable or flag changes that."}},
-	{Client: MustFind("antigravity"), Known: Documented, Commands: []string{"agy"}, Remarks: []string{"No variable or flag for the address is known."}},
-	{Client: MustFind("roo-code"), Known: Documented, Remarks: []string{"In its settings, set the base URL of a provider: {anthropic}", "In its settings, set the base URL of a provider: {openai}"}},
+	{Client: MustFind("amp"), Known: Documented, Commands: []string{"amp", "@sourcegraph/amp"}, Remarks: []string{"Amp sends requests to its own server, which calls the model. No variable or flag changes that."}},
+	{Client: MustFind("antigravity"), Known: Documented, Commands: []string{"agy"}, Remarks: []string{"No variable or flag that sets the address of Antigravity CLI is known."}},
+	{Client: MustFind("roo-code"), Known: Documented, Remarks: []string{"In the settings, set the base URL for Anthropic: {anthropic}", "In the settings, set the base URL for OpenAI: {openai}"}},
 	{Client: MustFind("zed"), Known: Documented, Remarks: []string{"settings.json: language_models.anthropic.api_url: {anthropic}", "settings.json: language_models.openai.api_url: {openai}"}},
-	{Client: MustFind("cursor"), Known: Documented, Commands: []string{"cursor-agent"}, Remarks: []string{"Its requests come from its own servers, which can't reach this machine."}},
+	{Client: MustFind("cursor"), Known: Documented, Commands: []string{"cursor-agent"}, Remarks: []string{"Cursor's requests come from Cursor's own servers, which can't reach this machine."}},
 	{
 		Client: MustFind("anthropic-sdk"), Known: Ran, Vars: []Var{{Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
 	},
@@ -259,17 +259,17 @@ var ProxySetups = []ProxySetup{
 	},
 	{
 		Client: MustFind("aws-sdk"), Known: Ran, Vars: []Var{{Name: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", Value: "{bedrock}"}},
-		Remarks: []string{"The proxy serves Bedrock if AWS_REGION is set. Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because a signature is valid only for the host that it was made for."},
+		Remarks: []string{"The proxy serves Bedrock if AWS_REGION is set. Bedrock needs AWS_BEARER_TOKEN_BEDROCK, because an AWS signature is valid only for the host that it was made for."},
 	},
 	{
 		Client: MustFind("ai-sdk"), Known: Ran, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}},
-		Remarks: []string{"Google, Mistral and Cohere read no variable: createGoogleGenerativeAI({ baseURL: '{gemini}/v1beta' })"},
+		Remarks: []string{"For Google, Mistral and Cohere, set the URL in code, for example: createGoogleGenerativeAI({ baseURL: '{gemini}/v1beta' })"},
 	},
 	{Client: MustFind("mastra"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}}},
 	{
 		Client: MustFind("langchain-js"), Known: Read,
 		Vars:    []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}, {Name: "OLLAMA_BASE_URL", Value: "{ollama}"}},
-		Remarks: []string{"Google: new ChatGoogleGenerativeAI({ baseUrl: '{gemini}' })"},
+		Remarks: []string{"For Google, in code: new ChatGoogleGenerativeAI({ baseUrl: '{gemini}' })"},
 	},
 	{
 		Client: MustFind("langchain"), Known: Read,
@@ -280,13 +280,13 @@ var ProxySetups = []ProxySetup{
 	{Client: MustFind("pydantic-ai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "ANTHROPIC_BASE_URL", Value: "{anthropic}"}}},
 	{Client: MustFind("openai-agents"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}}, Remarks: []string{"For WebSockets: OPENAI_WEBSOCKET_BASE_URL, the same URL with ws:// instead of http://"}},
 	{Client: MustFind("crewai"), Known: Read, Vars: []Var{{Name: "OPENAI_BASE_URL", Value: "{openai}"}, {Name: "OPENAI_API_BASE", Value: "{openai}"}}},
-	{Client: MustFind("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Remarks: []string{"The variable is for Python. JavaScript reads no variable: new Ollama({ host: '{ollama}' })"}},
-	{Client: MustFind("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Remarks: []string{"The variable is for Python. The JavaScript SDK reads no variable."}},
-	{Client: MustFind("mistral-sdk"), Known: Read, Remarks: []string{"It reads no variable: new Mistral({ serverURL: '{mistral}' })"}},
+	{Client: MustFind("ollama-sdk"), Known: Documented, Vars: []Var{{Name: "OLLAMA_HOST", Value: "{ollama}"}}, Remarks: []string{"Only Python reads the variable. In JavaScript: new Ollama({ host: '{ollama}' })"}},
+	{Client: MustFind("cohere-sdk"), Known: Documented, Vars: []Var{{Name: "CO_API_URL", Value: "{cohere}"}}, Remarks: []string{"Only the Python SDK reads the variable."}},
+	{Client: MustFind("mistral-sdk"), Known: Read, Remarks: []string{"No variable sets the URL. In code: new Mistral({ serverURL: '{mistral}' })"}},
 	{Client: MustFind("groq-sdk"), Known: Read, Vars: []Var{{Name: "GROQ_BASE_URL", Value: "{groq}"}}},
 	{Client: MustFind("cerebras-sdk"), Known: Read, Vars: []Var{{Name: "CEREBRAS_BASE_URL", Value: "{cerebras}"}}},
 	{Client: MustFind("together-sdk"), Known: Read, Vars: []Var{{Name: "TOGETHER_BASE_URL", Value: "{together}"}}},
 	{Client: MustFind("spring-ai"), Known: Documented, Remarks: []string{"spring.ai.anthropic.base-url={anthropic}", "spring.ai.openai.base-url={openai}"}},
 	{Client: MustFind("langchain4j"), Known: Documented, Remarks: []string{"In code: .baseUrl(\"{anthropic}/v1\")", "In code: .baseUrl(\"{openai}\")"}},
-	{Client: MustFind("semantic-kernel"), Known: Documented, Remarks: []string{"In code: the endpoint of a connector: {openai}"}},
+	{Client: MustFind("semantic-kernel"), Known: Documented, Remarks: []string{"In code, set the endpoint of a connector: {openai}"}},
 }

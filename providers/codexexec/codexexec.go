@@ -54,7 +54,7 @@ var itemsOnly = &stream.Diagnosis{
 var notice = &stream.Diagnosis{
 	Code: "CODEX_NOTICE", Severity: stream.Info, By: stream.Client,
 	Meaning: "Codex showed its user a notice about a problem.",
-	Advice:  "Nothing, if Codex continued. If a turn failed, the last notice before the failure says why.",
+	Advice:  "Nothing, if Codex continued. If a turn failed, the last notice before the failure explains why.",
 }
 
 var findings = []*stream.Diagnosis{itemsOnly, notice}

@@ -90,7 +90,7 @@ func (c *Chain) addCoding(coding string) error {
 		coding = "gzip"
 	}
 	if _, known := compressions[coding]; !known {
-		return fmt.Errorf("the coding %q of the body is not gzip, deflate, br or zstd", coding)
+		return fmt.Errorf("the body's coding %q is not gzip, deflate, br or zstd", coding)
 	}
 	c.stages = append(c.stages, newDecompressor(coding, c.budget))
 	return nil
@@ -172,7 +172,7 @@ const (
 )
 
 // ErrExpands is the error for a body that becomes too large.
-var ErrExpands = errors.New("the body becomes too large")
+var ErrExpands = errors.New("the decoded body is too large")
 
 // sizeBudget limits the output of the stages of one body by the bytes as sent.
 type sizeBudget struct{ sent int }

@@ -21,7 +21,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, ev: 
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // gateways add it after message-end
 		if d.turn.IsOpen() {
-			d.turn.Find(protocol.FinishMissing, "[DONE] came without message-end: the response has no finish reason")
+			d.turn.Find(protocol.FinishMissing, "[DONE] arrived without message-end: the response has no finish reason")
 		}
 		d.turn.End()
 		return nil
@@ -94,7 +94,7 @@ func (d *decoder) openTurn() *protocol.Turn {
 // ensureTurn returns the open turn. An event before message-start opens a turn.
 func (d *decoder) ensureTurn(event []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn().Find(stream.ProtocolViolation, "%s came before message-start", stream.OwnFact(event))
+		d.openTurn().Find(stream.ProtocolViolation, "%s arrived before message-start", stream.OwnFact(event))
 	}
 	return d.turn
 }
@@ -212,7 +212,7 @@ func reportFinish(t *protocol.Turn, reason string, err json.Value) {
 	case reason != "":
 		t.CheckStop(reason, &endings)
 	case t.HasClientCalls():
-		t.Find(protocol.FinishMissing, "the response has no finish reason: nothing says that its calls are complete")
+		t.Find(protocol.FinishMissing, "the response has no finish reason: nothing confirms that its calls are complete")
 	}
 	if code == stream.FinishFailed {
 		t.Find(protocol.FinishError, "the finish reason is an error: %s", stream.Fact(reason))

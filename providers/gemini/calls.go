@@ -66,7 +66,7 @@ func (d *decoder) openCall(ch *candidateState, p *part) {
 		ch.first = c
 	}
 	if ch.finished {
-		c.Find(stream.ProtocolViolation, "the call came after the finish reason: clients that stop there never see it")
+		c.Find(stream.ProtocolViolation, "the call arrived after the finish reason: clients that stop there never see it")
 	}
 }
 
@@ -94,7 +94,7 @@ func (k *call) updateInfo(id, signature json.Value) {
 // setArguments sets the arguments to the exact bytes of the object in the part.
 func (k *call) setArguments(args []byte) {
 	if k.started {
-		k.Find(patchOverwrites, "the arguments came in deltas and then as a complete object: toolscope uses the object")
+		k.Find(patchOverwrites, "the arguments arrived in deltas and then as a complete object: toolscope uses the object")
 		k.Rewrite(args, nil)
 	} else {
 		k.ArgsText(args, nil)
@@ -116,7 +116,7 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 	d.path, d.from = path, from
 	if k.object != nil {
 		k.ArgsText(nil, from)
-		k.Once(patchOverwrites, "the arguments came as a complete object and then in deltas: toolscope uses the object")
+		k.Once(patchOverwrites, "the arguments arrived as a complete object and then in deltas: toolscope uses the object")
 		return
 	}
 	k.started = true
@@ -127,7 +127,7 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 		k.Find(patchUnreadable, "a value is lost: %v", err)
 	case done.Overwritten:
 		k.Once(patchOverwrites,
-			"the value at %s was complete and came again: clients that append the new value and clients that replace the old value get different arguments", stream.Fact(path))
+			"the value at %s was complete but was sent again: clients that append the new value and clients that replace the old value get different arguments", stream.Fact(path))
 	case done.Rewritten:
 		k.Once(patchGoesBack,
 			"the delta at %s changes earlier arguments: the text so far is no longer valid", stream.Fact(path))
@@ -164,7 +164,7 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	}
 	if at, number := bigInteger(text); number != nil {
 		k.FindAt(at, protocol.IntPrecision,
-			"%s has more digits than a double holds: Google passes arguments on as doubles, and so do most clients", number)
+			"%s has more digits than a double can store: Google and most clients pass arguments on as doubles", number)
 	}
 	k.Seal()
 }
@@ -176,7 +176,7 @@ func (k *call) isWaiting() bool { return k.object == nil && k.args.AwaitsString(
 // unless a delta announced more of a string.
 func (d *decoder) endCallImplicitly(ch *candidateState) {
 	k := ch.active
-	k.Find(implicitEnd, "another call began before this call ended: nothing says that the arguments of this call are complete")
+	k.Find(implicitEnd, "another call began before this call ended: nothing confirms that the arguments of this call are complete")
 	if !k.isWaiting() {
 		d.sealCall(ch, nil)
 		return

@@ -346,7 +346,7 @@ func (d *decoder) reportUsage(u *usage) {
 		Doubt:       d.usage.Doubt,
 	}
 	if countOfKind(u.candidateKinds, "IMAGE").Reported || countOfKind(u.candidateKinds, "VIDEO").Reported {
-		usage.Doubt = "images and video have a price of their own"
+		usage.Doubt = "images and video are priced separately"
 	}
 	for i := range d.chunk.candidates.Len() {
 		if g := d.chunk.candidates.At(i).grounding; g.Get("webSearchQueries").IsPresent() || g.Get("web_search_queries").IsPresent() {

@@ -96,7 +96,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	_, isNumber := err.Get("code").Int()
 	switch {
 	case isNumber && err.Get("status").IsString():
-		return protocol.SniffScore{Points: protocol.Likely, Why: "an error of a Google API"}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "a Google API error"}
 	case strings.Contains(e.Path, ":streamGenerateContent"), strings.Contains(e.Path, ":generateContent"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	}
@@ -289,7 +289,7 @@ var (
 	}
 	patchGoesBack = &stream.Diagnosis{
 		Code: "PATCH_GOES_BACK", Severity: stream.Info, By: stream.Provider,
-		Meaning: "A delta changes earlier arguments, so the text before it is no longer valid.",
+		Meaning: "A delta changes earlier arguments, so the text before that delta is no longer valid.",
 		Advice:  "Don't show or run arguments before the call ends.",
 	}
 	patchUnclosed = &stream.Diagnosis{
@@ -300,14 +300,14 @@ var (
 	patchUnreadable = &stream.Diagnosis{
 		Code: "PATCH_UNREADABLE", Severity: stream.Error, By: stream.Provider,
 		Verdict: "bad patch",
-		Meaning: "toolscope can't read the path or the value of a delta, so a value of the arguments is lost.",
+		Meaning: "toolscope can't read the path or the value of a delta, so a value in the arguments is lost.",
 		Advice:  "Don't run the call. Check the delta in the wire pane.",
 	}
 	implicitEnd = &stream.Diagnosis{
 		Code: "IMPLICIT_END", Severity: stream.Warn, By: stream.Provider,
 		ExplainsState: true,
 		Verdict:       "no end",
-		Meaning:       "Another call began before this call ended, so nothing says that the arguments of this call are complete.",
+		Meaning:       "Another call began before this call ended, so nothing confirms that the arguments of this call are complete.",
 		Advice:        "Check that the arguments match the schema before you run the call.",
 	}
 )

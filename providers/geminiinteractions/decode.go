@@ -118,7 +118,7 @@ func (d *decoder) ensureTurn(event string) {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil)
 		d.headless = true
-		d.turn.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "%s came before interaction.created: the stream was resumed, or the beginning is lost", stream.OwnFact(event))
+		d.turn.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "%s arrived before interaction.created: the stream was resumed, or its beginning is lost", stream.OwnFact(event))
 	}
 }
 
@@ -325,7 +325,7 @@ func (d *decoder) sealRest() {
 	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
 		if c := d.steps[slot].call; c != nil {
 			c.Find(protocol.ItemDoneMissing,
-				"the call has no step.stop: only the end of the interaction says that the call is complete")
+				"the call has no step.stop: only the end of the interaction shows that the call is complete")
 			c.Seal()
 		}
 	}

@@ -39,7 +39,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 var (
 	callCancelled = &stream.Diagnosis{
 		Code: "CALL_CANCELLED", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The server cancelled a call, because the user interrupted the model. The server doesn't want the result.",
+		Meaning: "The server cancelled a call because the user interrupted the model. It doesn't expect a result for this call.",
 		Advice:  "Stop the tool and undo its work, if you can. Don't send its result.",
 	}
 	turnInterrupted = &stream.Diagnosis{
@@ -49,7 +49,7 @@ var (
 	}
 	connectionEnds = &stream.Diagnosis{
 		Code: "CONNECTION_ENDS", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The server announced that it ends the connection.",
+		Meaning: "The server announced that it will close the connection.",
 		Advice:  "Open another connection and resume the session.",
 	}
 )
@@ -92,7 +92,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	if left := data.Get("goAway"); left != nil {
 		known = true
-		d.Find(connectionEnds, "the server ends the connection in %s", left.Get("timeLeft").Text())
+		d.Find(connectionEnds, "the server will close the connection in %s", left.Get("timeLeft").Text())
 	}
 	if !known {
 		d.Unknown("")

@@ -44,7 +44,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event name " + event}
 	case "metadata":
 		if data.Get("run_id").IsString() {
-			return protocol.SniffScore{Points: protocol.Strong, Why: "metadata of a run"}
+			return protocol.SniffScore{Points: protocol.Strong, Why: "run metadata"}
 		}
 	}
 	return protocol.SniffScore{}
@@ -53,7 +53,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 var argumentsGuessed = &stream.Diagnosis{
 	Code: "ARGS_GUESSED", Severity: stream.Info, By: stream.Gateway,
 	Meaning: "LangChain parsed incomplete arguments and closed their open brackets. The arguments so far are LangChain's guess, not the model's text.",
-	Advice:  "Don't run the call before messages/complete, or stream with the mode messages-tuple.",
+	Advice:  "Don't run the call before messages/complete arrives, or use the stream mode messages-tuple.",
 }
 
 // message is one message of a model, with its turn.
@@ -259,6 +259,6 @@ func (d *decoder) readCalls(t *message, m json.Value, complete bool) {
 // Close cuts off the open messages, because the stream ended without the event end.
 func (d *decoder) Close() {
 	for t := d.Current(); t != nil; t = d.Current() {
-		t.Cut("the stream ended without the event end")
+		t.Cut("the stream ended without the end event")
 	}
 }

@@ -33,7 +33,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		strings.HasPrefix(kind, "tool_call.") && (data.Get("tool").IsString() || data.Get("metadata").Kind() == '{'):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind}
 	case kind == "error" && errorTypes[data.Get("error").Get("type").Text()]:
-		return protocol.SniffScore{Points: protocol.Strong, Why: "an error of LM Studio"}
+		return protocol.SniffScore{Points: protocol.Strong, Why: "an LM Studio error"}
 	case kind == "message.delta" && data.Get("content").IsString():
 		return protocol.SniffScore{Points: protocol.Likely, Why: "event type " + kind}
 	}
@@ -48,7 +48,7 @@ var errorTypes = map[string]bool{
 var callFailed = &stream.Diagnosis{
 	Code: "CALL_FAILED", Severity: stream.Info, By: stream.Model,
 	Meaning: "LM Studio refused a call: the tool doesn't exist, or the arguments don't match its schema.",
-	Advice:  "Read the reason. The model gets the refusal as the result and may try again.",
+	Advice:  "Read the reason. The model receives the refusal as the result of the call and may try again.",
 }
 
 // decoder reads one exchange.

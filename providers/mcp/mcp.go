@@ -426,7 +426,7 @@ var (
 	strayOutput = &stream.Diagnosis{
 		Code: "MCP_STDOUT", Severity: stream.Error, By: stream.Server,
 		Verdict: "bad MCP out",
-		Meaning: "An MCP server wrote a line to standard output that is not a message. Only messages are allowed there, and some clients end the connection.",
+		Meaning: "An MCP server wrote a line to standard output that is not a message. Only messages are allowed there, so some clients end the connection.",
 		Advice:  "Make the server write its log to standard error.",
 	}
 	strayBody = &stream.Diagnosis{
@@ -439,7 +439,7 @@ var (
 		Code: "MCP_STDIN", Severity: stream.Error, By: stream.Client,
 		Verdict: "bad MCP stdin",
 		Meaning: "A client sent an MCP server data that is not an MCP message.",
-		Advice:  "Report this to the maker of the client. A server may exit when it gets such a message.",
+		Advice:  "Report the problem to the developers of the client. A server may exit when it receives such data.",
 	}
 	strayAnswer = &stream.Diagnosis{
 		Code: "MCP_ANSWER", Severity: stream.Info, By: stream.Server,
@@ -449,7 +449,7 @@ var (
 	serverError = &stream.Diagnosis{
 		Code: "MCP_ERROR", Severity: stream.Warn, By: stream.Server,
 		Verdict: "MCP error",
-		Meaning: "An MCP server couldn't read a message of the client, so it reports an error without naming a request.",
+		Meaning: "An MCP server couldn't read a message from the client, so it reported an error without naming a request.",
 		Advice:  "Check the message that the client sent just before the error.",
 	}
 )

@@ -101,7 +101,7 @@ func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
 	if c.ID == "" {
 		c.Find(protocol.IDMissing.WithSeverity(stream.Info).WithCause(stream.Provider),
-			"the call has no id, as in old versions: Ollama finds the call of a result by the tool's name or by the result's position")
+			"the call has no id, as in old versions: Ollama matches a result to its call by the tool's name or by the result's position")
 	}
 	switch {
 	case w.Args == nil:

@@ -77,7 +77,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	case k == nil && id != "" && name == "":
 		if k = st.byID[id]; k != nil {
 			st.byIndex[index] = k
-			k.Once(indexChanged, "later deltas have a different index: only the id shows to which call they belong")
+			k.Once(indexChanged, "later deltas have a different index: only the id shows which call they belong to")
 		}
 	case k == nil:
 	case id != "" && k.ID != "" && id != k.ID:
@@ -161,10 +161,10 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	st.addCall(k, w)
 	d.checkName(k)
 	if st.finished {
-		k.Once(stream.ProtocolViolation, "the call came after the finish reason: clients that stop there never see it")
+		k.Once(stream.ProtocolViolation, "the call arrived after the finish reason: clients that stop there never see it")
 	}
 	if k.legacy {
-		k.Once(legacyCall, "the call was sent as function_call, which has no id and allows one call")
+		k.Once(legacyCall, "the call was sent as function_call, which has no id and allows only one call")
 	}
 	return k
 }
@@ -228,13 +228,13 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 		k.Once(nameRepeated, "later deltas repeat the name: clients that append the repeats call an unknown tool")
 	default:
 		k.Once(nameFragmented,
-			"the name came as %q and then as %q: toolscope keeps the first part; together, the parts are %q", k.Name, name, k.Name+name)
+			"the name arrived as %q and then as %q: toolscope keeps the first part; together, the parts are %q", k.Name, name, k.Name+name)
 	}
 }
 
 func (k *call) reportLate(what string) {
 	if k.LastByte != 0 {
-		k.Once(idLate, "the %s came after the first bytes of the arguments: clients must keep these bytes until then", stream.OwnFact(what))
+		k.Once(idLate, "the %s arrived after the first bytes of the arguments: clients must not discard those bytes", stream.OwnFact(what))
 	}
 }
 

@@ -101,9 +101,9 @@ func (d *decoder) Close() {
 	case !d.turn.IsOpen() || !d.isFinished() || d.failed:
 		d.turn.Cut("the stream ended without a finish reason and without [DONE]")
 	case slices.ContainsFunc(d.choices, isEarly):
-		d.turn.Cut("the stream ended without [DONE], and its finish reasons came before the end of the arguments")
+		d.turn.Cut("the stream ended without [DONE], and its finish reasons arrived before the end of the arguments")
 	default:
-		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason came without [DONE]: the usage may be missing")
+		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason arrived without [DONE]: the usage may be missing")
 		d.endTurn()
 	}
 }
@@ -112,7 +112,7 @@ func (d *decoder) Close() {
 // id nor a model.
 func (d *decoder) ensureTurn() {
 	if d.turn.IsOpen() && d.isNext() {
-		d.turn.Find(protocol.ResponseRestarted, "another response begins in the same body without a terminator between them")
+		d.turn.Find(protocol.ResponseRestarted, "another response begins in the same body without a terminator between the two")
 		d.endTurn()
 	}
 	if d.turn.IsOpen() {
@@ -326,7 +326,7 @@ func (d *decoder) reportUsage() {
 		return
 	}
 	if d.usages++; d.usages == 3 {
-		d.turn.Once(usageCumulative, "many chunks repeat the usage: toolscope uses the last one, because the sum is too high")
+		d.turn.Once(usageCumulative, "many chunks repeat the usage: toolscope uses the last one, because the sum would be too high")
 	}
 	t := readTotals(told)
 	n := t.asUsage()
@@ -341,7 +341,7 @@ func (d *decoder) reportUsage() {
 		d.turn.Once(usageUnclear, "%s: the billed amount is uncertain", stream.Own(why))
 	}
 	if told.Get("is_byok").IsTrue() {
-		d.turn.Once(costByok, "the cost contains only the gateway's own charges: you pay the upstream with another key")
+		d.turn.Once(costByok, "the cost contains only the gateway's own charges: you pay the upstream separately, with another key")
 	}
 	d.turn.Usage(n)
 }
@@ -384,15 +384,15 @@ func (t tokenTotals) asUsage() stream.Usage {
 func (t tokenTotals) describeConflict() string {
 	switch {
 	case t.prompt.Reported && t.read.N+t.write.N > t.prompt.N:
-		return fmt.Sprintf("the %d tokens read from and written to the cache are more than the prompt's %d", t.read.N+t.write.N, t.prompt.N)
+		return fmt.Sprintf("the %d tokens read from and written to the cache exceed the prompt's %d", t.read.N+t.write.N, t.prompt.N)
 	case !t.total.Reported && t.reasoning.N > t.completion.N:
-		return fmt.Sprintf("the %d reasoning tokens are more than the completion's %d, and no total shows whether the completion includes them", t.reasoning.N, t.completion.N)
+		return fmt.Sprintf("the %d reasoning tokens exceed the completion's %d, and no total shows whether the completion includes them", t.reasoning.N, t.completion.N)
 	case !t.total.Reported || !t.prompt.Reported || !t.completion.Reported || t.prompt.N+t.completion.N == t.total.N || t.hasSeparateReasoning():
 		return ""
 	case t.reasoning.N > 0:
-		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d together, or %d with reasoning", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
+		return fmt.Sprintf("total_tokens is %d, but prompt and completion add up to %d, or to %d with reasoning", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
 	}
-	return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d together", t.total.N, t.prompt.N+t.completion.N)
+	return fmt.Sprintf("total_tokens is %d, but prompt and completion add up to %d", t.total.N, t.prompt.N+t.completion.N)
 }
 
 func (t tokenTotals) equalCounts(other tokenTotals) bool {

@@ -109,7 +109,7 @@ func (st *choiceState) callsWaiting() int { return len(st.calls) - len(st.answer
 func (st *choiceState) reopenCall(k *call) {
 	st.early = true
 	k.Unseal()
-	k.Once(stream.ProtocolViolation, "argument bytes came after the finish reason: clients that stop there run the call without these bytes")
+	k.Once(stream.ProtocolViolation, "argument bytes arrived after the finish reason: clients that stop there run the call without these bytes")
 	st.open = append(st.open, k)
 }
 
@@ -151,14 +151,14 @@ func (d *decoder) checkChoices() {
 		}
 		switch {
 		case len(st.calls) == 0 && st.emptyLists >= minEmptyLists:
-			d.turn.Once(callsEmpty, "%s only an empty list of calls, and no call came: the server's parser removed the call",
+			d.turn.Once(callsEmpty, "%s only an empty list of calls, and no call followed: the server's parser removed the call",
 				stream.Own(count.Of(st.emptyLists, "delta")+" with"))
 		case split:
 		case len(st.calls) == 0 && toolFinish[st.finish]:
 			d.turn.Once(protocol.FinishWithoutCall,
-				"the finish reason is %s, but the response has no call: the call was lost on the way", stream.Fact(st.finish))
+				"the finish reason is %s, but the response has no call: the call was lost before it arrived", stream.Fact(st.finish))
 		case len(st.calls) > 0 && !st.finished:
-			d.turn.Once(protocol.FinishMissing, "the response has no finish reason: nothing says that its calls are complete")
+			d.turn.Once(protocol.FinishMissing, "the response has no finish reason: nothing confirms that its calls are complete")
 			for _, k := range st.calls {
 				k.checkCall(false)
 			}

@@ -54,7 +54,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	case strings.HasSuffix(e.Path, "/chat/completions"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	case e.HeaderIs("Openai-Processing-Ms"), e.HeaderIs("X-Generation-Id"), e.HeaderIs("Mistral-Correlation-Id"):
-		return protocol.SniffScore{Points: protocol.Likely, Why: "a header of an OpenAI-like provider"}
+		return protocol.SniffScore{Points: protocol.Likely, Why: "a header from an OpenAI-like provider"}
 	case errs.Get("message").IsString():
 		return protocol.SniffScore{Points: protocol.Weak, Why: "an error object"}
 	case object.Is("error"):
@@ -215,20 +215,20 @@ var (
 	indexChanged = &stream.Diagnosis{
 		Code: "IDX_CHANGED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "index changed",
-		Meaning: "Later deltas of a call have a different index. Only the id shows to which call such a delta belongs.",
+		Meaning: "Later deltas of a call have a different index. Only the id shows which call such a delta belongs to.",
 		Advice:  "Make your client use the id of a delta instead of the index, if the delta has an id.",
 	}
 	indexAndIDMissing = &stream.Diagnosis{
 		Code: "IDX_ID_MISSING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "no index",
 		Meaning: "Several calls have neither an index nor an id. Only a name shows where a call begins.",
-		Advice:  "Turn parallel calls off for this provider, or update the provider's software.",
+		Advice:  "Turn off parallel calls for this provider, or update the provider's software.",
 	}
 	idIsNull = &stream.Diagnosis{
 		Code: "ID_STRING_NULL", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: `id is "null"`,
 		Meaning: "The id of a call is the word \"null\", so the call has no id.",
-		Advice:  "Create one id for the call. Use this id for the call and its result in the history.",
+		Advice:  "Create an id, and use it for both the call and its result in the history.",
 	}
 	idIsNumber = &stream.Diagnosis{
 		Code: "ID_NUMBER", Severity: stream.Warn, By: stream.Gateway,
@@ -248,7 +248,7 @@ var (
 	}
 	idLate = &stream.Diagnosis{
 		Code: "ID_LATE", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The id or the name of a call came after the first bytes of the arguments. Clients must keep these bytes until then.",
+		Meaning: "The id or the name of a call arrived after the first bytes of the arguments. Clients must keep these bytes until the id and the name arrive.",
 		Advice:  "Nothing, if your client keeps deltas until the id and the name are known.",
 	}
 	nameEmptied = &stream.Diagnosis{
@@ -264,7 +264,7 @@ var (
 	nameFragmented = &stream.Diagnosis{
 		Code: "NAME_FRAGMENTED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "name in parts",
-		Meaning: "The name came in several deltas. toolscope keeps the first part. Some clients append the other parts, and some don't.",
+		Meaning: "The name arrived in several deltas. toolscope keeps the first part. Some clients append the other parts, and some don't.",
 		Advice:  "Compare the name with the tools that the request declares.",
 	}
 	nameGlued = &stream.Diagnosis{
@@ -275,31 +275,31 @@ var (
 	}
 	legacyCall = &stream.Diagnosis{
 		Code: "LEGACY_FUNCTION_CALL", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The call was sent as function_call, the old form, which has no id and allows one call.",
+		Meaning: "The call was sent as function_call, the old form, which has no id and allows only one call.",
 		Advice:  "Nothing, if your client reads this form. Otherwise, make the provider send tool_calls.",
 	}
 	finishRewritten = &stream.Diagnosis{
 		Code: "FIN_REWRITTEN", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "false finish",
-		Meaning: "The gateway's finish reason says that the response is complete. The upstream's finish reason says that the response was cut off.",
-		Advice:  "Use native_finish_reason, and check each call of this response before you run it.",
+		Meaning: "The gateway's finish reason marks the response as complete, but the upstream's finish reason shows that the response was cut off.",
+		Advice:  "Use native_finish_reason, and check each call in this response before you run it.",
 	}
 	choicesSplit = &stream.Diagnosis{
 		Code: "CHOICES_SPLIT", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "split choices",
 		Meaning: "One response is split into several choices: the text is in one choice, and the call is in another. Clients that read only the first choice miss the call.",
-		Advice:  "Make the gateway send one choice, or make your client read the calls of all choices.",
+		Advice:  "Make the gateway send one choice, or make your client read the calls in all choices.",
 	}
 	callsEmpty = &stream.Diagnosis{
 		Code: "TOOLCALLS_EMPTY", Severity: stream.Warn, By: stream.Provider,
 		Verdict: "empty calls",
-		Meaning: "Many deltas contain only an empty list of calls, and no call follows. The server's parser removed the call from the text and sent no call instead.",
+		Meaning: "Many deltas contain only an empty list of calls, and no call follows. The server's parser removed the call from the text but sent no call in its place.",
 		Advice:  "Retry the request without streaming, and choose the tool-call parser that fits the model.",
 	}
 	upstreamError = &stream.Diagnosis{
 		Code: "UPSTREAM_ERROR", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The gateway passes on the error message of its upstream.",
-		Advice:  "Read the upstream's message. This message says more than the gateway's own error.",
+		Advice:  "Read the upstream's message, which has more details than the gateway's own error.",
 	}
 	reasoningTwice = &stream.Diagnosis{
 		Code: "REASONING_FIELDS", Severity: stream.Info, By: stream.Gateway,
@@ -308,7 +308,7 @@ var (
 	}
 	reasoningDetails = &stream.Diagnosis{
 		Code: "REASONING_DETAILS", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The response has encrypted or signed reasoning. The model needs this reasoning back unchanged, together with the calls.",
+		Meaning: "The response has encrypted or signed reasoning. Clients must send this reasoning back unchanged, together with the calls.",
 		Advice:  "Send reasoning_details back unchanged in the history.",
 	}
 	usageInChoice = &stream.Diagnosis{
@@ -318,7 +318,7 @@ var (
 	}
 	usageCumulative = &stream.Diagnosis{
 		Code: "USAGE_CUMULATIVE", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Many chunks repeat the usage. The last one counts.",
+		Meaning: "Many chunks repeat the usage. Only the last usage counts.",
 		Advice:  "Don't add the numbers of all chunks: the sum is too high.",
 	}
 	usageUnclear = &stream.Diagnosis{
@@ -328,7 +328,7 @@ var (
 	}
 	costByok = &stream.Diagnosis{
 		Code: "COST_BYOK", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The reported cost is only what the gateway charges. You pay the gateway's upstream with another key.",
+		Meaning: "The reported cost contains only the gateway's charges. You pay the gateway's upstream separately, with another key.",
 		Advice:  "Add the upstream's charges for that key.",
 	}
 )

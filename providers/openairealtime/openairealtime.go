@@ -59,7 +59,7 @@ func hasPrefix(word string, prefixes ...string) bool {
 var responseCancelled = &stream.Diagnosis{
 	Code: "RESPONSE_CANCELLED", Severity: stream.Info, By: stream.Client,
 	Meaning: "A realtime response was cancelled: the user began to speak, or the client cancelled it.",
-	Advice:  "Don't run the calls that were not complete by then.",
+	Advice:  "Don't run calls that were not complete before the response was cancelled.",
 }
 
 // cancelReasons are the reasons why a response was cancelled.

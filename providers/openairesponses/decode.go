@@ -94,7 +94,7 @@ func (d *decoder) checkNumber() {
 		}
 	}
 	t.incomplete = true
-	t.Once(found, "sequence_number goes from %d to %d: %s missing", before, n, stream.Own(count.Of(n-before-1, "event")))
+	t.Once(found, "sequence_number jumps from %d to %d: %s missing", before, n, stream.Own(count.Of(n-before-1, "event")))
 }
 
 // Close ends the stream. If a response is still open, it is cut off.
@@ -111,7 +111,7 @@ func (d *decoder) endStream() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.failed {
 			t.Find(protocol.FinishMissing,
-				"[DONE] came without response.completed: clients that wait for response.completed never finish, and the usage is missing")
+				"[DONE] arrived without response.completed: clients that wait for response.completed never finish, and the usage is missing")
 		}
 		t.close("")
 	}
@@ -176,7 +176,7 @@ func (d *decoder) ensureTurn() *turn {
 			return t
 		}
 		t.Find(stream.ProtocolViolation.WithSeverity(stream.Warn),
-			"%s came before response.created: the beginning of the stream is missing", stream.OwnFact(d.kind))
+			"%s arrived before response.created: the beginning of the stream is missing", stream.OwnFact(d.kind))
 	}
 	return t
 }
@@ -380,7 +380,7 @@ func (t *turn) sealRest(from string) {
 		it.releaseDeltas()
 		if !t.isBody && !t.incomplete {
 			it.call.Find(protocol.ItemDoneMissing,
-				"the call has no response.output_item.done: only %s says that the call is complete", stream.Own(from))
+				"the call has no response.output_item.done: only %s shows that the call is complete", stream.Own(from))
 		}
 		it.call.Seal()
 	}
@@ -527,7 +527,7 @@ func (it *item) dropDeltas(whole []byte) {
 	switch {
 	case len(held) == 0 || it.turn.incomplete:
 	case json.Valid(whole) && !bytes.Equal(held, whole):
-		it.call.Find(deltasEncrypted, "the deltas are not the arguments; only %s has the arguments, so clients that join deltas can't run the call", stream.OwnFact(it.turn.copyName))
+		it.call.Find(deltasEncrypted, "the deltas are not the arguments; only %s contains the arguments, so clients that join deltas can't run the call", stream.OwnFact(it.turn.copyName))
 	case bytes.Equal(held, whole):
 		it.from = deltasCopy
 	}

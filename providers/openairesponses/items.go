@@ -74,7 +74,7 @@ func (t *turn) ensureItem(ev *event, kind string) *item {
 			if t.incomplete {
 				it.holds = true
 			} else {
-				it.call.Find(stream.ProtocolViolation, "arguments came before output_item.added")
+				it.call.Find(stream.ProtocolViolation, "arguments arrived before output_item.added")
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func (d *decoder) itemDone(t *turn) {
 	if it == nil {
 		it = t.addItem(w, index)
 		if it.call != nil && !t.incomplete {
-			it.call.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "output_item.done came without output_item.added")
+			it.call.Find(stream.ProtocolViolation.WithSeverity(stream.Warn), "output_item.done arrived without output_item.added")
 		}
 	}
 	it.endItem(w, itemDone)
@@ -204,14 +204,14 @@ func (it *item) updateCall(w *wireItem, from string) {
 		case it.callID == "":
 		case it.done && it.rotates:
 			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
-				"%s gives the call the id %q, which was %q in the stream: the provider gives the call a different id in each event", stream.OwnFact(from), id, it.callID)
+				"the call's id in %s is %q, but it was %q in the stream: the provider uses a different id in each event", stream.OwnFact(from), id, it.callID)
 		case it.done:
 			it.call.Find(protocol.CallIDChanged,
-				"%s gives the call the id %q, which was %q in the stream: the provider refuses a result with the wrong id", stream.OwnFact(from), id, it.callID)
+				"the call's id in %s is %q, but it was %q in the stream: the provider refuses a result with the wrong id", stream.OwnFact(from), id, it.callID)
 		default:
 			it.rotates = true
 			it.call.Find(protocol.CallIDChanged.WithSeverity(stream.Info),
-				"%s gives the call the id %q, which was %q before: the id in output_item.done is the valid one", stream.OwnFact(from), id, it.callID)
+				"the call's id in %s is %q, but it was %q before: the id in output_item.done is the valid one", stream.OwnFact(from), id, it.callID)
 		}
 		if it.callID == "" || !it.done {
 			it.turn.items.setCallID(it, id)
@@ -220,7 +220,7 @@ func (it *item) updateCall(w *wireItem, from string) {
 	news := it.newInfo(w, from)
 	if name, before := w.name.Text(), it.call.Name; name != "" && name != before {
 		if before != "" && before != it.kind {
-			it.call.Find(nameChanged, "%s names the call %q, which was %q before", stream.OwnFact(from), name, before)
+			it.call.Find(nameChanged, "the call's name in %s is %q, but it was %q before", stream.OwnFact(from), name, before)
 		}
 		if before == "" || !it.done {
 			news.Name = name
@@ -254,7 +254,7 @@ func (it *item) endCall(w *wireItem) {
 	kind := it.callKind
 	it.releaseDeltas()
 	if kind.word == "function" && it.added && !it.deltas && len(it.args) > 0 && it.from != itemAdded {
-		it.call.Find(DeltasMissing, "no delta of the arguments came, only %s: clients that join deltas run the call with {}", stream.OwnFact(it.from))
+		it.call.Find(DeltasMissing, "no deltas of the arguments arrived, only %s: clients that join deltas run the call with {}", stream.OwnFact(it.from))
 	}
 	it.call.Seal()
 	if it.callID == "" && (kind.word == "function" || kind.word == "custom") {
@@ -362,7 +362,7 @@ func (t *turn) findItem(ev *event, kind string) *item {
 
 func (t *turn) reportRotatedID() {
 	t.Once(itemIDRotated,
-		"the id of an item changes from event to event: only output_index shows to which item an event belongs; clients that merge by item_id lose deltas")
+		"the id of an item changes from event to event: only output_index shows which item an event belongs to; clients that merge by item_id lose deltas")
 }
 
 // findAnnounced returns the existing item that output_item.added announces. The item exists if a delta

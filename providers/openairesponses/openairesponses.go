@@ -311,13 +311,13 @@ var (
 	}
 	resumed = &stream.Diagnosis{
 		Code: "RESUMED", Severity: stream.Info, By: stream.UnknownParty,
-		Meaning: "The capture begins after the first event of the response: the client resumed the stream with starting_after, or the beginning was not recorded. Deltas before the first event are unknown.",
-		Advice:  "Use the arguments in the events that end a call. They are complete.",
+		Meaning: "The capture begins after the first event of the response: the client resumed the stream with starting_after, or the beginning was not recorded. Deltas before the first captured event are unknown.",
+		Advice:  "Use the arguments in the events that end a call, because those arguments are complete.",
 	}
 	numbersMissing = &stream.Diagnosis{
 		Code: "SEQ_GAP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.UnknownParty,
 		Verdict:      "events lost",
-		SeverityNote: "info if no call is open at that place",
+		SeverityNote: "info if no call is open at that point",
 		Meaning:      "The sequence numbers of the events have a gap: events of the response are missing. The numbers don't show which program lost the events.",
 		Advice:       "Use the arguments in the events that end a call, not the arguments that your client assembled from deltas.",
 	}

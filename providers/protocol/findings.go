@@ -12,7 +12,7 @@ var Findings = []*stream.Diagnosis{
 }
 
 // RequestSeverityNote says when a finding about a request has an unusual severity.
-const RequestSeverityNote = "error if the provider refused the request because of it; warn if it refused the request for another reason; info if another host accepted it"
+const RequestSeverityNote = "error if the provider refused the request because of this problem; warn if the provider refused the request for another reason; info if another host accepted the request"
 
 // Findings about the stream.
 var (
@@ -21,17 +21,17 @@ var (
 		Verdict:      "began again",
 		SeverityNote: "info in AI SDK streams, whose clients keep the last id",
 		Meaning:      "A second message began in the same body before the first ended: a gateway inserted a retry, or two streams were merged.",
-		Advice:       "Don't run calls of the first message. Find the gateway that retries without telling the client.",
+		Advice:       "Don't run calls from the first message. Find the gateway that retries without telling the client.",
 	}
 	ResponseRestarted = &stream.Diagnosis{
 		Code: "RESPONSE_RESTARTED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "began again",
 		Meaning: "Another response begins in the same body, although the protocol hasn't ended the first.",
-		Advice:  "Read the body as two responses. A client that reads the body as one response mixes the calls of both.",
+		Advice:  "Read the body as two responses. A client that reads the body as one response mixes up the calls of both responses.",
 	}
 	EventNameMissing = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The events have no event: line. Clients that choose by the event name ignore such events.",
+		Meaning: "The events have no event: line. Clients that handle events by name ignore such events.",
 		Advice:  "Nothing, if your client uses the type in the body. Otherwise, make the gateway send an event: line with each event.",
 	}
 	EventNameMismatch = &stream.Diagnosis{
@@ -42,23 +42,23 @@ var (
 	}
 	CountedOnly = &stream.Diagnosis{
 		Code: "COUNTED_ONLY", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The response has more calls or findings than toolscope keeps. toolscope only counts the rest, and keeps the bytes.",
+		Meaning: "The response has more calls or findings than toolscope keeps. toolscope keeps the bytes of the rest but only counts those calls or findings.",
 		Advice:  "Check the program that sent the response: a model doesn't write this many calls.",
 	}
 	FinishUnknown = &stream.Diagnosis{
 		Code: "FIN_UNKNOWN", Severity: stream.Info, By: stream.Provider,
 		Meaning: "The finish reason of the response is not documented.",
-		Advice:  "Check how your client handles an unknown reason. Many clients treat such an end as normal.",
+		Advice:  "Check how your client handles an unknown reason. Many clients treat an unknown reason as a normal end.",
 	}
 	FinishWithoutCall = &stream.Diagnosis{
 		Code: "FIN_TOOLCALLS_NO_CALL", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "call lost",
-		Meaning: "The finish reason announces a call, but the response contains none: the call was lost on the way.",
+		Meaning: "The finish reason announces a call, but the response contains no call: the call was lost before it arrived.",
 		Advice:  "Retry the request, and read the response's text: a provider that can't parse a call may leave the call in the text.",
 	}
 	FinishStop = &stream.Diagnosis{
 		Code: "FIN_STOP", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The response contains calls, but the finish reason announces none. Clients that wait for the finish reason for calls never run the calls.",
+		Meaning: "The response contains calls, but its finish reason doesn't announce calls. Clients that wait for such a finish reason never run the calls.",
 		Advice:  "Make your client look for calls in the response instead of checking the finish reason.",
 	}
 	FinishError = &stream.Diagnosis{
@@ -72,20 +72,20 @@ var (
 		Code: "FIN_NULL", Severity: stream.Warn, By: stream.Gateway,
 		ExplainsState: true,
 		Verdict:       "no finish",
-		Meaning:       "The response has no finish reason, so nothing says that its calls are complete.",
+		Meaning:       "The response has no finish reason, so nothing confirms that its calls are complete.",
 		Advice:        "Before you run a call, check that its arguments are complete. Report the problem to the provider.",
 	}
 	GenerationRejected = &stream.Diagnosis{
 		Code: "GENERATION_REJECTED", Severity: stream.Error, By: stream.Provider,
 		ExplainsState: true,
 		Verdict:       "rejected",
-		Meaning:       "The provider discarded a call that the model wrote. The call shown here is the provider's description of that call.",
+		Meaning:       "The provider discarded a call that the model wrote. toolscope shows the provider's description of that call.",
 		Advice:        "Retry the request. If this happens often, simplify the tool's schema.",
 	}
 	TextToolCall = &stream.Diagnosis{
 		Code: "TEXT_TOOLCALL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Provider,
 		Verdict:      "call as text",
-		SeverityNote: "error if the finish reason announces a call, and the response has none",
+		SeverityNote: "error if the finish reason announces a call but the response has none",
 		Meaning:      "The text or the reasoning of the response ends with a call that the provider didn't recognise. No tool ran.",
 		Advice:       "Choose the tool-call parser that fits the model, or update the software that serves the model. Don't parse the text yourself.",
 	}
@@ -95,7 +95,7 @@ var (
 var (
 	IndexMissing = &stream.Diagnosis{
 		Code: "IDX_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Calls or items have no index. Clients that need an index lose or merge calls.",
+		Meaning: "Calls or items have no index. Clients that need an index lose or merge such calls.",
 		Advice:  "Nothing, if your client uses the ids to tell calls apart.",
 	}
 	IndexReused = &stream.Diagnosis{
@@ -115,7 +115,7 @@ var (
 		Verdict:      "no id",
 		SeverityNote: "info if the protocol has no ids, as in Ollama",
 		Meaning:      "A call has no id, so a result can't refer to the call. Clients invent an id.",
-		Advice:       "Create one id for the call. Use this id for the call and its result in the history.",
+		Advice:       "Create an id, and use it for both the call and its result in the history.",
 	}
 	CallIDChanged = &stream.Diagnosis{
 		Code: "CALL_ID_CHANGED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
@@ -128,24 +128,24 @@ var (
 		Code: "NOT_SEALED", Severity: stream.Warn, By: stream.Gateway,
 		ExplainsState: true,
 		Verdict:       "never final",
-		Meaning:       "The response ended normally, but nothing says that the arguments of a call are final.",
+		Meaning:       "The response ended normally, but nothing confirms that the arguments of a call are final.",
 		Advice:        "Before you run the call, check that the arguments parse. Make the application send the event that ends the call.",
 	}
 	ItemDoneMissing = &stream.Diagnosis{
 		Code: "ITEM_DONE_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The event that ends a call is missing. Only the end of the response says that the call is complete.",
-		Advice:  "Nothing, if your client runs calls when the response ends. A client that waits for the event never runs the call.",
+		Meaning: "The event that ends a call is missing. Only the end of the response shows that the call is complete.",
+		Advice:  "Nothing, if your client runs calls when the response ends. A client that waits for the missing event never runs the call.",
 	}
 	ItemNotStreamed = &stream.Diagnosis{
 		Code: "ITEM_NOT_STREAMED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "not streamed",
-		Meaning: "A call is only in the complete response at the end. Clients that read the streamed items never see the call.",
+		Meaning: "A call appears only in the complete response at the end. Clients that read only the streamed items never see the call.",
 		Advice:  "Make your client also read the calls in the last event. Report the problem to the provider.",
 	}
 	OrphanResult = &stream.Diagnosis{
 		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn, stream.Error}, By: stream.Client,
 		Verdict:      "orphan result",
-		SeverityNote: "error if a request has a result without its call; warn if the provider refused the request for another reason",
+		SeverityNote: "error if a request contains a result without its call; warn if the provider refused the request for another reason",
 		Meaning:      "A result has no call. The call is in an earlier response, or the client left the call out of the history.",
 		Advice:       "Nothing, in a stream. In a history, send each call with its result: most providers refuse a call without its result, or a result without its call.",
 	}
@@ -162,20 +162,20 @@ var (
 	ArgsString = &stream.Diagnosis{
 		Code: "ARGS_STRING", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "is a string",
-		Meaning: "The arguments arrived as a string, although the protocol requires an object. Clients fail on such a string, and providers refuse the string in a history.",
+		Meaning: "The arguments arrived as a string, although the protocol requires an object. Clients fail on the string, and providers refuse it in a history.",
 		Advice:  "Decode the string before you run the call or send the call back. Or make the provider send an object.",
 	}
 	ArgsNull = &stream.Diagnosis{
 		Code: "ARGS_NULL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "null args",
-		SeverityNote: "info in Cohere, which writes null for no arguments",
+		SeverityNote: "info for Cohere, which sends null for a call without arguments",
 		Meaning:      "The arguments are null. toolscope uses {} instead.",
 		Advice:       "Run the call with {} and send {} back: providers refuse null.",
 	}
 	ArgsMissing = &stream.Diagnosis{
 		Code: "ARGS_MISSING", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Gateway,
 		Verdict:      "no arguments",
-		SeverityNote: "warn in Anthropic Messages, whose clients fail without the field",
+		SeverityNote: "warn for Anthropic Messages, whose clients fail without the field",
 		Meaning:      "The call lacks the arguments field that its protocol requires. toolscope uses {} instead.",
 		Advice:       "Run the call with {} and send {} back.",
 	}
@@ -187,7 +187,7 @@ var (
 	CallSplit = &stream.Diagnosis{
 		Code: "CALL_SPLIT", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "split call",
-		Meaning: "One call is spread over several blocks with one id. toolscope joins them. Clients that run each block run fragments of the call.",
+		Meaning: "One call is spread over several blocks with the same id. toolscope joins the blocks. Clients that run each block run fragments of the call.",
 		Advice:  "Make the gateway send the fragments of a call as deltas of one block.",
 	}
 	ArgsEmpty = &stream.Diagnosis{
@@ -198,15 +198,15 @@ var (
 	DoneMismatch = &stream.Diagnosis{
 		Code: "DONE_MISMATCH", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Gateway,
 		Verdict:      "copies differ",
-		SeverityNote: "error if two copies that clients run differ in OpenAI Responses; info if the copies have equal values but different bytes, if the provider runs the call, or if Claude Code corrected the arguments",
-		Meaning:      "The arguments were sent several times, and the copies differ. Clients run different arguments, depending on the copy that they read.",
-		Advice:       "Find the copy that your client runs, and compare that copy with the deltas.",
+		SeverityNote: "error in OpenAI Responses if the copies that clients run differ; info if the copies have equal values but different bytes, if the provider runs the call, or if Claude Code corrected the arguments",
+		Meaning:      "The arguments were sent several times, and the copies differ. Different clients run different arguments, depending on the copy that they read.",
+		Advice:       "Find out which copy your client runs, and compare that copy with the deltas.",
 	}
 	IntPrecision = &stream.Diagnosis{
 		Code: "INT_PRECISION", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Provider,
 		Verdict:      "loses digits",
 		SeverityNote: "warn if a later request carries the changed number",
-		Meaning:      "An integer has more digits than a double holds. Programs that store the integer as a double change it.",
+		Meaning:      "An integer has more digits than a double can store. Programs that store the integer as a double change it.",
 		Advice:       "Declare ids and other long numbers as strings in the tool's schema.",
 	}
 )

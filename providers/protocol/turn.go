@@ -182,7 +182,7 @@ func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	case !known:
 		t.Find(FinishUnknown, "%s %q is not documented", stream.Own(of.What), stream.Fact(word))
 	case word == of.Calls && t.client == 0 && !t.lost:
-		t.Find(FinishWithoutCall, "the %s is %s, but the response has no call: the call was lost on the way", stream.Own(of.What), stream.Fact(word))
+		t.Find(FinishWithoutCall, "the %s is %s, but the response has no call: the call was lost before it arrived", stream.Own(of.What), stream.Fact(word))
 	case word == of.Done && t.client > 0:
 		t.Find(FinishStop, "the %s is %s, but the response has calls: clients that wait for %s never run the calls", stream.Own(of.What), stream.Fact(word), stream.Own(of.Calls))
 	}
