@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// change replaces a part of a file with a text.
+// change replaces a part of a file with another text.
 type change struct {
 	file         string
 	source       []byte
@@ -58,7 +58,7 @@ func changesOf(file string) ([]change, error) {
 		return nil, err
 	}
 	for _, d := range parsed.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil { // tables are data
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil { // only functions are changed, because tables are data
 			ast.Inspect(fn.Body, f.look)
 		}
 	}
@@ -74,7 +74,7 @@ func (f *finder) textOf(n ast.Node) string {
 	return string(f.source[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
 }
 
-// swapped maps an operator to its replacement.
+// swapped maps an operator to the operator that replaces it.
 var swapped = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
 	token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*", token.AND: "|", token.OR: "&", token.SHL: ">>", token.SHR: "<<",

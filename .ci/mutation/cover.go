@@ -12,10 +12,10 @@ import (
 // block is a part of a file that a test runs.
 type block struct{ fromLine, fromColumn, toLine, toColumn int }
 
-// coverage is the blocks that tests run, by file name.
+// coverage contains the blocks that tests run, by file name.
 type coverage map[string][]block
 
-// coverage runs the tests on the unchanged code, which must pass, and returns the blocks that they run.
+// coverage runs the tests on the unchanged code and returns the blocks that they run. The tests must pass.
 func (o *options) coverage(profile string) (coverage, error) {
 	args := []string{"test", "-count=1", "-run", o.run, "-coverprofile", profile, "-coverpkg", o.pkg}
 	if out, err := o.output(context.Background(), append(args, o.tests...)...); err != nil {

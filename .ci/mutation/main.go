@@ -1,4 +1,5 @@
-// Command mutation changes one place of a package at a time and runs tests. A change survives if no test fails.
+// Command mutation makes one change to a package at a time and runs tests. A change survives if no test
+// fails.
 package main
 
 import (
@@ -19,8 +20,8 @@ import (
 
 // options are the flags and arguments of the command.
 type options struct {
-	root    string // of the module
-	pkg     string // the package to change
+	root    string // root directory of the module
+	pkg     string // package to change
 	tests   []string
 	run     string
 	files   *regexp.Regexp
@@ -104,7 +105,8 @@ func (o *options) sources() (dir string, names []string, err error) {
 	return lines[0], lines[1:], nil
 }
 
-// try runs the tests with changes until o.n changes have compiled, and prints the changes that survive.
+// try runs the tests with one change after another until o.n changes have compiled. It prints the changes
+// that survive.
 func (o *options) try(all []change, work string) {
 	var mutex sync.Mutex
 	count, begun := map[verdict]int{}, 0
@@ -167,7 +169,7 @@ func (o *options) judge(c change, base string) verdict {
 	return noticed
 }
 
-// output runs the go command in the module and returns what it prints.
+// output runs the go command in the module and returns its output.
 func (o *options) output(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = o.root
