@@ -1,14 +1,14 @@
-// Command prices brings the built-in price table up to date. It reads two price lists, and rewrites
+// Command prices updates the built-in price table. It reads two price lists and rewrites
 // providers/price/prices.json with one row per line.
 //
 //	go run ./.github/prices GENAI DAY CATALOG DAY
 //
-// GENAI is genai-prices' data.json, CATALOG the model catalogue of pi: its npm package's folder
-// dist/providers/data, or a file with one model per line. The days are those of the lists.
-// .github/prices/update downloads both and runs the command.
+// GENAI is data.json of genai-prices. CATALOG is pi's model catalogue: the folder dist/providers/data in its
+// npm package, or a file with one model per line. Each DAY is the date of the list before it.
+// .github/prices/update downloads both lists and runs the command.
 //
-// The newer list takes precedence. If the lists disagree about a price of a seller that runs models of
-// other makers, the price is marked as doubtful. A row of the table that neither list has keeps its day.
+// The newer list takes precedence. If the lists disagree about a price of a seller that runs other makers'
+// models, the price is marked as doubtful. A row of the table that is in neither list keeps its date.
 package main
 
 import (
@@ -66,11 +66,11 @@ func fail(err error) {
 	}
 }
 
-// wrongNames are names that a list gives to a model, but that belong to a model with other prices.
+// wrongNames are names that a list uses for a model, although they belong to a model with other prices.
 var wrongNames = []string{"gpt-4o-2024-05-13"}
 
-// clean removes rows of models that don't answer requests or that their seller doesn't run: OpenAI
-// publishes gpt-oss, but doesn't run it. It also removes wrong names, and all but the first of equal rows.
+// clean removes rows for models that don't answer requests or that their seller doesn't run: OpenAI publishes
+// gpt-oss, but doesn't run it. It also removes wrong names, and every duplicate of a row.
 func clean(rows []price.Price) (kept []price.Price) {
 	seen := map[string]bool{}
 	for _, p := range rows {
@@ -89,7 +89,7 @@ func clean(rows []price.Price) (kept []price.Price) {
 	return kept
 }
 
-// setHours adds Anthropic's price for cache writes that last an hour: twice the input price.
+// setHours adds Anthropic's price for cache writes that last an hour, which is twice the input price.
 // https://docs.claude.com/en/docs/build-with-claude/prompt-caching
 func setHours(p *price.Price) {
 	if p.Provider != "anthropic" {
@@ -113,7 +113,7 @@ func setHours(p *price.Price) {
 	}
 }
 
-// catalogRates are the prices of a model, or of its requests above a number of input tokens.
+// catalogRates are the prices of a model, or of its requests with more than a given number of input tokens.
 type catalogRates struct {
 	Input, Output, CacheRead, CacheWrite float64
 	InputTokensAbove                     int64
@@ -128,14 +128,14 @@ type catalogModel struct {
 	}
 }
 
-// subscriptions are the sellers of the catalogue that are paid by the month.
+// subscriptions are the sellers in the catalogue that are paid by the month.
 var subscriptions = map[string]bool{
 	"openai-codex": true, "opencode-go": true, "kimi-coding": true, "zai-coding-cn": true, "qwen-token-plan": true,
 	"qwen-token-plan-cn": true, "qwen-token-plan-individual": true, "qwen-token-plan-individual-cn": true,
 	"xiaomi-token-plan-ams": true, "xiaomi-token-plan-cn": true, "xiaomi-token-plan-sgp": true,
 }
 
-// doubts are reasons why a turn at a seller may cost something else.
+// doubts are reasons why a turn at a seller may cost a different amount.
 var doubts = map[string]string{
 	"huggingface":           "the router chooses the seller",
 	"opencode":              "a subscription may pay for it",
@@ -143,7 +143,8 @@ var doubts = map[string]string{
 	"cloudflare-ai-gateway": "the provider behind the gateway may charge a different price",
 }
 
-// catalogue reads the catalogue. A price of 0 for input and output is an unknown price, or a trial.
+// catalogue reads the catalogue. It omits subscriptions, and models whose input and output prices are both 0:
+// such a price is unknown, or the model is a trial.
 func catalogue(path, day string) (rows []price.Price) {
 	add := func(m catalogModel) {
 		p := price.Price{Provider: price.SellerNamed(m.Provider), ID: m.ID, AsOf: day, Rates: m.Cost.asRates(), Doubt: doubts[m.Provider]}
@@ -186,7 +187,7 @@ func catalogue(path, day string) (rows []price.Price) {
 	return rows
 }
 
-// asRates returns the rates. A price of 0 for the cache means that it is unknown.
+// asRates returns the rates. A cache price of 0 means that the price is unknown.
 func (r catalogRates) asRates() price.Rates {
 	known := func(usd float64) price.Rate {
 		usd = math.Round(usd*1e9) / 1e9
@@ -200,7 +201,7 @@ func (r catalogRates) asRates() price.Rates {
 
 const disputed = "sources disagree about this price"
 
-// merge adds the rows of the newer list to those of the older one.
+// merge adds the rows in the newer list to the rows in the older list.
 func merge(rows, newer []price.Price) []price.Price {
 	older := new(price.Table).With(slices.Clone(rows))
 	for _, p := range newer {
@@ -223,13 +224,14 @@ func merge(rows, newer []price.Price) []price.Price {
 	return rows
 }
 
-// hasOtherRegion reports whether a row of Bedrock is of a region that the other row is not of.
+// hasOtherRegion reports whether a row of Bedrock is for a region that the other row is not for.
 func hasOtherRegion(id, other string) bool {
 	region, rest, ok := strings.Cut(id, ".")
 	return ok && len(region) < 8 && strings.Contains(rest, ".") && !strings.HasPrefix(other, region+".") && !strings.HasPrefix(other, "regional.")
 }
 
-// combine adds to the newer price what only the older one has. It marks both where they disagree.
+// combine adds the facts that only the older price has to the newer price. If the two prices disagree, it may
+// mark them as doubtful.
 func combine(p, o price.Price, row *price.Price) price.Price {
 	current := o
 	for _, s := range o.Since {
@@ -237,7 +239,7 @@ func combine(p, o price.Price, row *price.Price) price.Price {
 			current.Rates, current.Tiers = s.Rates, s.Tiers
 		}
 	}
-	if len(p.Tiers) == 0 && isSame(p.Rates, current.Rates) { // only one list knows that long requests cost more
+	if len(p.Tiers) == 0 && isSame(p.Rates, current.Rates) { // only one list contains the higher price of long requests
 		for _, t := range current.Tiers {
 			t.Doubt = disputed
 			p.Tiers = append(p.Tiers, t)
@@ -249,7 +251,7 @@ func combine(p, o price.Price, row *price.Price) price.Price {
 	if same {
 		row.AsOf = p.AsOf
 		p.Doubt = join(p.Doubt, o.Doubt)
-		if len(o.Since) > 0 { // a history of prices is better than the current price
+		if len(o.Since) > 0 { // a history of prices is better than a current price
 			p.Rates, p.Tiers, p.Since = o.Rates, o.Tiers, o.Since
 			return p
 		}
@@ -274,13 +276,13 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// isSame reports whether rates are the same where both are known.
+// isSame reports whether two sets of rates are equal, as far as both are known.
 func isSame(a, b price.Rates) bool {
 	same := func(a, b price.Rate) bool { return !a.Known || !b.Known || math.Abs(a.USD-b.USD) < 1e-6 }
 	return same(a.Input, b.Input) && same(a.Output, b.Output) && same(a.CacheRead, b.CacheRead) && same(a.CacheWrite, b.CacheWrite)
 }
 
-// keepOld adds the rows of the table that neither list has.
+// keepOld adds the rows of the table that are in neither list.
 func keepOld(rows, before []price.Price) []price.Price {
 	now := new(price.Table).With(slices.Clone(rows))
 	for _, p := range before {
