@@ -7,11 +7,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// Calls finds the calls of an exchange by their ids, for protocols whose frames name the call.
+// Calls maps ids to the calls of an exchange, for protocols whose frames contain the id of the call.
 type Calls map[string]*Call
 
-// Ensure returns the call with the id in info, and opens the call in t if it is new. The name may arrive in a later
-// frame than the id.
+// Ensure returns the call with the id in info. If the call is new, Ensure opens it in t. The name may arrive
+// in a later frame than the id.
 func (k Calls) Ensure(t *Turn, info stream.CallInfo) *Call {
 	c := k[info.ID]
 	if c == nil {
@@ -25,8 +25,8 @@ func (k Calls) Ensure(t *Turn, info stream.CallInfo) *Call {
 	return c
 }
 
-// SealWhole makes the arguments final with their complete value, which is a JSON value or a string that contains it.
-// It reports false if earlier deltas differ from the value; the call then keeps the deltas.
+// SealWhole makes the arguments final with their complete value, which is a JSON value or a string that
+// contains one. It returns false if earlier deltas differ from the value. The call then keeps the deltas.
 func (c *Call) SealWhole(whole json.Value) (same bool) {
 	if c.Sealed {
 		return !whole.IsPresent() || c.Matches(whole)
@@ -43,10 +43,10 @@ func (c *Call) SealWhole(whole json.Value) (same bool) {
 	return same
 }
 
-// Clock turns the times of frames into the time since the first of them, for Out.Stamp.
+// Clock converts the times of frames to the time since the first one, for Out.Stamp.
 type Clock struct{ first time.Time }
 
-// StampAt sets the time of the current frame from a time in RFC 3339 format, as JavaScript writes it.
+// StampAt sets the time of the current frame from a time in the RFC 3339 format that JavaScript writes.
 func (k *Clock) StampAt(o *Out, text json.Value) {
 	var at time.Time
 	if at.UnmarshalText(text.OrDefault(nil)) != nil {
@@ -58,7 +58,7 @@ func (k *Clock) StampAt(o *Out, text json.Value) {
 	o.Stamp(max(o.LastStamp(), at.Sub(k.first)))
 }
 
-// Findings of the protocols that report the work of an agent.
+// Findings of protocols that report the work of an agent.
 var (
 	NoModelWords = &stream.Diagnosis{
 		Code: "NO_MODEL_WORDS", Severity: stream.Info, By: stream.Client,

@@ -11,7 +11,7 @@ var Findings = []*stream.Diagnosis{
 	NoModelWords, AgentError, CallDenied,
 }
 
-// RequestSeverityNote says when a finding about a request has an unusual severity.
+// RequestSeverityNote explains when a finding about a request has an unusual severity.
 const RequestSeverityNote = "error if the provider refused the request because of this problem; warn if the provider refused the request for another reason; info if another host accepted the request"
 
 // Findings about the stream.
@@ -211,6 +211,6 @@ var (
 	}
 )
 
-// StopOfNone is the format of a ProtocolViolation for the end of a block that is not open: the end came
-// twice, or the block never began.
+// StopOfNone is the format of the message for a ProtocolViolation about the end of a block that is not open.
+// The end came twice, or the block never began.
 const StopOfNone = "content_block_stop for block %d, which is not open"

@@ -6,20 +6,21 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Message is one message of the history in a request, in a form common to all protocols. A list of
-// messages is a history.
+// A Message is one message in the history of a request, in a form common to all protocols. A history is a
+// list of messages.
 type Message struct {
 	Role  Role
 	Parts []Part
 
-	// Raw is the JSON object from which the message was read. It is nil if the message was not read, or if one of its
-	// parts has it. Details that the parts can't represent are written back from Raw: a name, citations, or whether
-	// the content was a string, a list or null. Other protocols ignore Raw.
+	// Raw is the JSON object from which the message was read. It is nil if the message was not read from
+	// JSON, or if one of its parts has the object as its Raw. Details that parts can't represent are written
+	// back from Raw: a name, citations, or whether the content was a string, a list or null. Other protocols
+	// ignore Raw.
 	Raw json.Value
 }
 
-// RoleMember returns the field role for writing the message. It keeps the role that the message was
-// read with, because a protocol may have several words for one role.
+// RoleMember returns the role field for writing the message. It keeps the original word for the role, because
+// a protocol may have several words for one role.
 func (m *Message) RoleMember() json.Member {
 	value := json.AppendQuoted(nil, []byte(m.Role.String()))
 	if was := m.Raw.Get("role"); was != nil {
@@ -48,46 +49,48 @@ const (
 	ReasoningPart
 	CallPart
 	ResultPart
-	OtherPart // media, documents, unknown parts: all of it is in Raw
+	OtherPart // media, documents, unknown parts: Raw contains all of it
 )
 
-// A Part is one part of a message. The fields that it uses depend on its kind. A field that the
-// protocol doesn't have is empty.
+// A Part is one part of a message. The kind decides which fields are used. A field that the protocol doesn't
+// have is empty.
 type Part struct {
 	Kind PartKind
-	Text []byte // of text, reasoning or a result
+	Text []byte // text, reasoning or the text of a result
 
-	ID            string     // id that a call and its result share; for reasoning, the id of its detail
-	Item          string     // id of its item, if that differs from ID
-	Name          string     // of the tool
+	ID            string     // id that a call and its result share; for reasoning, the id of its element in reasoning_details
+	Item          string     // id of the part's item, if it differs from ID
+	Name          string     // name of the tool
 	Namespace     string     // namespace of the tool, if Name doesn't contain it
 	ToolKind      string     // for a call, its kind as in stream.Call; for a provider's result, its type on the wire
 	Parent        string     // id of the call whose code made this call
 	MCPServer     string     // MCP server that runs the call
-	Args          []byte     // of a call: the text, or the exact bytes of the value
+	Args          []byte     // arguments of a call: the text, or the exact bytes of the value
 	Form          ArgsForm   // form of Args on the wire
-	Author        ArgsAuthor // of a call: author of Args
-	Unseen        bool       // of a call: toolscope missed bytes, so Args may be incomplete
+	Author        ArgsAuthor // author of Args, for a call
+	Unseen        bool       // toolscope missed bytes of the call, so Args may be incomplete
 	RunByProvider bool       // the provider runs the call
 	Failed        bool       // the result is an error
-	Media         int        // blocks of a result that are not text
-	Signature     string     // must be sent back with the part, unchanged
-	SignatureOnly bool       // reasoning without text, only the signature
+	Media         int        // number of blocks in a result that are not text
+	Signature     string     // signature, which must be sent back unchanged with the part
+	SignatureOnly bool       // the part is reasoning with only a signature, without text
 
-	// Raw is the JSON value on the wire that contains only this part: a content block, a call, an item,
-	// a message with one result, a string with all reasoning of its message. It is nil if there is no
-	// such value, or if the part has changed since it was read.
+	// Raw is the JSON value on the wire that contains only this part. It is a content block, a call, an item,
+	// a message with one result, or a string with all reasoning of its message. It is nil if there is no such
+	// value, or if the part has changed since it was read.
 	Raw json.Value
 }
 
-// SetArgs sets the arguments of a call from the wire: the text of a string, or the value.
+// SetArgs sets the arguments of a call from their value on the wire. If the value is a string, the arguments
+// are its text.
 func (p *Part) SetArgs(value json.Value) {
 	if p.Form, p.Args = ObjectForm, value; value.IsString() {
 		p.Form, p.Args = TextForm, value.Unquoted()
 	}
 }
 
-// ArgsAuthor is the author of a call's arguments. A client that sends a call back may have rewritten the arguments.
+// ArgsAuthor is the author of a call's arguments. A client may rewrite the arguments before it sends the call
+// back.
 type ArgsAuthor uint8
 
 const (
@@ -100,7 +103,7 @@ const (
 type ArgsForm uint8
 
 const (
-	TextForm       ArgsForm = iota // a JSON string that contains JSON
+	TextForm       ArgsForm = iota // a JSON string that contains the arguments as JSON
 	ObjectForm                     // an object
 	PositionalForm                 // protocol buffers as arrays (AI Studio)
 )
@@ -108,8 +111,8 @@ const (
 // String returns the name of the form: string, object or arrays.
 func (f ArgsForm) String() string { return [...]string{"string", "object", "arrays"}[f] }
 
-// ResultText returns the text of a result's content, which is a string or a list of blocks. media
-// counts the blocks that are not text.
+// ResultText returns the text in a result's content, which is a string or a list of blocks. media is the
+// number of blocks that are not text.
 func ResultText(content json.Value) (text []byte, media int) {
 	switch {
 	case !content.IsPresent():
@@ -147,8 +150,8 @@ func ReadMessages(request []byte, read func(json.Value) Message) (messages []Mes
 	return messages, s.End()
 }
 
-// ReadChat reads the messages of a request in which a message with the role tool is the result of one call. It turns
-// that message into a user message with the part that result reads.
+// ReadChat reads the messages of a request in a form where a message with the role tool is the result of one
+// call. That message becomes a user message, with the part that the function result reads.
 func ReadChat(request []byte, result func(json.Value) Part, parts func(json.Value) []Part) ([]Message, error) {
 	return ReadMessages(request, func(v json.Value) Message {
 		switch role := v.Get("role"); {
@@ -164,8 +167,8 @@ func ReadChat(request []byte, result func(json.Value) Part, parts func(json.Valu
 	})
 }
 
-// WriteMessages writes each message with write. It writes the results of a message with result, as
-// separate messages before it.
+// WriteMessages writes each message with the function write. It writes the results in a message with the
+// function result, as separate messages before the message itself.
 func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {
 	for i := range messages {
 		m := &messages[i]
@@ -209,9 +212,10 @@ func ReadContent(content json.Value) (parts []Part) {
 	return parts
 }
 
-// Content returns the content for parts. was is the content from which the parts were read. The result is a string if
-// the parts fit into one, else a list. Several texts become one string only if joined is set. Without parts, the
-// result is was if was has no parts either, else nil.
+// Content returns the content that represents parts. was is the content from which the parts were read. The
+// result is a string if one string can contain the parts, and otherwise a list. Several texts become one
+// string only if joined is set. Without parts, the result is was if was has no parts either, and otherwise
+// nil.
 func Content(was json.Value, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {
@@ -240,9 +244,9 @@ func Content(was json.Value, parts []Part, joined bool) []byte {
 	return w.Close(']').Text
 }
 
-// ResponseText returns the text of a result in Google's protocols. The text is in an object: in the field output, or
-// in the field error if the call failed. An object with other fields is itself the text (FunctionResponse in
-// go-genai's types.go).
+// ResponseText returns the text of a result in Google's protocols. The result is an object. Its text is in
+// the field output, or in the field error if the call failed. If the object has any other fields, the object
+// itself is the text (FunctionResponse in go-genai's types.go).
 func ResponseText(response json.Value) (text []byte, failed bool) {
 	var output, err json.Value
 	members := 0
@@ -268,7 +272,7 @@ func ResponseText(response json.Value) (text []byte, failed bool) {
 	return response.Append(nil), err != nil
 }
 
-// WrapResponse returns the object that ResponseText reads.
+// WrapResponse returns the object for a result. ResponseText reads this object.
 func WrapResponse(result *Part) json.Value {
 	name := "output"
 	if result.Failed {
@@ -278,10 +282,10 @@ func WrapResponse(result *Part) json.Value {
 	return w.Open('{').Key(name).Bytes(result.Text).Close('}').Text
 }
 
-// WriteContents writes messages in the form of Google's protocols. All results of a turn are in one
-// message, and each names its tool. System messages are omitted, because they have another place in the
-// request. part writes one part, or nothing, e.g. for an image from another protocol. content makes a
-// message from parts, the content of an array.
+// WriteContents writes messages in the form of Google's protocols. All results for a turn are in one message,
+// and each result has the name of its tool. System messages are omitted, because they have a separate place
+// in the request. part writes one part. It may write nothing, for example for an image from another protocol.
+// content makes a message from parts, which is the content of an array.
 func WriteContents(messages []Message, part func(*json.Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
 	names := callNames(messages)
 	for _, m := range MergeResults(messages) {
@@ -324,10 +328,10 @@ func callNames(messages []Message) map[string]string {
 	return names
 }
 
-// MergeResults joins consecutive messages of results into one, for protocols that require all results
-// of a turn in one message. A message with results that have a Raw is not joined.
+// MergeResults joins consecutive messages with results, for protocols that require all results for a turn in
+// one message. A message is not joined if its results have a Raw.
 func MergeResults(messages []Message) (joined []Message) {
-	before := false // the last of joined can take more results
+	before := false // results can be added to the last message in joined
 	for _, m := range messages {
 		results := onlyResults(m)
 		if n := len(joined) - 1; before && results {
@@ -350,11 +354,11 @@ func onlyResults(m Message) bool {
 	return m.Role == User && len(m.Parts) > 0
 }
 
-// FunctionCall is a call in OpenAI's form, which other protocols adopted:
+// FunctionCall is a call in OpenAI's form, which other protocols have adopted:
 // {"id":…,"function":{"name":…,"arguments":…}}.
 type FunctionCall struct{ ID, Name, Args json.Value }
 
-// Fields returns the fields of a call for a Shape.
+// Fields returns the bindings of a call's fields for a Shape.
 func (c *FunctionCall) Fields() []json.Binding {
 	return []json.Binding{
 		json.Field("id", &c.ID),
@@ -362,7 +366,7 @@ func (c *FunctionCall) Fields() []json.Binding {
 	}
 }
 
-// Read reads the call from the object that contains it.
+// Read reads the call from the object v.
 func (c *FunctionCall) Read(v json.Value) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -382,8 +386,8 @@ func (c *FunctionCall) Read(v json.Value) {
 	}
 }
 
-// ListOf reports whether the next value of s is an empty list, or a list whose first element is an
-// object with one of these fields. The value may be cut off after that field.
+// ListOf reports whether the next value of s is an empty list, or a list whose first element is an object
+// with one of the fields in members. The value may be cut off after that field.
 func ListOf(s json.Scanner, members map[string]bool) bool {
 	if s.Kind() != '[' {
 		return false
@@ -399,8 +403,8 @@ func ListOf(s json.Scanner, members map[string]bool) bool {
 	return false
 }
 
-// WriteArgs writes the arguments of a call in their form: a text as a string, anything else as JSON,
-// and {} if there are none.
+// WriteArgs writes the arguments of a call in their form: text as a string, and any other form as JSON.
+// Without arguments, it writes {}.
 func WriteArgs(w *json.Writer, p *Part) *json.Writer {
 	switch {
 	case p.Form == TextForm:

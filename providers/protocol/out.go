@@ -9,10 +9,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// Out receives what a Decoder reads and makes the events of one exchange. It numbers the turns from 0
-// and knows which are open. It copies the bytes that it gets.
+// Out receives the content that a Decoder reads, and makes the events of one exchange. It numbers the turns
+// from 0 and keeps a list of open turns. It copies the bytes that it receives.
 type Out struct {
-	Interrupted bool // for Close: the exchange ended before the response did
+	Interrupted bool // for Close: the exchange ended before the response ended
 	Refused     bool // the text of a response is in a field for refusals
 
 	emit     func(stream.Event)
@@ -27,21 +27,22 @@ type Out struct {
 	now      time.Duration
 }
 
-// NewOut returns an Out that sends its events to emit, which sets At and Frame.
+// NewOut returns an Out that passes its events to emit, which sets At and Frame.
 func NewOut(emit func(stream.Event)) *Out { return &Out{emit: emit, now: stream.NoTime} }
 
-// To sends all further events to emit.
+// To passes all further events to emit.
 func (o *Out) To(emit func(stream.Event)) { o.emit = emit }
 
-// Nested returns an Out for a decoder that reads one part of the exchange. Its turns are also turns of
-// o and share its numbers. Each of its events goes to o as edit returns it.
+// Nested returns an Out for a decoder that reads one part of the exchange. Its turns are also turns of o,
+// with the same numbers. edit changes each event of the nested Out before o emits it.
 func (o *Out) Nested(edit func(stream.Event) stream.Event) *Out {
 	nested := NewOut(func(e stream.Event) { o.emit(edit(e)) })
 	nested.of = o
 	return nested
 }
 
-// Current returns the open turn, the latest if several are open, or nil if none is.
+// Current returns the open turn. If several turns are open, it returns the latest one; if none is open, it
+// returns nil.
 func (o *Out) Current() *Turn {
 	if n := len(o.open); n > 0 {
 		return o.open[n-1]
@@ -49,7 +50,7 @@ func (o *Out) Current() *Turn {
 	return nil
 }
 
-// Last returns the turn that was opened last, or nil before the first.
+// Last returns the turn that was opened last, or nil before the first turn.
 func (o *Out) Last() *Turn { return o.last }
 
 // Open begins a turn.
@@ -60,15 +61,15 @@ func (o *Out) Open(info stream.Opening) *Turn {
 	return t
 }
 
-// OpenSilently begins a turn without an event, for a turn that nothing on the wire begins. The turn appears in the
-// session with its first event.
+// OpenSilently begins a turn without an event, for a turn that has no beginning on the wire. The turn appears
+// in the session with its first event.
 func (o *Out) OpenSilently() *Turn {
 	t := &Turn{out: o, open: true}
 	o.addTurn(t)
 	return t
 }
 
-// Unknown reports an event of an unknown type, what.
+// Unknown reports an event whose type is unknown. what is the type.
 func (o *Out) Unknown(what string) {
 	o.emit(stream.Event{Kind: stream.Unknown, Turn: o.Current().Number(), Text: what})
 }
@@ -76,11 +77,11 @@ func (o *Out) Unknown(what string) {
 // Heartbeat reports a frame without content.
 func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.Current().Number()}) }
 
-// Stamp sets the time of the current frame, counted from the first frame, in a protocol that stamps its
-// frames. It is used if the source of the bytes has no times.
+// Stamp sets the time of the current frame, counted from the first frame, for protocols with time stamps in
+// their frames. The time is used if the source of the bytes has no times.
 func (o *Out) Stamp(at time.Duration) { o.now = at }
 
-// LastStamp returns the latest Stamp, or stream.NoTime before the first.
+// LastStamp returns the latest time from Stamp, or stream.NoTime before the first Stamp.
 func (o *Out) LastStamp() time.Duration { return o.now }
 
 // Find reports a finding about the turn that was opened last. Before the first turn, the finding belongs to no turn.
@@ -88,7 +89,7 @@ func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
 	o.emitFinding(o.last.Number(), d, format, args)
 }
 
-// Once is Find, but only for the first finding of d in the exchange.
+// Once is like Find, but reports only the first finding of d in the exchange.
 func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
 	if o.reported.isFirst(d) {
 		o.Find(d, format, args...)
@@ -100,8 +101,9 @@ func (o *Out) emitFinding(turn int32, d *stream.Diagnosis, format string, args [
 	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f})
 }
 
-// CheckName compares the event name in the framing with the type in the body. The type counts, because gateways drop
-// and change the name. A missing name is reported only if named is set, which says that the framing has names.
+// CheckName compares the event name in the framing with the type in the body. The type has priority, because
+// gateways drop and change the name. A missing name is reported only if named is set: then the framing has
+// names.
 func (o *Out) CheckName(name, kind []byte, named bool) {
 	switch {
 	case bytes.Equal(name, kind):
@@ -112,8 +114,8 @@ func (o *Out) CheckName(name, kind []byte, named bool) {
 	}
 }
 
-// holdText returns a value's text: the content of a string, the bytes of another value, "" for null or
-// a missing value. The timeline makes its own copy of it.
+// holdText returns a value's text: the content of a string, the bytes of any other value, or "" for null and
+// missing values. The timeline makes its own copy of the text.
 func (o *Out) holdText(v json.Value) string {
 	if !v.IsPresent() {
 		return ""
@@ -128,14 +130,14 @@ func (o *Out) holdText(v json.Value) string {
 	return o.text.StringOf(o.buf)
 }
 
-// longText is the length on the wire above which a text is not kept in the arena: it is freed with its
-// event.
+// longText is the length on the wire above which a text is not stored in the arena. Such a text is freed with
+// its event.
 const longText = 16 << 10
 
-// Release frees the buffers of an Out that gets no more events.
+// Release frees the buffers of an Out that receives no more content.
 func (o *Out) Release() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
 
-// originOf returns the payload of a delta whose form on the wire is from, or nil if from is empty.
+// originOf returns the payload of a delta with the wire form from. It returns nil if from is empty.
 func (o *Out) originOf(from []byte) stream.Payload {
 	if len(from) == 0 {
 		return nil
@@ -147,7 +149,7 @@ func (o *Out) originOf(from []byte) stream.Payload {
 	return &o.froms[len(o.froms)-1]
 }
 
-// addTurn numbers a new turn and lists it as open.
+// addTurn numbers a new turn and adds it to the open turns.
 func (o *Out) addTurn(t *Turn) {
 	if o.of != nil {
 		o.of.addTurn(t)
@@ -159,7 +161,7 @@ func (o *Out) addTurn(t *Turn) {
 	o.last = t
 }
 
-// removeTurn removes a turn from the open ones.
+// removeTurn removes a turn from the open turns.
 func (o *Out) removeTurn(t *Turn) {
 	if o.of != nil {
 		o.of.removeTurn(t)
@@ -169,13 +171,13 @@ func (o *Out) removeTurn(t *Turn) {
 	}
 }
 
-// IsError reports whether the value of an error field is an error. Without an error, some servers write an empty
-// object or an empty string.
+// IsError reports whether the value of an error field is an error. If there is no error, some servers write
+// an empty object or an empty string.
 func IsError(err json.Value) bool {
 	return err.IsPresent() && !err.EmptyObject() && !err.Empty() && !err.Is("") && string(err) != "false"
 }
 
-// ErrorOf returns the type and message of an error in the form that most protocols use. Without a
+// ErrorOf returns the type and the message of an error in the form that most protocols use. If there is no
 // message, message is the complete error.
 func ErrorOf(err json.Value) (id, message string) {
 	if message = err.Get("message").Text(); message == "" {
@@ -184,8 +186,9 @@ func ErrorOf(err json.Value) (id, message string) {
 	return err.Get("type").Text(), message
 }
 
-// GoogleErrorOf returns the status, or else the code, and the message of an error in the form of
-// Google's APIs (google.rpc.Status). Without a message, message is the complete error.
+// GoogleErrorOf returns the status and the message of an error in the form of Google's APIs
+// (google.rpc.Status). If there is no status, it returns the code; if there is no message, message is the
+// complete error.
 func GoogleErrorOf(err json.Value) (id, message string) {
 	if message = err.Get("message").Text(); message == "" {
 		message = string(err.Append(nil))
@@ -204,7 +207,7 @@ func CountOf(v json.Value) stream.Count {
 	return stream.Count{N: n, Reported: ok}
 }
 
-// PositiveCount returns a count that is above zero. Some providers always send a count of 0.
+// PositiveCount returns a count that is greater than zero. Some providers always send a count of 0.
 func PositiveCount(v json.Value) (n stream.Count) {
 	if c := CountOf(v); c.N > 0 {
 		n = c

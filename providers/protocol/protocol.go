@@ -1,9 +1,9 @@
-// Package protocol is the kit for writing decoders of wire protocols. A protocol is data: a struct of
-// functions, in a package of its own. Its wire structs are private; only events leave the package.
+// Package protocol contains the tools for decoders of wire protocols. A protocol is a struct of functions and
+// data, and has a package of its own. Its wire structs are private. Only events leave its package.
 //
-// A Decoder reads frames with a Shape and reports what they contain through an Out:
+// A Decoder reads frames with a Shape and reports their content through an Out:
 //
-//   - Out makes the events of one exchange. It numbers the turns and knows which are open.
+//   - Out makes the events of one exchange. It numbers the turns and keeps a list of open turns.
 //   - Turn is one model response: Open begins it; AppendText, AppendReasoning, Usage, Finish and End
 //     report its content.
 //   - Call is one call of a Turn: OpenCall begins it; Args, Seal, Reject and AddResult report its
@@ -11,14 +11,14 @@
 //   - Shape lists the fields of a frame that a decoder uses. Each field is bound once to the Value that
 //     gets its value.
 //   - Scanner reads JSON that no Shape fits. Value is the exact bytes of one value.
-//   - Target says how a protocol carries history, and what its provider refuses.
+//   - Target describes how a protocol represents history, and what its provider refuses.
 //
-// A missing Value, or a Value of the wrong type, reads as empty. The session reports protocol violations. So a
-// decoder reports what it reads in the order of the wire and checks little, only that a turn is open.
+// A missing Value, or a Value of the wrong type, is read as empty. The session reports protocol violations.
+// So a decoder reports its content in wire order and checks little, only that a turn is open.
 //
-// To add a protocol, add a package with a function Protocol, and one line in providers.All. The tests of package
-// providers then check the rules that hold for every protocol. Put fixtures of its wire into its testdata;
-// fixture_test.go describes their form.
+// To add a protocol, add a package with a function Protocol, and one line in providers.All. The tests of the
+// package providers then check the rules that apply to every protocol. Put fixtures with its wire format into
+// its testdata folder; fixture_test.go describes their form.
 package protocol
 
 import (
@@ -32,35 +32,35 @@ import (
 	"toolscope/stream/marks"
 )
 
-// A Protocol describes one wire protocol that carries tool calls.
+// A Protocol describes one wire protocol with tool calls.
 type Protocol struct {
 	Name          string // in machine output: "anthropic", "openai-chat"
 	Title         string // for people: "Anthropic Messages"
 	Sniff         func(SniffInput) SniffScore
 	New           func(*Out) Decoder
-	ParallelTurns bool // several turns may be open at a time
+	ParallelTurns bool // several turns may be open at the same time
 
 	// Tools returns the tools that a request declares. It is nil if the protocol has no requests.
 	Tools func(request []byte) []Tool
-	// Model returns the model that a request names, or "" if the request doesn't name it. It is nil if the response
-	// names the model.
+	// Model returns the model in a request, or "" if the request doesn't contain the model. It is nil if the
+	// response contains the model.
 	Model func(path string, request []byte) string
-	// Request builds a request in the form of this protocol from entries of a session file. The client did not send
-	// the request in this form. It is nil for a protocol that is read from the wire.
+	// Request builds a request in the form of this protocol from the entries of a session file. The client
+	// did not send the request in this form. Request is nil for a protocol that is read from the wire.
 	Request func(entries []byte) []byte
-	Values  bool // entries may have several lines, so each JSON value is a frame
-	// Marks are the words by which code outside of providers recognises the payloads.
+	Values  bool // entries may span several lines, so each JSON value is a frame
+	// Marks are the marks by which code outside providers recognises payloads of this protocol.
 	Marks marks.Protocol
-	// Quiet lists the names of frames that the decoder doesn't read, because they say nothing about the response. A
-	// name is a type, an event name, or the beginning of either with a * at the end.
+	// Quiet lists the names of frames that the decoder doesn't read, because they contain nothing about the
+	// response. A name is a type or an event name, or the beginning of one with a * at the end.
 	Quiet []string
 	// Findings lists the findings that only this protocol makes.
 	Findings []*stream.Diagnosis
-	// HistoryTarget says how to read the history of a request, for a protocol that is never written.
+	// HistoryTarget describes how to read the history in a request, for a protocol that is never written.
 	// Only its Decode and its rules are used. It is nil if the protocol has Targets.
 	HistoryTarget *Target
-	// Targets lists the places to which this protocol can send history. The first is the provider after which the
-	// protocol is named. The list is empty if the protocol has no requests.
+	// Targets lists the targets to which history can be sent in this protocol. The first target is the
+	// provider after which the protocol is named. The list is empty if the protocol has no requests.
 	Targets []Target
 }
 
@@ -68,30 +68,30 @@ type Protocol struct {
 type Tool struct {
 	Name        string
 	Namespace   string     // namespace, if Name doesn't contain it
-	Kind        string     // kind of its calls: function, custom, server, …
+	Kind        string     // kind of the calls: function, custom, server, …
 	Description string     // description for the model
-	Schema      json.Value // JSON Schema 2020-12 of its arguments; nil if the request has none
+	Schema      json.Value // JSON Schema 2020-12 for the arguments; nil if the request has none
 }
 
-// SniffInput is the known part of an exchange before it is decoded. Each field may be missing.
+// SniffInput is the part of an exchange that is known before decoding. Any field may be missing.
 type SniffInput struct {
-	Path   string              // path of the request, "" if unknown
-	Header map[string][]string // headers of the response, canonical names; nil if unknown
+	Path   string              // path of the request; "" if unknown
+	Header map[string][]string // headers of the response with canonical names; nil if unknown
 	Event  []byte              // SSE event type of a frame
-	Data   []byte              // payload of that frame; empty if only path and headers are known
+	Data   []byte              // payload of that frame; empty if only the path and the headers are known
 }
 
 // HeaderIs reports whether the response has the header name, in its canonical form.
 func (e SniffInput) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
 
-// SniffScore is a protocol's confidence that an exchange uses it, with the reason. The highest score wins; 0 points
-// make no claim.
+// SniffScore is a protocol's confidence that an exchange uses the protocol, with the reason. The highest
+// score wins. A score of 0 makes no claim.
 type SniffScore struct {
 	Points int
 	Why    string
 }
 
-// Points for one piece of evidence, from hint to certainty.
+// Points for one piece of evidence, from a hint to certainty.
 const (
 	Weak   = 10 // common to several protocols
 	Likely = 40
@@ -101,29 +101,29 @@ const (
 
 // A Decoder reads the frames of one exchange and reports their content to its Out.
 type Decoder interface {
-	// Frame reads a data frame: one JSON text, or a terminator. It returns an error if the frame can't
-	// be decoded; then it has made no event.
+	// Frame reads a data frame, which is one JSON text or a terminator. It returns an error if the frame
+	// can't be decoded. In this case, it has made no event.
 	Frame(f stream.Frame) error
 	// Close reports that no more frames follow.
 	Close()
 }
 
-// IsDone reports whether data is [DONE], which ends a stream of Chat Completions and which gateways add
-// to other streams. Some providers put spaces around it.
+// IsDone reports whether data is [DONE]. It ends a stream of Chat Completions, and gateways add it to other
+// streams. Some providers put spaces around it.
 func IsDone(data []byte) bool {
 	return len(data) < 100 && string(bytes.TrimSpace(data)) == "[DONE]"
 }
 
-// A Target is a destination for history: a wire protocol, or a provider that is stricter than its protocol. Its rules
-// are data; its functions write and read messages and requests.
+// A Target is a destination for history. It is a wire protocol, or a provider that is stricter than its
+// protocol. Its rules are data. Its functions write and read messages and requests.
 type Target struct {
 	Name  string // "anthropic", "mistral"
 	Title string
-	// Protocol names the wire protocol. History from the same protocol goes back unchanged.
+	// Protocol is the name of the wire protocol. History from the same protocol is sent back unchanged.
 	Protocol string
 
 	Form          ArgsForm // form of arguments
-	JSONOnly      bool     // arguments in TextForm must be valid JSON; an object always must
+	JSONOnly      bool     // arguments in TextForm must be valid JSON; an object must always be valid
 	IDs           IDRule
 	Names         NameRule
 	Doubles       bool // numbers become IEEE 754 doubles
@@ -133,44 +133,44 @@ type Target struct {
 	Freeform      bool          // a call may be free text, as for custom tools
 	Reasoning     ReasoningRule // rule for reasoning
 	HasSignatures bool          // calls carry signatures
-	Sentinel      string        // replaces the signature of a call by another model; "" if none may be missing
+	Sentinel      string        // replaces the signature of a call by another model; "" if the target has no such placeholder
 	ErrorFlag     bool          // a result can be marked as an error
 	Media         bool          // a result can contain images
 	TakesUnpaired bool          // calls without results and results without calls are accepted
-	ResultsFollow bool          // the results of a turn must follow it at once, and its calls stay in one message
-	Merges        bool          // consecutive messages of one role are read as one
-	HasPreviousID bool          // a request can name the response that it continues, by its id
+	ResultsFollow bool          // the results of a turn must directly follow the turn, and its calls stay in one message
+	Merges        bool          // consecutive messages of the same role are read as one message
+	HasPreviousID bool          // a request can contain the id of the response that it continues
 	Refusal       Refusal
-	Hosts         []string // suffixes of the names of the hosts that the target describes
+	Hosts         []string // suffixes of the host names that the target describes
 
-	// Encode writes messages in the form of the request, each as a JSON text: a message, or an item if
-	// the protocol has items. It writes ids, names and arguments unchanged: the caller has fitted them
-	// to the target. A part with a Raw is written as that Raw. System messages are omitted if they have
-	// another place in the request.
+	// Encode writes messages in the form of the request, each as a JSON text. The text is a message, or an
+	// item if the protocol has items. Encode writes ids, names and arguments unchanged, because the caller
+	// has already fitted them to the target. It writes a part with a Raw as that Raw. It omits system
+	// messages if they have a separate place in the request.
 	Encode func([]Message) [][]byte
-	// Request writes a request that asks for a stream and its usage: the path, relative to the provider's address,
-	// and the body. It writes only the EncodedMessages; BuildRequest encodes the others first. It is nil for
-	// protocols in which toolscope sends no requests.
+	// Request writes a request for a stream with its usage. It returns the path, relative to the provider's
+	// address, and the body. It writes only the EncodedMessages; BuildRequest encodes the other messages
+	// first. Request is nil for protocols in which toolscope sends no requests.
 	Request func(Request, HostFeatures) (path string, body []byte)
-	// Decode reads the history of a request. If the request is cut off or has unknown content, it reads
-	// as much as it can.
+	// Decode reads the history in a request. If the request is cut off or has unknown content, Decode reads
+	// as much as possible.
 	Decode func(request []byte) ([]Message, error)
 }
 
-// IDRule says which call ids the target accepts.
+// IDRule is the rule for the call ids that a target accepts.
 type IDRule struct {
-	Class    string // characters, as in a character class of a regular expression: "a-zA-Z0-9_-"; "" for any
-	Min      int    // bytes, 0 for no limit
+	Class    string // allowed characters, as in a character class of a regular expression: "a-zA-Z0-9_-"; "" for any
+	Min      int    // in bytes; 0 for no limit
 	Max      int
 	Required bool   // a call must have an id
-	Unique   bool   // no two calls of a history may have the same id
+	Unique   bool   // no two calls in a history may have the same id
 	Trim     string // characters that clients trim from the end of an id to make it fit
 }
 
 // Exact reports whether all ids have the same length.
 func (r IDRule) Exact() bool { return r.Max > 0 && r.Min == r.Max }
 
-// Takes reports whether id obeys the rule.
+// Takes reports whether an id obeys the rule.
 func (r IDRule) Takes(id string) bool {
 	if id == "" {
 		return !r.Required
@@ -178,14 +178,14 @@ func (r IDRule) Takes(id string) bool {
 	return len(id) >= r.Min && (r.Max == 0 || len(id) <= r.Max) && allIn(id, r.Class)
 }
 
-// NameRule says which tool names the target accepts.
+// NameRule is the rule for the tool names that a target accepts.
 type NameRule struct {
 	Class string // as in IDRule
-	First string // class of the first character, "" for Class
-	Max   int    // bytes, 0 for no limit
+	First string // class of the first character; "" if it is Class
+	Max   int    // in bytes; 0 for no limit
 }
 
-// Takes reports whether name obeys the rule.
+// Takes reports whether a name obeys the rule.
 func (r NameRule) Takes(name string) bool {
 	return name != "" && (r.Max == 0 || len(name) <= r.Max) && allIn(name, r.Class) && (r.First == "" || InClass(r.First, name[0]))
 }
@@ -199,8 +199,8 @@ func allIn(s, class string) bool {
 	return true
 }
 
-// InClass reports whether c is in a character class of a regular expression: characters and ranges, a
-// hyphen last.
+// InClass reports whether c is in a character class of a regular expression. A class consists of characters
+// and ranges; a hyphen must be last.
 func InClass(class string, c byte) bool {
 	for i := 0; i < len(class); i++ {
 		if i+2 < len(class) && class[i+1] == '-' {
@@ -217,58 +217,60 @@ func InClass(class string, c byte) bool {
 	return false
 }
 
-// DepthRule limits the nesting of arguments. Limit counts levels. The structure around the arguments takes Base
-// levels, each object takes Object levels, and each array takes Array levels. The zero value has no limit.
+// DepthRule limits the nesting of arguments. Limit is the number of allowed levels. The structure around the
+// arguments uses Base levels, each object uses Object levels, and each array uses Array levels. The zero
+// value sets no limit.
 type DepthRule struct {
 	Limit, Base, Object, Array int
 }
 
-// Objects returns the largest number of objects that may be nested in one another.
+// Objects returns the maximum number of objects that can be nested inside one another.
 func (r DepthRule) Objects() int { return (r.Limit - r.Base) / r.Object }
 
-// ReasoningRule says what a protocol does with reasoning that is sent back.
+// ReasoningRule is a protocol's treatment of reasoning that is sent back.
 type ReasoningRule uint8
 
 const (
-	NoReasoning     ReasoningRule = iota // no place for it
-	PlainReasoning                       // a field for its text
-	SignedReasoning                      // it must have the signature that this protocol gave it
+	NoReasoning     ReasoningRule = iota // the protocol has no field for reasoning
+	PlainReasoning                       // the protocol has a field for the text of reasoning
+	SignedReasoning                      // reasoning must have a signature from the same protocol
 )
 
-// Refusal holds a provider's error messages for history that it refuses, as documented or seen; "" if
-// unknown. {id} is the id of the call, {name} its tool, {n} the length of the id in bytes.
+// Refusal contains a provider's error messages for history that it refuses, as documented or observed. An
+// unknown message is "". {id} stands for the id of the call, {name} for its tool, and {n} for the length of
+// the id in bytes.
 type Refusal struct {
 	Args        string // arguments that are not an object, or not JSON
-	ID          string // an id that breaks the rule
-	LongID      string // an id that is too long, if that has its own message
-	SameID      string // two calls with one id
+	ID          string // an id that breaks the target's rule
+	LongID      string // an id that is too long, if the provider has a separate message for this
+	SameID      string // two calls with the same id
 	Name        string
-	LoneCall    string // a call without a result right after it
+	LoneCall    string // a call without a result directly after it
 	LoneResult  string // a result without a call
-	Depth       string // arguments that nest too deeply
-	Unsigned    string // a call without its signature
+	Depth       string // arguments that are nested too deeply
+	Unsigned    string // a call without the required signature
 	NoReasoning string // missing reasoning
 
 	SecondResult   string // a second result for a call
-	LateResult     string // a result after other parts of its message
-	SameItem       string // two items with one id
-	LoneReasoning  string // reasoning that no other part of the model follows
+	LateResult     string // a result after other parts in its message
+	SameItem       string // two items with the same id
+	LoneReasoning  string // reasoning without another part of the model after it
 	OtherReasoning string // reasoning that differs from the model's reasoning
-	Order          string // messages whose roles are in the wrong order
+	Order          string // messages in an order that their roles don't allow
 	EmptyText      string // a text without content
 
-	CacheMarks      string // more than 4 marked blocks
-	TrailingSpace   string // a last text of the model that ends with a blank
-	UserAfterResult string // a message of the user directly after results
+	CacheMarks      string // more than four blocks marked for the cache
+	TrailingSpace   string // a last text of the model that ends with white space
+	UserAfterResult string // a user message directly after results
 }
 
-// FillRefusal inserts the facts of a call into a refusal.
+// FillRefusal inserts the facts of a call into a provider's error message.
 func FillRefusal(refusal, id, name string) string {
 	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", strconv.Itoa(len(id))).Replace(refusal)
 }
 
-// FindNamed returns the first element of all with that name. If there is none, the error lists the names. kind is the
-// noun for an element in the error.
+// FindNamed returns the first element of all with the given name. If there is none, it returns an error that
+// lists all names. kind is the noun for an element in that error.
 func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
 	var names []string
 	for i := range all {
@@ -280,8 +282,8 @@ func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, e
 	return nil, fmt.Errorf("unknown %s %q\nuse one of %s", kind, name, strings.Join(names, ", "))
 }
 
-// FunctionTools returns the tools of a request that declares them in the form of OpenAI's Chat
-// Completions: tools[].function with name and parameters.
+// FunctionTools returns the tools that a request declares in the form of OpenAI's Chat Completions:
+// tools[].function with name and parameters.
 func FunctionTools(request []byte) (tools []Tool) {
 	for tool := range json.Value(request).Get("tools").Elements() {
 		if kind := tool.Get("type"); kind.IsString() && !kind.Is("function") {
@@ -294,8 +296,8 @@ func FunctionTools(request []byte) (tools []Tool) {
 	return tools
 }
 
-// FunctionTool returns the tool that an object declares: with a name, a description, and the schema of
-// its arguments in the field schema.
+// FunctionTool returns the tool that an object declares with a name, a description and the schema of its
+// arguments. schema is the key of the field with this schema.
 func FunctionTool(declared json.Value, schema string) Tool {
 	t := Tool{Kind: "function", Name: declared.Get("name").Text(), Description: declared.Get("description").Text()}
 	if s := declared.Get(schema); s.IsPresent() {

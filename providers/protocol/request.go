@@ -10,37 +10,37 @@ import (
 // A Request is a request to a model, in a form common to all protocols.
 type Request struct {
 	Model           string
-	System          string    // instructions
+	System          string    // the instructions
 	EncodedMessages [][]byte  // messages in the target's form; they go before Messages
 	Messages        []Message // input of the target's Encode
 	Tools           []Tool
 	NativeTools     json.Value // tools in the protocol's own form, instead of Tools
-	MaxTokens       int        // limit of the response; 0 for the protocol's default
-	Session         string     // names the conversation, for the prompt cache
-	LongCache       bool       // keep the request in the prompt cache for more than a few minutes, which may cost
+	MaxTokens       int        // token limit for the response; 0 for the protocol's default
+	Session         string     // name of the conversation, for the prompt cache
+	LongCache       bool       // keep the request in the prompt cache for more than a few minutes, which may cost extra
 }
 
-// HostFeatures lists the features of one provider of a protocol that not all its providers support. The
-// zero value is for an unknown provider.
+// HostFeatures lists features that only some providers of a protocol support. The zero value is for an
+// unknown provider.
 type HostFeatures struct {
-	Store        bool // knows store: with false the request is not stored
-	Completion   bool // has max_completion_tokens as token limit, and may refuse max_tokens
-	TellsUsage   bool // always reports usage, and refuses stream_options
-	CacheKey     bool // knows prompt_cache_key
-	Retention    bool // knows prompt_cache_retention and prompt_cache_options
-	CacheControl bool // knows cache_control as a field of the request
-	Custom       bool // knows tools with free text as argument
-	Encrypted    bool // returns encrypted reasoning on request
+	Store        bool // supports store: if store is false, the request is not stored
+	Completion   bool // has max_completion_tokens as its token limit, and may refuse max_tokens
+	TellsUsage   bool // always reports usage and refuses stream_options
+	CacheKey     bool // supports prompt_cache_key
+	Retention    bool // supports prompt_cache_retention and prompt_cache_options
+	CacheControl bool // supports cache_control as a field of the request
+	Custom       bool // supports tools with free text as their argument
+	Encrypted    bool // returns encrypted reasoning if a request asks for it
 }
 
-// BuildRequest returns a request to a target: its path, relative to the provider's address, and its
-// body.
+// BuildRequest returns the path and the body of a request to a target. The path is relative to the provider's
+// address.
 func (t *Target) BuildRequest(r Request, q HostFeatures) (path string, body []byte) {
 	r.EncodedMessages = append(slices.Clip(r.EncodedMessages), t.Encode(r.Messages)...)
 	return t.Request(r, q)
 }
 
-// Instructions returns all system text as one text, for protocols with one place for it.
+// Instructions returns all system text as one text, for protocols with a single place for system text.
 func (r *Request) Instructions() string {
 	var all []string
 	if r.System != "" {
@@ -56,8 +56,8 @@ func (r *Request) Instructions() string {
 	return strings.Join(all, "\n\n")
 }
 
-// WriteCacheKey writes the key by which OpenAI and compatible providers find the beginning of the
-// request in their prompt cache. There are two fields for the cache's lifetime: models since 5.6 have
+// WriteCacheKey writes the key by which OpenAI and compatible providers find the beginning of the request in
+// their prompt cache. The lifetime in the cache has two fields: from GPT-5.6 on, models have
 // prompt_cache_options, which replaces prompt_cache_retention (OpenAI's published API description).
 func (r *Request) WriteCacheKey(w *json.Writer, q HostFeatures) {
 	if r.Session == "" || !q.CacheKey {
@@ -73,7 +73,7 @@ func (r *Request) WriteCacheKey(w *json.Writer, q HostFeatures) {
 	}
 }
 
-// isSince56 reports whether a model is GPT-5.6 or later, by its name.
+// isSince56 reports whether a model is GPT-5.6 or later, according to its name.
 func isSince56(model string) bool {
 	version, ok := strings.CutPrefix(model[strings.LastIndexByte(model, '/')+1:], "gpt-")
 	if !ok {
@@ -94,14 +94,14 @@ func leadingNumber(text string) (n int) {
 	return n
 }
 
-// anyArguments is the schema of a tool that was declared without a schema.
+// anyArguments is the schema for a tool that was declared without a schema.
 var anyArguments = json.Value(`{"type":"object","properties":{}}`)
 
-// textArgument is the schema of a free-text tool, for protocols whose tools take only objects. Replay
-// writes calls of such a tool to fit it.
+// textArgument is the schema for a free-text tool in protocols whose tools accept only objects. Calls of such
+// a tool are replayed in the form of this schema.
 var textArgument = json.Value(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 
-// Arguments returns the JSON Schema for declaring a tool. It is always the schema of an object.
+// Arguments returns the JSON Schema for the declaration of a tool. It is always the schema of an object.
 func (t *Tool) Arguments() json.Value {
 	switch {
 	case t.Kind == "custom":
@@ -112,19 +112,20 @@ func (t *Tool) Arguments() json.Value {
 	return t.Schema
 }
 
-// Declarable reports whether a request to another protocol can declare the tool: the client runs it,
-// and it has its own arguments.
+// Declarable reports whether a request in another protocol can declare the tool. This requires that the
+// client runs the tool, and that the tool has arguments of its own.
 func (t *Tool) Declarable() bool {
 	return t.Name != "" && (t.Kind == "function" || t.Kind == "custom")
 }
 
-// Describe writes the name of a tool, and its description if it has one.
+// Describe writes the name and, if there is one, the description of a tool.
 func Describe(w *json.Writer, t *Tool) *json.Writer {
 	return w.Member("name", t.Name).MemberIfSet("description", t.Description)
 }
 
-// WriteTools writes the field that declares the tools: a list between open and close, each tool written
-// by write. Without tools it writes nothing, because a provider may refuse an empty list.
+// WriteTools writes the field that declares the tools: a list between open and close, in which the function
+// write writes each tool. Without tools, WriteTools writes nothing, because a provider may refuse an empty
+// list.
 func (r *Request) WriteTools(w *json.Writer, member, open, close string, write func(*json.Writer, *Tool)) {
 	declared := []byte(r.NativeTools)
 	if declared == nil {
@@ -143,8 +144,8 @@ func (r *Request) WriteTools(w *json.Writer, member, open, close string, write f
 	}
 }
 
-// WriteFunctionTools writes the field tools in the form of OpenAI's Chat Completions. custom says that
-// the provider knows tools with free text as argument.
+// WriteFunctionTools writes the field tools in the form of OpenAI's Chat Completions. custom reports whether
+// the provider supports tools with free text as their argument.
 func (r *Request) WriteFunctionTools(w *json.Writer, custom bool) {
 	r.WriteTools(w, "tools", "[", "]", func(w *json.Writer, t *Tool) {
 		if custom && t.Kind == "custom" {
@@ -156,8 +157,7 @@ func (r *Request) WriteFunctionTools(w *json.Writer, custom bool) {
 	})
 }
 
-// WithSystem returns EncodedMessages, with the instructions before them as a message of the role
-// system.
+// WithSystem returns EncodedMessages, preceded by the instructions as a message with the role system.
 func (r *Request) WithSystem() [][]byte {
 	if r.System == "" {
 		return r.EncodedMessages

@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Turn is one model response. Its decoder reports its content. A nil *Turn means that no turn has
-// begun: it is not open, and End and Cut do nothing.
+// A Turn is one model response. Its decoder reports its content. A nil *Turn is a turn that has not begun: it
+// is not open, and End and Cut do nothing.
 type Turn struct {
 	ID, Model string // from Open and UpdateIDs
 
@@ -26,14 +26,14 @@ type Turn struct {
 	client   int   // number of calls that the client has to run
 	lost     bool  // a call was used without being opened
 
-	thinking bool  // the latest text is reasoning without a signature so far
-	block    int32 // its block
+	thinking bool  // the latest text is reasoning, with no signature so far
+	block    int32 // block of the latest reasoning
 }
 
-// IsOpen reports whether the turn began and has not ended.
+// IsOpen reports whether the turn has begun and has not ended.
 func (t *Turn) IsOpen() bool { return t != nil && t.open }
 
-// Number returns the number of the turn within its exchange, or stream.NoTurn for a nil Turn.
+// Number returns the number of the turn in its exchange, or stream.NoTurn for a nil Turn.
 func (t *Turn) Number() int32 {
 	if t == nil {
 		return stream.NoTurn
@@ -46,8 +46,7 @@ func (t *Turn) Update(news stream.Opening) {
 	t.emit(stream.Event{Kind: stream.TurnMeta, What: &news})
 }
 
-// UpdateIDs reads an id and a model from a frame that may repeat them, and reports only those that are
-// new.
+// UpdateIDs reads an id and a model from a frame that may repeat them. It reports only new values.
 func (t *Turn) UpdateIDs(id, model json.Value) {
 	news := false
 	for _, f := range [...]struct {
@@ -64,13 +63,13 @@ func (t *Turn) UpdateIDs(id, model json.Value) {
 	}
 }
 
-// Unknown reports a part of the turn of an unknown type, what.
+// Unknown reports a part of the turn whose type is unknown. what is the type.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
-// NoteRefusal notes that the text of the turn is in a field for refusals.
+// NoteRefusal records that the text of the turn is in a field for refusals.
 func (t *Turn) NoteRefusal() { t.out.Refused = true }
 
-// AppendText appends the content of a string to the text.
+// AppendText appends the content of a JSON string to the text.
 func (t *Turn) AppendText(v json.Value) {
 	if !v.HasText() {
 		return
@@ -79,8 +78,8 @@ func (t *Turn) AppendText(v json.Value) {
 	t.thinking = false
 }
 
-// AppendReasoning appends the content of a string to the reasoning. block is the number of its block of
-// reasoning.
+// AppendReasoning appends the content of a JSON string to the reasoning. block is the number of the block
+// that contains it.
 func (t *Turn) AppendReasoning(block int32, v json.Value) {
 	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.holdText(v)})
@@ -105,8 +104,8 @@ func (t *Turn) BeginThinking(block int32) {
 	}
 }
 
-// SignLast reports the signature of the latest content. With stream.SignedHidden the signature is the
-// only part of some reasoning. item is the id of the item that contains it, or "".
+// SignLast reports the signature of the latest content. With stream.SignedHidden, the signature belongs to
+// reasoning that is not shown. item is the id of the item with the signature, or "".
 func (t *Turn) SignLast(signature json.Value, item string, code stream.Code) {
 	if !signature.HasText() {
 		return
@@ -119,9 +118,9 @@ func (t *Turn) SignLast(signature json.Value, item string, code stream.Code) {
 	t.thinking = false
 }
 
-// Part reads a part of Google's protocols: text, a thought, or only a signature. The signature of a
-// thought may come in an empty part after it. After a text, an empty part with a signature stays
-// separate: Google wants signed parts back unchanged, not merged with others ("Thought signatures" at
+// Part reads a part in Google's protocols: a text, a thought, or only a signature. The signature of a thought
+// may come later in an empty part. An empty part with a signature after a text stays separate: Google
+// requires that signed parts are sent back unchanged and not merged with other parts ("Thought signatures" at
 // ai.google.dev).
 func (t *Turn) Part(text, signature json.Value, thought bool) {
 	code := stream.SignedShown
@@ -136,21 +135,20 @@ func (t *Turn) Part(text, signature json.Value, thought bool) {
 	t.SignLast(signature, "", code)
 }
 
-// EndThinking notes that content other than text and reasoning follows.
+// EndThinking records that content other than text and reasoning follows.
 func (t *Turn) EndThinking() { t.thinking = false }
 
-// Usage reports the usage of the turn so far.
+// Usage reports the usage that the turn has so far.
 func (t *Turn) Usage(u stream.Usage) {
 	t.emit(stream.Event{Kind: stream.UsageEvent, What: &u})
 }
 
-// Finish reports the finish reason of the turn, word.
+// Finish reports the finish reason of the turn. word is the provider's word for it.
 func (t *Turn) Finish(word string, code stream.Code) {
 	t.FinishChoice(stream.AllChoices, word, "", code)
 }
 
-// FinishChoice reports the finish reason of one choice. means is the meaning of word if word is a
-// number.
+// FinishChoice reports the finish reason of one choice. If word is a number, means is its meaning.
 func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) {
 	e := stream.Event{Kind: stream.Finish, Slot: choice, Text: word, Code: code}
 	if means != "" {
@@ -161,13 +159,13 @@ func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) 
 
 // FinishReasons are the finish reasons of a protocol.
 type FinishReasons struct {
-	What        string // the protocol's term for them, e.g. "stop reason"
-	Calls, Done string // reason of a turn that waits for results of its calls, and of any other turn
+	What        string // the protocol's term for finish reasons, e.g. "stop reason"
+	Calls, Done string // reason of a turn that waits for results of its calls; reason of any other turn
 	Codes       map[string]stream.Code
 }
 
-// FinishAndCheck is Finish for a protocol whose finish reason says whether the client has to run calls. It compares
-// the reason with the calls of the turn, and returns the code of the reason.
+// FinishAndCheck is like Finish, for a protocol whose finish reason shows whether the client must run calls.
+// It compares the reason with the calls of the turn, and returns the code of the reason.
 func (t *Turn) FinishAndCheck(word string, of *FinishReasons) stream.Code {
 	code := of.Codes[word]
 	t.Finish(word, code)
@@ -188,20 +186,21 @@ func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	}
 }
 
-// HasClientCalls reports whether the turn has a call that the client has to run.
+// HasClientCalls reports whether the turn has a call that the client must run.
 func (t *Turn) HasClientCalls() bool { return t.client > 0 }
 
-// Fail reports an error from the provider: its code or type, and its message.
+// Fail reports an error of the provider. id is its code or type.
 func (t *Turn) Fail(id, message string) {
 	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.FailureInfo{Code: id}})
 }
 
-// AddResult reports the result of a call. id identifies the call; without an id, the name of its tool does.
+// AddResult reports the result of a call. id identifies the call. Without an id, the name of the tool
+// identifies it.
 func (t *Turn) AddResult(id, name string, failed bool) {
 	t.emit(stream.Event{Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.ResultFor{ID: id, Name: name}})
 }
 
-// AddResultContent is AddResult for a call with an id, with the content of the result.
+// AddResultContent is like AddResult for a call with an id, but also reports the content of the result.
 func (t *Turn) AddResultContent(id string, failed bool, content json.Value) {
 	t.emit(stream.Event{
 		Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed),
@@ -221,15 +220,15 @@ func (t *Turn) Find(d *stream.Diagnosis, format string, args ...any) {
 	t.out.emitFinding(t.number, d, format, args)
 }
 
-// Once is Find, but only for the first finding of d about the turn.
+// Once is like Find, but reports only the first finding of d about the turn.
 func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
 	if t.reported.isFirst(d) {
 		t.Find(d, format, args...)
 	}
 }
 
-// OpenCall begins a call in a slot. Call finds it by the slot. If the turn is full, the call is only
-// counted: it has no events, and Call doesn't find it.
+// OpenCall begins a call in a slot, so that Call can find it by the slot. If the turn is full, the call is
+// only counted: it has no events, and Call doesn't find it.
 func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	c := &Call{turn: t, Slot: slot, ID: info.ID, Name: info.Name, RunByProvider: info.RunByProvider, silent: t.IsFull()}
 	t.opened++
@@ -247,10 +246,10 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	return c
 }
 
-// IsFull reports whether the turn has as many calls as toolscope keeps.
+// IsFull reports whether the turn has the maximum number of calls that toolscope keeps.
 func (t *Turn) IsFull() bool { return t.opened >= stream.MaxCalls }
 
-// Latest returns the call that was opened or found last, or nil.
+// Latest returns the call that was last opened or found, or nil.
 func (t *Turn) Latest() *Call { return t.latest }
 
 // OpenCalls returns the calls that are not final, in the order of their slots.
@@ -263,13 +262,13 @@ func (t *Turn) OpenCalls() (open []*Call) {
 	return open
 }
 
-// NextCall is OpenCall in the next slot, for a protocol that doesn't number its calls.
+// NextCall is like OpenCall, but uses the next slot. It is for protocols that don't number their calls.
 func (t *Turn) NextCall(info stream.CallInfo) *Call {
 	return t.OpenCall(int32(t.opened), info)
 }
 
-// Call returns the latest call of a slot, never nil. If no call was opened there, Call returns a new one. The session
-// reports the events of that call, and makes no call for them.
+// Call returns the latest call in a slot. It never returns nil: if no call was opened in the slot, it returns
+// a new call. The session reports the events of such a call, but adds no call for them.
 func (t *Turn) Call(slot int32) *Call {
 	c := t.FindCall(slot)
 	if c == nil {
@@ -279,7 +278,7 @@ func (t *Turn) Call(slot int32) *Call {
 	return c
 }
 
-// FindCall returns the latest call of a slot, or nil.
+// FindCall returns the latest call in a slot, or nil.
 func (t *Turn) FindCall(slot int32) *Call {
 	if c := t.latest; c != nil && c.Slot == slot {
 		return c
@@ -294,7 +293,7 @@ func (t *Turn) FindCall(slot int32) *Call {
 // End ends the turn with the protocol's terminator. It does nothing if the turn is not open.
 func (t *Turn) End() { t.close(stream.CloseEnd, "") }
 
-// Cut ends a turn without its terminator; missing says what is missing. It does nothing if the turn is
+// Cut ends a turn without its terminator. missing describes the missing part. Cut does nothing if the turn is
 // not open.
 func (t *Turn) Cut(missing string) { t.close(stream.CloseCut, missing) }
 
@@ -315,10 +314,10 @@ func (t *Turn) emit(e stream.Event) {
 	t.out.emit(e)
 }
 
-// reportedOnce lists the findings that Once has made.
+// reportedOnce lists the diagnoses that Once has reported.
 type reportedOnce []*stream.Diagnosis
 
-// isFirst reports whether d is new, and adds it.
+// isFirst reports whether d is not in the list yet, and adds it.
 func (t *reportedOnce) isFirst(d *stream.Diagnosis) bool {
 	declared := d.Base()
 	for _, made := range *t {
@@ -330,36 +329,37 @@ func (t *reportedOnce) isFirst(d *stream.Diagnosis) bool {
 	return true
 }
 
-// A Call is one call of a Turn. It keeps the facts that its decoder reported, so that the decoder needn't keep them.
+// A Call is one call of a Turn. It keeps the facts that its decoder reported, so that the decoder doesn't
+// need to keep them.
 type Call struct {
 	Slot          int32
 	ID, Name      string
 	RunByProvider bool // the provider runs the call
-	Bytes         int  // bytes of arguments so far
-	LastByte      byte // last byte of the arguments so far, 0 before any
+	Bytes         int  // number of argument bytes so far
+	LastByte      byte // last byte of the arguments so far; 0 before the first byte
 	Sealed        bool
 
 	turn     *Turn
 	silent   bool // see IsCounted
 	reported reportedOnce
-	unsealed int  // number of reported findings before the seal
+	unsealed int  // number of findings reported before Seal
 	null     bool // the arguments so far are the beginning of the word null
 	keeps    bool
 	kept     []byte
 }
 
-// Turn returns the turn of the call.
+// Turn returns the turn that the call belongs to.
 func (c *Call) Turn() *Turn { return c.turn }
 
-// IsCounted reports whether the call is only counted, because its turn is full. It has no events, and
-// decoders don't list it.
+// IsCounted reports whether the call is only counted, because its turn is full. Such a call has no events,
+// and decoders don't list it.
 func (c *Call) IsCounted() bool { return c.silent }
 
-// Keep makes the call keep its arguments, for Matches. Call it before any arguments come.
+// Keep makes the call keep its arguments for Matches. Keep must be called before any arguments come.
 func (c *Call) Keep() { c.keeps = true }
 
-// Matches reports whether whole equals the arguments so far: whole is the same JSON value, or a string
-// that contains it. The call must keep its arguments.
+// Matches reports whether whole equals the arguments so far. whole is the same JSON value, or a string that
+// contains the same JSON value. The call must keep its arguments.
 func (c *Call) Matches(whole json.Value) bool {
 	came := JoinSurrogates(c.kept)
 	return json.Same(came, whole) || whole.IsString() && json.Same(came, whole.Append(nil))
@@ -380,8 +380,8 @@ func (c *Call) Meta(news stream.CallInfo) {
 // value is an empty delta.
 func (c *Call) Args(v json.Value) { c.appendDelta(c.turn.out.holdText(v), nil) }
 
-// ArgsText appends a delta that is already text. If the text was derived, from is its form on the wire;
-// else nil.
+// ArgsText appends a delta that is already text. If toolscope derived the text, from is its form on the wire;
+// otherwise from is nil.
 func (c *Call) ArgsText(text, from []byte) { c.appendDelta(c.turn.out.text.StringOf(text), from) }
 
 func (c *Call) appendDelta(text string, from []byte) {
@@ -408,7 +408,8 @@ const null = "null"
 // IsNull reports whether the arguments so far are the word null, in one delta or several.
 func (c *Call) IsNull() bool { return c.null && c.Bytes == len(null) }
 
-// Rewrite replaces the arguments, for derived text that a later frame changes. from is as in ArgsText.
+// Rewrite replaces the arguments, for derived text that changes with a later frame. from has the same meaning
+// as in ArgsText.
 func (c *Call) Rewrite(text, from []byte) {
 	c.Bytes, c.LastByte, c.null, c.kept = 0, 0, false, nil
 	held := c.turn.out.text.StringOf(text)
@@ -428,21 +429,21 @@ func (c *Call) Seal() {
 	c.emit(stream.Event{Kind: stream.Seal})
 }
 
-// Unseal reports that the arguments were not final: more of them follow. It withdraws the findings since
-// Seal, which may be reported again.
+// Unseal reports that the arguments were not final after all: more arguments follow. It withdraws the
+// findings since Seal. They may be reported again.
 func (c *Call) Unseal() {
 	c.Sealed, c.reported = false, c.reported[:min(c.unsealed, len(c.reported))]
 	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealWithdrawn})
 }
 
-// Reject reports that a check of the arguments refused the call, and why.
+// Reject reports that a check of the arguments refused the call. why is the reason.
 func (c *Call) Reject(why string) {
 	c.Sealed = true
 	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealRejected, Text: why})
 }
 
-// AddResult reports the result of the call, for protocols that place results at their calls.
-// Turn.AddResult is for protocols that refer to calls by id.
+// AddResult reports the result of the call, for protocols that send a result together with its call. For
+// protocols that refer to calls by id, use Turn.AddResult.
 func (c *Call) AddResult(failed bool) {
 	c.emit(stream.Event{Kind: stream.CallResult, Code: answerCode(failed)})
 }
@@ -452,14 +453,14 @@ func (c *Call) Find(d *stream.Diagnosis, format string, args ...any) {
 	c.Found(d.Finding(format, args...))
 }
 
-// Once is Find, but only for the first finding of d about the call.
+// Once is like Find, but reports only the first finding of d about the call.
 func (c *Call) Once(d *stream.Diagnosis, format string, args ...any) {
 	if c.reported.isFirst(d) {
 		c.Find(d, format, args...)
 	}
 }
 
-// FindAt reports a finding that points at a byte of the arguments.
+// FindAt reports a finding about the byte of the arguments at offset.
 func (c *Call) FindAt(offset int, d *stream.Diagnosis, format string, args ...any) {
 	f := d.Finding(format, args...)
 	f.Offset = offset
