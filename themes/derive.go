@@ -6,8 +6,8 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// fromStyle makes a theme of a chroma style. Styles that are missing or illegible come from our own theme.
-// Live, Caution and the selections always do, because chroma has no equivalent.
+// fromStyle makes a theme from a chroma style. Text styles that are missing or illegible come from our own
+// theme. Live, Caution and the selections always come from our own theme, because chroma has no equivalent.
 func fromStyle(s *chroma.Style) Theme {
 	t := Default(isDark(s))
 	t.Name, t.Code = s.Name, s
@@ -50,7 +50,7 @@ func fromStyle(s *chroma.Style) Theme {
 }
 
 // pageOf returns the background and the text colour of a chroma style. A colour that would make text
-// illegible is replaced by the one of our own theme.
+// illegible is replaced by the colour in our own theme.
 func pageOf(s *chroma.Style, t Theme) TextStyle {
 	page := t.Page
 	if bg := s.Get(chroma.Background).Background; bg.IsSet() && t.isLegibleOn(bg) {
@@ -80,8 +80,8 @@ func (t Theme) isLegibleOn(ground chroma.Colour) bool {
 	return true
 }
 
-// isDark reports whether a style is for a dark background. A style without a background is for the one on
-// which more of its colours are legible.
+// isDark reports whether a style is for a dark background. If the style sets no background, it is for the one
+// on which more of its colours are legible.
 func isDark(s *chroma.Style) bool {
 	if bg := s.Get(chroma.Background).Background; bg.IsSet() {
 		return luminanceOf(bg) < midLuminance
@@ -124,7 +124,7 @@ func pickStyle(
 func anyColour(chroma.Colour) bool { return true }
 
 // isColoured reports whether c is more than a shade of grey. Some styles write errors in black on a coloured
-// background; without that background, black shows nothing.
+// background; without that background, black text does not stand out.
 func isColoured(c chroma.Colour) bool {
 	r, g, b := c.Red(), c.Green(), c.Blue()
 	return max(r, g, b)-min(r, g, b) >= 0x20
@@ -154,8 +154,8 @@ const (
 	lightGround = "#ffffff"
 )
 
-// The minimum contrasts of text in a theme made of a chroma style, and of the frame. Text outside of documents
-// must be legible; a chroma style may dim some tokens.
+// The minimum contrasts of text in a theme made from a chroma style, and of the frame. Text outside of
+// documents must be legible; a chroma style may dim some tokens.
 const (
 	roleContrast  = 4.5
 	tokenContrast = 3.0
@@ -181,7 +181,7 @@ func contrastRatio(a, b chroma.Colour) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// isLegible reports whether c has at least the contrast least on the background of a terminal.
+// isLegible reports whether c has at least contrast least on a terminal's background.
 func isLegible(c chroma.Colour, dark bool, least float64) bool {
 	ground := lightGround
 	if dark {

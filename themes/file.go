@@ -8,15 +8,15 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// A role is a part of a theme with its own text style. minContrast is the contrast that it should have, or 0
-// if it is not text.
+// role is a part of a theme with its own text style. minContrast is the contrast that the part should have;
+// for parts that are not text, the contrast is 0.
 type role struct {
 	name        string
 	style       func(*Theme) *TextStyle
 	minContrast float64
 }
 
-// roles are all roles, with their names in theme files.
+// roles are all roles, in the order of display, with their names in theme files.
 var roles = []role{
 	{"page", func(t *Theme) *TextStyle { return &t.Page }, roleContrast},
 	{"live", func(t *Theme) *TextStyle { return &t.Live }, roleContrast},
@@ -39,14 +39,14 @@ var roles = []role{
 	{"open", func(t *Theme) *TextStyle { return &t.Open }, 0},
 }
 
-// The keys of a theme file that are not roles.
+// Keys in a theme file that are not roles.
 const (
-	baseKey = "base" // the theme for all that the file does not set
+	baseKey = "base" // the theme for everything that the file does not set
 	darkKey = "dark" // whether the theme is for a dark background
 	codeKey = "code" // the theme whose chroma style is used for code in strings
 )
 
-// A Problem is an error at a place in a theme file. If it is not grave, the entry is ignored and the theme
+// Problem is an error at a position in a theme file. If it is not grave, the entry is ignored and the theme
 // can be used.
 type Problem struct {
 	Position
@@ -54,7 +54,7 @@ type Problem struct {
 	Grave bool
 }
 
-// Parse reads a theme file, which has a text style for each role, e.g. "bold #56b4e9 bg:#101010".
+// Parse reads a theme file, which has a text style for each role, such as "bold #56b4e9 bg:#101010".
 func Parse(name string, data []byte) (t Theme, problems []Problem) {
 	found, err := ReadTOML(data)
 	if wrong := (*SyntaxError)(nil); errors.As(err, &wrong) {
@@ -73,7 +73,7 @@ func Parse(name string, data []byte) (t Theme, problems []Problem) {
 	return t, f.problems
 }
 
-// themeFile is a theme file while it is read.
+// themeFile is a theme file that is being read.
 type themeFile struct {
 	values   map[string]Setting
 	problems []Problem
@@ -136,7 +136,7 @@ func (f *themeFile) setRole(t *Theme, s Setting) {
 	f.problems = append(f.problems, Problem{s.Position, text, false})
 }
 
-// setCode sets the chroma style for code: that of the named theme, or one with the colours of t.
+// setCode sets the chroma style for code: the style of the named theme, or a style with the colours of t.
 func (f *themeFile) setCode(t *Theme) {
 	s, ok := f.values[codeKey]
 	if !ok {
@@ -152,8 +152,8 @@ func (f *themeFile) setCode(t *Theme) {
 	t.Code = of.Code
 }
 
-// parseTextStyle parses a text style of a theme file, e.g. "bold #56b4e9 bg:#101010". ok is false if a word is
-// unknown or the text is empty.
+// parseTextStyle parses a text style in a theme file, such as "bold #56b4e9 bg:#101010". ok is false if a word
+// is unknown or the text is empty.
 func parseTextStyle(text string) (i TextStyle, ok bool) {
 	for word := range strings.FieldsSeq(text) {
 		switch word {
@@ -200,8 +200,8 @@ func (i TextStyle) Text() string {
 	return strings.Join(words, " ")
 }
 
-// RoleText is a role of a theme: its text style in the syntax of theme files, its contrast on the theme's
-// background, and the contrast that it should have. Contrast is 0 without a text colour.
+// RoleText is a role in a theme: its text style in the syntax of theme files, its contrast on the theme's
+// background, and the contrast that it should have. Contrast is 0 if the role has no text colour.
 type RoleText struct {
 	Name, Style           string
 	Contrast, MinContrast float64
@@ -228,7 +228,7 @@ func (t Theme) Roles() (all []RoleText) {
 	return all
 }
 
-// The names of our own themes. The last two have a variant for dark and one for light backgrounds.
+// Names of our own themes. The last two each have one variant for dark and one for light backgrounds.
 const (
 	darkName     = "toolscope-dark"
 	lightName    = "toolscope-light"
@@ -236,10 +236,10 @@ const (
 	contrastName = "toolscope-high-contrast"
 )
 
-// ours are the names of our own themes, in the order of display.
+// ours are the names of our own themes, in display order.
 var ours = []string{darkName, lightName, blindName, contrastName}
 
-// palette has the colours of one of our own themes, each for a dark and for a light background.
+// palette has the colours of one of our own themes, each for a dark and a light background.
 type palette struct {
 	live, good, caution, bad, muted, accent  [2]string
 	frame                                    [2]string
@@ -248,8 +248,8 @@ type palette struct {
 	tentative                                [2]string
 }
 
-// standardPalette has the colours of the usual themes. In all our palettes, only caution and bad are warm:
-// yellow, orange or red means trouble. Blue is for moving data, and pink for the user's place.
+// standardPalette has the colours of the usual themes. In all our palettes, only caution and bad are warm,
+// because yellow, orange and red mean trouble. Blue is for moving data, and pink is for the user's position.
 var standardPalette = palette{
 	live: [2]string{"#56b4e9", "#005f99"}, good: [2]string{"#5ce6b4", "#006b4c"}, caution: [2]string{"#f2c14e", "#7a5000"},
 	bad: [2]string{"#ff8873", "#b3261e"}, muted: [2]string{"#acacac", "#606060"}, accent: [2]string{"#e59fc8", "#8a3f6c"},
@@ -260,8 +260,8 @@ var standardPalette = palette{
 	tentative: [2]string{"#ababab", "#626262"},
 }
 
-// colourBlind distinguishes states without the difference of red and green: by lightness, and by the
-// difference of blue and yellow.
+// colourBlind distinguishes states by lightness and by the difference between blue and yellow. It does not
+// depend on the difference between red and green.
 var colourBlind = palette{
 	live: [2]string{"#85bcf8", "#0315ad"}, good: [2]string{"#e5fffc", "#163c7b"}, caution: [2]string{"#f9e849", "#6c6509"},
 	bad: [2]string{"#f3b06d", "#4b0302"}, muted: standardPalette.muted, accent: [2]string{"#a9c7ff", "#1d3fa8"},
@@ -272,7 +272,7 @@ var colourBlind = palette{
 	tentative: standardPalette.tentative,
 }
 
-// highContrast has a contrast of at least 7:1.
+// highContrast has a contrast of at least 7:1 for text.
 var highContrast = palette{
 	live: [2]string{"#8fd0ff", "#00337a"}, good: [2]string{"#6df5b8", "#00472e"}, caution: [2]string{"#ffd84a", "#4f3400"},
 	bad: [2]string{"#ffb08c", "#8a1500"}, muted: [2]string{"#d6d6d6", "#404040"}, accent: [2]string{"#ffc4e6", "#6b1f50"},
@@ -291,7 +291,7 @@ func Default(dark bool) Theme {
 	return standardPalette.newTheme(lightName, dark)
 }
 
-// ownTheme returns our own theme with a name. If the theme has two variants, dark selects one.
+// ownTheme returns our own theme with that name. If the theme has two variants, dark selects one.
 func ownTheme(name string, dark bool) (t Theme, ok bool) {
 	switch name {
 	case "", "auto":
@@ -306,7 +306,7 @@ func ownTheme(name string, dark bool) (t Theme, ok bool) {
 	return Theme{}, false
 }
 
-// newTheme returns the theme of a palette.
+// newTheme returns a theme with the colours of the palette.
 func (p palette) newTheme(name string, dark bool) Theme {
 	of := func(c [2]string) string {
 		if dark {
@@ -346,8 +346,8 @@ func (p palette) newTheme(name string, dark bool) Theme {
 	return t
 }
 
-// codeStyle returns a chroma style with the colours of t. It has neither of the warm ones: code in a string is
-// not trouble, even if it looks wrong to the highlighter.
+// codeStyle returns a chroma style with the colours of t. It uses neither of the warm colours, because code in
+// a string is not trouble, even if the highlighter reports errors in it.
 func codeStyle(t Theme, text, ground string) *chroma.Style {
 	return chroma.MustNewStyle(t.Name, chroma.StyleEntries{
 		chroma.Background:            text + " bg:" + ground,

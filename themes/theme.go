@@ -2,9 +2,9 @@
 //
 // A [Theme] has a [TextStyle] for each role on the screen (live, good, caution, bad, muted, accent, frame,
 // selection) and for each kind of token in a JSON document. It also has a chroma style for code inside a
-// document. Four themes are our own: a dark one, a light one, one without red against green, and one with
-// high contrast. Each style of chroma is also a theme, under its own name, and users can write themes in
-// TOML.
+// document. Four themes are our own: a dark theme, a light theme, one that does not use red against green,
+// and one with high contrast. Each chroma style is also a theme, under its own name, and users can write
+// themes in TOML.
 //
 // Invariants:
 //   - The text styles of a theme are for the terminal's own background, which is assumed to be near
@@ -34,7 +34,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// TextStyle is the style of one kind of text. A colour is "#rrggbb", or "" for the terminal's own.
+// TextStyle is the style of one kind of text. A colour is "#rrggbb", or "" for the terminal's own colour.
 type TextStyle struct {
 	FG, BG                                  string
 	Bold, Faint, Italic, Underline, Reverse bool
@@ -67,7 +67,8 @@ func (i TextStyle) ToLipgloss() lipgloss.Style {
 	return s
 }
 
-// With returns i with all attributes that over sets: a selected key is Key.With(Selection).
+// With returns i with all attributes that are set in over. For example, a selected key has the style
+// Key.With(Selection).
 func (i TextStyle) With(over TextStyle) TextStyle {
 	if over.FG != "" {
 		i.FG = over.FG
@@ -89,7 +90,7 @@ type Theme struct {
 	Dark bool      // the theme is for a dark background
 	Page TextStyle // text and background, for a terminal with the opposite background
 
-	Replaced int // number of illegible styles of a chroma style that ours replace
+	Replaced int // number of illegible chroma text styles that our own styles replace
 
 	// The roles: the only text colours outside of documents.
 	Live, Good, Caution, Bad, Muted, Accent TextStyle
@@ -102,7 +103,7 @@ type Theme struct {
 	// The tokens of a JSON document. Junk is for bytes that are not JSON.
 	Key, String, Escape, Number, Literal, Punct, Junk TextStyle
 
-	Tentative TextStyle // closing brackets and quotes that have not arrived
+	Tentative TextStyle // closing brackets and quotation marks that have not arrived
 	Open      TextStyle // added to the token that may still grow
 
 	// Code is the chroma style for finished strings that contain code. To draw it, use
@@ -110,8 +111,8 @@ type Theme struct {
 	Code *chroma.Style
 }
 
-// TokenStyle returns the text style of a token of code. It has no background, and no colour that is illegible
-// on the terminal's background.
+// TokenStyle returns the text style for a token of code. It has no background, and no colour that is
+// illegible on the terminal's background.
 func (t Theme) TokenStyle(tt chroma.TokenType) TextStyle {
 	e := t.Code.Get(tt)
 	i := textStyleOf(e)
@@ -121,16 +122,16 @@ func (t Theme) TokenStyle(tt chroma.TokenType) TextStyle {
 	return i
 }
 
-// stylesZip contains the styles of chroma, each in a file with its name, and their licence. Chroma's own
-// package reads all styles at program start, even if none is used, and takes longer than the rest of the
-// start. A test compares the archive with that package, and writes the archive with -update.
+// stylesZip contains chroma's styles, each in a file with its name, and their licence. Chroma's own package
+// reads all styles when the program starts, even if none is used. That takes longer than the rest of the
+// start. A test compares the archive with that package; with -update, it writes the archive.
 //
 //go:embed styles.zip
 var stylesZip []byte
 
-const licence = "COPYING" // not a style: names of styles are lower case
+const licence = "COPYING" // not a style: the names of styles are lower case
 
-// styles returns the files of the styles by name.
+// styles returns the style files by name.
 var styles = sync.OnceValue(func() map[string]*zip.File {
 	all := map[string]*zip.File{}
 	for _, f := range openArchive().File {
@@ -149,7 +150,7 @@ func openArchive() *zip.Reader {
 	return r
 }
 
-// styleOf returns the chroma style with a name, or nil.
+// styleOf returns the chroma style with that name, or nil.
 func styleOf(name string) *chroma.Style {
 	f := styles()[name]
 	if f == nil {
@@ -157,19 +158,19 @@ func styleOf(name string) *chroma.Style {
 	}
 	r, err := f.Open()
 	if err != nil {
-		panic(err) // can't happen, as above
+		panic(err) // can't happen: a test reads the archive
 	}
 	defer r.Close()
 	return chroma.MustNewXMLStyle(r)
 }
 
-// Names returns the names that [Lookup] knows, sorted, ours first.
+// Names returns the names that [Lookup] accepts, sorted, with ours first.
 func Names() []string {
 	return slices.Concat(ours, slices.Sorted(maps.Keys(styles())))
 }
 
-// Lookup returns the theme with a name: one of ours, or one made of the chroma style with that name. "" and
-// "auto" return [Default]. The error for any other name is an [*UnknownError].
+// Lookup returns the theme with that name: one of ours, or a theme made from the chroma style with that name.
+// For "" and "auto", it returns [Default]. For any other name, the error is an [*UnknownError].
 func Lookup(name string, dark bool) (Theme, error) {
 	key := strings.ToLower(name)
 	if t, ok := ownTheme(key, dark); ok {
@@ -181,7 +182,7 @@ func Lookup(name string, dark bool) (Theme, error) {
 	return Theme{}, &UnknownError{Name: name, Near: Near(key, Names())}
 }
 
-// UnknownError is the error for an unknown name of a theme.
+// UnknownError is the error for an unknown theme name.
 type UnknownError struct {
 	Name string
 	Near []string // similar names, at most three
@@ -195,8 +196,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown theme %q%s (default: auto; all names: toolscope help themes)", e.Name, meant)
 }
 
-// Near returns the names that name may be a misspelling of: the nearest one, and others at the same
-// distance, at most three. Case matters.
+// Near returns up to three names that name may be a misspelling of: the nearest name, and others at the same
+// distance. Case matters.
 func Near(name string, names []string) []string {
 	type guess struct {
 		name string
@@ -223,7 +224,7 @@ func Near(name string, names []string) []string {
 }
 
 // editDistance returns the number of edits that turn b into a. An edit inserts, deletes or replaces a byte,
-// or swaps two neighbours.
+// or swaps two neighbouring bytes.
 func editDistance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

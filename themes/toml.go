@@ -11,28 +11,28 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// ReadTOML reads TOML files into a list of values with their positions, so that an error can name
-// its line and column.
+// ReadTOML reads TOML files into a list of values with their positions, so that an error can name its line
+// and column.
 //
 // Invariants:
-//   - The values are in the order of the file, and complete.
+//   - The values are complete, and in the order of the file.
 //   - Lines and columns count from 1; a column is a character, as in editors.
 
-// Position is a line and column of a file.
+// Position is a line and column in a file.
 type Position struct{ Line, Column int }
 
 // Setting is one value: a string, bool, int64, float64, []any, or another TOML type.
 type Setting struct {
-	Table string // its table; "" at the top level
+	Table string // the table that contains the key; "" at the top level
 	Key   string
 	Value any
 	Position
 }
 
-// Name returns the key after its table.
+// Name returns the key with its table.
 func (s Setting) Name() string { return SettingName(s.Table, s.Key) }
 
-// SettingName returns a key after its table.
+// SettingName returns a key with its table.
 func SettingName(table, key string) string {
 	if table == "" {
 		return key
@@ -40,7 +40,7 @@ func SettingName(table, key string) string {
 	return table + "." + key
 }
 
-// SyntaxError is an error of TOML syntax.
+// SyntaxError is an error in TOML syntax.
 type SyntaxError struct {
 	Position
 	What string
@@ -87,7 +87,7 @@ func (r *reader) addExpression(n *unstable.Node, values map[string]any) {
 	}
 }
 
-// keyPath returns the names of a node, and the position of the first.
+// keyPath returns the names in a node's key, and the position of the first name.
 func (r *reader) keyPath(n *unstable.Node) (names []string, at Position) {
 	for i := n.Key(); i.Next(); {
 		if key := i.Node(); len(names) == 0 {
@@ -98,7 +98,7 @@ func (r *reader) keyPath(n *unstable.Node) (names []string, at Position) {
 	return names, at
 }
 
-// addKeyValue adds a value, or each value of an inline table.
+// addKeyValue adds a value or, for an inline table, each of its values.
 func (r *reader) addKeyValue(n *unstable.Node, table []string, values map[string]any) {
 	names, at := r.keyPath(n)
 	all := slices.Concat(table, names)
@@ -112,7 +112,7 @@ func (r *reader) addKeyValue(n *unstable.Node, table []string, values map[string
 	r.settings = append(r.settings, Setting{strings.Join(all[:last], "."), all[last], valueAt(values, all), at})
 }
 
-// valueAt returns the value of a name; nil inside a list of tables.
+// valueAt returns the value for a path of names; nil inside a list of tables.
 func valueAt(values map[string]any, names []string) any {
 	for _, name := range names[:len(names)-1] {
 		inner, ok := values[name].(map[string]any)

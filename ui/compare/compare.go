@@ -1,9 +1,9 @@
-// Package compare is the mode that shows turns side by side in a large, simple picture: one field per row,
-// one turn per column, the base always at the left. It updates while the turns arrive.
+// Package compare is the mode that shows turns side by side in a large, simple table: one field per row, one
+// turn per column, and the base always on the left. It updates while the turns arrive.
 //
-// Only visible rows are drawn, and each cell draws only what it shows, so the cost of a frame does not
-// depend on the size of arguments. Package ui/diff finds the differences: at once for small calls, in
-// another goroutine for large ones.
+// Only visible rows are drawn, and only the visible part of each cell, so the time to draw a frame does not
+// depend on the size of the arguments. Package ui/diff finds the differences: at once for small calls, and in
+// another goroutine for large calls.
 package compare
 
 import (
@@ -31,11 +31,11 @@ type comparison struct {
 	w, h          int
 
 	why      diff.Reason
-	tool     string // the tool that nearby turns all call
+	tool     string // the tool that all nearby turns call
 	columns  []column
-	base     int // column
-	selected int // column
-	first    int // number of columns scrolled out of view between the base and the first visible one
+	base     int // column number
+	selected int // column number
+	first    int // number of columns that are scrolled out of view between the base and the first visible column
 	fold     equalRows
 	head     head
 	byPhase  bool
@@ -43,9 +43,9 @@ type comparison struct {
 
 	seen   []columnState
 	groups []*group
-	sums   map[stream.Ref]uint64 // of calls with complete arguments
+	sums   map[stream.Ref]uint64 // hashes of complete arguments
 	busy   bool                  // another goroutine is comparing
-	stale  bool                  // there is a result that is not shown yet
+	stale  bool                  // a result is not shown yet
 	made   int                   // number of layouts so far
 
 	times        []diff.Times
@@ -54,14 +54,14 @@ type comparison struct {
 	differs      bool // something differs
 	pending      bool // a turn is still open
 	wire         []diff.Fact
-	sameRequests []diff.SameRequest // per column; without a host if its request is not the base's
+	sameRequests []diff.SameRequest // per column; Host is empty if the column's request differs from the base's
 	label        int                // width of the row names, in cells
 	rows         []line
 	different    int  // number of calls and fields that differ
 	folded       bool // the equal rows are not shown
 }
 
-// column is one turn. Its exchange may not have opened a turn yet.
+// column is one turn. The exchange may not have opened its turn yet.
 type column struct {
 	diff.ComparedTurn
 	name string
@@ -79,7 +79,7 @@ func (c *comparison) Roll(rows int) {
 	c.Window.Roll(rows)
 }
 
-// columnState is compared to detect changes: a column with an equal state has not changed.
+// columnState is compared to detect changes. A column whose state is equal has not changed.
 type columnState struct {
 	turn   stream.Ref
 	events int
@@ -87,8 +87,8 @@ type columnState struct {
 	ended  bool
 }
 
-// Entry opens the mode with the turns that diff.ChooseTurns returns. bill computes their costs. If large
-// is set, equal rows are hidden at first.
+// Entry opens the mode with the turns that diff.ChooseTurns returns. bill is used to compute their costs. If
+// large is set, equal rows are hidden at first.
 func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) modes.Entry {
 	return modes.Entry{Binding: screen.Do("compare", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		places, why, tool := diff.ChooseTurns(h.View(), h.Chosen(), *marks)
@@ -111,7 +111,7 @@ func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) mod
 	}}
 }
 
-// findTurn returns the column's turn, nil until it opens.
+// findTurn returns the column's turn. It returns nil until the turn opens.
 func (c *column) findTurn(v *providers.View) *stream.Turn {
 	if c.Turn == stream.NoRef {
 		t := v.TurnOf(c.Exchange)
@@ -124,7 +124,7 @@ func (c *column) findTurn(v *providers.View) *stream.Turn {
 	return t
 }
 
-// Extend compares and lays out again if data or the size have changed.
+// Extend compares the turns and lays out the table again if data or the size have changed.
 func (c *comparison) Extend(v *providers.View, w, h int) {
 	if c.full != nil {
 		c.full.extend(c, v, w, h)
@@ -158,7 +158,7 @@ func (c *comparison) columnStates(v *providers.View) []columnState {
 	return all
 }
 
-// columnTurns returns the turns of the columns, nil for a turn that has not opened.
+// columnTurns returns the turns of the columns. It returns nil for a turn that has not opened.
 func (c *comparison) columnTurns(v *providers.View) []*stream.Turn {
 	all := make([]*stream.Turn, len(c.columns))
 	for i := range c.columns {
@@ -167,7 +167,7 @@ func (c *comparison) columnTurns(v *providers.View) []*stream.Turn {
 	return all
 }
 
-// isFinished reports whether a column gets no more data.
+// isFinished reports whether no more data can arrive for a column.
 func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 	if t != nil {
 		return t.Closed()
@@ -176,8 +176,8 @@ func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 	return x == nil || x.Ended
 }
 
-// describeTurns sets everything that describes complete turns: names, times, the sentence, and the changes
-// after the same request to another host.
+// describeTurns sets everything that describes whole turns: names, times, the sentence, and the differences
+// between responses to the same request from different hosts.
 func (c *comparison) describeTurns(v *providers.View) {
 	places := make([]diff.ComparedTurn, len(c.columns))
 	for i := range places {
@@ -230,7 +230,7 @@ func (c *comparison) newComparison(v *providers.View) *diff.Comparison {
 	return p
 }
 
-// failureText says in a few words why a turn has no usable response, "" if it has one.
+// failureText returns a few words about why a turn has no usable response; "" if it has one.
 func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) string {
 	x := v.Exchange(c.columns[i].Exchange)
 	switch {
@@ -244,7 +244,7 @@ func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) strin
 	return ""
 }
 
-// findSameRequests finds the columns whose request equals the base's but was sent to another host.
+// findSameRequests finds the columns whose request equals the base's request but was sent to another host.
 func (c *comparison) findSameRequests(v *providers.View) {
 	if len(c.sameRequests) == len(c.columns) {
 		return
@@ -289,7 +289,7 @@ func (c *comparison) Keys() []screen.Binding {
 	)
 }
 
-// columnOrder returns the columns from left to right: the base, then the others.
+// columnOrder returns the columns from left to right: the base, then the other columns.
 func (c *comparison) columnOrder() []int {
 	all := []int{c.base}
 	for i := range c.columns {
@@ -328,8 +328,8 @@ func (c *comparison) toggleMark() {
 	c.host.Say(display.Lit("this turn has no data yet"))
 }
 
-// goToSelected closes the mode and selects the column's turn, or its call if the cursor is on a row of a
-// call.
+// goToSelected closes the mode and selects the column's turn. If the cursor is on a row of a call, it selects
+// that call.
 func (c *comparison) goToSelected() {
 	turn := c.columns[c.selected].Turn
 	if turn == stream.NoRef {
@@ -343,10 +343,10 @@ func (c *comparison) goToSelected() {
 	c.host.Choose(turn)
 }
 
-// Marks are the turns to be compared, in the order they were marked.
+// Marks are the turns to compare, in the order in which they were marked.
 type Marks []stream.Ref
 
-// Toggle marks or unmarks a turn, and returns the message to show.
+// Toggle marks or unmarks a turn. It returns the message to show.
 func (m *Marks) Toggle(turn stream.Ref) display.Text {
 	if at := slices.Index(*m, turn); at >= 0 {
 		*m = slices.Delete(*m, at, at+1)

@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Draw writes row y.
+// Draw draws row y.
 func (c *comparison) Draw(p *screen.Pen, y int) {
 	defer func() { p.Fill(screen.Bare) }()
 	if c.full != nil {
@@ -59,7 +59,7 @@ func (c *comparison) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawEdge draws the line above the differences, with the names of the columns.
+// drawEdge draws the line above the differences, which has the names of the columns.
 func (c *comparison) drawEdge(p *screen.Pen) {
 	start := p.Left
 	line := func(until int) {
@@ -84,7 +84,7 @@ func (c *comparison) drawEdge(p *screen.Pen) {
 }
 
 // clockLabel names the start of the bars: the request, or the start of the response if the request was not
-// captured. If columns differ, it is "time".
+// captured. If the columns differ in this, the label is "time".
 func (c *comparison) clockLabel() display.Text {
 	asked, timed := 0, 0
 	for i := range c.times {
@@ -144,7 +144,7 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, tail.Between("", " "))
 }
 
-// rangeOf says which columns are visible.
+// rangeOf returns which columns are visible.
 func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
 	from, to := c.first+2, c.first+len(shown)
 	which := p.Format("%d%s%d", from, p.Glyph.Dash, to)
@@ -166,7 +166,7 @@ func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
 	return text
 }
 
-// drawTime writes the time bar of a turn, and its time.
+// drawTime draws the time bar of a turn, and its time.
 func (c *comparison) drawTime(p *screen.Pen, i int) {
 	if i >= len(c.times) || c.times[i].End < 0 {
 		c.drawWaiting(p, i)
@@ -195,7 +195,7 @@ func (c *comparison) drawTime(p *screen.Pen, i int) {
 	p.Text(screen.Plain, took.Between(" ", ""))
 }
 
-// drawWaiting writes the cell of a turn that has no times.
+// drawWaiting draws the cell of a turn that has no times.
 func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
@@ -207,7 +207,7 @@ func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 	}
 }
 
-// drawFinish writes the finish reason of a turn and the sign of its worst finding.
+// drawFinish draws the finish reason of a turn, and the sign for its worst finding.
 func (c *comparison) drawFinish(p *screen.Pen, i int, g screen.Surface) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
@@ -234,7 +234,7 @@ func (c *comparison) drawFinish(p *screen.Pen, i int, g screen.Surface) {
 	}
 }
 
-// maxCost is the maximum width of a cost, in cells: $0.0074.
+// maxCost is the maximum width of a cost in cells, as in $0.0074.
 const maxCost = 8
 
 // shortCost returns a cost with as many digits as fit.
@@ -251,7 +251,8 @@ func shortCost(draw display.Drawer, f price.Figure) display.Text {
 	return draw.Clean(text)
 }
 
-// worstOf returns the worst severity, and the number of warnings and errors.
+// worstOf returns the worst severity, and the number of warnings and errors. It ignores findings with
+// severity info.
 func worstOf(list []stream.Finding) (worst stream.Severity, n int) {
 	for i := range list {
 		if s := list[i].Severity; s >= stream.Warn {
@@ -262,7 +263,7 @@ func worstOf(list []stream.Finding) (worst stream.Severity, n int) {
 	return worst, n
 }
 
-// drawLine writes a row of the window.
+// drawLine draws a row of the window.
 func (c *comparison) drawLine(p *screen.Pen, n int) {
 	l, cursor := &c.rows[n], n == c.At
 	if l.kind == edgeLine {
@@ -324,7 +325,7 @@ func surfaceOf(chosen bool) screen.Surface {
 	return screen.Bare
 }
 
-// labelOf returns the label of a row.
+// labelOf returns the role and the label of a row.
 func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text) {
 	switch l.kind {
 	case failLine:
@@ -356,7 +357,7 @@ func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text)
 	return screen.KeyToken, display.Join(display.Repeat(display.Lit(" "), 2+2*r.Depth), name)
 }
 
-// drawCell writes column i's cell in a row.
+// drawCell draws column i's cell in a row.
 func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Surface) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)
@@ -382,7 +383,7 @@ func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Surface) {
 	}
 }
 
-// drawFact writes a property of a response. It writes nothing for a column whose request is not the
+// drawFact draws a property of a response. It draws nothing for a column whose request differs from the
 // base's.
 func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Surface) {
 	if i != c.base && (i >= len(c.sameRequests) || c.sameRequests[i].Host == "") {
@@ -397,13 +398,13 @@ func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Surfa
 	}
 }
 
-// sides maps relations to signs.
+// sides maps relations to comparison signs.
 var sides = [...]screen.Side{
 	diff.Own: screen.Same, diff.Same: screen.Same, diff.Alike: screen.Alike, diff.Differs: screen.Differs, diff.Absent: screen.Absent,
 	diff.Open: screen.Same, diff.NotYet: screen.Absent, diff.Unknown: screen.Absent,
 }
 
-// drawCall writes the state of a call, and the number of its warnings and errors.
+// drawCall draws the state of a call, and the number of its warnings and errors.
 func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Surface) {
 	v := c.host.View()
 	_, call := v.Find(g.calls[i])
@@ -429,8 +430,7 @@ func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Surface)
 	}
 }
 
-// drawField writes one field of one call: a sign, the value if it differs from the base's, and its
-// findings.
+// drawField draws one field of one call: a sign, the value if it differs from the base's, and its findings.
 func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Surface) {
 	r := &g.rows[row]
 	cell := &r.Cells[i]
@@ -485,18 +485,18 @@ func (c *comparison) drawField(p *screen.Pen, g *group, row, i int, on screen.Su
 	}
 }
 
-// sideSign returns the sign of a relation without its trailing blank.
+// sideSign returns the sign for a relation, without its trailing blank.
 func sideSign(p *screen.Pen, s screen.Side) display.Text {
 	return p.Clean(strings.TrimSpace(p.Glyph.Side[s].String()))
 }
 
-// severitySign returns the sign of a severity without its trailing blank.
+// severitySign returns the sign for a severity, without its trailing blank.
 func severitySign(p *screen.Pen, s stream.Severity) display.Text {
 	return p.Clean(strings.TrimSpace(p.Glyph.Severity[s].String()))
 }
 
-// drawValue writes a value in room cells. A container is written as the number of its values, a scalar
-// from the place where it differs.
+// drawValue draws a value in room cells. A container is drawn as the number of its values. A scalar is drawn
+// from the position where it differs.
 func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call *stream.Call, room int, g screen.Surface) {
 	end := display.Text{}
 	switch {
@@ -518,8 +518,8 @@ func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call
 	p.TextOn(role, g, end)
 }
 
-// valueFrom returns the visible start of a value. If the place where it differs would not fit, the text
-// begins a little before that place.
+// valueFrom returns the visible part of a value. It begins at the start of the value or, if the first
+// difference would not fit, a little before that difference.
 func valueFrom(p *screen.Pen, value []byte, at, room int) display.Text {
 	before := display.Text{}
 	if at > room-4 && at < len(value) {
@@ -535,7 +535,7 @@ func valueFrom(p *screen.Pen, value []byte, at, room int) display.Text {
 	return display.Join(before, p.Clean(string(value[:min(len(value), 4*max(room, 1)+8)])))
 }
 
-// containerText describes the size of an array or object, and how it differs.
+// containerText describes the size of an array or object, and how the container differs.
 func containerText(p *screen.Pen, r *diff.Row, cell *diff.Cell) display.Text {
 	n, word := int(cell.Holds), "item"
 	if cell.Kind == json.ObjectOpen {

@@ -10,13 +10,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// valueView shows a value in full: the base's, and next to or below it the other column's, with
-// differences marked. Both scroll together.
+// valueView shows a value in full: the base's value, with the other column's value next to it or below it.
+// Differences are marked. Both values scroll together.
 type valueView struct {
 	screen.Window
 	title     display.Text
 	of        [2]stream.Ref // calls
-	fieldPath string        // JSON pointer of the field, "" for all arguments
+	fieldPath string        // JSON pointer of the field; "" for all arguments
 	sheets    [2]*panes.TextSheet
 	sizes     [2]int
 	names     [2]display.Text
@@ -24,16 +24,17 @@ type valueView struct {
 	busy      bool
 }
 
-// valueViewState records the data from which the sheets were made.
+// valueViewState is the state of the data that the sheets were made from.
 type valueViewState struct {
 	w     int
 	sizes [2]int
 }
 
-// besideFrom is the width from which the two values are side by side.
+// besideFrom is the minimum width at which the two values are side by side.
 const besideFrom = 72
 
-// openFull shows the cursor's value in full.
+// openFull shows the value at the cursor in full. On the line above the equal rows, it shows or hides those
+// rows.
 func (c *comparison) openFull() {
 	if c.At < len(c.rows) && c.rows[c.At].kind == edgeLine {
 		if c.fold = hidden; c.folded {
@@ -70,7 +71,7 @@ type argsPart struct {
 	marks []panes.Span
 }
 
-// extend lays out the values, in another goroutine if they are large.
+// extend lays out the values. If they are large, it does so in another goroutine.
 func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 	now := valueViewState{w: w}
 	args := [2]*diff.Args{}
@@ -107,7 +108,7 @@ func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 	f.Scroll(f.Top)
 }
 
-// argsParts returns a field of two calls, with the spans that differ.
+// argsParts returns a field in two calls, with the spans that differ.
 func argsParts(args [2]*diff.Args, member string) (both [2]argsPart) {
 	spans, marks := diff.DifferingSpans(args, member)
 	for i := range both {
@@ -125,7 +126,7 @@ func argsParts(args [2]*diff.Args, member string) (both [2]argsPart) {
 
 func (f *valueView) isSideBySide(w int) bool { return w >= besideFrom }
 
-// rowWidth returns the width of a row of either value, in cells.
+// rowWidth returns the width of a row for one value, in cells.
 func (f *valueView) rowWidth(w int) int {
 	if f.isSideBySide(w) {
 		return max(1, (w-1)/2-1)
@@ -175,7 +176,7 @@ func (f *valueView) draw(c *comparison, p *screen.Pen, y int) {
 	}
 }
 
-// drawBeneath writes row n of both values, one below the other.
+// drawBeneath draws row n of both values, one below the other.
 func (f *valueView) drawBeneath(p *screen.Pen, n int) {
 	first := 1
 	if f.sheets[0] != nil {

@@ -17,9 +17,9 @@ type line struct {
 	kind  lineKind
 	group int    // for a call or a field
 	row   int    // index of a field, or of a fact of the response
-	under bool   // the other turn's row, below the base's
-	same  bool   // it is below the edge of the equal rows
-	path  string // in place of the name of a field, if the fields around it are not above it
+	under bool   // the row of the other turn, below the base's row
+	same  bool   // the row is below the edge of the equal rows
+	path  string // shown instead of the field's name, if the fields around it are not in the rows above
 }
 
 type lineKind uint8
@@ -34,7 +34,7 @@ const (
 	edgeLine // begins the equal rows; row is their number
 )
 
-// equalRows says whether equal rows are shown.
+// equalRows is whether equal rows are shown.
 type equalRows uint8
 
 const (
@@ -44,9 +44,9 @@ const (
 )
 
 const (
-	labelCells = 22 // width of the row names, including the space before the first column
+	labelCells = 22 // width of the row names, including the blank before the first column
 	minColumn  = 19
-	beneathTo  = 60 // the width below which the other turn is below the base
+	beneathTo  = 60 // if the screen is narrower, the other turn is below the base
 )
 
 // isStacked reports whether there is room for only one column, so that the other turn is below the base.
@@ -69,10 +69,10 @@ func (c *comparison) shownColumns() []int {
 	return append([]int{c.base}, others[c.first:c.first+n-1]...)
 }
 
-// columnStart returns the cell where column at of n begins.
+// columnStart returns the cell where column number at of n columns begins.
 func (c *comparison) columnStart(at, n int) int { return c.label + at*((c.w-1-c.label)/n) }
 
-// widthOf returns the width of column at of n, in cells.
+// widthOf returns the width of column number at of n columns, in cells.
 func (c *comparison) widthOf(at, n int) int {
 	if at == n-1 {
 		return c.w - c.columnStart(at, n)
@@ -86,7 +86,7 @@ type timeBars struct {
 	of   [][]diff.BarCell
 }
 
-// timeRoom is the part of a bar's width that is reserved for the time after it.
+// timeRoom is the number of cells reserved for the time after a bar.
 const timeRoom = 10
 
 // layOut makes the rows, the head and the time bars.
@@ -116,7 +116,7 @@ func (g *group) callName(v *providers.View) string {
 	return ""
 }
 
-// makeLines makes the rows: those that differ, then those that are equal.
+// makeLines makes the rows: first the rows that differ, then the rows that are equal.
 func (c *comparison) makeLines(v *providers.View) {
 	c.rows = c.rows[:0]
 	turns := c.columnTurns(v)
@@ -174,8 +174,8 @@ func (c *comparison) addEqualLines(v *providers.View) {
 	}
 }
 
-// addGroups adds the rows of calls and fields that are equal, or those that are not. The call of a field that differs
-// has a row above it.
+// addGroups adds the rows of calls and fields that are equal, or of those that differ. Above a field that
+// differs, there is a row for its call.
 func (c *comparison) addGroups(v *providers.View, same bool) {
 	for n, g := range c.groups {
 		equal := c.equalCalls(v, g) && !g.hasDifference()
@@ -185,7 +185,7 @@ func (c *comparison) addGroups(v *providers.View, same bool) {
 		if g.from.base != c.base {
 			continue
 		}
-		var names []string // of the field and the fields around it
+		var names []string // names of the field and of the fields around it
 		first := same && !equal
 		for r := range g.rows {
 			row := &g.rows[r]
@@ -215,8 +215,8 @@ func (c *comparison) sameFinish(v *providers.View) bool {
 	return true
 }
 
-// addLine adds a row. If columns are stacked, it also adds a row for the other turn, unless same reports
-// that it is equal to the base's.
+// addLine adds a row. If columns are stacked, it also adds a row for the other turn, unless same reports that
+// the other turn equals the base.
 func (c *comparison) addLine(l line, same func(i int) bool) {
 	c.rows = append(c.rows, l)
 	if shown := c.shownColumns(); c.isStacked() && (same == nil || !same(shown[1])) {
@@ -225,7 +225,7 @@ func (c *comparison) addLine(l line, same func(i int) bool) {
 	}
 }
 
-// equalCalls reports whether all turns made the call, in the same state.
+// equalCalls reports whether all turns made the call, and all these calls are in the same state.
 func (c *comparison) equalCalls(v *providers.View, g *group) bool {
 	for i := range g.calls {
 		if !c.sameState(v, g, i) {
@@ -235,7 +235,8 @@ func (c *comparison) equalCalls(v *providers.View, g *group) bool {
 	return true
 }
 
-// callDiffers reports whether a turn that has ended lacks the call, or ended it in a state other than the base's.
+// callDiffers reports whether a finished turn lacks the call, or has a finished call whose state differs from the
+// base's.
 func (c *comparison) callDiffers(v *providers.View, g *group) bool {
 	turns := c.columnTurns(v)
 	_, base := v.Find(g.calls[c.base])
@@ -250,7 +251,7 @@ func (c *comparison) callDiffers(v *providers.View, g *group) bool {
 	return false
 }
 
-// sameState reports whether column i and the base both have the call, in the same state.
+// sameState reports whether column i and the base both have the call, and both calls are in the same state.
 func (c *comparison) sameState(v *providers.View, g *group, i int) bool {
 	_, own := v.Find(g.calls[i])
 	_, base := v.Find(g.calls[c.base])
@@ -267,7 +268,7 @@ func (g *group) hasDifference() bool {
 	return false
 }
 
-// groupAt returns the group of a row, nil if the row belongs to no call.
+// groupAt returns the group of a row; nil if the row does not belong to a call.
 func (c *comparison) groupAt(row int) *group {
 	if row >= len(c.rows) || c.rows[row].kind != callLine && c.rows[row].kind != fieldLine {
 		return nil
@@ -275,16 +276,16 @@ func (c *comparison) groupAt(row int) *group {
 	return c.groups[c.rows[row].group]
 }
 
-// group is a set of matching calls, one per turn.
+// group is a set of matching calls, at most one per turn.
 type group struct {
-	calls []stream.Ref // by column; the zero Ref, which names no call, if a turn has none
+	calls []stream.Ref // by column; the zero Ref if a turn has no such call
 	from  rowsMemo
 	rows  []diff.Row
 	sums  []uint64
-	other []bool // by column: a field differs from the base's
+	other []bool // by column: whether a field differs from the base's
 }
 
-// rowsMemo is the state of the calls from which rows were made. If the state changes, the rows are made
+// rowsMemo is the state of the calls that the rows were made from. If the state changes, the rows are made
 // again.
 type rowsMemo struct {
 	calls []argsState
@@ -304,9 +305,8 @@ func (m *rowsMemo) size() (n int) {
 	return n
 }
 
-// isDue reports whether rows must be made again for the data in now. Large arguments that grow are
-// compared again only after they have grown by an eighth. So the total time stays proportional to their
-// size.
+// isDue reports whether rows must be made again for the data in now. Large arguments that grow are compared
+// again only after they have grown by an eighth. That keeps the total time proportional to their size.
 func (m *rowsMemo) isDue(now *rowsMemo) bool {
 	if m.base != now.base || len(m.calls) != len(now.calls) {
 		return true
@@ -323,8 +323,8 @@ func (m *rowsMemo) isDue(now *rowsMemo) bool {
 	return grew && (before < modes.MaxSyncBytes || now.size() >= before+before/8)
 }
 
-// alignCalls makes one group per set of matching calls. An existing group with the same calls keeps its
-// rows.
+// alignCalls makes one group for each set of matching calls. A group keeps its rows if it existed before with
+// the same calls.
 func (c *comparison) alignCalls(v *providers.View) {
 	turns := c.columnTurns(v)
 	lists, named := diff.Calls(turns, c.argsHash)
@@ -350,7 +350,8 @@ func (c *comparison) alignCalls(v *providers.View) {
 	}
 }
 
-// argsHash returns a hash of a call's arguments, 0 if it is not known and would take long to compute.
+// argsHash returns a hash of a call's arguments. It returns 0 while the call may grow, or if the hash is
+// unknown and would take long to compute.
 func (c *comparison) argsHash(call *stream.Call) uint64 {
 	if sum := c.sums[call.Ref()]; sum != 0 || call.MayGrow() || call.ArgsLen() >= modes.MaxSyncBytes {
 		return sum
@@ -360,7 +361,7 @@ func (c *comparison) argsHash(call *stream.Call) uint64 {
 	return sum
 }
 
-// compareJob is a group to compare, with a copy of its data.
+// compareJob is a group to compare, with a copy of the group's data.
 type compareJob struct {
 	*group
 	now    rowsMemo
@@ -368,7 +369,7 @@ type compareJob struct {
 	coming []bool
 }
 
-// compareGroups compares the groups whose arguments have changed: small ones at once, the others one after
+// compareGroups compares the groups whose arguments have changed: small groups at once, the others one after
 // the other in another goroutine.
 func (c *comparison) compareGroups(v *providers.View) {
 	var later []compareJob

@@ -12,22 +12,23 @@ import (
 	"toolscope/ui/screen"
 )
 
-// head is the part of the page that does not scroll: a title, the callout, the matrix of the turns, and the edge with
+// head is the part of the page that does not scroll: a title, the callout, the matrix of turns, and the edge with
 // the names of the columns.
 type head struct {
 	says    []display.Text // the callout; the first row is its headline
 	first   int            // number of turns above the visible ones
 	turns   int            // number of visible turns
-	heads   bool           // the matrix has heads
-	blank   bool           // there are blank rows around the matrix
+	heads   bool           // whether the matrix has column heads
+	blank   bool           // whether there are blank rows around the matrix
 	edge    bool
-	columns []matrixColumn // from left to right, without the name and the words about the difference
+	columns []matrixColumn // from left to right, without the turn's name and the text about the difference
 	name    int            // width of the names
 	cells   [][]screen.StyledText
 	against []screen.StyledText
 }
 
-// matrixColumn is a column of the matrix. A column with a higher rank is dropped first if there is no room.
+// matrixColumn is a column of the matrix. If there is too little room, the column with the highest rank is
+// dropped first.
 type matrixColumn struct {
 	title string
 	cells int
@@ -38,8 +39,8 @@ var matrixColumns = []matrixColumn{{"CALLS", 6, 0}, {"VALID", 6, 1}, {"SCHEMA", 
 
 const (
 	matrixLeft   = 2  // cells before the names
-	minName      = 8  // of a turn
-	againstCells = 16 // words about the difference, with the blanks before them
+	minName      = 8  // cells for a turn's name
+	againstCells = 16 // cells for the text about the difference, including the blanks before it
 	calloutLeft  = 5  // cells before the callout's texts
 	barRows      = 3  // height of the callout
 )
@@ -55,7 +56,7 @@ func (h *head) rowCount() int {
 	return n
 }
 
-// planHead divides the rows of the head.
+// planHead allots rows to the parts of the head.
 func (c *comparison) planHead(v *providers.View) {
 	h := head{heads: c.h >= 10, blank: c.h >= modes.Tall, edge: c.h >= 6}
 	n := 0
@@ -77,7 +78,7 @@ func (c *comparison) planHead(v *providers.View) {
 	c.fillMatrix(v)
 }
 
-// calloutRows returns the longest form of the sentence that fits in that many rows.
+// calloutRows returns the longest form of the sentence that fits in the given number of rows.
 func (c *comparison) calloutRows(rows int) []display.Text {
 	room := max(8, c.w-calloutLeft-1)
 	if rows < 1 || len(c.sentence) == 0 {
@@ -109,7 +110,7 @@ func splitSentence(text string) (first, rest string) {
 	return text, ""
 }
 
-// fillMatrix computes the texts of the matrix.
+// fillMatrix computes the texts in the matrix.
 func (c *comparison) fillMatrix(v *providers.View) {
 	h := &c.head
 	h.name = minName
@@ -207,7 +208,7 @@ func (c *comparison) matrixCell(v *providers.View, title string, i int, t *strea
 	return none
 }
 
-// schemaCell says how many calls of a turn break their schema, or that all fit.
+// schemaCell returns how many calls in a turn break their schema, or that all calls match it.
 func (c *comparison) schemaCell(v *providers.View, t *stream.Turn, none screen.StyledText) screen.StyledText {
 	breaks, checked, x := 0, 0, v.Exchange(t.Exchange)
 	for _, call := range t.Calls {
@@ -229,7 +230,7 @@ func (c *comparison) schemaCell(v *providers.View, t *stream.Turn, none screen.S
 	return none
 }
 
-// glyphSet returns the signs of the screen.
+// glyphSet returns the signs that the screen uses, Unicode or ASCII.
 func (c *comparison) glyphSet() *screen.Glyphs {
 	if c.draw.ASCII {
 		return screen.ASCIIGlyphs
@@ -265,7 +266,7 @@ func (c *comparison) drawMatrix(p *screen.Pen, i int) {
 	c.drawLane(p, i)
 }
 
-// laneFrom is the width from which the matrix shows the time of the turns as bars.
+// laneFrom is the minimum width at which the matrix shows the times of the turns as bars.
 const laneFrom = 110
 
 // laneStart returns the cell where the bars begin.
@@ -277,7 +278,7 @@ func (c *comparison) laneStart() int {
 	return at
 }
 
-// drawLane draws the time of a turn as a bar. All bars have one scale.
+// drawLane draws the time of a turn as a bar. All bars have the same scale.
 func (c *comparison) drawLane(p *screen.Pen, i int) {
 	if c.w < laneFrom || i >= len(c.bars.of) {
 		return
@@ -286,7 +287,7 @@ func (c *comparison) drawLane(p *screen.Pen, i int) {
 	c.drawTime(p, i)
 }
 
-// drawMatrixHeads draws the heads of the matrix.
+// drawMatrixHeads draws the column heads of the matrix.
 func (c *comparison) drawMatrixHeads(p *screen.Pen) {
 	p.Spaces(screen.Bare, matrixLeft)
 	p.Text(screen.Muted, display.Lit("TURN"))
@@ -302,7 +303,7 @@ func (c *comparison) drawMatrixHeads(p *screen.Pen) {
 	}
 }
 
-// drawCallout draws a row of the callout, with a bar if turns differ.
+// drawCallout draws a row of the callout. Its role and sign show whether turns differ.
 func (c *comparison) drawCallout(p *screen.Pen, n int) {
 	role, sign := screen.Muted, sideSign(p, screen.Same)
 	switch {

@@ -1,9 +1,8 @@
 // Package display makes text from outside safe to draw. All text on the screen goes through it.
 //
-// Traffic, a capture, a file name or an upstream error may contain anything: terminal control
-// sequences, characters that are invisible or reorder their neighbours, bytes that are not text.
-// This package makes each of them visible and harmless. Nothing is executed, and nothing is left out
-// without a mark:
+// Traffic, a capture, a file name or an upstream error may contain anything: terminal control sequences,
+// characters that are invisible or reorder their neighbours, and bytes that are not text. This package makes
+// each of them visible and harmless. Nothing is executed, and nothing is left out without a mark:
 //
 //	C0 controls               ␛ ␇ ␍ ␊ ␉            the Unicode control pictures
 //	DEL, C1, stray bytes      \x7f \x9b \xff       a raw C1 byte and its UTF-8 form alike
@@ -13,15 +12,15 @@
 //	a mark with no base       ◌́                    alone it would join the text before it
 //	more than 8 marks         á⟨+40⟩               the other marks are only counted
 //
-// A [Unit] is the smallest part of a text that is drawn as a whole. A joiner (zero width joiner,
-// variation selector 16, skin tone) is drawn only inside a well-formed emoji. Anywhere else it is
-// handled as an invisible character.
+// A [Unit] is the smallest part of a text that is drawn as a whole. A joiner (zero width joiner, variation
+// selector 16, skin tone) is drawn only inside a well-formed emoji. Anywhere else it is handled as an
+// invisible character.
 //
 // Invariants:
 //   - Only the introducer of an escape sequence is changed. The bytes after it are drawn as text, so
 //     an unterminated sequence hides nothing.
 //   - Cleaning clean text does not change it.
-//   - Widths are those of x/ansi, which Bubble Tea also uses. Every unit is at least one cell wide
+//   - Widths are as in x/ansi, which Bubble Tea also uses. Every unit is at least one cell wide
 //     and at most [MaxCells].
 //   - The units of a text, one after another, are the clean text. Its width is the sum of their
 //     widths.
@@ -36,11 +35,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// Drawer sets the alphabet for drawing. The zero Drawer draws Unicode; the functions of this package use
-// it. With ASCII set, no byte above 0x7e is produced: é is \u00e9, an escape is \x1b.
+// Drawer sets the alphabet for drawing. The zero Drawer draws Unicode; the functions in this package use it.
+// If ASCII is set, no byte above 0x7e is produced: é becomes \u00e9, and an escape becomes \x1b.
 type Drawer struct{ ASCII bool }
 
-// Clean returns s as one line that is safe to draw: line feeds and tabs are shown as marks too.
+// Clean returns s as one line that is safe to draw. Line feeds and tabs are shown as marks too.
 func Clean(s string) Text { return Drawer{}.Clean(s) }
 
 // Clean is the function [Clean] with this drawer's alphabet.
@@ -62,8 +61,8 @@ func (d Drawer) AppendClean(dst, src []byte) []byte {
 	return dst
 }
 
-// appendClean is AppendClean of the units that begin in the first most bytes of src. It returns the bytes
-// after them as rest.
+// appendClean is like AppendClean, but only for the units that begin in the first most bytes of src. It
+// returns the bytes after those units as rest.
 func (d Drawer) appendClean(dst, src []byte, most int) (_, rest []byte) {
 	for last := len(src) - most; len(src) > last; {
 		n := plainLen(src, len(src)-last)
@@ -148,7 +147,7 @@ func appendControl(dst []byte, r rune) []byte {
 	return appendHex(append(dst, `\x`...), r, 2)
 }
 
-// appendPoint appends the number of a code point.
+// appendPoint appends the number of a code point, as an escape or in brackets.
 func (d Drawer) appendPoint(dst []byte, r rune) []byte {
 	switch {
 	case d.ASCII && r > 0xffff:
@@ -207,7 +206,7 @@ func appendHex(dst []byte, r rune, width int) []byte {
 }
 
 // partSize is the approximate size of a part, in bytes. Long texts are printed in parts, so that only one
-// part needs memory.
+// part is in memory.
 const partSize = 32 << 10
 
 // CleanParts yields the result of [Clean] in parts.
@@ -221,7 +220,7 @@ func CleanParts(text []byte) iter.Seq[Text] {
 	}
 }
 
-// JSONParts yields the result of [AppendJSON] in parts. A part is valid until the next.
+// JSONParts yields the result of [AppendJSON] in parts. A part is valid until the next one.
 func JSONParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		p := textParts{yield: yield}
@@ -231,7 +230,7 @@ func JSONParts(text []byte) iter.Seq[[]byte] {
 }
 
 // CompactParts yields the result of [AppendJSONText] in parts, without the spaces between tokens. The text
-// must be valid JSON. A part is valid until the next.
+// must be valid JSON. A part is valid until the next one.
 func CompactParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		p := textParts{yield: yield}

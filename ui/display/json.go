@@ -16,8 +16,8 @@ func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 }
 
 // AppendJSONText appends a JSON text in a form that is safe to print. Inside strings, characters that [Clean]
-// would alter are escaped as by [AppendJSON], and escapes stay. Text outside of strings stays, including
-// line breaks. A text that is not valid JSON is made safe too, but its meaning may change.
+// would alter are escaped as by [AppendJSON], and escapes are kept. Text outside of strings is kept,
+// including line breaks. A text that is not valid JSON is made safe too, but its meaning may change.
 func AppendJSONText(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := 0
@@ -48,9 +48,9 @@ func AppendJSONText(dst, text []byte) []byte {
 	return dst
 }
 
-// appendEscaped appends the inside of a JSON string: the units that begin in the first most bytes of src. It
-// returns the bytes after them as rest. With quote, src is the value of the string, and quotes and
-// backslashes are escaped. Otherwise src is the inside of a JSON string already.
+// appendEscaped appends the content of a JSON string: the units that begin in the first most bytes of src. It
+// returns the bytes after those units as rest. If quote is set, src is the value of the string, and quotation
+// marks and backslashes are escaped. Otherwise src is already the content of a JSON string.
 func appendEscaped(dst, src []byte, most int, quote bool) (_, rest []byte) {
 	for last := len(src) - most; len(src) > last; {
 		n := plainLen(src, len(src)-last)

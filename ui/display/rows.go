@@ -1,7 +1,7 @@
 package display
 
 // CleanStart returns the clean form of the units that begin in the first n bytes of text, and the bytes after
-// them. A text that is cleaned from start to start is the same as the text cleaned at once.
+// those units. A text that is cleaned in several steps has the same clean form as one cleaned at once.
 func CleanStart(text []byte, n int) (clean Text, rest []byte) {
 	if n <= 0 {
 		return Text{}, text
@@ -10,12 +10,12 @@ func CleanStart(text []byte, n int) (clean Text, rest []byte) {
 	return Text{string(part), unmeasured}, rest
 }
 
-// Rows breaks a line into rows between words, or within words that are wider than a row. The line comes in
-// pieces, each with its ink.
+// Rows breaks a line into rows between words. A word that is wider than a row is broken too. The line is
+// added in pieces, each with its ink.
 type Rows[Ink any] struct {
-	Cells  int             // of a row; 0 for a line in one row
-	Indent int             // of each row but the first
-	Write  func(Ink, Text) // gets the pieces of a row, and a Text of blanks for each indent
+	Cells  int             // cells in a row; 0 for a line in one row
+	Indent int             // indentation of each row except the first
+	Write  func(Ink, Text) // receives the pieces of a row, and a Text of blanks for each indentation
 	Break  func()          // ends a row, between two calls of Write
 
 	used      int // cells of the current row
@@ -38,7 +38,7 @@ func (r *Rows[Ink]) Add(ink Ink, t Text) {
 		return
 	}
 	b := []byte(t.s)
-	start, cells := 0, 0 // of the part that is not in the word yet
+	start, cells := 0, 0 // cells of the part that is not in the word yet
 	push := func(end int) {
 		if end > start {
 			r.word = append(r.word, inkedText[Ink]{ink, Text{t.s[start:end], cells}})
@@ -67,7 +67,7 @@ func (r *Rows[Ink]) Add(ink Ink, t Text) {
 	push(len(b))
 }
 
-// maxRuneBytes is the maximum number of bytes of a character.
+// maxRuneBytes is the maximum number of bytes in a character.
 const maxRuneBytes = 4
 
 // End writes the rest of the line. Blanks at its end are left out.
@@ -77,7 +77,7 @@ func (r *Rows[Ink]) End() {
 	}
 }
 
-// endWord writes the word, on a new row if it does not fit.
+// endWord writes the word. If the word does not fit, it starts a new row.
 func (r *Rows[Ink]) endWord() {
 	if r.wordCells == 0 {
 		return

@@ -2,8 +2,8 @@ package display
 
 import "unicode"
 
-// emojis are the characters with the property Emoji, without digits, halves of flags and skin tones. A block
-// of only emojis is in the table as one range, including unassigned characters. Source:
+// emojis are the characters with the property Emoji, except digits, halves of flags and skin tones. A block
+// that contains only emojis is one range in the table, including its unassigned characters. Source:
 // https://www.unicode.org/Public/15.0.0/ucd/emoji/emoji-data.txt
 var emojis = &unicode.RangeTable{
 	R16: []unicode.Range16{
@@ -64,7 +64,7 @@ var modifierBases = &unicode.RangeTable{
 	},
 }
 
-// spacing are the marks that do not join: Grapheme_Cluster_Break is Other though the category is M.
+// spacing are the marks that do not join: their Grapheme_Cluster_Break is Other although their category is M.
 // Source: https://www.unicode.org/Public/15.0.0/ucd/auxiliary/GraphemeBreakProperty.txt
 var spacing = &unicode.RangeTable{
 	R16: []unicode.Range16{

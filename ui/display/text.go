@@ -8,16 +8,16 @@ import (
 )
 
 // Text is text that is safe to draw. It has no control characters, no escape sequences, and no characters
-// that are invisible or reorder others. Only this package makes a Text: from constants of the program with
-// [Lit], and from all other text by cleaning it. So code that forgets to clean text does not compile. The
+// that are invisible or reorder others. Only this package makes a Text: [Lit] makes one from a constant in
+// the program, and all other text is cleaned. Code that forgets to clean text therefore does not compile. The
 // zero Text is empty.
 type Text struct {
 	s     string
 	cells int // or unmeasured
 }
 
-// unmeasured is the width of a long text until it is needed. Long texts are often only printed, and measuring
-// one takes longer than cleaning it.
+// unmeasured is the width of a long text until the width is needed. Long texts are often only printed, and
+// measuring a text takes longer than cleaning it.
 const (
 	unmeasured = -1
 	longText   = 4 << 10 // bytes
@@ -30,11 +30,11 @@ type literal string
 // Lit returns a constant as a Text.
 func Lit(s literal) Text { return Clean(string(s)) }
 
-// Format is [Drawer.Format] in Unicode, for arguments without strings from outside.
+// Format is [Drawer.Format] with the Unicode alphabet, for arguments that contain no strings from outside.
 func Format(f literal, args ...any) Text { return Drawer{}.Format(f, args...) }
 
-// Format is fmt.Sprintf for texts. Each string, []byte, error or Stringer in args is cleaned alone, so it does
-// not join the text around it. A Text is used as it is.
+// Format is fmt.Sprintf for texts. Each string, []byte, error or Stringer in args is cleaned separately, so it
+// can't combine with the text around it. A Text is used as it is.
 func (d Drawer) Format(f literal, args ...any) Text {
 	var few [8]any
 	said := append(few[:0], args...)
@@ -98,7 +98,7 @@ func Join(parts ...Text) Text {
 	for _, t := range parts {
 		b.WriteString(t.s)
 	}
-	if seams { // characters at a seam may have joined, e.g. two halves of a flag
+	if seams { // characters at a seam may have joined, such as the two halves of a flag
 		return textOf(b.String())
 	}
 	return Text{b.String(), cells}
@@ -133,8 +133,8 @@ func cellWidth(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Truncate returns t if it is at most that many cells wide. Otherwise it returns the start of t that fits, without
-// blanks at its end, and an ellipsis.
+// Truncate returns t if it is at most cells wide. Otherwise it returns as much of the start of t as fits, without
+// trailing blanks, and an ellipsis.
 func (d Drawer) Truncate(t Text, cells int) Text {
 	if cells <= 0 {
 		return Text{}
@@ -150,7 +150,7 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	return Text{t.s[:at] + end, wide + cellWidth(end)}
 }
 
-// Skip returns t without its first units, which take at least the given number of cells.
+// Skip returns t without its first units, which are together at least cells wide.
 func Skip(t Text, cells int) Text {
 	if cells <= 0 {
 		return t
@@ -163,7 +163,7 @@ func Skip(t Text, cells int) Text {
 	return Text{t.s[at:], t.Width() - wide}
 }
 
-// cutAt returns the end of the units that fit into the given number of cells at the start of t, and their width.
+// cutAt returns the end and the width of the units at the start of t that fit into the given number of cells.
 func (t Text) cutAt(cells int) (at, wide int) {
 	b := []byte(t.s)
 	for at < len(b) && wide < cells {
@@ -180,8 +180,8 @@ func (t Text) cutAt(cells int) (at, wide int) {
 	return at, wide
 }
 
-// ElideMiddle returns t if it is at most that many cells wide. Otherwise it returns its start and its end, with a
-// mark between them.
+// ElideMiddle returns t if it is at most cells wide. Otherwise it returns the start and the end of t, with a mark
+// between them.
 func (d Drawer) ElideMiddle(t Text, cells int) Text {
 	if t.Width() <= cells {
 		return t
@@ -198,7 +198,7 @@ func (d Drawer) ElideMiddle(t Text, cells int) Text {
 	return Join(Text{t.s[:at], wide}, more, Skip(t, t.Width()-rest/2))
 }
 
-// Pad returns t cut, or filled with spaces, to exactly that many cells.
+// Pad returns t, truncated or filled with spaces to exactly the given number of cells.
 func (d Drawer) Pad(t Text, cells int) Text {
 	t = d.Truncate(t, cells)
 	if n := cells - t.Width(); n > 0 {
@@ -207,7 +207,7 @@ func (d Drawer) Pad(t Text, cells int) Text {
 	return t
 }
 
-// ellipsisFor returns the mark for cut text, at most that many cells wide.
+// ellipsisFor returns the mark for truncated text, at most the given number of cells wide.
 func (d Drawer) ellipsisFor(cells int) string {
 	switch {
 	case d.ASCII:

@@ -8,13 +8,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// MaxCells is the maximum width of a [Unit]. Only decoded tag characters come near it; a longer run of them
-// continues in further units.
+// MaxCells is the maximum width of a [Unit]. Only decoded tag characters come near it. A longer run of tag
+// characters continues in further units.
 const MaxCells = 64
 
 // Unit is the smallest part of a text that is drawn as a whole: one grapheme cluster, or a mark that replaces
-// bytes that must not be drawn. The last unit of a text that is still arriving may change when more bytes
-// arrive.
+// bytes that must not be drawn. While a text is still arriving, more bytes may change its last unit.
 type Unit struct {
 	Len     int    // bytes of the source; at least 1
 	Cells   int    // cells on the screen; at least 1
@@ -22,12 +21,12 @@ type Unit struct {
 	Altered bool   // Shown is not the source itself
 }
 
-// Measure returns the bytes and cells of the first unit of b, like [Drawer.Next] but without its drawn form.
-// It does not allocate for text that is drawn as it is.
+// Measure returns the number of bytes and cells of the first unit of b, like [Drawer.Next] but without the
+// unit's drawn form. It does not allocate for text that is drawn as it is.
 func Measure(b []byte) (n, cells int) { return Drawer{}.Measure(b) }
 
-// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that the end of b cuts off is
-// shown as single bytes.
+// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that is cut off at the end of b
+// is shown as single bytes.
 func (d Drawer) Next(b []byte) Unit {
 	p := d.scan(b)
 	if !p.isAltered() {
@@ -59,7 +58,7 @@ func PlainLen(b []byte) int {
 	return n
 }
 
-// plainLen is PlainLen up to most bytes. It does not read far beyond them.
+// plainLen is PlainLen for at most the first most bytes. It reads only a few bytes beyond them.
 func plainLen(b []byte, most int) int {
 	return min(PlainLen(b[:min(len(b), most+utf8.UTFMax)]), most)
 }
@@ -70,9 +69,9 @@ func printableLen(b []byte) int {
 	n := 0
 	for len(b)-n >= 8 {
 		w := binary.LittleEndian.Uint64(b[n:])
-		// In the lowest byte that is out of range, one of the three sets the high bit: below 0x20
-		// the difference, 0x7f the sum, from 0x80 on the byte itself. No byte before it borrows or
-		// carries.
+		// In the lowest byte that is out of range, one of three terms sets the high bit: the difference if
+		// the byte is below 0x20, the sum if it is 0x7f, and the byte itself from 0x80 on. No byte before it
+		// borrows or carries.
 		if ((w-low)|(w+one)|w)&high != 0 {
 			break
 		}
@@ -89,21 +88,21 @@ type scannedUnit struct {
 	n     int  // bytes of the source
 	cells int  // width in cells, if it is not altered
 	form  form // how it is drawn
-	keep  int  // bytes at its start that are drawn as they are
-	lost  int  // characters after them that are only counted
+	keep  int  // bytes at the start that are drawn as they are
+	lost  int  // characters after those bytes that are only counted
 	r     rune // the character, byte or surrogate that is replaced
 }
 
 func (p scannedUnit) isAltered() bool { return p.form != asIs || p.lost > 0 }
 
-// form is the way in which a unit is drawn.
+// form is how a unit is drawn.
 type form uint8
 
 const (
-	asIs      form = iota // the first keep bytes
-	based                 // the first keep bytes, on a dotted circle
+	asIs      form = iota // draw the first keep bytes
+	based                 // draw the first keep bytes on a dotted circle
 	control               // a C0 control
-	octet                 // one byte, or a C1 control
+	octet                 // one stray byte, or a C1 control
 	surrogate             // half of a pair
 	point                 // one code point
 	tags                  // a run of tag characters
@@ -141,7 +140,7 @@ func scan(b []byte) scannedUnit {
 }
 
 // scanReplaced returns the unit at the start of b if its first character is never drawn as it is. That
-// character is r, of n bytes.
+// character is r, which has n bytes.
 func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
 	switch {
 	case r == utf8.RuneError && n == 1:
@@ -165,8 +164,8 @@ func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
 func scanCluster(b []byte, r rune) scannedUnit {
 	bare := joinsPrevious(r)
 	if bare && !isMark(r) {
-		// A letter that joins the one before it, e.g. Thai sara am. On a dotted circle it would be wider
-		// than measured.
+		// A letter that joins the character before it, such as Thai sara am. On a dotted circle it would be
+		// wider than measured.
 		return scannedUnit{n: utf8.RuneLen(r), form: point, r: r}
 	}
 	c, cells := ansi.FirstGraphemeCluster(clusterWindow(b), ansi.GraphemeWidth)
@@ -186,12 +185,12 @@ func scanCluster(b []byte, r rune) scannedUnit {
 	return p
 }
 
-// Limits of one cluster. Written language stays far below them. Text that is meant to cover its neighbours
+// Limits of one cluster. Written language stays far below them. Text that is meant to cover its surroundings
 // exceeds them.
 const (
 	maxMarks  = 8   // combining marks on one base
 	maxPoints = 32  // code points
-	maxWindow = 160 // bytes that are searched for the end of a cluster; more than maxPoints need
+	maxWindow = 160 // bytes that are searched for the end of a cluster; more than maxPoints code points need
 )
 
 const (
@@ -200,8 +199,8 @@ const (
 	keycapMark = '\u20e3'
 )
 
-// clusterWindow returns the start of b, up to the maximum length of a cluster. Without a limit, a text that is
-// one long cluster would be searched again at each character.
+// clusterWindow returns the start of b, up to the maximum length of a cluster. Without this limit, a text that
+// is one long cluster would be searched again at each character.
 func clusterWindow(b []byte) []byte {
 	if len(b) <= maxWindow {
 		return b
@@ -213,10 +212,11 @@ func clusterWindow(b []byte) []byte {
 	return b[:n]
 }
 
-// wellFormed returns how many bytes of the cluster c may be drawn as they are: all bytes, or those before
-// the first character that is not allowed at its place. full is true if that character only exceeds a limit.
+// wellFormed returns how many bytes of the cluster c may be drawn as they are: all bytes, or the bytes before
+// the first character that is not allowed in its position. full is true if that character only exceeds a
+// limit.
 //
-// Emoji sequences follow https://unicode.org/reports/tr51/#def_emoji_sequence, without tag sequences.
+// Emoji sequences follow https://unicode.org/reports/tr51/#def_emoji_sequence, except tag sequences.
 func wellFormed(c []byte) (keep int, full bool) {
 	last, keep := utf8.DecodeRune(c)
 	marks := 0
@@ -254,8 +254,8 @@ func wellFormed(c []byte) (keep int, full bool) {
 	return keep, false
 }
 
-// skipStacked counts the characters from at on that would be drawn on top of a full cluster, which ends at
-// end. It returns the offset after the last of them.
+// skipStacked counts the characters from offset at that would be drawn on top of a full cluster, which ends
+// at end. It returns the offset after the last of these characters.
 func skipStacked(b []byte, at, end int) (n, lost int) {
 	for at < len(b) {
 		r, size := utf8.DecodeRune(b[at:])
@@ -268,7 +268,8 @@ func skipStacked(b []byte, at, end int) (n, lost int) {
 	return at, lost
 }
 
-// tagRun returns the length of the run of tag characters at the start of b, up to the limit of one unit.
+// tagRun returns the length of the run of tag characters at the start of b, up to the maximum width of a
+// unit.
 func tagRun(b []byte) int {
 	n, cells := 0, cellWidth(tagsOpen+tagsClose)
 	for n < len(b) {
@@ -296,8 +297,8 @@ func decodeSurrogate(b []byte) (rune, bool) {
 }
 
 // isDrawable reports whether r is a visible character or a space. It returns false for all other categories:
-// controls, format characters (including bidi), private use, noncharacters, unassigned code points, line and
-// paragraph separators. It also returns false for the few letters and marks that are invisible.
+// controls, format characters (including bidi), private use, noncharacters, unassigned code points, and line
+// and paragraph separators. It also returns false for the few letters and marks that are invisible.
 func isDrawable(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 0x20 && r < 0x7f
@@ -307,7 +308,7 @@ func isDrawable(r rune) bool {
 		!unicode.Is(unicode.Variation_Selector, r)
 }
 
-// joinsPrevious reports whether r is drawn in one cluster with any character before it.
+// joinsPrevious reports whether r is drawn in one cluster with any character that comes before it.
 func joinsPrevious(r rune) bool {
 	switch r {
 	case 0x0e33, 0x0eb3, 0xff9e, 0xff9f: // Thai and Lao am, halfwidth voiced sound marks
@@ -319,7 +320,8 @@ func joinsPrevious(r rune) bool {
 // isMark reports whether r is a combining mark.
 func isMark(r rune) bool { return r >= 0x300 && unicode.Is(unicode.M, r) }
 
-// joinsNext reports whether r is a letter that is drawn in one cluster with any character after it.
+// joinsNext reports whether r is a letter that is drawn in one cluster with any character that comes after
+// it.
 func joinsNext(r rune) bool { return r >= 0xd4e && unicode.Is(leading, r) }
 
 // isTag reports whether r is a tag character: invisible ASCII.
@@ -331,14 +333,15 @@ func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 // canHaveSkinTone reports whether r may have a skin tone.
 func canHaveSkinTone(r rune) bool { return r >= 0x261d && unicode.Is(modifierBases, r) }
 
-// isEmoji reports whether r is an emoji alone. Digits, halves of flags and skin tones are not.
+// isEmoji reports whether r is an emoji by itself. It returns false for digits, halves of flags and skin
+// tones.
 func isEmoji(r rune) bool { return r >= 0xa9 && unicode.Is(emojis, r) }
 
 // isKeycapBase reports whether r may be the character on a keycap.
 func isKeycapBase(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
 // isWide reports whether r is one of the common East Asian characters that are drawable, two cells wide and
-// not emoji. They join only characters that join every character.
+// not emoji. These characters form a cluster only with characters that join every character.
 func isWide(r rune) bool {
 	switch {
 	case r < 0x3001:
@@ -350,8 +353,8 @@ func isWide(r rune) bool {
 	return r >= 0xac00 && r <= 0xd7a3 || r >= 0xff01 && r <= 0xff60
 }
 
-// isNarrow reports whether r is one of the common European letters that are drawable and one cell wide. They
-// join only characters that join every character.
+// isNarrow reports whether r is one of the common European letters that are drawable and one cell wide. These
+// letters form a cluster only with characters that join every character.
 func isNarrow(r rune) bool { return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x481 }
 
 // isSeparate reports whether the first character of b is certainly not in one cluster with a wide or narrow
