@@ -11,23 +11,23 @@ import (
 	"toolscope/stream"
 )
 
-// Field is a property by which turns and calls can be filtered.
+// Field is a property that turns and calls can be filtered by.
 type Field struct {
 	Name    string
-	Does    string // short description
-	Example string // example of a word
+	Does    string // a short description
+	Example string // an example of a word
 
 	ops    []string
-	calls  bool // only calls have it
+	calls  bool // whether only calls have the property
 	values func() []string
 	read   func(op, value string, f *Filter) (t term, why string)
 }
 
-// usageText returns the correct syntax of the field, for errors.
+// usageText returns the correct syntax for the field, for errors.
 func (f *Field) usageText() string { return f.Example }
 
-// Fields returns all fields, in the order of display. It is a function because some fields depend on
-// declarations in other packages.
+// Fields returns all fields, in display order. It is a function because some fields depend on declarations in
+// other packages.
 func Fields() []Field {
 	is, than := []string{":", "="}, []string{">", "<", ">=", "<=", "="}
 	return []Field{
@@ -62,7 +62,7 @@ func fieldOf(name string) *Field {
 	return nil
 }
 
-// textField returns the reader of a field with a text value. With =, the value must be the complete text.
+// textField returns the reader of a field with a text value. With =, the value must equal the complete text.
 func textField(of func(*matchTarget, func(string) bool) bool) func(string, string, *Filter) (term, string) {
 	return func(op, value string, _ *Filter) (term, string) {
 		n := newShortQuery(value)
@@ -100,7 +100,7 @@ func hostOf(s *matchTarget, is func(string) bool) bool {
 	return host != "" && is(host)
 }
 
-// originMachine returns the machine that captured a turn, nil for this machine.
+// originMachine returns the machine that captured a turn; nil for this machine.
 func (s *matchTarget) originMachine() *stream.Machine {
 	if s.exchange == nil {
 		return nil
@@ -117,7 +117,7 @@ func HostOf(url string) string {
 	return host
 }
 
-// numberField returns the reader of a field with a number.
+// numberField returns the reader of a field with a numeric value.
 func numberField(read func(string) (float64, bool), of func(*matchTarget) (float64, bool)) func(string, string, *Filter) (term, string) {
 	return func(op, value string, _ *Filter) (term, string) {
 		want, ok := read(value)
@@ -171,7 +171,7 @@ func sizeOf(s *matchTarget) (float64, bool) {
 	return float64(s.call.ArgsLen()), true
 }
 
-// parseDollars parses a sum, e.g. 0.01 or $0.01.
+// parseDollars parses an amount, such as 0.01 or $0.01.
 func parseDollars(text string) (float64, bool) { return parseNumber(strings.TrimPrefix(text, "$")) }
 
 // parseNumber parses a finite number.
@@ -180,7 +180,7 @@ func parseNumber(text string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// parseSeconds parses a duration, e.g. 2s, 300ms or 1m30s. A plain number is in seconds.
+// parseSeconds parses a duration, such as 2s, 300ms or 1m30s. A plain number means seconds.
 func parseSeconds(text string) (float64, bool) {
 	if n, ok := parseNumber(text); ok {
 		return n, true
@@ -189,13 +189,13 @@ func parseSeconds(text string) (float64, bool) {
 	return d.Seconds(), err == nil
 }
 
-// sizes are the units of sizes, in bytes.
+// sizes are the units for sizes, in bytes.
 var sizes = []struct {
 	unit string
 	of   float64
 }{{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"b", 1}, {"", 1}}
 
-// parseSize parses a size, e.g. 512, 1k or 1.5MB.
+// parseSize parses a size, such as 512, 1k or 1.5MB.
 func parseSize(text string) (float64, bool) {
 	text = strings.ToLower(text)
 	for _, of := range sizes {
@@ -207,7 +207,7 @@ func parseSize(text string) (float64, bool) {
 	return 0, false
 }
 
-// readSince parses the value of since: a duration before now, or a time of day.
+// readSince parses the value of the field since: a duration before now, or a time of day.
 func readSince(_, value string, f *Filter) (term, string) {
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if at, err := time.Parse(layout, value); err == nil {
@@ -225,7 +225,7 @@ func readSince(_, value string, f *Filter) (term, string) {
 	return term{fits: func(s *matchTarget) bool { return s.turn.OpenedAt >= s.Now-d }}, ""
 }
 
-// beganSince reports whether a turn began at a time of day or later, on the day of the latest time in its
+// beganSince reports whether a turn began at or after a time of day, on the day of the latest time in its
 // source.
 func beganSince(s *matchTarget, of time.Time) bool {
 	began, ok := s.View.WallClock(s.turn.Exchange, s.turn.OpenedAt)
@@ -239,7 +239,7 @@ func beganSince(s *matchTarget, of time.Time) bool {
 	return !began.Before(time.Date(y, m, d, of.Hour(), of.Minute(), of.Second(), 0, began.Location()))
 }
 
-// findingCodes returns the severities, and then the codes of all findings.
+// findingCodes returns the severities, followed by the codes of all findings.
 func findingCodes() []string {
 	all := []string{stream.Error.String(), stream.Warn.String(), stream.Info.String()}
 	for _, d := range providers.Findings() {

@@ -1,12 +1,12 @@
-// Package filter parses and applies filters. A filter selects turns and calls: those that a list shows, or
-// those at which a proxy holds a response.
+// Package filter parses and applies filters. A filter selects turns and calls: the ones that a list shows, or
+// the ones at which a proxy holds a response.
 //
 //	state:bad model:sonnet cost>0.01 "two words" -tool:notify
 //
 // A filter is a list of words with blanks between them, and all words must match. A word is a [Field] with
-// its value, or a plain text. A plain text is searched in the row of a turn or call (a tool, an id, a state,
-// a model, a code, the words of the user), in the arguments of calls and in the text of turns. A quoted word
-// is never a field. Case is ignored.
+// its value, or a plain text. toolscope searches for a plain text in the row of a turn or call (a tool, an
+// id, a state, a model, a code, the user's prompt), in the arguments of calls and in the text of turns. A
+// quoted word is never a field. Matching ignores case.
 //
 // Invariants:
 //   - A turn matches if the turn itself or one of its calls matches all words without a minus, and
@@ -32,18 +32,18 @@ import (
 type Filter struct {
 	text  string
 	terms []term
-	since time.Duration // shortest duration of a since word; 0 for none
+	since time.Duration // shortest duration in a since word; 0 if there is none
 }
 
 // term is a parsed word.
 type term struct {
 	not   bool
-	calls bool // it depends on calls, not only on their turn
-	texts bool // it depends on arguments and texts
+	calls bool // depends on calls, not only on their turn
+	texts bool // depends on arguments and texts
 	fits  func(*matchTarget) bool
 }
 
-// Source is the source of turns, with facts about them from elsewhere.
+// Source is the source of turns, with facts about them that are not in the turns.
 type Source struct {
 	View *providers.View
 	Cost func(*stream.Turn) price.Figure
@@ -52,23 +52,23 @@ type Source struct {
 	Progress SearchProgress // nil if each turn is matched only once
 }
 
-// matchTarget is the target of a word: a call, or the turn if call is nil.
+// matchTarget is what a word is matched against: a call, or the turn if call is nil.
 type matchTarget struct {
 	*Source
 	turn     *stream.Turn
 	call     *stream.Call
 	exchange *providers.Exchange // may be nil
-	texts    []containment       // by number of term: whether the texts of the turn contain it
+	texts    []containment       // by term number: whether the texts of the turn contain the term
 }
 
-// String returns the text of the filter, as written.
+// String returns the text of the filter, as the user wrote it.
 func (f *Filter) String() string { return f.text }
 
 // Empty reports whether the filter matches every turn.
 func (f *Filter) Empty() bool { return len(f.terms) == 0 }
 
-// Since returns the shortest duration of a since word, or 0 without one. With a duration, the matching turns
-// also change as time passes.
+// Since returns the shortest duration in a since word, or 0 if there is none. If it is not 0, the set of
+// matching turns also changes as time passes.
 func (f *Filter) Since() time.Duration { return f.since }
 
 // MatchesTurn reports whether a turn matches.
@@ -88,15 +88,15 @@ func (f *Filter) MatchesTurn(from *Source, t *stream.Turn) bool {
 	return meant
 }
 
-// MatchesCall reports whether a call matches all words without a minus and none with a minus.
+// MatchesCall reports whether a call matches all words without a minus and no word with a minus.
 func (f *Filter) MatchesCall(from *Source, t *stream.Turn, c *stream.Call) bool {
 	s := from.newTarget(t)
 	s.call = c
 	return f.matchesAll(&s) && !f.matchesExcluded(&s)
 }
 
-// Undecidable reports whether a turn can't be matched any more, because its calls were dropped, or their
-// arguments evicted.
+// Undecidable reports whether a turn can no longer be matched, because its calls were dropped or their
+// arguments were evicted.
 func (f *Filter) Undecidable(t *stream.Turn) bool {
 	for _, of := range f.terms {
 		if of.calls && t.Retention == stream.Dropped || of.texts && t.Retention != stream.InMemory {
@@ -130,12 +130,12 @@ func (f *Filter) matchesExcluded(s *matchTarget) bool {
 	return false
 }
 
-// Error is an invalid word of a filter, and the reason.
+// Error is an invalid word in a filter, and the reason.
 type Error struct{ Word, Why string }
 
 func (f Error) Error() string { return f.Word + ": " + f.Why }
 
-// Parse parses a filter. Invalid words are not part of the result.
+// Parse parses a filter. Invalid words are left out of the result.
 func Parse(text string) (*Filter, []Error) {
 	f := &Filter{text: strings.TrimLeft(text, blanks)}
 	var faults []Error
@@ -152,15 +152,15 @@ func Parse(text string) (*Filter, []Error) {
 	return f, faults
 }
 
-// word is a part of a filter: "tool:x", "-cost>1" or "two words" without its quotes.
+// word is a part of a filter: "tool:x", "-cost>1", or "two words" without its quotation marks.
 type word struct {
 	not       bool
 	field, op string // "" for a plain word
 	value     string
-	start     int // byte at which it begins, its minus included
+	start     int // byte at which the word begins, including its minus
 }
 
-// errorWord returns the part of an invalid word that an error quotes.
+// errorWord returns the part of an invalid word that is quoted in an error.
 func (w word) errorWord() string {
 	if w.op == "" {
 		return w.value
@@ -203,8 +203,8 @@ const blanks = " \t\r\n"
 
 func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
 
-// fieldAt returns the field name and the operator at the start of a text. Both are empty if the text begins
-// otherwise.
+// fieldAt returns the field name and the operator at the start of a text. Both are empty if the text does not
+// begin with a field.
 func fieldAt(text string) (name, op string) {
 	n := 0
 	for n < len(text) && ('a' <= text[n]|0x20 && text[n]|0x20 <= 'z') {
@@ -221,8 +221,8 @@ func fieldAt(text string) (name, op string) {
 	return "", ""
 }
 
-// valueAt returns the value up to the next unquoted blank, without quotes, and its length in the text. A quote
-// that is not closed extends to the end.
+// valueAt returns the value up to the next unquoted blank, without quotation marks, and its length in the
+// text. A quotation without a closing mark extends to the end.
 func valueAt(text string) (value string, n int) {
 	var b strings.Builder
 	quoted := false
@@ -236,7 +236,8 @@ func valueAt(text string) (value string, n int) {
 	return b.String(), n
 }
 
-// parseTerm returns the term of a word, or why the word is invalid. For an empty word both are empty.
+// parseTerm returns the term for a word, or the reason why the word is invalid. For an empty word, both are
+// empty.
 func (w word) parseTerm(f *Filter) (t term, why string) {
 	if w.op == "" {
 		if w.value == "" {
@@ -265,8 +266,8 @@ func (w word) parseTerm(f *Filter) (t term, why string) {
 	return t, why
 }
 
-// Complete completes the last word of a text. all are the possible words, and longer is the text with the
-// beginning that they share. seen returns known values of a field without fixed values; it may be nil.
+// Complete completes the last word of a text. all are the possible words. longer is the text, extended by the
+// beginning that these words share. seen returns known values of a field without fixed values; it may be nil.
 func Complete(text string, seen func(field string) []string) (longer string, all []string) {
 	start, last := len(text), word{}
 	if words := splitWords(text); len(words) > 0 && !isBlank(text[len(text)-1]) {
@@ -293,7 +294,7 @@ func Complete(text string, seen func(field string) []string) (longer string, all
 	return text[:from] + longer, all
 }
 
-// completions returns all words that w may become, in the syntax of filters.
+// completions returns all words that w may become, in filter syntax.
 func (w word) completions(seen func(field string) []string) (all []string) {
 	if w.op == "" {
 		for _, f := range Fields() {

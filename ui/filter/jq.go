@@ -16,16 +16,16 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A JQExpr runs a jq expression on JSON texts. The expression can read only the text, no files and no
+// A JQExpr runs a jq expression on JSON texts. The expression can read only the text. It can't read files or
 // environment variables, and its time and memory are limited.
 
-// JQTimeout is the time limit of a run.
+// JQTimeout is the time limit for a run.
 const JQTimeout = 2 * time.Second
 
-// ErrTimeout says that a run exceeded Timeout.
+// ErrTimeout is the error for a run that exceeded JQTimeout.
 var ErrTimeout = errors.New("jq took longer than " + JQTimeout.String())
 
-// A NotJSONError says why a text is not JSON.
+// NotJSONError is the error for a text that is not JSON, with the reason.
 type NotJSONError struct{ Why string }
 
 func (e NotJSONError) Error() string { return "not JSON: " + e.Why }
@@ -39,7 +39,7 @@ type JQExpr struct {
 	maxMemory int
 }
 
-// ParseJQ compiles an expression. An error contains the expression and the position of the fault.
+// ParseJQ compiles an expression. An error contains the expression and the position of the error in it.
 func ParseJQ(expr string) (*JQExpr, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {
@@ -53,7 +53,8 @@ func ParseJQ(expr string) (*JQExpr, error) {
 	return e, nil
 }
 
-// errorPlace returns an expression and the byte, counted from 1, that an error is about.
+// errorPlace returns the expression, and the position that an error is about. The position is a byte offset,
+// counted from 1.
 func errorPlace(expr string, err error) string {
 	var at *gojq.ParseError
 	if !errors.As(err, &at) {
@@ -66,8 +67,8 @@ func errorPlace(expr string, err error) string {
 	return fmt.Sprintf("%s: at byte %d", expr, from+1)
 }
 
-// Run yields the results for one JSON text until ctx ends; an error is the last item. Numbers stay as
-// they are written.
+// Run yields the results for one JSON text until ctx ends. If there is an error, it is the last item. Numbers
+// keep their spelling.
 func (e *JQExpr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in, err := decode(text)
@@ -100,7 +101,7 @@ func (e *JQExpr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] 
 	}
 }
 
-// explainError rewords an error; nil if the expression only halted.
+// explainError rewords an error. It returns nil if the expression only halted.
 func explainError(ctx context.Context, err error) error {
 	var halt *gojq.HaltError
 	switch {
@@ -114,7 +115,7 @@ func explainError(ctx context.Context, err error) error {
 	return err
 }
 
-// decode reads one JSON text and keeps numbers as they are written.
+// decode decodes one JSON text. Numbers keep their spelling.
 func decode(text []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -133,17 +134,18 @@ func decode(text []byte) (v any, err error) {
 // maxMemory is the maximum growth of the program's memory during a run, and the maximum length of a result.
 const maxMemory = 256 << 20
 
-// ErrMemory says that a run exceeded maxMemory.
+// ErrMemory is the error for a run that exceeded maxMemory.
 var ErrMemory = errors.New("jq needed more than " + fmt.Sprint(maxMemory>>20) + " MiB of memory")
 
-// memoryCheckTime is the time between two checks of the memory. Most runs end before the first check.
+// memoryCheckTime is the time between two memory checks. Most runs end before the first check.
 const memoryCheckTime = 10 * time.Millisecond
 
-// limitMemory returns a context that ends with ErrMemory when the program's memory has grown by limit.
-// The caller must call stop.
+// limitMemory returns a context that ends with ErrMemory when the program's memory has grown by limit. The
+// caller must call stop.
 //
-// gojq doesn't count its memory, so the heap is watched. Garbage doesn't count as growth: the size of the
-// heap at the first check, with its garbage, is compared with the live heap after later collections.
+// gojq doesn't count the memory that it uses, so the heap is checked. Garbage doesn't count as growth. The
+// size of the heap at the first check, including garbage, is compared with the live heap after later
+// collections.
 func limitMemory(ctx context.Context, limit uint64) (limited context.Context, stop func()) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -168,12 +170,12 @@ func limitMemory(ctx context.Context, limit uint64) (limited context.Context, st
 	return limited, func() { cancel(nil) }
 }
 
-// valueBytes is the size of a value in an array, without what it refers to.
+// valueBytes is the size of a value in an array, without the data that it refers to.
 const valueBytes = 16
 
-// isSmallerThan reports whether a value, written out, is smaller than a limit, and subtracts its size
-// from the limit. A value can be very large when it is written out, and still take little memory, if it
-// contains the same part often.
+// isSmallerThan reports whether the text form of a value is smaller than a limit. It subtracts the size of
+// the text from the limit. A value may use little memory although its text form is very large, if it contains
+// the same part many times.
 func isSmallerThan(v any, limit *int) bool {
 	switch v := v.(type) {
 	case string:

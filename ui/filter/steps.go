@@ -8,16 +8,16 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// This file limits single steps. A run is only stopped between two steps, and some steps can make a value of
-// any size. Before each of them the expression gets a step that ends with ErrMemory if the value would be too
-// large.
+// This file limits single steps. A run can only be stopped between two steps, and some steps can make a value
+// of any size. Each of these steps is preceded by one that ends the run with ErrMemory if the value would be
+// too large.
 
-// expanding are functions whose result is about as large as their input when that is written out. In
-// memory the input may be small, because it can contain the same array or string many times.
+// expanding are functions whose result is about as large as the text form of their input. In memory, the
+// input may be small, because it can contain the same array or string many times.
 var expanding = []string{"tojson", "tostring", "join", "add", "flatten", "transpose", "format", "implode"}
 
-// The parts that are added to an expression. _fits returns its input, _index an index or a path, and _pair the
-// operands of a product, in an array.
+// Parts that are added to an expression. _fits returns its input, _index returns an index or path, and _pair
+// returns the operands of a product, in an array.
 const (
 	fitsFirst   = "_fits | ."
 	indexFirst  = ". | _index"
@@ -25,7 +25,7 @@ const (
 	multiplying = ". as $__by | . |= (_pair(.; $__by) | .[0] * .[1])"
 )
 
-// limitSteps adds the steps that check sizes to a parsed expression, or to a part of one.
+// limitSteps adds the steps that check sizes to a parsed expression, or to a part of an expression.
 func limitSteps(part reflect.Value) {
 	switch part.Kind() {
 	case reflect.Pointer:
@@ -44,7 +44,7 @@ func limitSteps(part reflect.Value) {
 	}
 }
 
-// limitStep adds the steps of one node, after those of its parts.
+// limitStep adds the steps for one node, after the steps for the node's parts.
 func limitStep(node any) {
 	switch n := node.(type) {
 	case *gojq.Query:
@@ -76,7 +76,7 @@ func limitStep(node any) {
 		}
 	case *gojq.String:
 		for i, q := range n.Queries {
-			if q.Term != nil && q.Term.Str == nil { // not a text between the expressions
+			if q.Term != nil && q.Term.Str == nil { // not a literal text between the expressions
 				made := mustParse(fitsFirst)
 				made.Left, made.Right = q, made.Left
 				n.Queries[i] = &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: made}}
@@ -85,7 +85,8 @@ func limitStep(node any) {
 	}
 }
 
-// checkedIndex checks an index or path. A short number stays as it is: gojq assigns to constant paths faster.
+// checkedIndex adds a check to an index or path. A short number is left unchanged, because gojq assigns to
+// constant paths faster.
 func checkedIndex(index *gojq.Query) *gojq.Query {
 	if index.Term != nil && index.Term.Type == gojq.TermTypeNumber {
 		if _, err := strconv.ParseUint(index.Term.Number, 10, 16); err == nil {

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// TextQuery searches long texts for a string, by a case rule. It is immutable and safe for concurrent use.
+// TextQuery searches long texts for a string. It can ignore case. It is immutable and safe for concurrent
+// use.
 type TextQuery struct {
 	query []byte
 	fold  bool // ignore the case of ASCII letters
 	rare  int  // index of the byte that is searched first
 }
 
-// NewTextQuery returns a query that ignores case if query has no capitals. Only A-Z have case here, so byte
-// offsets don't change.
+// NewTextQuery returns a query that ignores case if query has no capital letters. Only the letters A-Z have
+// case here, so byte offsets don't change.
 func NewTextQuery(query string) TextQuery { return newTextQuery(query, query == lowerBytes(query)) }
 
 // FoldTextQuery returns a query that ignores case.
@@ -33,7 +34,7 @@ func newTextQuery(query string, fold bool) TextQuery {
 // Len returns the length of the query in bytes.
 func (n *TextQuery) Len() int { return len(n.query) }
 
-// lowerBytes lowers only A-Z, and keeps bytes that are not UTF-8.
+// lowerBytes converts only A-Z to lower case, and keeps bytes that are not UTF-8.
 func lowerBytes(text string) string {
 	low := []byte(text)
 	for i, c := range low {
@@ -52,7 +53,7 @@ func byteRarity(c byte) int {
 	return 1 << 8
 }
 
-// In reports whether text contains the query; an empty query is in no text.
+// In reports whether text contains the query. No text contains an empty query.
 func (n *TextQuery) In(text []byte) bool {
 	for range n.All(text) {
 		return true
@@ -60,8 +61,8 @@ func (n *TextQuery) In(text []byte) bool {
 	return false
 }
 
-// All yields the offsets of the matches in a text. Matches don't overlap. To be fast, it searches for one of
-// the query's rarest bytes.
+// All yields the offsets of the matches in a text. Matches don't overlap. For speed, it searches for one of
+// the query's rarest bytes first.
 func (n *TextQuery) All(text []byte) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		size, next := len(n.query), 0

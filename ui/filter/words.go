@@ -16,7 +16,7 @@ type shortQuery struct {
 
 func newShortQuery(text string) *shortQuery { return &shortQuery{low: lowerASCII(text)} }
 
-// lowerASCII lowers only A-Z, so byte offsets don't change.
+// lowerASCII converts only A-Z to lower case, so byte offsets don't change.
 func lowerASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -26,7 +26,8 @@ func lowerASCII(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// isIn reports whether a text contains the string.
+// isIn reports whether a text contains the string. If exact is set, it reports whether the text equals the
+// string.
 func (n *shortQuery) isIn(text string) bool {
 	if n.exact {
 		return len(text) == len(n.low) && n.isPrefixOf(text)
@@ -39,8 +40,7 @@ func (n *shortQuery) isIn(text string) bool {
 	return false
 }
 
-// isPrefixOf reports whether a text begins with the string. The text must be at least as
-// long.
+// isPrefixOf reports whether a text begins with the string. The text must not be shorter than the string.
 func (n *shortQuery) isPrefixOf(text string) bool {
 	for i := range len(n.low) {
 		c := text[i]
@@ -54,8 +54,8 @@ func (n *shortQuery) isPrefixOf(text string) bool {
 	return true
 }
 
-// plainTerm returns the term of a word without a field. It searches the row of a turn or call, the arguments
-// of a call and the text of a turn. number is the index of the term in the filter.
+// plainTerm returns the term for a word without a field. It searches the row of a turn or call, the arguments
+// of a call, and the text of a turn. number is the index of the term in the filter.
 func plainTerm(value string, number int) term {
 	n, texts := newShortQuery(value), FoldTextQuery(value)
 	return term{calls: true, texts: true, fits: func(s *matchTarget) bool {
@@ -75,7 +75,8 @@ func plainTerm(value string, number int) term {
 }
 
 // SearchProgress stores how far growing texts were searched, so that no byte is searched twice. It is for one
-// filter, and only while time moves forward: after a step back in time, texts are shorter and it is wrong.
+// filter. It is valid only while time moves forward: after a step back in time, texts are shorter and the
+// stored positions are wrong.
 type SearchProgress map[searchedText]int
 
 type searchedText struct {
@@ -89,7 +90,7 @@ type searchedText struct {
 const alreadyFound = -1
 
 // hasText reports whether the arguments of the call or the text of its turn contain n, the search string of
-// the term with that number.
+// the term with the number term.
 func (s *matchTarget) hasText(term int, n *TextQuery) bool {
 	c, t := s.call, s.turn
 	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.MayGrow()) {
@@ -110,7 +111,7 @@ func (s *matchTarget) hasText(term int, n *TextQuery) bool {
 	return s.texts[term] == with
 }
 
-// containment is whether the text of a turn contains a search string.
+// containment is whether the text of a turn contains a search string, if that is known.
 type containment uint8
 
 const (
@@ -119,7 +120,7 @@ const (
 	with
 )
 
-// searchText searches the new part of a text.
+// searchText searches the part of a text that is new since the last search.
 func (s *matchTarget) searchText(in searchedText, n *TextQuery, text []byte, grows bool) bool {
 	if !grows || s.Progress == nil {
 		return n.In(text)
@@ -145,9 +146,9 @@ func (n *shortQuery) isInAsk(a *stream.RequestInfo) bool {
 	return a != nil && (n.isIn(a.Purpose) || n.isIn(a.ResultsOf) || n.isIn(a.Snippet))
 }
 
-// Values of the field state that are not states.
+// Values of the field state that are not states of calls.
 const (
-	badState     = "bad"     // a bad state, or a finding that is an error
+	badState     = "bad"     // a bad state, or an error finding
 	openState    = "open"    // more bytes may arrive
 	stoppedState = "stopped" // stopped by the client
 )
@@ -188,8 +189,8 @@ func readState(_, value string, _ *Filter) (term, string) {
 // isFailure reports whether a state is a failure.
 func isFailure(st stream.Status) bool { return st >= stream.CutShort && st <= stream.Rejected }
 
-// status returns the state of a call, or of a turn as in a list: the turn's own failure, else the state of its
-// first failed call, else the turn's own state.
+// status returns the state of a call, or of a turn as shown in a list: the turn's own failure, or else the
+// state of its first failed call, or else the turn's own state.
 func (s *matchTarget) status() stream.Status {
 	if s.call != nil {
 		return s.call.Status()
@@ -214,13 +215,13 @@ func (s *matchTarget) status() stream.Status {
 	return own
 }
 
-// ends maps phases of turns to the states that they share with calls.
+// ends maps phases of turns to the equivalent states of calls.
 var ends = [...]stream.Status{
 	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
 	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected, stream.TurnRefused: stream.Rejected,
 }
 
-// isStopped reports whether the client stopped the target. That is not a failure.
+// isStopped reports whether the client stopped the call or turn. That is not a failure.
 func (s *matchTarget) isStopped() bool {
 	if s.call != nil {
 		return s.call.StoppedByClient()
@@ -228,7 +229,7 @@ func (s *matchTarget) isStopped() bool {
 	return s.turn.Phase() == stream.TurnAborted && s.turn.EndedBy == stream.Client
 }
 
-// isBad reports whether the target failed, or has a finding that is an error.
+// isBad reports whether the call or turn failed, or has an error finding.
 func (s *matchTarget) isBad() bool {
 	return isFailure(s.status()) && !s.isStopped() || slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return f.Severity == stream.Error })
 }
@@ -240,7 +241,7 @@ func (s *matchTarget) findings() []stream.Finding {
 	return s.turn.Findings
 }
 
-// readFinding parses a severity, or a part of a code.
+// readFinding parses a severity, or a part of a finding code.
 func readFinding(op, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	for _, of := range []stream.Severity{stream.Info, stream.Warn, stream.Error} {
@@ -266,7 +267,7 @@ const (
 	backWord    = "back"    // any outcome in a later request
 )
 
-// intactOutcomes are the outcomes that do not change the meaning.
+// intactOutcomes are the outcomes that do not change the meaning of a call.
 var intactOutcomes = []string{string(replay.Intact), string(replay.WasReformatted), string(replay.WasMoved), string(replay.AsClientHasIt)}
 
 // sentOutcomes are the outcomes of a call in a later request.
@@ -283,7 +284,7 @@ func sentWords() []string {
 	return words
 }
 
-// readSent parses the outcome of a call in later requests.
+// readSent parses an outcome of a call in later requests.
 func readSent(_, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	is := func(fate string) bool { return strings.HasPrefix(fate, value) }

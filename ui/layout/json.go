@@ -7,34 +7,35 @@ import (
 	"toolscope/ui/display"
 )
 
-// JSON lays out one JSON text that is still arriving, indented: one field or element per row, empty
-// containers closed where they opened, long strings wrapped. White space between tokens is not shown; one
-// cell stays blank after a colon. The text after the first byte that is not JSON is laid out unchanged.
+// JSON lays out one JSON text that is still arriving, with indentation. There is one field or element per
+// row. Empty containers are closed on the row where they open, and long strings are wrapped. White space
+// between tokens is not shown; one cell stays blank after a colon. The text after the first byte that is not
+// JSON is laid out unchanged.
 type JSON struct {
 	lineBreaker
 	tok   int // token being laid out
-	off   int // bytes laid out; less than the text while its end is unsettled
+	off   int // bytes laid out; less than the length of the text while its end is unsettled
 	stack []container
 	boxes []Box
 	fresh bool // the innermost container has no field or element yet
-	ready bool // a value or closer may follow on the row: after a key's colon, or at the start
+	ready bool // a value or closing bracket may follow on the row: after a key's colon, or at the start
 }
 
 // container is an open object or array.
 type container struct {
-	row   int32 // where it opened
+	row   int32 // row where it opened
 	count int32 // fields or elements so far
 	box   int32
 }
 
-// A Box is an object or array.
+// Box is an object or array.
 type Box struct {
-	Row, End    int32 // rows of its brackets; End is -1 while it has not closed
-	Token, Last int32 // numbers of its brackets
-	Count       int32 // fields or elements, once it has closed
+	Row, End    int32 // rows of its brackets; End is -1 until it has closed
+	Token, Last int32 // token numbers of its brackets
+	Count       int32 // number of fields or elements, once it has closed
 }
 
-// NewJSON returns a layout of that width, in cells.
+// NewJSON returns a layout with the given width in cells.
 func NewJSON(width int, draw display.Drawer) *JSON {
 	return &JSON{lineBreaker: lineBreaker{draw: draw, width: max(width, 1), breaks: escapedBreaks}}
 }
@@ -42,15 +43,16 @@ func NewJSON(width int, draw display.Drawer) *JSON {
 // Width returns the width of the layout in cells.
 func (d *JSON) Width() int { return d.width }
 
-// Len returns the number of bytes that are laid out. The remaining bytes, a few at most, are an incomplete
+// Len returns the number of bytes that are laid out. The few remaining bytes, if any, are an incomplete
 // escape or character.
 func (d *JSON) Len() int { return d.off }
 
-// Boxes returns the objects and arrays so far, ordered by the row they open on. No two open on one row.
+// Boxes returns the objects and arrays so far, ordered by the row on which they open. No two of them open on
+// the same row.
 func (d *JSON) Boxes() []Box { return d.boxes }
 
-// Extend lays out the new bytes. lex must have read exactly text, and both only grow. An escape or
-// character that the end cuts is laid out only when it is complete, or if whole is set.
+// Extend lays out the new bytes. lex must have read exactly text, and both only grow. An escape or character
+// that is cut off at the end is laid out only when it is complete, or if whole is set.
 func (d *JSON) Extend(text []byte, lex *json.Lexer, whole bool) {
 	toks := lex.Tokens()
 	d.src = text
@@ -80,12 +82,12 @@ func (d *JSON) Extend(text []byte, lex *json.Lexer, whole bool) {
 	}
 }
 
-// beginToken selects the row of a token.
+// beginToken selects the row for a token.
 func (d *JSON) beginToken(k json.TokenKind, off int) {
 	d.last = glyphSize{}
 	switch k {
 	case json.Space:
-		if len(d.rows) == 0 { // not drawn, but every byte belongs to a row
+		if len(d.rows) == 0 { // white space is not drawn, but every byte must be in a row
 			d.startRow(off)
 			d.ready = true
 		}
@@ -120,7 +122,7 @@ func (d *JSON) beginToken(k json.TokenKind, off int) {
 	d.fresh = false
 }
 
-// startRow begins the row of a field, an element or the complete text.
+// startRow begins the row for a field, an element or the complete text.
 func (d *JSON) startRow(off int) {
 	r := Row{Token: int32(d.tok), Parent: -1}
 	if n := len(d.stack); n > 0 {
@@ -142,7 +144,7 @@ func (d *JSON) closeContainer(off int) {
 	b.End, b.Last, b.Count = int32(len(d.rows)-1), int32(d.tok), opener.count
 }
 
-// placeToken places bytes of a token on the last row.
+// placeToken places bytes of a token at the end of the last row.
 func (d *JSON) placeToken(k json.TokenKind, b []byte) {
 	switch {
 	case len(b) == 0:
@@ -161,7 +163,7 @@ func (d *JSON) placeToken(k json.TokenKind, b []byte) {
 	}
 }
 
-// placeString places part of a string; it doesn't split an escape if there is room.
+// placeString places part of a string. It does not split an escape if there is room.
 func (d *JSON) placeString(b []byte) {
 	for len(b) > 0 {
 		n := bytes.IndexByte(b, '\\')
@@ -171,7 +173,7 @@ func (d *JSON) placeString(b []byte) {
 		d.placeText(b[:n])
 		if b = b[n:]; len(b) > 0 {
 			n = json.EscapeLen(b)
-			k, cells := d.draw.Measure(b[n-1:]) // a combining mark may follow its last character
+			k, cells := d.draw.Measure(b[n-1:]) // a combining mark may follow the last character of the escape
 			if n, cells = n-1+k, n-1+cells; cells <= minRoom {
 				d.placeBytes(n, cells)
 			} else {
@@ -182,8 +184,8 @@ func (d *JSON) placeString(b []byte) {
 	}
 }
 
-// settledToken returns the length of b, the end of a growing token, without an escape or character that
-// is cut.
+// settledToken returns the length of b, the end of a growing token, without an escape or character that is
+// cut off.
 func settledToken(k json.TokenKind, b []byte) int {
 	if k != json.String && k != json.Key {
 		return settledChar(b)

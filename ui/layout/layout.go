@@ -1,10 +1,10 @@
-// Package layout turns a growing text into display rows. This part of the screen must not get slower as
-// a document grows: each Extend takes time for the new bytes only, and drawing reads only the visible
+// Package layout turns a growing text into display rows. This part of the screen must not get slower as a
+// document grows. The time for each Extend depends only on the new bytes, and drawing reads only the visible
 // rows.
 //
 //	text, tokens ─▶ Document.Extend ─▶ rows ─▶ the pane draws some of them
 //
-// A row names a span of the text; it holds no text and no styles.
+// A row refers to a span of the text. It contains neither text nor styles.
 //
 // Invariants:
 //   - The rows tile the text: each begins where the previous one ended.
@@ -21,41 +21,41 @@ import (
 	"toolscope/ui/display"
 )
 
-// A Row is one line on the screen.
+// Row is one line on the screen.
 type Row struct {
 	Start, End uint32 // the span of the text
-	Token      int32  // number of its first token, or of the row it continues; -1 if the text has no tokens
+	Token      int32  // number of the first token in the row or, for a wrapped row, in the row that it continues; -1 if the text has no tokens
 	Parent     int32  // row where the enclosing container opens; -1 at the top
 	Index      int32  // position in the enclosing container, or Closer
-	Indent     uint16 // cells left blank at the start of the row
+	Indent     uint16 // blank cells at the start of the row
 	Wrapped    bool   // continues the previous row
 }
 
 // Closer is the Index of a row that only closes its container.
 const Closer = -1
 
-// lineBreaker breaks a line of units into rows of a given width. All layouts share it.
+// lineBreaker breaks a line of units into rows of a given width. All layouts use it.
 type lineBreaker struct {
 	draw   display.Drawer
 	width  int
 	rows   []Row
-	col    int       // cells used in the last row, indent included
+	col    int       // cells used in the last row, including the indentation
 	last   glyphSize // the last unit, if the next bytes may still join it
 	src    []byte    // the text, while it is laid out
-	from   int       // start of the breakable text: a token
-	breaks breakRule // where it may be broken
+	from   int       // start of the breakable text: the current token
+	breaks breakRule // where the text may be broken
 }
 
 // glyphSize is the size of a unit, which is drawn in one step.
 type glyphSize struct{ bytes, cells int }
 
 const (
-	indentStep    = 2  // cells a level is indented by
-	hangingIndent = 2  // further cells a wrapped row is indented by
+	indentStep    = 2  // cells of indentation for each level
+	hangingIndent = 2  // further cells of indentation for a wrapped row
 	minRoom       = 12 // cells that indentation always leaves free
 )
 
-// indentOf returns the indentation of a level at this width.
+// indentOf returns the indentation for a level at this width.
 func (f *lineBreaker) indentOf(level int) int {
 	return max(0, min(level*indentStep, f.width-minRoom))
 }
@@ -67,8 +67,8 @@ func (f *lineBreaker) newRow(off int, r Row, indent int) {
 	f.col, f.last = indent, glyphSize{}
 }
 
-// placeBytes places n bytes that take the given cells at the end of the last row, or in a new row if they
-// don't fit.
+// placeBytes places n bytes that are cells wide at the end of the last row. If they don't fit, it places them
+// in a new row.
 func (f *lineBreaker) placeBytes(n, cells int) {
 	last := &f.rows[len(f.rows)-1]
 	for f.col+cells > f.width && last.End > last.Start && !(n == 1 && f.isTrailingBlank(last.End)) {
@@ -80,12 +80,12 @@ func (f *lineBreaker) placeBytes(n, cells int) {
 	f.last = glyphSize{n, cells}
 }
 
-// maxRetakenBytes limits the work for a unit that grows byte by byte. Longer units consist of marks that
-// are not drawn.
+// maxRetakenBytes limits the work for a unit that grows byte by byte. Longer units consist of combining marks
+// that are not drawn.
 const maxRetakenBytes = 512
 
-// retakeLast removes the last unit if the bytes at off may join it, such as an accent, and returns where
-// to continue. The unit only gets wider, so only the last row changes.
+// retakeLast removes the last unit if the bytes at off may join it, such as an accent, and returns the offset
+// at which to continue. The unit can only get wider, so only the last row changes.
 func (f *lineBreaker) retakeLast(text []byte, off int) int {
 	u := f.last
 	if u.bytes == 0 || u.bytes > maxRetakenBytes || off == len(text) || text[off] < utf8.RuneSelf {
@@ -97,7 +97,7 @@ func (f *lineBreaker) retakeLast(text []byte, off int) int {
 	return off - u.bytes
 }
 
-// wrapRow breaks the last row at its best break, and moves the remaining units to a new row.
+// wrapRow breaks the last row at its best break point, and moves the units after it to a new row.
 func (f *lineBreaker) wrapRow() {
 	n := len(f.rows) - 1
 	at, cells := f.bestBreak()
@@ -112,7 +112,7 @@ func (f *lineBreaker) wrapRow() {
 	f.col += cells
 }
 
-// placeText places all of b, unit by unit; ASCII in runs.
+// placeText places all of b: ASCII in runs, and other text unit by unit.
 func (f *lineBreaker) placeText(b []byte) {
 	for len(b) > 0 {
 		if n := display.PlainLen(b); n > 0 {
@@ -152,24 +152,25 @@ func (f *lineBreaker) RowAt(off int) int {
 	return max(0, n-1)
 }
 
-// breakRule says where a long row may be broken. Every rule also allows a break after the last unit.
+// breakRule defines where a long row may be broken. Every rule also allows a break after the last unit.
 type breakRule uint8
 
 const (
 	noBreaks      breakRule = iota
-	plainBreaks             // after a blank; else after a slash or comma
-	escapedBreaks           // after a blank, or before the token; else also after an escaped line end
+	plainBreaks             // after a blank, or else after a slash or comma
+	escapedBreaks           // after a blank, or before the token; or else after an escaped line end
 )
 
-// isTrailingBlank reports whether the byte at off is a blank that may be past the end of a full row, where
+// isTrailingBlank reports whether the byte at off is a blank that may be beyond the end of a full row, where
 // it need not be visible.
 func (f *lineBreaker) isTrailingBlank(off uint32) bool {
 	return f.breaks != noBreaks && f.col == f.width && f.src[off] == ' '
 }
 
-// bestBreak returns the best break of the last row, and how many of its cells are after it. It ignores
-// breaks in the first half, which would leave the row mostly empty. The result does not depend on how
-// the text was cut into Extends: units are placed one by one, and only placed units count.
+// bestBreak returns the best break point in the last row, and how many of the row's cells are after it. It
+// ignores break points in the first half, because they would leave the row mostly empty. The result does not
+// depend on how the text was divided into Extend calls: units are placed one by one, and only placed units
+// count.
 func (f *lineBreaker) bestBreak() (at, cells int) {
 	row := &f.rows[len(f.rows)-1]
 	end := int(row.End)
@@ -179,11 +180,11 @@ func (f *lineBreaker) bestBreak() (at, cells int) {
 	from := max(int(row.Start), f.from)
 	half := int(row.Indent) + (f.width-int(row.Indent))/2
 	if word := lastWord(f.src[from:end]); word < end-from && f.col-word > half {
-		return end - word, word // most breaks are found without measuring
+		return end - word, word // most break points are found without measuring
 	}
 	w := breakFinder{escaped: f.breaks == escapedBreaks}
 	w.scanText(f.draw, f.src[from:end])
-	before := f.col - w.cells // cells of the row before the breakable text
+	before := f.col - w.cells // cells in the row before the breakable text
 	for _, s := range w.lastBreaks() {
 		if s.at > 0 && before+s.cells > half {
 			return from + s.at, w.cells - s.cells
@@ -209,7 +210,7 @@ func lastWord(text []byte) int {
 	return len(text)
 }
 
-// breakFinder finds the last break of each kind in a text.
+// breakFinder finds the last break point of each kind in a text.
 type breakFinder struct {
 	escaped     bool
 	cells       int
@@ -246,20 +247,20 @@ func (w *breakFinder) scanText(draw display.Drawer, text []byte) {
 	}
 }
 
-// FoldedRows maps rows to displayed rows: rows after a folded one are hidden, and rows may be inserted
-// after a row. Its cost depends on the number of cuts, not of rows.
+// FoldedRows maps rows to displayed rows: the rows after a folded row are hidden, and rows may be inserted
+// after a row. Its running time depends on the number of cuts, not on the number of rows.
 type FoldedRows struct {
 	cuts  []RowEdit
-	first []int // for each cut, the place of its row on the display
+	first []int // for each cut: the place of its row on the display
 }
 
-// A RowEdit inserts Add rows after a row, and hides the Hide rows that follow it.
+// RowEdit inserts Add rows after a row, and hides the Hide rows that follow the row.
 type RowEdit struct{ Row, Add, Hide int }
 
-// Set replaces the cuts. They must be ordered by row. A cut inside hidden rows is dropped.
+// Set replaces the cuts. They must be ordered by row. A cut in hidden rows is dropped.
 func (v *FoldedRows) Set(cuts []RowEdit) {
 	v.cuts, v.first = v.cuts[:0], v.first[:0]
-	shown, next := 0, 0 // row next is displayed at place shown
+	shown, next := 0, 0 // row number next is displayed at place shown
 	for _, c := range cuts {
 		if c.Row < next {
 			continue
@@ -270,7 +271,7 @@ func (v *FoldedRows) Set(cuts []RowEdit) {
 	}
 }
 
-// Len returns the number of displayed rows for the given number of rows.
+// Len returns the number of displayed rows if there are rows rows.
 func (v *FoldedRows) Len(rows int) int {
 	n := len(v.cuts) - 1
 	if n < 0 {
@@ -279,8 +280,8 @@ func (v *FoldedRows) Len(rows int) int {
 	return v.first[n] + 1 + v.cuts[n].Add + max(0, rows-v.cuts[n].Row-1-v.cuts[n].Hide)
 }
 
-// At returns the row at a place on the display. The second result is 0 for the row itself, or n for the
-// nth row inserted after it.
+// At returns the row at a place on the display. behind is 0 for the row itself, or n for the nth row inserted
+// after it.
 func (v *FoldedRows) At(place int) (row, behind int) {
 	n := sort.Search(len(v.first), func(i int) bool { return v.first[i] > place }) - 1
 	if n < 0 {
@@ -309,7 +310,7 @@ func (v *FoldedRows) Place(row int) int {
 	return v.first[n] + row - c.Row - c.Hide + c.Add
 }
 
-// Hidden returns the row that hides a row, or -1.
+// Hidden returns the row whose fold hides a row, or -1.
 func (v *FoldedRows) Hidden(row int) int {
 	n := sort.Search(len(v.cuts), func(i int) bool { return v.cuts[i].Row >= row }) - 1
 	if n < 0 || row > v.cuts[n].Row+v.cuts[n].Hide {

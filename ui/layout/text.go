@@ -8,21 +8,21 @@ import (
 	"toolscope/ui/display"
 )
 
-// Text lays out a growing text without indentation: one row per line, wrapped. At each mark, a byte offset
-// such as the start of a delta, one cell stays blank for a sign.
+// Text lays out a growing text without indentation: one row per line, with long lines wrapped. A mark is a
+// byte offset, such as the start of a delta. At each mark, one cell is left blank for a sign.
 type Text struct {
 	lineBreaker
 	off   int
 	marks []uint32
 }
 
-// NewText returns a layout of that width, in cells.
+// NewText returns a layout with the given width in cells.
 func NewText(width int, draw display.Drawer) *Text {
 	return &Text{lineBreaker: lineBreaker{draw: draw, width: max(width, 1)}}
 }
 
-// NewProse returns a layout for a text without marks: it breaks between words, and line ends take no
-// cell.
+// NewProse returns a layout for a text without marks. It breaks rows between words, and line ends use no
+// cells.
 func NewProse(width int, draw display.Drawer) *Text {
 	return &Text{lineBreaker: lineBreaker{draw: draw, width: max(width, 1), breaks: plainBreaks}}
 }
@@ -30,7 +30,7 @@ func NewProse(width int, draw display.Drawer) *Text {
 // Width returns the width of the layout in cells.
 func (t *Text) Width() int { return t.width }
 
-// Len returns how many bytes are laid out.
+// Len returns the number of bytes that are laid out.
 func (t *Text) Len() int { return t.off }
 
 // Mark adds a mark at off. The byte there must not be laid out yet, and off must not be before an earlier
@@ -59,8 +59,8 @@ func (t *Text) nextMark(off int) int {
 	return sort.Search(len(t.marks), func(i int) bool { return t.marks[i] >= uint32(off) })
 }
 
-// Extend lays out the new bytes of text. All marks up to its end must be added before. A character that
-// the end cuts is laid out only when it is complete, or if whole is set.
+// Extend lays out the new bytes of text. All marks up to the end of text must be added before the call. A
+// character that is cut off at the end is laid out only when it is complete, or if whole is set.
 func (t *Text) Extend(text []byte, whole bool) {
 	t.src = text
 	defer func() { t.src = nil }()
@@ -84,7 +84,7 @@ func (t *Text) Extend(text []byte, whole bool) {
 	}
 }
 
-// placeUnmarked places text without marks inside. It leaves sign cells blank before the text, on the same
+// placeUnmarked places text that contains no marks. It leaves sign cells blank before the text, on the same
 // row as the text.
 func (t *Text) placeUnmarked(b []byte, sign int) {
 	for len(b) > 0 {
@@ -108,8 +108,8 @@ func (t *Text) placeUnmarked(b []byte, sign int) {
 
 func (t *Text) startLine(off int) { t.newRow(off, Row{Token: -1, Parent: -1}, 0) }
 
-// settledChar returns the length of b without an unsettled end: an incomplete character, or one that the
-// next character may change.
+// settledChar returns the length of b without an unsettled end. The end is unsettled if it is an incomplete
+// character, or a character that the next one may change.
 func settledChar(b []byte) int {
 	n := len(b)
 	for back := 1; back <= 3 && back <= len(b); back++ {
@@ -130,8 +130,7 @@ func settledChar(b []byte) int {
 	return n
 }
 
-// joiner and selector are drawn only inside a well-formed emoji, which needs one more character after
-// them.
+// joiner and selector are drawn only inside a well-formed emoji, in which another character must follow them.
 var (
 	joiner   = []byte("\u200d") // zero width joiner
 	selector = []byte("\ufe0f") // variation selector 16

@@ -11,30 +11,30 @@ import (
 
 // Breakpoint holds responses before they reach the client, and resumes them.
 type Breakpoint interface {
-	Filter() string                      // holds matching turns, in filter syntax; "" holds nothing
-	Set(filter string) error             // for events from now on
-	Holds() []Hold                       // the longest held first
-	Resume(exchange int, how ResumeMode) // a held exchange
+	Filter() string                      // the filter whose matching turns are held; "" holds none
+	Set(filter string) error             // sets the filter for later events
+	Holds() []Hold                       // sorted by how long they have been held, the longest first
+	Resume(exchange int, how ResumeMode) // resumes a held exchange
 }
 
 // Hold is a held response.
 type Hold struct {
 	Exchange       int
 	Why            string
-	For, Left      time.Duration // how long it has been held, and how long until it resumes
-	Given, Waiting int64         // bytes that the client has, and bytes that wait
-	Next           []byte        // the next frame for the client; nil while none has arrived
-	Ended          bool          // the provider has sent all of it
+	For, Left      time.Duration // how long it has been held, and the time until it resumes
+	Given, Waiting int64         // bytes that the client has received, and bytes that are held
+	Next           []byte        // the next frame for the client; nil until one has arrived
+	Ended          bool          // the provider has sent the complete response
 }
 
-// ResumeMode is a way to resume a held response.
+// ResumeMode is how a held response is resumed.
 type ResumeMode uint8
 
 // The resume modes.
 const (
 	ResumeUntilMatch ResumeMode = iota // until the next match
-	ResumeOneEvent                     // let one frame through
-	CutConnection                      // break the client's connection
+	ResumeOneEvent                     // send one frame to the client
+	CutConnection                      // break the connection to the client
 )
 
 // breakpointPage is the mode that shows held responses.
@@ -43,10 +43,10 @@ type breakpointPage struct {
 	host  Host
 	point Breakpoint
 	holds []Hold
-	typed *screen.Input // input of the filter, or nil
+	typed *screen.Input // filter input, or nil
 }
 
-// Breakpoints returns the entry of the breakpoint page. point is nil without a proxy.
+// Breakpoints returns the entry for the breakpoint page. point is nil if there is no proxy.
 func Breakpoints(point Breakpoint) Entry {
 	return Entry{screen.Do("break", nil), func(h Host) (Mode, display.Text) {
 		if point == nil {
@@ -60,10 +60,11 @@ func Breakpoints(point Breakpoint) Entry {
 	}}
 }
 
-// Typing returns the input of the filter, or nil.
+// Typing returns the filter input, or nil.
 func (b *breakpointPage) Typing() *screen.Input { return b.typed }
 
-// Keys returns the keys of the input while a filter is typed, else those of the list.
+// Keys returns the keys for the filter input while a filter is being typed. Otherwise, it returns the keys
+// for the list.
 func (b *breakpointPage) Keys() []screen.Binding {
 	if b.typed != nil {
 		return []screen.Binding{
@@ -133,7 +134,7 @@ func (b *breakpointPage) Extend(_ *providers.View, _, h int) {
 	b.Fit(len(b.holds), 1, 1+min(len(b.holds), h-1-nextRows))
 }
 
-// nextRows is the number of rows below the list: a title, and the next frame.
+// nextRows is the number of rows below the list: a title and the next frame.
 const nextRows = 5
 
 func (b *breakpointPage) Draw(p *screen.Pen, y int) {
@@ -160,7 +161,7 @@ func (b *breakpointPage) drawTitle(p *screen.Pen) {
 	}
 }
 
-// drawHold draws a held response: the reason, the time, and how much of it the client has.
+// drawHold draws a held response: the reason, the time, and how much of it the client has received.
 func (b *breakpointPage) drawHold(p *screen.Pen, row int) {
 	hold, g, mark := b.holds[row], screen.Bare, display.Lit("  ")
 	if row == b.At {

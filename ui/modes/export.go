@@ -14,13 +14,13 @@ import (
 
 // ExportForm is a format in which the selected turn or call can be exported.
 type ExportForm struct {
-	Key  string // in the menu
+	Key  string // its key in the menu
 	What display.Text
 	File string // the default file name
 	Make func(v *providers.View, r stream.Ref) ([]byte, error)
 }
 
-// ExportItem is an item of the export menu. Its data is ready, or is made when the item is selected.
+// ExportItem is an item in the export menu. Its data is either ready, or made when the item is selected.
 type ExportItem struct {
 	Key  string
 	What display.Text
@@ -29,7 +29,7 @@ type ExportItem struct {
 	Make func() ([]byte, error) // nil if Data is ready
 }
 
-// ExportVerb says where an item is exported to.
+// ExportVerb is what happens to an exported item.
 type ExportVerb uint8
 
 // The verbs.
@@ -40,10 +40,10 @@ const (
 	Pipe                   // to a command
 )
 
-// verbs are the actions and texts of the verbs, by ExportVerb.
+// verbs are the actions and texts for each ExportVerb.
 var verbs = [...]struct{ action, title, hint string }{{"copy", "Copy", "copy"}, {"save", "Write", "write"}, {"edit", "Edit", "open"}, {"pipe", "Pipe", "pipe"}}
 
-// exportMenu is the menu of export items: parts on the left, reports on the right.
+// exportMenu is the menu of export items, with parts on the left and reports on the right.
 type exportMenu struct {
 	screen.Window
 	host   Host
@@ -53,11 +53,11 @@ type exportMenu struct {
 	items  []ExportItem
 	parts  int           // number of items on the left
 	wide   bool          // two columns
-	typed  *screen.Input // the name of the file or the command to pipe to, or nil
+	typed  *screen.Input // input for the name of the file, or for the command to pipe to; or nil
 	draw   display.Drawer
 }
 
-// ExportMenu returns the entry of a verb; what returns the items and the name of their source.
+// ExportMenu returns the entry for a verb. what returns the items and the name of their source.
 func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, display.Text), draw display.Drawer) Entry {
 	key := screen.Do(verbs[verb].action, nil)
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
@@ -77,7 +77,7 @@ func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, dis
 	}}
 }
 
-// partsFirst returns the items in the order of the menu: parts, then reports.
+// partsFirst returns the items in menu order: parts, then reports.
 func partsFirst(items []ExportItem) (all []ExportItem) {
 	for _, reports := range []bool{false, true} {
 		for _, p := range items {
@@ -89,10 +89,10 @@ func partsFirst(items []ExportItem) (all []ExportItem) {
 	return all
 }
 
-// Typing returns the input of the name or command, or nil.
+// Typing returns the input for the file name or command, or nil.
 func (t *exportMenu) Typing() *screen.Input { return t.typed }
 
-// Keys returns a letter for each item, and the keys that select one.
+// Keys returns a key for each item, and the keys that select an item.
 func (t *exportMenu) Keys() []screen.Binding {
 	switch {
 	case t.typed != nil && t.verb == Save:
@@ -126,7 +126,7 @@ func (t *exportMenu) Keys() []screen.Binding {
 	return keys
 }
 
-// moveColumn goes to the next item in the other column.
+// moveColumn moves the cursor to the next item in the other column.
 func (t *exportMenu) moveColumn(by int) {
 	switch {
 	case by < 0 && t.At >= t.parts && t.parts > 0:
@@ -136,7 +136,8 @@ func (t *exportMenu) moveColumn(by int) {
 	}
 }
 
-// chooseItem exports an item. To pipe it, it asks for a command first, and to write it for a name.
+// chooseItem exports an item. If the item is to be piped, it asks for a command first. If the item is to be
+// saved and no name is set, it asks for a name.
 func (t *exportMenu) chooseItem(i int) {
 	switch t.MoveTo(i); {
 	case t.verb == Pipe:
@@ -154,7 +155,7 @@ func (t *exportMenu) acceptInput() {
 	}
 }
 
-// exportSelected exports the selected item and reports the result. input is the name of the file or the command.
+// exportSelected exports the selected item and reports the result. input is the file name or the command.
 func (t *exportMenu) exportSelected(input string) {
 	p, h := t.items[t.At], t.host
 	if t.verb == Save {
@@ -174,7 +175,7 @@ func (t *exportMenu) exportSelected(input string) {
 	t.outlet.deliverBody(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, input)
 }
 
-// Extend has no new data to read: the items are fixed when the menu opens.
+// Extend reads no new data, because the items are fixed when the menu opens.
 func (t *exportMenu) Extend(_ *providers.View, w, h int) {
 	t.wide = w >= OverlayWidth && 1+max(t.parts, len(t.items)-t.parts) <= h && t.parts > 0 && t.parts < len(t.items)
 	if t.wide {
@@ -184,7 +185,7 @@ func (t *exportMenu) Extend(_ *providers.View, w, h int) {
 	t.Fit(len(t.items), 1, t.WantedRows(h))
 }
 
-// WantedRows returns a row for each item, or for each pair side by side.
+// WantedRows returns one row for each item or, in two columns, for each pair of items, and one for the title.
 func (t *exportMenu) WantedRows(h int) int {
 	if t.wide {
 		return min(1+max(t.parts, len(t.items)-t.parts), h)
@@ -192,7 +193,7 @@ func (t *exportMenu) WantedRows(h int) int {
 	return min(1+len(t.items), max(h/2, 5))
 }
 
-// Click selects the item at a place of the menu.
+// Click selects the item at a position in the menu.
 func (t *exportMenu) Click(x, y int) (again bool) {
 	row := t.RowAt(y)
 	if t.wide && x >= partsWidth {
@@ -240,7 +241,7 @@ func (t *exportMenu) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// drawItem draws an item: its letter, its name, and its size if it is known.
+// drawItem draws an item: its letter, its name and, if known, its size.
 func (t *exportMenu) drawItem(p *screen.Pen, row int) {
 	piece, g, mark := t.items[row], screen.Bare, display.Lit(" ")
 	if row == t.At {
@@ -258,7 +259,7 @@ func (t *exportMenu) drawItem(p *screen.Pen, row int) {
 	p.Fill(g)
 }
 
-// usableItems returns the items without empty ones and without those whose letter an earlier item has.
+// usableItems returns the items, except empty ones and those whose letter an earlier item has.
 func usableItems(pieces []ExportItem) (all []ExportItem) {
 	for _, p := range pieces {
 		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q ExportItem) bool { return q.Key == p.Key }) {
@@ -268,8 +269,8 @@ func usableItems(pieces []ExportItem) (all []ExportItem) {
 	return all
 }
 
-// ExportItems returns the export items of the selected turn or call: those at the cursor (at), those of
-// the selection itself, and the forms.
+// ExportItems returns the export items for the selected turn or call: the items at the cursor (at), the items
+// of the selection itself, and the forms.
 func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []ExportForm) []ExportItem {
 	t, c := v.Find(r)
 	if t == nil {
@@ -292,7 +293,7 @@ func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []Expor
 	return usableItems(all)
 }
 
-// frameBytes returns the decoded bytes of a turn's frames; nil if they are not kept.
+// frameBytes returns the decoded bytes of a turn's frames; nil if they are not in memory.
 func frameBytes(x *providers.Exchange, t *stream.Turn) []byte {
 	if t.Retention != stream.InMemory || int(cmp.Or(t.LastFrame, t.FirstFrame)) >= x.Response.Frames() {
 		return nil
@@ -304,14 +305,14 @@ func frameBytes(x *providers.Exchange, t *stream.Turn) []byte {
 
 // Exporter copies, saves, edits or pipes the content of a mode. Any function may be nil.
 type Exporter struct {
-	Copy func(text []byte) (ways string, err error)                   // to the clipboard
-	Save func(name string, data []byte) (path string, err error)      // to a new file with a name like the given one
-	Edit func(name string, data []byte, done func(error))             // in the user's editor, which controls the terminal meanwhile
-	Pipe func(command string, data []byte) (output []byte, err error) // to a shell command
+	Copy func(text []byte) (ways string, err error)                   // copies to the clipboard
+	Save func(name string, data []byte) (path string, err error)      // saves to a new file with a name like the given one
+	Edit func(name string, data []byte, done func(error))             // opens the user's editor, which controls the terminal until done is called
+	Pipe func(command string, data []byte) (output []byte, err error) // runs a shell command
 	Show func(panes.Literal)                                          // shows the command's output
 
 	Name   string // of the file to write; "" to ask for it
-	Prefix string // of the usual names of files
+	Prefix string // prefix of the default file names
 	Saved  func() // called after a file was written; may be nil
 
 	Note display.Text // the limits of copying
@@ -320,7 +321,7 @@ type Exporter struct {
 // Body is the content to export.
 type Body struct {
 	Data []byte
-	What display.Text // its description
+	What display.Text // a description
 	File string       // the default file name
 }
 
@@ -333,7 +334,8 @@ func (o Exporter) SaveBody(h Host, draw display.Drawer, b Body) {
 	o.deliverBody(h, draw, Save, b, "")
 }
 
-// fileName returns the usual name of a file: the prefix, and then the name or, of a report, its ending.
+// fileName returns the default name for a file: the prefix, followed by the name. For a report, it is the
+// prefix and the file extension.
 func (o Exporter) fileName(name string) string {
 	if o.Prefix == "" {
 		return name
@@ -392,8 +394,8 @@ func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where 
 	})
 }
 
-// Keys returns the keys that export a body. Each calls body when it is pressed. If the Data of the body is
-// nil, its What is the reason.
+// Keys returns the keys that export a body. Each calls body when it is pressed. If the body's Data is nil,
+// its What is the reason, which is shown.
 func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.Binding {
 	press := func(v ExportVerb) func() {
 		return func() {

@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Help is the drawer that lists the keys of the current view, in columns over the whole width, and explains the
-// signs. It can run the selected key, and tab shows the keys of other views.
+// Help is the drawer that lists the keys of the current view, in columns across the screen, and explains the
+// signs. It can run the selected key. The tab key shows the keys of other views.
 type Help struct {
 	screen.Window
 	host   Host
@@ -22,9 +22,9 @@ type Help struct {
 	line   *screen.Input // the search text, or nil
 	typed  bool          // the search text is being typed
 
-	columns [][]helpCell // of keys; the signs are below
-	width   int          // of a column
-	column  int          // of the cursor
+	columns [][]helpCell // columns of keys; the signs are below
+	width   int          // width of a column
+	column  int          // the column with the cursor
 	signs   []signRow
 	laid    helpKey
 }
@@ -42,21 +42,21 @@ type KeyGroup struct {
 	Keys  []screen.Binding
 }
 
-// helpKey identifies the inputs of the layout.
+// helpKey identifies the inputs for the layout.
 type helpKey struct {
 	w, place int
 	query    string
 	done     bool
 }
 
-// helpCell is a row of a column: the title of a group, a key, or a further line of a key's description. An empty
+// helpCell is a row in a column: the title of a group, a key, or a further line of a key's description. An empty
 // cell separates groups.
 type helpCell struct {
 	title display.Text
 	key   *screen.Binding
 	text  display.Text // a line of the description
-	left  int          // cells before it
-	place int          // of the view that has the key
+	left  int          // cells before the text
+	place int          // the view that has the key
 }
 
 // signRow is the title of a part of the legend, or a row of signs.
@@ -65,12 +65,12 @@ type signRow struct {
 	signs []legendSign
 }
 
-// NewHelp returns the help, which starts with the first view.
+// NewHelp returns the help. It opens with the first view.
 func NewHelp(h Host, pen *screen.Pen, places []KeyContext) *Help {
 	return &Help{host: h, pen: pen, places: places}
 }
 
-// Typing returns the search input while it is typed, else nil.
+// Typing returns the search input while text is being typed; otherwise nil.
 func (h *Help) Typing() *screen.Input {
 	if h.typed {
 		return h.line
@@ -78,7 +78,7 @@ func (h *Help) Typing() *screen.Input {
 	return nil
 }
 
-// Keys returns the keys that move, find, run and close.
+// Keys returns the keys that move, search, run and close.
 func (h *Help) Keys() []screen.Binding {
 	do := screen.Key("enter", "run", "run the key", h.runSelected)
 	up := screen.Key("up", "", "up", func() { h.stepToKey(-1) })
@@ -109,7 +109,7 @@ func (h *Help) switchContext(step int) {
 	h.At, h.Top, h.column = 0, 0, 0
 }
 
-// keyAt returns the key in a column's row, or nil.
+// keyAt returns the key in a row of a column, or nil.
 func (h *Help) keyAt(column, row int) *helpCell {
 	if column < len(h.columns) && row >= 0 && row < len(h.columns[column]) && h.columns[column][row].key != nil {
 		return &h.columns[column][row]
@@ -117,7 +117,7 @@ func (h *Help) keyAt(column, row int) *helpCell {
 	return nil
 }
 
-// keyRows returns the height of the columns.
+// keyRows returns the number of rows in the highest column.
 func (h *Help) keyRows() (rows int) {
 	for _, c := range h.columns {
 		rows = max(rows, len(c))
@@ -125,8 +125,8 @@ func (h *Help) keyRows() (rows int) {
 	return rows
 }
 
-// stepToKey goes to the next key: in the column, then in the next column. After the last key it scrolls to the
-// signs.
+// stepToKey moves the cursor to the next key in the column, or else in the next column. After the last key, it
+// scrolls to the signs.
 func (h *Help) stepToKey(by int) {
 	if by < 0 && h.At >= h.keyRows() && h.At > 0 {
 		if h.MoveTo(h.At - 1); h.At < h.keyRows() {
@@ -160,7 +160,7 @@ func (h *Help) stepToKey(by int) {
 	}
 }
 
-// moveToFirstKey and moveToLastKey select a key of the cursor's column.
+// moveToFirstKey and moveToLastKey select a key in the cursor's column.
 func (h *Help) moveToFirstKey() {
 	for row := range h.keyRows() {
 		if h.keyAt(h.column, row) != nil {
@@ -180,7 +180,7 @@ func (h *Help) moveToLastKey() {
 	}
 }
 
-// moveColumn goes to the nearest key of another column.
+// moveColumn moves the cursor to the nearest key in another column.
 func (h *Help) moveColumn(by int) {
 	column := h.column + by
 	if column < 0 || column >= len(h.columns) {
@@ -197,7 +197,7 @@ func (h *Help) moveColumn(by int) {
 	}
 }
 
-// movePage moves the view by a page less one row, and the cursor to a visible key.
+// movePage scrolls by one row less than a page, and moves the cursor to a visible key.
 func (h *Help) movePage(by int) {
 	step := max(1, h.Height-1)
 	if by < 0 {
@@ -213,7 +213,7 @@ func (h *Help) movePage(by int) {
 	}
 }
 
-// Click selects the key at a place of the drawer.
+// Click selects the key at a position in the drawer.
 func (h *Help) Click(x, y int) (again bool) {
 	row := h.RowAt(y)
 	column := min(x/max(1, h.width), len(h.columns)-1)
@@ -271,7 +271,7 @@ func (h *Help) Extend(_ *providers.View, w, height int) {
 	h.Fit(h.keyRows()+len(h.signs), 1, h.WantedRows(height))
 }
 
-// IsWide says that the drawer covers the whole width.
+// IsWide returns true, because the drawer covers the width of the screen.
 func (h *Help) IsWide() bool { return true }
 
 func (h *Help) queryText() string {
@@ -294,8 +294,9 @@ func helpColumns(w int) int {
 	return 4
 }
 
-// layOut arranges the groups in columns: each in the shortest one. With a query, it also adds matching keys of the
-// other views. The signs follow in the first view, and in all views with a query.
+// layOut arranges the groups in columns. Each group is added to the shortest column. If there is a query,
+// matching keys of the other views are added. The signs are below the keys in the first view or, if there is a
+// query, in every view.
 func (h *Help) layOut(k helpKey) {
 	groups := h.groupCells(nil, k.place, k.query)
 	for place := range h.places {
@@ -323,7 +324,7 @@ func (h *Help) layOut(k helpKey) {
 	}
 }
 
-// wrapCells returns the cells of a group with their descriptions in lines of the column's width.
+// wrapCells returns the cells of a group, with their descriptions wrapped to the column's width.
 func (h *Help) wrapCells(g []helpCell) (all []helpCell) {
 	left := keyColumn + minKeyWidth
 	for _, cell := range g {
@@ -347,8 +348,8 @@ func (h *Help) wrapCells(g []helpCell) (all []helpCell) {
 	return all
 }
 
-// groupCells appends the groups of a view. For other views it appends only keys that differ from those of this
-// view.
+// groupCells appends the groups of a view. For other views, it appends only keys that differ from the keys of
+// the current view.
 func (h *Help) groupCells(groups [][]helpCell, place int, query string) [][]helpCell {
 	for _, g := range h.places[place].Groups {
 		var keys []helpCell
@@ -413,19 +414,19 @@ func (h *Help) keyMatches(b *screen.Binding, query string) bool {
 	return false
 }
 
-// WantedRows returns the number of rows: as many as the content has.
+// WantedRows returns the number of rows that the content needs.
 func (h *Help) WantedRows(height int) int {
 	if h.laid.query != "" {
-		return height // the input row doesn't move with the number of matches
+		return height // otherwise the input row would move with the number of matches
 	}
 	return min(1+h.keyRows()+len(h.signs), height)
 }
 
 // Columns of the help, in cells.
 const (
-	keyColumn   = 3 // before a key
-	maxKeyWidth = 6 // of the names of a binding's keys: others than the first are left out
-	minKeyWidth = 4 // with the blank before its description
+	keyColumn   = 3 // cells before a key
+	maxKeyWidth = 6 // for the names of a binding's keys; keys that don't fit are left out, except the first
+	minKeyWidth = 4 // including the blank before the description
 )
 
 // Draw draws row y.
@@ -475,7 +476,7 @@ func (h *Help) drawCell(p *screen.Pen, cell helpCell, chosen bool) {
 	p.TextOn(screen.Plain, g, cell.text)
 }
 
-// keyNames returns the first key's name, and those of the others that fit.
+// keyNames returns the name of the first key, and the names of the other keys that fit.
 func (h *Help) keyNames(b *screen.Binding) (names display.Text) {
 	if first, last := b.Keys[0], b.Keys[len(b.Keys)-1]; len(b.Keys) > 2 && isDigit(first) && isDigit(last) {
 		return h.pen.Format("%s%s%s", first, h.pen.Glyph.Dash, last)
@@ -530,14 +531,14 @@ func (h *Help) drawTitle(p *screen.Pen) {
 	p.HeavyTitle(title, h.places[h.place].Name, hint)
 }
 
-// legendSign is a sign of the screen and its meaning.
+// legendSign is a sign on the screen and its meaning.
 type legendSign struct {
 	role screen.Role
 	sign display.Text
 	word display.Text
 }
 
-// legendParts returns the signs of the screen, in Unicode or ASCII, one part per kind.
+// legendParts returns the signs on the screen, in Unicode or ASCII, with one part for each kind of sign.
 func legendParts(g *screen.Glyphs) []legendPart {
 	calls := legendPart{title: display.Lit("Call states; a turn: its first bad call")}
 	for st := range stream.Status(stream.NumStatus) {

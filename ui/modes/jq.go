@@ -13,13 +13,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// JQ shows the results of a jq expression for the arguments of one call or of all.
+// JQ shows the results of a jq expression for the arguments of one call or of several calls.
 type JQ struct {
 	screen.Window
 	host    Host
 	draw    display.Drawer
 	expr    *filter.JQExpr
-	text    string // the expression as typed
+	text    string // the expression as the user typed it
 	scopes  []Scope
 	scope   int
 	answers *answers // nil while the expression runs
@@ -32,7 +32,7 @@ type Scope struct {
 	Calls func() []JQCall
 }
 
-// NewJQ returns a view of an expression's results for the calls of the first scope. If the expression is
+// NewJQ returns a view of an expression's results for the calls in the first scope. If the expression is
 // invalid, it returns nil and the reason.
 func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, display.Text) {
 	e, err := filter.ParseJQ(expr)
@@ -63,7 +63,7 @@ func (j *JQ) goThere() {
 	j.host.Choose(of)
 }
 
-// Extend starts the expression in the background if it hasn't run yet.
+// Extend runs the expression in the background if it hasn't run yet.
 func (j *JQ) Extend(_ *providers.View, _, h int) {
 	if !j.started {
 		j.started = true
@@ -80,7 +80,7 @@ func (j *JQ) Extend(_ *providers.View, _, h int) {
 	j.Fit(rows, 1, h)
 }
 
-// Draw draws row y: the title, or a result after its call.
+// Draw draws row y: the title, or a call and its result.
 func (j *JQ) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
@@ -110,9 +110,9 @@ func (j *JQ) Draw(p *screen.Pen, y int) {
 	p.Fill(g)
 }
 
-const jqName = 22 // cells of a call's name
+const jqName = 22 // cells for a call's name
 
-// drawTitle draws the expression, the scope, and the counts of results and failures.
+// drawTitle draws the expression, the scope, and the numbers of results and failures.
 func (j *JQ) drawTitle(p *screen.Pen) {
 	p.Text(screen.Accent, display.Lit(" JQ  "))
 	p.TextOn(screen.Plain, screen.Bare, p.Truncate(p.Name(j.text), max(8, p.Left/3)))
@@ -133,7 +133,7 @@ func (j *JQ) drawTitle(p *screen.Pen) {
 	}
 }
 
-// JQCalls returns the calls of the turns for which shown is true.
+// JQCalls returns the calls of the turns for which shown returns true.
 func JQCalls(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []JQCall) {
 	for _, t := range turns {
 		if !shown(t) {
@@ -146,7 +146,8 @@ func JQCalls(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []JQCal
 	return calls
 }
 
-// NewJQCall returns a call with its current arguments. Later deltas only append to them.
+// NewJQCall returns a call with its current arguments. Later deltas can only append to the call's own
+// arguments.
 func NewJQCall(t *stream.Turn, c *stream.Call) JQCall {
 	return JQCall{Of: c.Ref(), Name: c.Name, Args: slices.Clip(c.Args()), Evicted: t.Retention != stream.InMemory && c.ArgsLen() > 0}
 }
@@ -159,7 +160,7 @@ type JQCall struct {
 	Evicted bool // the arguments are not in memory
 }
 
-// answer is a result for one call: a value, or an error.
+// answer is a result for one call: a value or an error.
 type answer struct {
 	of    stream.Ref
 	name  string
@@ -173,16 +174,16 @@ type answers struct {
 	unparsed int    // calls whose arguments are not JSON
 	evicted  int    // calls whose arguments are not in memory
 	queried  int    // calls queried so far
-	stopped  string // why not all were queried
+	stopped  string // why some calls were not queried
 }
 
-// Limits of all results, and of one value.
+// Limits for all results, and for one value.
 const (
 	maxJQAnswers = 5000
 	maxJQValue   = 4 << 10
 )
 
-// runJQ runs the expression on each call. The limits hold for all calls together.
+// runJQ runs the expression on each call. The limits apply to all calls together.
 func runJQ(expr *filter.JQExpr, calls []JQCall, limit time.Duration) (all answers) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 )
 
 // Palette is the prompt after ":". It lists verbs with their arguments, bookmarks, and all keys of the current
-// view. The effect of some arguments is shown while they are typed.
+// view. For some arguments, the effect is shown while the argument is being typed.
 type Palette struct {
 	screen.Window
 	host   Host
@@ -19,28 +19,28 @@ type Palette struct {
 	line   *screen.Input
 	all    []paletteRow
 	shown  []paletteRow
-	query  string // the query of shown
-	past   int    // position in the history, from the latest; 0 for the typed line
+	query  string // the query that shown matches
+	past   int    // position in the history, counted from the latest line; 0 for the typed line
 	draw   display.Drawer
 	stale  bool
-	body   int         // rows of the body
+	body   int         // number of rows in the body
 	effect *paletteRow // the row whose effect is shown, or nil
 }
 
 // PaletteActions are the actions of the palette.
 type PaletteActions struct {
 	Keys      []screen.Binding
-	Press     func(key string) // acts as if the key was pressed
+	Press     func(key string) // has the same effect as pressing the key
 	Commands  []Command
 	Bookmarks []Bookmark
-	Turn      func(number int) // goes to the turn of that number
+	Turn      func(number int) // goes to the turn with that number
 	History   *PromptHistory
 }
 
-// PromptHistory has the lines that were run in the palette, the latest last.
+// PromptHistory has the lines that were run in the palette, with the latest last.
 type PromptHistory struct{ lines []string }
 
-// maxPromptLines limits the history.
+// maxPromptLines is the maximum number of lines in the history.
 const maxPromptLines = 100
 
 func (h *PromptHistory) addLine(line string) {
@@ -51,8 +51,8 @@ func (h *PromptHistory) addLine(line string) {
 	h.lines = h.lines[max(0, len(h.lines)-maxPromptLines):]
 }
 
-// lastUse returns how recently a line was run, or one that has an argument after it if withArg: the greater, the
-// later. It returns -1 if it never was.
+// lastUse returns how recently a line was run: the greater the number, the more recent. It returns -1 if the
+// line was never run. If withArg is set, the same line followed by an argument counts too.
 func (h *PromptHistory) lastUse(line string, withArg bool) int {
 	for i := len(h.lines) - 1; i >= 0; i-- {
 		if h.lines[i] == line || withArg && strings.HasPrefix(h.lines[i], line+" ") {
@@ -62,7 +62,7 @@ func (h *PromptHistory) lastUse(line string, withArg bool) int {
 	return -1
 }
 
-// Bookmark is a named place to go to.
+// Bookmark is a named position that the user can go to.
 type Bookmark struct {
 	Name, Where display.Text
 	Go          func()
@@ -70,7 +70,7 @@ type Bookmark struct {
 
 // NewPalette returns a palette of actions.
 func NewPalette(h Host, does PaletteActions, draw display.Drawer) *Palette {
-	if does.History == nil { // a list of bookmarks remembers no lines
+	if does.History == nil { // a list of bookmarks does not store lines
 		does.History = new(PromptHistory)
 	}
 	p := &Palette{host: h, does: does, draw: draw, line: screen.NewInput(display.Text{}, "", 400), stale: true}
@@ -111,7 +111,7 @@ func (p *Palette) Keys() []screen.Binding {
 	}
 }
 
-// moveOrRecall moves the cursor. On the first row, up recalls the previous line.
+// moveOrRecall moves the cursor. On the first row, the up key recalls the previous line.
 func (p *Palette) moveOrRecall(by int) {
 	lines := p.does.History.lines
 	back := p.past - by
@@ -126,7 +126,7 @@ func (p *Palette) moveOrRecall(by int) {
 	p.line = screen.NewInput(display.Text{}, text, 400)
 }
 
-// runSelected closes the palette and runs the selected row. If a command needs an argument, it first
+// runSelected closes the palette and runs the selected row. If a command still needs an argument, it only
 // completes the command in the input.
 func (p *Palette) runSelected() {
 	p.updateRows()
@@ -161,7 +161,7 @@ func (p *Palette) completeLine() {
 	p.line = screen.NewInput(display.Text{}, text, 400)
 }
 
-// Extend updates the matches, and shows the effect of the selected one.
+// Extend updates the matches, and shows the effect of the selected row.
 func (p *Palette) Extend(_ *providers.View, _, h int) {
 	p.body = h
 	p.updateRows()
@@ -185,7 +185,7 @@ func (p *Palette) Extend(_ *providers.View, _, h int) {
 	}
 }
 
-// undoEffect takes back the effect that is shown.
+// undoEffect undoes the effect that is shown.
 func (p *Palette) undoEffect() {
 	if p.effect != nil {
 		p.effect.cmd.Undo()
@@ -203,7 +203,8 @@ func (p *Palette) updateRows() {
 	p.MoveTo(0)
 }
 
-// matchRows returns the rows that match the input, the best first. A number matches the turn with that number.
+// matchRows returns the rows that match the input, the best match first. A number matches the turn with that
+// number.
 func (p *Palette) matchRows(typed string) []paletteRow {
 	if n, err := strconv.Atoi(strings.TrimSpace(typed)); err == nil && n > 0 {
 		return []paletteRow{{name: p.draw.Format("go to turn %s", screen.Count(n)), does: p.draw.Format(":%d", n), do: func() { p.does.Turn(n) }}}
@@ -221,12 +222,12 @@ func (p *Palette) matchRows(typed string) []paletteRow {
 // maxOffers is the maximum number of visible rows.
 const maxOffers = 12
 
-// WantedRows returns the number of rows, at most half of the body.
+// WantedRows returns the number of rows, which is at most half of the body.
 func (p *Palette) WantedRows(h int) int {
 	return min(1+len(p.all)+p.footRows(h), 1+maxOffers, max(h/2, 5))
 }
 
-// footRows returns how many rows below the list name other verbs and the rules of matching.
+// footRows returns the number of rows below the list. They name other verbs and the rules for matching.
 func (p *Palette) footRows(h int) int {
 	switch rows := max(h/2, 5); {
 	case rows < 7:
@@ -255,7 +256,7 @@ func (p *Palette) Draw(pen *screen.Pen, y int) {
 	}
 }
 
-// drawOtherVerbs names verbs that are not listed, as many as fit.
+// drawOtherVerbs draws the names of verbs that are not listed, as many as fit.
 func (p *Palette) drawOtherVerbs(pen *screen.Pen) {
 	text := display.Lit("  also: ")
 	for i := range p.does.Commands {

@@ -14,28 +14,27 @@ import (
 
 // ThemeActions are the actions of the theme picker.
 type ThemeActions struct {
-	Own   []themes.Theme // the user's own themes, which hide others with the same name
+	Own   []themes.Theme // the user's own themes, which replace other themes with the same name
 	Now   func() themes.Theme
 	Apply func(themes.Theme)
-	Pen   func(themes.Theme) screen.Pen               // the pen that draws a sample
-	Save  func(name string) (where string, err error) // for the next run; nil if themes can't be saved
+	Pen   func(themes.Theme) screen.Pen               // the pen for drawing a sample
+	Save  func(name string) (where string, err error) // saves the theme for the next run; nil if themes can't be saved
 }
 
-// themePicker is the overlay that selects a theme. The selected theme applies at once to all of the
-// screen.
+// themePicker is the overlay that selects a theme. The selected theme is applied to the whole screen at once.
 type themePicker struct {
 	screen.Window
 	host   Host
 	looks  ThemeActions
 	before themes.Theme
-	names  []string // that match the search text
+	names  []string // names that match the search text
 	known  map[string]themeSample
 	typed  *screen.Input // the search input
-	looked string        // the text that names match
+	looked string        // the search text that names match
 	draw   display.Drawer
 }
 
-// Names returns the names of all themes without duplicates.
+// Names returns the names of all themes, without duplicates.
 func (l ThemeActions) Names() (names []string) {
 	for _, t := range l.Own {
 		names = append(names, t.Name)
@@ -48,7 +47,7 @@ func (l ThemeActions) Names() (names []string) {
 	return names
 }
 
-// Named returns the theme of a name.
+// Named returns the theme with that name.
 func (l ThemeActions) Named(name string, dark bool) themes.Theme {
 	for _, t := range l.Own {
 		if t.Name == name {
@@ -65,7 +64,7 @@ type themeSample struct {
 	pen   screen.Pen
 }
 
-// Themes returns the entry of the theme picker.
+// Themes returns the entry for the theme picker.
 func Themes(looks ThemeActions, draw display.Drawer) Entry {
 	return Entry{Binding: screen.Do("theme", nil), New: func(h Host) (Mode, display.Text) {
 		t := &themePicker{host: h, looks: looks, before: looks.Now(), names: looks.Names(), known: map[string]themeSample{}, draw: draw}
@@ -76,7 +75,7 @@ func Themes(looks ThemeActions, draw display.Drawer) Entry {
 	}}
 }
 
-// Typing returns the search input: letters find a theme by its name.
+// Typing returns the search input. Typed letters search for a theme by its name.
 func (t *themePicker) Typing() *screen.Input { return t.typed }
 
 // Keys returns the keys that try, keep and save a theme.
@@ -93,7 +92,7 @@ func (t *themePicker) Keys() []screen.Binding {
 	}
 }
 
-// tryTheme applies the theme of a row.
+// tryTheme applies the theme in a row.
 func (t *themePicker) tryTheme(row int) {
 	if len(t.names) == 0 {
 		t.looks.Apply(t.before)
@@ -135,7 +134,7 @@ func (t *themePicker) save() {
 	})
 }
 
-// sampleOf returns the theme of a name, loaded when it is first visible.
+// sampleOf returns the sample for the theme with that name. The theme is loaded when it is first visible.
 func (t *themePicker) sampleOf(name string) themeSample {
 	s, ok := t.known[name]
 	if !ok {
@@ -183,7 +182,7 @@ func (t *themePicker) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// nameColumn is the width of a theme's name in cells, and narrowNames the width on a narrow screen.
+// nameColumn is the width of a theme's name in cells. narrowNames is that width on a narrow screen.
 const (
 	nameColumn  = 20
 	narrowNames = 15
@@ -234,8 +233,8 @@ func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	p.TextOn(screen.Muted, screen.Bare, p.Format(" contrast %.1f", s.theme.Contrast()))
 }
 
-// protocolPicker selects the protocol as which the response of the selected turn is read. The first row
-// detects it from the bytes.
+// protocolPicker selects the protocol that the response of the selected turn is read as. The first row
+// detects the protocol from the bytes.
 type protocolPicker struct {
 	screen.Window
 	host     Host
@@ -243,8 +242,8 @@ type protocolPicker struct {
 	reread   func(exchange int, as *protocol.Protocol)
 }
 
-// Protocols returns the entry of the protocol picker. reread reads an exchange again as a protocol, or
-// detects the protocol if as is nil.
+// Protocols returns the entry for the protocol picker. reread reads an exchange again as the given protocol.
+// If as is nil, it detects the protocol.
 func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
 	return Entry{screen.Do("dialect", nil), func(h Host) (Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())

@@ -9,33 +9,33 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Command is a verb after ":". An action with a key may also be a verb.
+// Command is a verb after ":". An action that has a key may also be a verb.
 type Command struct {
 	Word    string       // the verb, without blanks
-	Aliases string       // its other names, separated by blanks
-	Arg     display.Text // the placeholder of its argument; empty for none
-	Alone   bool         // it runs without its argument too
+	Aliases string       // other names, separated by blanks
+	Arg     display.Text // the placeholder for the argument; empty if there is no argument
+	Alone   bool         // the command can also run without its argument
 	Does    display.Text // the description in the palette
 	Run     func(arg string)
 
-	Choices func(typed string) []Choice // the possible arguments; nil for any
-	Spread  bool                        // the palette finds each choice under its own name too
-	Show    func(arg string)            // shows the effect of an argument before it is chosen; nil for none
-	Undo    func()                      // takes that back
+	Choices func(typed string) []Choice // the possible arguments; nil if any argument is possible
+	Spread  bool                        // the palette also finds each choice by the choice's own name
+	Show    func(arg string)            // shows the effect of an argument before it is chosen; nil if there is none
+	Undo    func()                      // undoes the effect that Show showed
 }
 
 // Choice is a possible argument of a command.
 type Choice struct {
 	Arg   string
-	Alias string // a name for the command with this argument; "" for none
+	Alias string // a name for the command with this argument; "" if there is none
 	Does  display.Text
 }
 
-// paletteRow is a row of the palette: a command, perhaps with an argument, a key or a bookmark.
+// paletteRow is a row in the palette: a command, with or without an argument; a key; or a bookmark.
 type paletteRow struct {
 	name, does display.Text
-	isKey      bool     // does is a key
-	words      []string // the words that a query finds, in lower case
+	isKey      bool     // does is the name of a key
+	words      []string // the words that a query is matched against, in lower case
 	cmd        *Command // nil for keys and bookmarks
 	verb       string   // the typed command; "" for keys and bookmarks
 	arg        string
@@ -61,14 +61,14 @@ func newArgRow(c *Command, arg string, does display.Text) paletteRow {
 	return paletteRow{name: display.Clean(line), does: does, words: wordsOf(line, does.String()), cmd: c, verb: c.Word, arg: arg, do: func() { c.Run(arg) }}
 }
 
-// lineText returns the typed line that finds the row, or "".
+// lineText returns the line that the user would type to run the row, or "".
 func (r *paletteRow) lineText() string { return strings.TrimRight(r.verb+" "+r.arg, " ") }
 
 func (r *paletteRow) takesArg() bool { return r.cmd != nil && r.arg == "" && !r.cmd.Arg.Empty() }
 
 func (r *paletteRow) needsArg() bool { return r.takesArg() && !r.cmd.Alone }
 
-// nameCells is the width of the cursor and the names in the palette.
+// nameCells is the width for the cursor and the names in the palette.
 const nameCells = 21
 
 // drawRow draws the row: a command and its description, or an action and its key.
@@ -93,13 +93,13 @@ func wordsOf(texts ...string) []string {
 	return strings.Fields(strings.ToLower(strings.Join(texts, " ")))
 }
 
-// The ranks of a match, the best first. Letters are never matched across words.
+// Ranks of a match, the best first. Letters are never matched across words.
 const (
-	rankExact    = 1 + iota // the verb or an alias of it
+	rankExact    = 1 + iota // the verb, or one of its aliases
 	rankBegins              // the verb begins with the text
 	rankInitials            // the first letters of the verb and its argument
 	rankWord                // every typed word begins a word of the row
-	rankLetters             // as rankWord, but letters may be missing in between
+	rankLetters             // like rankWord, but letters may be missing in between
 	noMatch
 )
 
@@ -134,7 +134,7 @@ func (r *paletteRow) rankOf(query string) int {
 	return worst
 }
 
-// hasLetters reports whether a word has the given letters in their order, the first one at its beginning.
+// hasLetters reports whether a word contains the given letters in order, the first letter at its beginning.
 func hasLetters(word, letters string) bool {
 	if letters == "" || !strings.HasPrefix(word, letters[:1]) {
 		return false
@@ -149,8 +149,8 @@ func hasLetters(word, letters string) bool {
 	return true
 }
 
-// rankRows returns the rows that match a lower-case query. Among rows of one rank, the one that was run
-// later comes first. Without a query, these are the verbs and then the rest, in the order of the table.
+// rankRows returns the rows that match a lower-case query. Among rows of equal rank, the most recently run
+// row comes first. Without a query, it returns the verbs and then the other rows, in the order of the table.
 func (p *Palette) rankRows(query string) (shown []paletteRow) {
 	type ranked struct {
 		paletteRow
@@ -158,7 +158,7 @@ func (p *Palette) rankRows(query string) (shown []paletteRow) {
 	}
 	var found []ranked
 	for _, row := range p.all {
-		if query == "" && row.arg != "" { // its verb is listed
+		if query == "" && row.arg != "" { // the row for its verb is listed
 			continue
 		}
 		r := ranked{row, rankExact, -1}
@@ -181,8 +181,9 @@ func (p *Palette) rankRows(query string) (shown []paletteRow) {
 	return shown
 }
 
-// argumentRows returns the rows for a line that has a verb and its argument: the choices that begin with the
-// argument, then those that contain it, or the argument itself.
+// argumentRows returns the rows for a line that has a verb and an argument: first the choices that begin with
+// the argument, and then those that contain it. If there are no such choices, it returns a row with the
+// argument itself.
 func (p *Palette) argumentRows(typed string) (rows []paletteRow) {
 	verb, arg, more := strings.Cut(typed, " ")
 	c := p.commandOf(strings.ToLower(verb))
@@ -208,7 +209,8 @@ func (p *Palette) argumentRows(typed string) (rows []paletteRow) {
 	return rows
 }
 
-// commandOf returns the command of a typed verb: its name, an alias, or the beginning of only one verb.
+// commandOf returns the command for a typed verb, which may be its name, an alias, or the beginning of only
+// one verb.
 func (p *Palette) commandOf(verb string) (found *Command) {
 	begun := 0
 	for i := range p.does.Commands {
