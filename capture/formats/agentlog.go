@@ -10,21 +10,21 @@ import (
 	"toolscope/stream/json"
 )
 
-// agentLog reads a session file. The entries become parts of exchanges unchanged.
+// agentLog reads a session file. Its entries become parts of exchanges unchanged.
 type agentLog struct {
 	entryReader
 	exchangeLog
-	read func(line []byte) bool // reads an entry; false for an object that is not one
+	read func(line []byte) bool // reads an entry; returns false if the object is not an entry
 }
 
-// exchangeLog writes exchanges that consist of entries of a session file.
+// exchangeLog writes exchanges that consist of entries from a session file.
 type exchangeLog struct {
 	input *capture.Input
-	name  string         // of the format
+	name  string         // name of the format
 	path  []string       // wrappers around the entries
-	lacks []capture.Lack // of each exchange
+	lacks []capture.Lack // facts that are missing from every exchange
 
-	recs []capture.Record // records so far
+	recs []capture.Record // records written so far
 }
 
 func (e *agentLog) entry(recs []capture.Record, line []byte) []capture.Record {
@@ -41,8 +41,8 @@ func (*agentLog) close(recs []capture.Record) []capture.Record { return recs }
 
 const byteOrderMark = "\ufeff"
 
-// eachFirstLine calls look with each line of the first bytes, also with an incomplete last line, until look is
-// sure.
+// eachFirstLine calls look with each line in the first bytes of an input until look returns a result other
+// than Maybe. It includes an incomplete last line.
 func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) capture.SniffResult) capture.SniffResult {
 	first = bytes.TrimPrefix(first, []byte(byteOrderMark))
 	for len(first) > 0 {
@@ -57,17 +57,17 @@ func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) 
 	return capture.SniffResult{Is: capture.Maybe}
 }
 
-// entryExchange is an exchange made of entries of a session: the entries before a response are its request.
+// entryExchange is an exchange made from entries of a session. The entries before a response are its request.
 type entryExchange struct {
 	log    *exchangeLog
 	number int
-	head   *capture.Head // of the response, until its first record
-	at     time.Duration // of the latest entry
-	note   string        // for the last record
+	head   *capture.Head // head for the next record; nil once it is written
+	at     time.Duration // time of the latest entry
+	note   string        // note for the last record
 }
 
-// beginExchange begins an exchange with the entries of its request. head has the facts that entries of the
-// response don't repeat.
+// beginExchange begins an exchange with the entries of its request. head supplies the HTTP header, the start
+// time and further lacks, and says whether the request is incremental.
 func (e *exchangeLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
 	asks := e.input.NewHead(append(slices.Clone(e.path), e.name), append(slices.Clip(head.Lacks), e.lacks...)...)
 	answers := *asks
@@ -85,13 +85,13 @@ func (e *exchangeLog) beginExchange(head capture.Head, at time.Duration, request
 	return x
 }
 
-// add adds an entry of the response.
+// add adds an entry to the response.
 func (x *entryExchange) add(at time.Duration, line []byte) {
 	x.at = max(x.at, at)
 	x.write(capture.Record{At: at, Data: endLine(line)})
 }
 
-// end ends the exchange.
+// end ends the exchange and writes its note.
 func (x *entryExchange) end(end capture.End, why string, by capture.Party) {
 	x.write(capture.Record{At: x.at, End: end, Why: why, By: by, Note: x.note})
 }
@@ -101,27 +101,28 @@ func (x *entryExchange) write(r capture.Record) {
 	x.log.recs = append(x.log.recs, r)
 }
 
-// endLine returns a line with its end.
+// endLine returns a line with a line feed appended.
 func endLine(line []byte) []byte { return append(slices.Clip(line), '\n') }
 
-// parseStamp returns a time as the logs of agents write it.
+// parseStamp parses a time as agents write it in their logs. at is the time for a record, clock the wall clock
+// time.
 func (e *exchangeLog) parseStamp(value []byte) (at time.Duration, clock time.Time) {
 	clock = parseLogTime(value)
 	return e.input.RecordTime(clock), clock
 }
 
-// sessionLog makes exchanges of a session file whose entries are decoded in providers/transcript. The request of
-// an exchange has the previous response and all entries after it. The response is included because some of its
-// entries contain the results of their calls.
+// sessionLog makes exchanges from a session file whose entries are decoded in providers/transcript. The
+// request of an exchange contains the previous response and all entries after it. The response is included
+// because some of its entries contain the results of their calls.
 type sessionLog struct {
 	exchangeLog
-	session []byte // the entry with the name of the conversation, if others don't have it
+	session []byte // the entry with the name of the conversation, if other entries don't have the name
 
-	pending     [][]byte  // entries that no request has yet
-	pendingSize int       // of them
-	hasResults  bool      // they contain results
-	pendingAt   time.Time // of the latest of them
-	hasRequest  bool      // there was a request
+	pending     [][]byte  // entries that are not in a request yet
+	pendingSize int       // size of the pending entries in bytes
+	hasResults  bool      // the pending entries contain results
+	pendingAt   time.Time // time of the latest pending entry
+	hasRequest  bool      // a request has been written
 	open        *entryExchange
 }
 
@@ -133,7 +134,7 @@ func newSessionLog(in *capture.Input, name string, lacks ...capture.Lack) *sessi
 type sessionBook struct {
 	*sessionLog
 	read func(l *sessionLog, line []byte)
-	end  func() // the file has no more entries; may be nil
+	end  func() // called when the file has no more entries; may be nil
 }
 
 func (b *sessionBook) entry(recs []capture.Record, line []byte) []capture.Record {
@@ -191,7 +192,7 @@ func (s *sessionLog) writeResponse(asked, at time.Time, entries ...[]byte) {
 	}
 }
 
-// close ends the conversation. Results without a response to them are a request.
+// close ends the conversation. Results without a response become a request.
 func (s *sessionLog) close(recs []capture.Record) []capture.Record {
 	s.recs = recs
 	s.finish()

@@ -7,7 +7,7 @@ import (
 )
 
 // geminiAnswers reads the model responses that Gemini CLI records to replay them in tests. Each line is a
-// call of the model's API with its response: an object or, for a stream, the list of its objects.
+// request to the model's API with its response: an object or, for a stream, the list of its objects.
 var geminiAnswers = capture.Format{
 	Name:  "gemini-cli responses",
 	Title: "model responses recorded by Gemini CLI",
@@ -49,8 +49,8 @@ func readGeminiAnswer(r *valuesReader, object []byte, cut bool) {
 	r.writeExchange(&x)
 }
 
-// devTools reads the database of the AI SDK's DevTools. Requests, responses and chunks of a step are
-// strings of JSON. Other fields of a step, and the response of a streamed step, are made by the SDK.
+// devTools reads the database of the AI SDK's DevTools. Requests, responses and chunks of a step are JSON in
+// strings. The SDK makes the other fields of a step, and the response of a streamed step.
 var devTools = capture.Format{
 	Name:  "ai-sdk devtools",
 	Title: "generations.json of the AI SDK's DevTools",
@@ -112,7 +112,7 @@ func readStep(r *valuesReader, object []byte, cut bool) {
 	r.writeExchange(&x)
 }
 
-// setFailure sets the reason why a step ended early, "" if it did not.
+// setFailure sets the reason why a step ended early. why is "" if it did not end early.
 func (x *recordedExchange) setFailure(why string) {
 	if why == "" {
 		return

@@ -17,8 +17,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// An interaction of a cassette is a request and its response, recorded by a library to replay them to a test.
-// Libraries write it in different forms:
+// An interaction in a cassette is a request and its response, recorded by a library to replay them in a test.
+// Libraries write interactions in different forms:
 //
 //	vcrpy, pytest-recording   request{method, uri, body, headers{k: [v]}}, response{status{code}, body{string}}
 //	pydantic-ai               the same, with parsed_body for a body that is JSON
@@ -77,7 +77,8 @@ func partStatus(response fileValue) int {
 	return code
 }
 
-// partHeader reads a mapping of names to one or several values, or a list of names with values.
+// partHeader reads headers from a mapping of names to one or several values, or from a list of names with
+// values.
 func partHeader(p fileValue) http.Header {
 	h := http.Header{}
 	p.eachChild(func(name string, value fileValue) {
@@ -120,7 +121,7 @@ func partBody(x *recordedExchange, side fileValue, cut bool) []byte {
 	return body.asJSON()
 }
 
-// recordedAt returns when the response was recorded, as Ruby's library writes it.
+// recordedAt returns the time at which the response was recorded, as Ruby's library writes it.
 func recordedAt(p fileValue) time.Time {
 	text := p.get("recorded_at").asText()
 	if t, err := time.Parse(time.RFC1123, text); err == nil {
@@ -222,7 +223,7 @@ func sniffCassette(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// mayBegin reports whether the beginning of a line may become a first line of a cassette.
+// mayBegin reports whether an incomplete line may be one of the first lines of a cassette.
 func mayBegin(line string) bool {
 	c := strings.TrimLeft(line, " ")
 	if c == "" || c[0] == '-' || c[0] == '#' || strings.HasPrefix(bom, line) {
@@ -236,29 +237,29 @@ func mayBegin(line string) bool {
 	return false
 }
 
-// cassetteReader splits the text into interactions by their indentation, and holds one of them.
+// cassetteReader splits the text into interactions by their indentation. It holds one interaction at a time.
 type cassetteReader struct {
 	recordWriter
 	line   []byte // an incomplete line
-	item   []byte // the lines of an interaction
-	long   bool   // it is too long, and not held
+	item   []byte // the lines of the current interaction
+	long   bool   // the interaction is too long and is not held
 	at     int64  // offset of the line
-	read   int64  // bytes so far
-	itemAt int64  // where the interaction begins
+	read   int64  // number of bytes read so far
+	itemAt int64  // offset where the interaction begins
 	items  int
-	inside insideOf // what the lines belong to
-	indent int      // of the list's dashes, -1 until the first one
+	inside insideOf // the block that contains the current line
+	indent int      // indentation of the list's dashes; -1 before the first dash
 	shared []byte   // interactions with anchors
-	refers bool     // the latest interaction needs those
+	refers bool     // the latest interaction needs interactions in shared
 }
 
-// insideOf says what the lines of a cassette belong to.
+// insideOf is the block that contains a line of a cassette.
 type insideOf int8
 
 const (
 	inNothing insideOf = iota
 	inList             // the list of interactions
-	inMock             // a document of when and then
+	inMock             // a document with when and then
 )
 
 func (r *cassetteReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -283,10 +284,10 @@ func (r *cassetteReader) Write(recs []capture.Record, p []byte, _ time.Duration)
 	return r.takeWritten(recs), nil
 }
 
-// maxInteractionBytes is the maximum size of an interaction in YAML. Parsing needs several times as much memory.
+// maxInteractionBytes is the maximum size of an interaction in YAML. Parsing needs several times as much
+// memory as the text.
 const maxInteractionBytes = 32 << 20
 
-// readLine reads one line.
 func (r *cassetteReader) readLine(line []byte) {
 	text := bytes.TrimRight(line, " \t\r\n")
 	indent := len(text) - len(bytes.TrimLeft(text, " "))
@@ -333,7 +334,7 @@ func (r *cassetteReader) keepLine(line []byte) {
 	r.item = append(r.item, line...)
 }
 
-// flush reads the finished interaction.
+// flush reads the held interaction, which is finished.
 func (r *cassetteReader) flush() { r.endInteraction(false) }
 
 func (r *cassetteReader) endInteraction(last bool) {
@@ -369,7 +370,7 @@ func (r *cassetteReader) endInteraction(last bool) {
 	}
 }
 
-// readItem reads a single interaction.
+// readItem reads a single interaction again.
 func readItem(in *capture.Input, item []byte) []capture.Record {
 	r := newRereadWriter(in)
 	if root, err := parseItem(item); err == nil {
@@ -380,8 +381,8 @@ func readItem(in *capture.Input, item []byte) []capture.Record {
 	return r.recs
 }
 
-// parse reads one interaction. It may refer to anchors of an earlier one. The last interaction may be cut off; it
-// is read as far as possible.
+// parse parses one interaction, which may refer to anchors in an earlier one. The last interaction may be cut
+// off; it is read as far as possible.
 func (r *cassetteReader) parse(item []byte, last bool) (root fileValue, cut bool, err error) {
 	root, err = parseItem(item)
 	if r.refers = err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0; r.refers {
@@ -405,13 +406,14 @@ func (r *cassetteReader) parse(item []byte, last bool) (root fileValue, cut bool
 	return root, true, err
 }
 
-// anchored matches an interaction with an anchor.
+// anchored matches an interaction that defines an anchor.
 var anchored = regexp.MustCompile(`(?m)^[^'"|>]*[:-] &[\w-]+`)
 
-// maxCutLines is the maximum number of lines that are removed from an interaction that is cut off.
+// maxCutLines is the maximum number of last lines that are tried and removed from an interaction that is cut
+// off.
 const maxCutLines = 4
 
-// parseItem reads the last element of a list, or a complete document.
+// parseItem parses the last element of a list, or a complete document.
 func parseItem(text []byte) (fileValue, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {

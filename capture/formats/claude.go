@@ -11,13 +11,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeSession reads the session files that Claude Code keeps in ~/.claude/projects, with one entry on each line.
-// Each entry of the assistant has one content block of a message and the message's id; results of tools may come
-// between them. Entries of the user belong to the next request. Sub-agents have their own files; in older
-// versions, they are sidechains in the file of the main agent.
+// claudeSession reads the session files that Claude Code keeps in ~/.claude/projects, with one entry on each
+// line. Each entry from the assistant has one content block of a message and the message's id. Tool results
+// may be between these entries. Entries from the user belong to the next request. Sub-agents have their own
+// files; in older versions, they are sidechains in the file of the main agent.
 //
-// The entries of a message become an exchange. Its request is the user's entries since the previous message. Newer
-// versions log each request as well: see claudeRequests. The entries are decoded in providers/claudecode.
+// The entries of a message become an exchange. Its request consists of the user's entries since the previous
+// message. Newer versions log each request as well; see claudeRequests. The entries are decoded in
+// providers/claudecode.
 var claudeSession = capture.Format{
 	Name:  claudeName,
 	Title: "Claude Code: ~/.claude/projects/*/*.jsonl, sub-agents too",
@@ -36,12 +37,12 @@ var claudeSession = capture.Format{
 
 const claudeName = "claude-code session"
 
-// claude reads a session.
+// claude reads the session files of Claude Code.
 type claude struct {
 	agentLog
 	lanes   map[string]*claudeLane
 	order   []*claudeLane     // in the order in which they began
-	chains  map[string]string // the agent of an entry of a sidechain, by the entry's uuid
+	chains  map[string]string // agents of sidechain entries, by the uuid of the entry
 	tree    claudeChain
 	session string // latest session id
 	asks    claudeRequests
@@ -54,7 +55,7 @@ type claudeLane struct {
 	asked          []*claudeAsked
 	open           *claudeMessage // nil between messages
 	last           string         // id of the latest message
-	compacted      bool           // the next request begins anew
+	compacted      bool           // the next request has a new history
 }
 
 // claudeSynthetic is the model of messages that Claude Code wrote itself.
@@ -63,15 +64,16 @@ const claudeSynthetic = `"<synthetic>"`
 // claudeMessage is a message of the model that may continue.
 type claudeMessage struct {
 	*entryExchange
-	id, asked   string          // of the message, and of its request
-	calls       map[string]bool // their ids
-	lines       [][]byte        // entries with blocks that no other entry has
-	content     [][]byte        // the blocks
+	id, asked   string          // ids of the message and of its request
+	calls       map[string]bool // ids of the message's calls
+	lines       [][]byte        // entries with blocks that no earlier entry has
+	content     [][]byte        // these blocks
 	ended, used []byte          // stop_reason and usage of the latest entry
 	goesOn      bool            // an earlier exchange has the beginning of the message
 }
 
-// maxChained is how many entries of sidechains are remembered; they follow each other closely.
+// maxChained is the maximum number of sidechain entries that are remembered. Entries of one sidechain follow
+// each other closely.
 const maxChained = 1 << 14
 
 func (c *claude) readEntry(line []byte) bool {
@@ -97,8 +99,8 @@ func (c *claude) readEntry(line []byte) bool {
 	return true
 }
 
-// lane returns the conversation of an entry's agent. Entries of a sidechain without an agent name belong together
-// if each names the one before it as its parent.
+// lane returns the conversation of an entry's agent. Entries of a sidechain without an agent name belong
+// together if each names the previous entry as its parent.
 func (c *claude) lane(e *claudeEntry) *claudeLane {
 	agent := e.agent
 	if agent == "" && e.sidechain {
@@ -111,7 +113,7 @@ func (c *claude) lane(e *claudeEntry) *claudeLane {
 		c.chains[e.uuid] = agent
 	}
 	if e.session == "" {
-		e.session = cmp.Or(c.session, c.in.File) // the entry names none
+		e.session = cmp.Or(c.session, c.in.File) // the entry names no session
 	}
 	c.session = e.session
 	l := c.lanes[e.session+"\n"+agent]
@@ -130,7 +132,7 @@ func (c *claude) assistant(l *claudeLane, e *claudeEntry) {
 	case e.failed:
 		c.failure(l, e)
 		return
-	case string(json.Find(e.message, "model")) == claudeSynthetic: // Claude Code wrote it itself
+	case string(json.Find(e.message, "model")) == claudeSynthetic: // Claude Code wrote the message itself
 		return
 	case l.open == nil || l.open.id != id || id == "":
 		c.finish(l)
@@ -148,7 +150,7 @@ func (c *claude) assistant(l *claudeLane, e *claudeEntry) {
 	}
 }
 
-// read reads an entry of the message.
+// read adds an entry and its new blocks to the message.
 func (a *claudeMessage) read(e *claudeEntry) {
 	a.add(e.at, e.line)
 	before := len(a.content)
@@ -166,8 +168,8 @@ func (a *claudeMessage) read(e *claudeEntry) {
 	a.ended, a.used = json.Find(e.message, "stop_reason"), json.Find(e.message, "usage")
 }
 
-// isOver reports whether a message seems complete: the model ended it, and its last block is text. The entries of a message
-// that was cut may share their stop reason.
+// isOver reports whether a message seems complete: the model ended it, and its last block is text. All entries
+// of a message that was cut off may have the same stop reason.
 func (a *claudeMessage) isOver(content []byte) bool {
 	var last []byte
 	for block := range json.Elements(content) {
@@ -176,10 +178,10 @@ func (a *claudeMessage) isOver(content []byte) bool {
 	return !json.IsNull(a.ended) && !slices.Contains(openStops, stringOf(a.ended)) && json.FindText(last, "type") == "text"
 }
 
-// openStops are the stop reasons of messages that may have more blocks after a text.
+// openStops are the stop reasons of messages that may have more blocks after a text block.
 var openStops = []string{"tool_use", "max_tokens", "pause_turn", "model_context_window_exceeded"}
 
-// begin begins the exchange of a message, with the known part of its request.
+// begin begins the exchange of a message with the known part of its request.
 func (c *claude) begin(l *claudeLane, e *claudeEntry, lacks ...capture.Lack) *claudeMessage {
 	head, at := capture.Head{Header: l.header(), Start: e.clock, Lacks: lacks}, e.at
 	x, request := &claudeMessage{calls: map[string]bool{}}, l.said
@@ -208,7 +210,7 @@ func (l *claudeLane) header() map[string][]string {
 	return h
 }
 
-// noteCutArguments notes that the log has only the beginning of arguments that were not JSON.
+// noteCutArguments adds a note if the log has only the beginning of arguments that were not JSON.
 func (a *claudeMessage) noteCutArguments(block []byte) {
 	wrapped := json.Find(block, "input", "__unparsedToolInput")
 	text, _ := json.Text(json.Find(wrapped, "raw"))
@@ -231,8 +233,8 @@ func (c *claude) finish(l *claudeLane) {
 	c.asks.spoken("assistant", arrayOf(a.content...), bytes.Join(a.lines, []byte("\n")))
 }
 
-// user adds an entry to the next request. Newer versions may write a result before its message is complete. Text
-// of a person ends the message.
+// user adds an entry to the next request. Newer versions may write a result before the message with the call
+// is complete. Text from the user ends the open message.
 func (c *claude) user(l *claudeLane, e *claudeEntry) {
 	if e.message == nil || json.Find(e.message, "content") == nil {
 		return
@@ -262,7 +264,7 @@ func (c *claude) Close(recs []capture.Record, end capture.End, why string, _ tim
 		} else {
 			c.finish(l)
 		}
-		if slices.ContainsFunc(l.said, func(line []byte) bool { return bringsResult(json.Find(line, "message")) }) { // results without a response to them
+		if slices.ContainsFunc(l.said, func(line []byte) bool { return bringsResult(json.Find(line, "message")) }) { // results without a response
 			c.begin(l, &claudeEntry{at: capture.NoTime}).end(end, why, "")
 		}
 	}

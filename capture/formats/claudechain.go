@@ -9,14 +9,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeChain holds the entries of a session as a tree: each entry names the entry before it. The program sends the
-// entries from the latest one back to the first, or back to the latest compaction.
+// claudeChain holds the entries of a session as a tree, because each entry names the entry before it. Claude
+// Code sends the entries on the path from the latest one back to the first, or back to the latest compaction.
 type claudeChain struct {
 	seed    maphash.Seed
 	entries map[uint64]claudeLink // by the hash of their uuid
-	latest  uint64                // the latest entry with a message that is not of a sub-agent
-	total   int                   // how many such entries there are
-	isFull  bool                  // there are too many entries, so the tree is not complete
+	latest  uint64                // the latest entry that has a message and doesn't belong to a sub-agent
+	total   int                   // number of such entries
+	isFull  bool                  // there are too many entries, so the tree was dropped
 }
 
 // claudeLink is an entry of the tree.
@@ -24,17 +24,17 @@ type claudeLink struct {
 	parent  uint64 // hash of the uuid of the entry before it; 0 for none
 	message uint64 // hash of the id of the model's message; 0 for other entries
 	line    int
-	said    bool   // it has a message
-	name    string // beginning of the parent's uuid, if the parent is not in the file
+	said    bool   // the entry has a message
+	name    string // beginning of the parent's uuid, if the parent is not an earlier entry of the file
 }
 
 const (
 	maxClaudeEntries = 1 << 17
-	maxClaudeSteps   = 1 << 10 // how far back the message before a request is searched
-	shownUUID        = 8       // bytes of a uuid that a note quotes
+	maxClaudeSteps   = 1 << 10 // maximum number of entries that messageBefore goes back
+	shownUUID        = 8       // number of bytes of a uuid that a note quotes
 )
 
-// hashID returns the hash of an id, 0 for none.
+// hashID returns the hash of an id, or 0 for an empty id.
 func (c *claudeChain) hashID(id string) uint64 {
 	if id == "" {
 		return 0
@@ -42,7 +42,7 @@ func (c *claudeChain) hashID(id string) uint64 {
 	return maphash.String(c.seed, id) | 1
 }
 
-// addEntry adds an entry.
+// addEntry adds an entry to the tree, with its line number.
 func (c *claudeChain) addEntry(e *claudeEntry, line int) {
 	if e.uuid == "" || c.isFull {
 		return
@@ -71,7 +71,8 @@ func (c *claudeChain) addEntry(e *claudeEntry, line int) {
 	}
 }
 
-// messageBefore returns the hash of the id of the model's message that an entry follows, 0 if it is unknown.
+// messageBefore returns the hash of the id of the model's message before an entry, or 0 if that message is
+// unknown. parent is the uuid of the entry's parent, own the id of the entry's own message.
 func (c *claudeChain) messageBefore(parent, own string) uint64 {
 	at, answer := c.hashID(parent), c.hashID(own)
 	for range maxClaudeSteps {
@@ -87,7 +88,8 @@ func (c *claudeChain) messageBefore(parent, own string) uint64 {
 	return 0
 }
 
-// brokenNote returns a note if the latest entry doesn't lead back to the first one, because an entry is missing.
+// brokenNote returns a note if the path from the latest entry back to the first one is broken, because an
+// entry is missing.
 func (c *claudeChain) brokenNote() (note capture.Record, ok bool) {
 	seen := 0
 	for at := c.latest; at != 0; {
@@ -100,7 +102,7 @@ func (c *claudeChain) brokenNote() (note capture.Record, ok bool) {
 			note.Note = fmt.Sprintf("line %d: its parent %s is not in the file: a resumed session has %d of %s", e.line, e.name, seen, count.Of(c.total, "message"))
 			return note, seen < c.total
 		}
-		delete(c.entries, at) // entries may form a circle
+		delete(c.entries, at) // entries may form a cycle
 		at = e.parent
 	}
 	return note, false

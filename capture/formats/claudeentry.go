@@ -12,21 +12,21 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeEntry is the part of a session's entry that is read. Byte slices are JSON as in the line.
+// claudeEntry has the fields of a session's entry that are read. Byte slices are JSON as in the line.
 type claudeEntry struct {
 	line                         []byte
 	kind, subtype                string
 	uuid, parent, session, agent string
 	sidechain, meta              bool
 	failed                       bool   // the message reports an error of the provider
-	asked                        string // id of the request that is answered
+	asked                        string // id of the request that the entry answers
 	message, failure             []byte
 	status                       []byte
 	time                         []byte
 	at                           time.Duration
 	clock                        time.Time
 
-	id, hash, base string // of a logged request
+	id, hash, base string // fields of a logged request
 	kept           int
 	tail           []byte
 }
@@ -72,7 +72,7 @@ func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
 	return e, e.kind != ""
 }
 
-// readRequestField reads a field of an entry about requests.
+// readRequestField reads a field of an entry that is about a request.
 func (e *claudeEntry) readRequestField(key string, v []byte) {
 	switch key {
 	case "requestRef":
@@ -95,13 +95,13 @@ func stringOf(v []byte) string {
 	return string(text)
 }
 
-// countOf returns a count, 0 if the value isn't one.
+// countOf returns the count in a value, or 0 if the value isn't a count.
 func countOf(v []byte) int {
 	n, _ := strconv.Atoi(string(v))
 	return max(n, 0)
 }
 
-// javaScriptLen returns the length of a text in JavaScript.
+// javaScriptLen returns the length of a text as JavaScript counts it, in UTF-16 code units.
 func javaScriptLen(text []byte) (n int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -114,8 +114,8 @@ func javaScriptLen(text []byte) (n int) {
 // claudeKinds are the kinds of entries that make up a conversation.
 var claudeKinds = []string{"user", "assistant", "system", "attachment", "progress"}
 
-// sniffClaude checks the first entry that is part of a conversation. Earlier entries don't identify the format.
-// The first line may be longer than the available bytes.
+// sniffClaude checks the first entry that is part of a conversation. The entries before it don't identify the
+// format. The first line may be longer than the available bytes.
 func sniffClaude(first []byte, whole bool) capture.SniffResult {
 	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
 		if !ended {

@@ -13,24 +13,25 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeRequests holds the logged contents of a session's requests by hash: messages and other parts, each once. A
-// logged request names only the hashes that it adds to the request on which it is based. Messages that are already
-// in the conversation are not logged again: an equal hash proves that they were sent unchanged.
+// claudeRequests holds the logged contents of a session's requests by hash: messages and other parts, each
+// stored once. A logged request lists only the hashes that it adds to the request on which it is based.
+// Messages that are already in the conversation are not logged again: an equal hash proves that they were sent
+// unchanged.
 type claudeRequests struct {
-	logged bool // the session has requests
+	logged bool // the session has logged requests
 	keep   map[string][]byte
 	order  []string
 	size   int
 }
 
-// maxRequested is the maximum size of the held contents in bytes. The oldest are dropped first.
+// maxRequested is the maximum size of the held contents in bytes. The oldest contents are dropped first.
 const maxRequested = 32 << 20
 
 func (r *claudeRequests) put(hash string, value []byte) {
 	if _, old := r.keep[hash]; old || hash == "" || value == nil {
 		return
 	}
-	r.keep[hash] = bytes.Clone(value) // without the chunk that contains it
+	r.keep[hash] = bytes.Clone(value) // so that the chunk that contains it can be freed
 	r.order, r.size = append(r.order, hash), r.size+len(value)
 	for r.size > maxRequested && len(r.order) > 1 {
 		r.size -= len(r.keep[r.order[0]])
@@ -39,7 +40,7 @@ func (r *claudeRequests) put(hash string, value []byte) {
 	}
 }
 
-// spoken adds a message of the conversation, under the hash of its JSON with sorted keys.
+// spoken adds a message of the conversation under the hash of the message's JSON with sorted keys.
 func (r *claudeRequests) spoken(role string, content, lines []byte) {
 	if !r.logged || len(content) == 0 {
 		return
@@ -49,8 +50,9 @@ func (r *claudeRequests) spoken(role string, content, lines []byte) {
 	r.put(hex.EncodeToString(hash[:]), lines)
 }
 
-// appendSorted appends a value with the keys of its objects sorted. The result is wrong for values that are nested
-// too deeply and for keys that need escaping: then the hash doesn't match, and proves nothing.
+// appendSorted appends a value with the keys of its objects sorted. The result is wrong for values that are
+// nested too deeply and for keys that need escaping. In those cases, the hash doesn't match and proves
+// nothing.
 func appendSorted(dst, value []byte, depth int) []byte {
 	const deepest = 64
 	if depth > deepest || len(value) == 0 {
@@ -88,9 +90,9 @@ func appendSorted(dst, value []byte, depth int) []byte {
 type claudeAsked struct {
 	id          string
 	at          time.Duration
-	line, shape []byte   // entries
+	line, shape []byte   // the entries of the request and of its other parts
 	from        int      // number of messages that it shares with an answered request
-	tail        [][]byte // the messages after those; nil for an unknown one
+	tail        [][]byte // the messages after the shared ones; nil for an unknown message
 	known       bool     // all messages of tail are known
 }
 
@@ -124,7 +126,7 @@ func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 	}
 }
 
-// since adds the messages of an earlier request, which was never answered, to a.
+// since inserts the messages of an earlier request, which was never answered, before the messages of a.
 func (a *claudeAsked) since(before *claudeAsked) {
 	if more := a.from - before.from; more >= 0 && more <= len(before.tail) {
 		a.tail = append(slices.Clone(before.tail[:more]), a.tail...)
@@ -132,7 +134,8 @@ func (a *claudeAsked) since(before *claudeAsked) {
 	}
 }
 
-// take removes and returns the request that a response names, nil if it was not logged completely.
+// take removes and returns the request that a response names. It returns nil if the request was not logged
+// completely.
 func (l *claudeLane) take(id string) *claudeAsked {
 	i := slices.IndexFunc(l.asked, func(a *claudeAsked) bool { return a.id == id && id != "" })
 	if i < 0 {
@@ -149,11 +152,12 @@ func (l *claudeLane) take(id string) *claudeAsked {
 // lines returns the logged entries of the request.
 func (a *claudeAsked) lines() [][]byte { return append([][]byte{a.line, a.shape}, a.tail...) }
 
-// hasStatus matches an error that the provider sent before a message began. Older versions have the status only there.
+// hasStatus matches the text of an error that the provider sent before a message began. Older versions log the
+// status only in this text.
 var hasStatus = regexp.MustCompile(`^API Error: [1-5]\d\d\b`)
 
-// failure adds an entry in which Claude Code reports an error that ended a request. An error without a status ended the
-// open message, if that has no stop reason and no results followed it.
+// failure adds an entry in which Claude Code reports an error that ended a request. An error without a status
+// ended the open message if the message has no stop reason and no results followed it.
 func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	words := json.FindText(json.FirstElement(json.Find(e.message, "content")), "text")
 	if a := l.open; a != nil && json.IsNull(a.ended) && len(l.said) == 0 && json.IsNull(e.status) && !hasStatus.MatchString(words) {
@@ -172,8 +176,8 @@ func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	a.end(capture.EndEOF, "", "")
 }
 
-// system handles an entry outside the conversation. It says that a failed request is retried, or that the
-// conversation was compacted, which ends the open message.
+// system handles an entry outside the conversation. The entry may report that a failed request is retried. Any
+// other entry, for example one about a compaction, ends the open message.
 func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	if e.subtype != "api_error" {
 		c.finish(l)

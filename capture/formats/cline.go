@@ -9,9 +9,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// cline reads the history of a task, which Cline, Roo Code and Kilo Code keep for the next request: one array of
-// messages in Anthropic's form, for any provider. The program sends the messages as they are in the file, so their
-// blocks are passed on unchanged.
+// cline reads the history of a task that Cline, Roo Code and Kilo Code keep for the next request. The history
+// is one array of messages in Anthropic's form, whatever the provider is. The program sends the messages as
+// they are in the file, so their blocks are passed on unchanged.
 var cline = capture.Format{
 	Name:  "cline task",
 	Title: "Cline, Roo, Kilo: api_conversation_history.json",
@@ -81,9 +81,9 @@ func (c *clineReader) entry(recs []capture.Record, m []byte) []capture.Record {
 	return c.recs
 }
 
-// clineScreen reads ui_messages.json, in which Cline, Roo Code and Kilo Code keep the screen content of a task,
-// next to the history. It has calls in the form in which they were shown, without ids, and the cost of each
-// request.
+// clineScreen reads ui_messages.json, in which Cline, Roo Code and Kilo Code keep the screen content of a
+// task. The file is in the same folder as the history. It has the calls as the screen showed them, without
+// ids, and the cost of each request.
 var clineScreen = capture.Format{
 	Name:  "cline screen",
 	Title: "Cline, Roo, Kilo: ui_messages.json",
@@ -114,12 +114,13 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// clineScreenReader reads the entries. A request begins at an entry that reports one.
+// clineScreenReader reads the entries of the file. A request begins at an entry that reports the start of a
+// request.
 type clineScreenReader struct {
 	*sessionLog
 	response [][]byte // entries of the open response
 	asked    time.Time
-	at       time.Time // of the latest of them
+	at       time.Time // time of the latest entry in response
 }
 
 func (c *clineScreenReader) close(recs []capture.Record) []capture.Record {

@@ -11,15 +11,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// codexRollout reads the session files that Codex keeps in ~/.codex/sessions. Each line is an entry with a type
-// and a payload. Response items are the complete items of the conversation, in the form of OpenAI Responses; they
-// have the text of the arguments as the model wrote it. Events report usage and aborted turns. In two older
-// versions, the items have no wrapper and follow a line about the session.
-//
-// The items of one response become an exchange. Its request is the preceding items that are not the model's. Only
-// the entries between responses separate them: usage, results of tools and messages of the user. The entries are
-// decoded in providers/codexexec. The types are from codex-rs/protocol/src/protocol.rs in openai/codex, and were
-// compared with files of Codex 0.169.0.
+// codexRollout reads the session files that Codex keeps in ~/.codex/sessions. Each line is an entry with a
+// type and a payload. Response items are the complete items of the conversation, in the form of OpenAI
+// Responses. They have the text of the arguments as the model wrote it. Events report usage and aborted turns.
+// In two older versions, the items have no wrapper and follow a line about the session. The items of one
+// response become an exchange. Its request consists of the preceding items that the model didn't write.
+// Responses are separated only by the entries between them: usage, tool results and messages from the user.
+// The entries are decoded in providers/codexexec. The types are from codex-rs/protocol/src/protocol.rs in
+// openai/codex, and were compared with files from Codex 0.169.0.
 var codexRollout = capture.Format{
 	Name:  codexName,
 	Title: "Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl",
@@ -45,9 +44,9 @@ type codex struct {
 	context []byte   // the latest entry with a model
 	said    [][]byte // entries for the next request
 	brings  bool     // said contains results
-	begins  bool     // said begins with a history that replaces the one before
+	begins  bool     // said begins with a history that replaces the previous one
 	open    *codexResponse
-	total   string // latest token count of all responses
+	total   string // latest total token count of all responses
 }
 
 // codexResponse is a response that may continue.
@@ -58,7 +57,7 @@ type codexResponse struct {
 
 // codexEntry is an entry of a rollout. Its values are JSON as in the line.
 type codexEntry struct {
-	line, item []byte // the payload, or the line
+	line, item []byte // item is the payload, or the line if it has no wrapper
 	kind, of   string // types of the entry and of the payload
 	at         time.Duration
 	clock      time.Time
@@ -116,8 +115,8 @@ func (c *codex) readEntry(line []byte) bool {
 	return true
 }
 
-// meta reads the first line, which describes the session. A rollout that continues another one also repeats the
-// first line of that one.
+// meta reads the first line, which describes the session. A rollout that continues another one repeats that
+// rollout's first line as well; meta ignores it.
 func (c *codex) meta(line, of []byte) {
 	if c.header != nil {
 		return
@@ -209,7 +208,7 @@ func (c *codex) used(e *codexEntry, usage []byte, total string) {
 	c.finish()
 }
 
-// finish ends the open response. Only its usage shows how it ended.
+// finish ends the open response. Only the usage shows how the response ended.
 func (c *codex) finish() {
 	if a := c.open; a != nil {
 		c.open = nil
@@ -217,8 +216,8 @@ func (c *codex) finish() {
 	}
 }
 
-// aborted handles a stop by the user. Codex writes an item when the item is complete: after a call, the user
-// stopped its tool, and after any other item the response.
+// aborted handles a stop by the user. Codex writes an item when the item is complete. So if the latest item is
+// a call, the user stopped its tool. Otherwise, the user stopped the response.
 func (c *codex) aborted(e *codexEntry) {
 	why := "the turn was aborted: " + json.FindText(e.item, "reason")
 	switch a := c.open; {
@@ -249,7 +248,7 @@ func (c *codex) Close(recs []capture.Record, end capture.End, why string, _ time
 	} else {
 		c.finish()
 	}
-	if c.brings { // results without a response to them
+	if c.brings { // results without a response
 		c.asked(&codexEntry{at: capture.NoTime}).end(end, why, "")
 	}
 	return c.recs
@@ -260,7 +259,7 @@ var codexTypes = []string{
 	"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state", "inter_agent_communication", "token_usage_record",
 }
 
-// sniffCodex checks the first line. Its instructions may be incomplete.
+// sniffCodex checks the first line. The instructions in this line may be incomplete.
 func sniffCodex(first []byte, whole bool) capture.SniffResult {
 	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
 		yes := func(why string) capture.SniffResult { return capture.SniffResult{Is: capture.Yes, Why: why} }
@@ -283,7 +282,7 @@ func sniffCodex(first []byte, whole bool) capture.SniffResult {
 	})
 }
 
-// isBareItem reports whether a line is an item in the form of OpenAI Responses, and not a body of Anthropic.
+// isBareItem reports whether a line is an item in the form of OpenAI Responses, and not a body from Anthropic.
 func isBareItem(line []byte, kind string) bool {
 	switch kind {
 	case "message":

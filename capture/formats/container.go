@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// recordedExchange is a request and its response, as containers of recorded HTTP store them: complete,
-// usually with times. Unknown facts are zero.
+// recordedExchange is a request and its response, as containers of recorded HTTP store them: complete and
+// usually with times. Unknown facts have the zero value.
 type recordedExchange struct {
 	layers []string
 	lacks  []capture.Lack
@@ -22,28 +22,28 @@ type recordedExchange struct {
 	method, url   string
 	requestHeader http.Header
 	request       []byte
-	began         time.Time // of the request
+	began         time.Time // when the request began
 
 	status         int
 	responseHeader http.Header
 	response       []byte
-	first          time.Time // beginning of the response
+	first          time.Time // when the response began
 	ended          time.Time
 
 	pieces []timedBytes // messages of a WebSocket, or a body whose chunks have times
 	cut    bool         // the response was incomplete
-	why    string       // the container's reason for that
+	why    string       // why it was incomplete, as the container reports it
 	by     capture.Party
 }
 
-// timedBytes is bytes that arrived at once.
+// timedBytes is a chunk with its side and its time.
 type timedBytes struct {
 	side capture.Side
 	at   time.Time
 	data []byte
 }
 
-// addLack adds a fact that the source can't show, once.
+// addLack adds a fact that the source can't show, unless it was added before.
 func (x *recordedExchange) addLack(l capture.Lack) {
 	if !slices.Contains(x.lacks, l) {
 		x.lacks = append(x.lacks, l)
@@ -55,11 +55,11 @@ type recordWriter struct {
 	in      *capture.Input
 	recs    []capture.Record
 	current int // the latest exchange
-	bare    int // exchanges with a model whose response is missing
+	bare    int // number of exchanges with a model whose response is missing
 	entries *capture.Entries
 }
 
-// newRereadWriter returns the writer for reading one entry again. Its notes belong to no exchange.
+// newRereadWriter returns the writer for reading one entry again. Its notes don't begin an exchange.
 func newRereadWriter(in *capture.Input) recordWriter { return recordWriter{in: in, current: 1} }
 
 func (o *recordWriter) writeRecord(r capture.Record) {
@@ -100,7 +100,7 @@ func (o *recordWriter) writeExchange(x *recordedExchange) {
 	}
 }
 
-// close writes the notes for the end of the file, and returns all records after recs.
+// close writes the note for the end of the file, and appends all new records to recs.
 func (o *recordWriter) close(recs []capture.Record) []capture.Record {
 	if o.bare > 0 {
 		o.addNote(false, "a model was called %s, but its response was not recorded", count.Of(o.bare, "time"))
@@ -116,7 +116,7 @@ func (o *recordWriter) addNote(damaged bool, format string, args ...any) {
 	o.writeRecord(capture.Record{At: capture.NoTime, Note: fmt.Sprintf(format, args...), Damaged: damaged})
 }
 
-// takeWritten returns the new records after recs.
+// takeWritten appends the new records to recs and forgets them.
 func (o *recordWriter) takeWritten(recs []capture.Record) []capture.Record {
 	recs = append(recs, o.recs...)
 	clear(o.recs)
@@ -124,14 +124,16 @@ func (o *recordWriter) takeWritten(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-// withoutCoding returns a header without the coding of the body, for a body that is decoded.
+// withoutCoding deletes the fields for the coding of the body from a header, and returns the header. The body
+// is already decoded.
 func withoutCoding(h http.Header) http.Header {
 	h.Del("Content-Encoding")
 	h.Del("Transfer-Encoding")
 	return h
 }
 
-// parseISOTime reads a time as JavaScript and others write it. It returns the zero time for anything else.
+// parseISOTime parses a time as JavaScript and other languages write it. It returns the zero time for any
+// other text.
 func parseISOTime(text string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -141,7 +143,8 @@ func parseISOTime(text string) time.Time {
 	return time.Time{}
 }
 
-// unixTime returns the time for a number of seconds since 1970, the zero time if there is none.
+// unixTime returns the time for a number of seconds since 1970. It returns the zero time if the number is not
+// plausible.
 func unixTime(s float64) time.Time {
 	if s <= 0 || s > 1e11 {
 		return time.Time{}
@@ -149,7 +152,7 @@ func unixTime(s float64) time.Time {
 	return time.UnixMicro(int64(s * 1e6)).UTC()
 }
 
-// addMillis adds milliseconds to a time, if both are known.
+// addMillis adds milliseconds to a time if both are known.
 func addMillis(t time.Time, ms float64) time.Time {
 	if t.IsZero() || ms < 0 || ms > 1e12 {
 		return t
@@ -183,7 +186,7 @@ type valuesReader struct {
 	done func(r *valuesReader) // called at the end; may be nil
 }
 
-// newEntries is newValues for objects that can be read one by one.
+// newEntries is newValues for objects that can be read again one at a time.
 func newEntries(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
 	r := newValues(in, what, read, paths...)
 	r.entries = in.Entries(func(in *capture.Input, object []byte) []capture.Record {
@@ -254,7 +257,7 @@ func objectText(first []byte) (text []byte, ok bool) {
 	return text, len(text) == 0 || text[0] == '{'
 }
 
-// sniffMaybe returns the result for a format that needs more bytes.
+// sniffMaybe returns Maybe if more bytes can follow, otherwise No.
 func sniffMaybe(whole bool) capture.SniffResult {
 	if whole {
 		return capture.SniffResult{}
@@ -280,15 +283,15 @@ func sniffObject(first []byte, whole bool, judge func(key string, value []byte) 
 	return sniffMaybe(whole)
 }
 
-// jsonDocument reads a format that has either one entry per line or one object over many lines. Its first
-// line shows which. For one object over many lines, it holds one value of its paths at a time.
+// jsonDocument reads a format that has either one entry per line or one object over many lines. The first line
+// shows which. For one object over many lines, it holds one value at a time, at the paths of walk.
 type jsonDocument struct {
 	entryReader
 	walk    json.Walk
 	found   func(recs []capture.Record, path int, value []byte) []capture.Record
-	first   []byte // until the layout is decided
+	first   []byte // the bytes read before the layout is decided
 	decided bool
-	one     bool // it is one object
+	one     bool // the input is one object
 }
 
 func (d *jsonDocument) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// conversations reads conversations and pairs of input and output anywhere in a JSON text, or on the lines of a file.
-// A text without any is read as a log.
+// conversations reads conversations and pairs of input and output anywhere in a JSON text, or on the lines of
+// a file. A text without either is read as a log.
 var conversations = capture.Format{
 	Name:  "conversation",
 	Title: "messages with tool calls anywhere in JSON",
@@ -19,8 +19,8 @@ var conversations = capture.Format{
 	New:   func(in *capture.Input) capture.Reader { return &conversationReader{in: in} },
 }
 
-// sniffConversation looks for a conversation in the first bytes. It decides after the first of several values: live
-// input isn't held back.
+// sniffConversation looks for a conversation in the first bytes. It decides after the first of several values,
+// so that live input isn't held back.
 func sniffConversation(first []byte, whole bool) capture.SniffResult {
 	text := afterSpace(bytes.TrimPrefix(first, []byte(bom)))
 	if len(text) == 0 {
@@ -43,7 +43,7 @@ func sniffConversation(first []byte, whole bool) capture.SniffResult {
 		decided = decided || isWhole(text) || len(keys) > 0 && slices.Contains(chunkKeys, keys[0])
 	}
 	if !decided && len(text) < minLongPair && (!hasCallWord(text) || !bytes.ContainsAny(text[len(text)-1:], "}]\n")) {
-		return sniffMaybe(whole) // it is searched once it has a call
+		return sniffMaybe(whole) // the text is searched once it has a call
 	}
 	var f talkFinder
 	f.searchValue(value, "", 0)
@@ -56,7 +56,7 @@ func sniffConversation(first []byte, whole bool) capture.SniffResult {
 	return sniffMaybe(whole)
 }
 
-// chunkKeys are keys that begin the elements of a list of chunks, which Gemini streams.
+// chunkKeys are the keys that may come first in the elements of a list of chunks, as Gemini streams it.
 var chunkKeys = []string{"candidates", "error", "modelVersion", "usageMetadata", "responseId", "promptFeedback"}
 
 // conversationReader holds the text until it is complete.
@@ -101,7 +101,8 @@ func (r *conversationReader) Close(recs []capture.Record, end capture.End, why s
 	return r.log.Close(recs, end, why, at)
 }
 
-// findAll returns the conversations in the values of the text. cut reports that it ends inside one.
+// findAll returns the conversations in the values of the text. cut reports that the text ends inside a value
+// or isn't JSON.
 func (r *conversationReader) findAll() (found []foundTalk, cut bool) {
 	var f talkFinder
 	for text := afterSpace(bytes.TrimPrefix(r.body, []byte(bom))); len(text) > 0; text = afterSpace(text) {
@@ -137,10 +138,10 @@ func writeTalks(in *capture.Input, recs []capture.Record, found []foundTalk) []c
 	return o.recs
 }
 
-// messageLog makes exchanges of the messages of a conversation.
+// messageLog makes exchanges from the messages of a conversation.
 type messageLog struct {
 	*sessionLog
-	items [][]byte // of OpenAI Responses, which the open response consists of
+	items [][]byte // the items of the open response, in the form of OpenAI Responses
 }
 
 func newMessageLog(in *capture.Input, form string, path []string) messageLog {
@@ -149,7 +150,7 @@ func newMessageLog(in *capture.Input, form string, path []string) messageLog {
 	return messageLog{sessionLog: log}
 }
 
-// addMessage adds a message: a response if it is the model's, and part of the next request.
+// addMessage adds a message to the next request. A message from the model is written as a response before.
 func (l *messageLog) addMessage(m []byte) {
 	f := json.Pick(m, "role", "type", "lc", "Agent")
 	role := stringOf(f[0])
@@ -165,7 +166,7 @@ func (l *messageLog) addMessage(m []byte) {
 	}
 	if f[0] == nil {
 		byModel = f[3] != nil || hasText(f[1], "ai") || hasText(f[1], "AIMessageChunk")
-		for class := range json.Elements(json.Find(m, "id")) { // of LangChain's constructor
+		for class := range json.Elements(json.Find(m, "id")) { // the class that LangChain's constructor names
 			byModel = f[2] != nil && strings.HasPrefix(stringOf(class), "AI")
 		}
 	}
@@ -174,7 +175,7 @@ func (l *messageLog) addMessage(m []byte) {
 		l.endExchange("", "", "")
 	}
 	results := bytes.Contains(m, []byte(`"tool_call_id"`)) || formOfMessage(m) != ""
-	if byModel { // a UIMessage has the results of its calls, and so has a message of Zed
+	if byModel { // a UIMessage contains the results of its calls, and so does a message from Zed
 		results = bytes.Contains(m, []byte(`"output-`)) || f[3] != nil && bytes.Contains(m, []byte(`"tool_use_id"`))
 	}
 	l.addEntry(m, time.Time{}, results)
@@ -200,7 +201,8 @@ func (l *messageLog) close(recs []capture.Record) []capture.Record {
 	return l.sessionLog.close(l.recs)
 }
 
-// messageLines reads files with one message on each line, as programs write their history or their output.
+// messageLines reads files with one message on each line. Some programs write their history or their output
+// so.
 var messageLines = capture.Format{
 	Name:  "message lines",
 	Title: "a message with its role on each line, as Kimi CLI prints them",
@@ -210,8 +212,8 @@ var messageLines = capture.Format{
 	},
 }
 
-// sniffMessageLines accepts lines of which each has a role, or all but the first. One line must have a call or a
-// result.
+// sniffMessageLines accepts lines that all have a role; only the first may lack it. One line must have a call
+// or a result.
 func sniffMessageLines(first []byte, whole bool) capture.SniffResult {
 	n := 0
 	s := eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {
@@ -236,12 +238,13 @@ func sniffMessageLines(first []byte, whole bool) capture.SniffResult {
 	return s
 }
 
-// isNoSessionKey reports whether a first line with that key can't describe the session of the lines after it.
+// isNoSessionKey reports whether a first line with this key can't describe the session that the next lines
+// belong to.
 func isNoSessionKey(key string) bool {
 	return slices.Contains([]string{"type", "object", "choices", "candidates", "jsonrpc", "message", "event", "error", "messages"}, key)
 }
 
-// messageLineReader reads the lines. It holds them until one shows their form.
+// messageLineReader reads the lines. It holds them until one line shows their form.
 type messageLineReader struct {
 	in   *capture.Input
 	held [][]byte
