@@ -7,8 +7,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// copilotSession reads the events that GitHub Copilot CLI keeps in ~/.copilot/session-state/<session>/events.jsonl. It
-// keeps the messages of all providers in its own form. Sub-agents are in the file of the main agent.
+// copilotSession reads the events that GitHub Copilot CLI keeps in
+// ~/.copilot/session-state/<session>/events.jsonl. The CLI keeps the messages of all providers in its own
+// form. Sub-agents are in the file of the main agent.
 var copilotSession = capture.Format{
 	Name:  "copilot session",
 	Title: "GitHub Copilot CLI: ~/.copilot/session-state/*/events.jsonl",

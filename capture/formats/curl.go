@@ -11,9 +11,9 @@ import (
 	"toolscope/capture"
 )
 
-// curlTrace reads the output of curl --trace and --trace-ascii: each block of sent or received bytes, in
-// hexadecimal or as text, with times if --trace-time was given. Checked with curl 7.88: the bytes are those of the
-// transfer, including its chunked coding.
+// curlTrace reads the output of curl --trace and --trace-ascii. The output has each block of sent or received
+// bytes in hexadecimal or as text, with its time if --trace-time was given. The bytes are as transferred,
+// including chunked coding (checked with curl 7.88).
 var curlTrace = capture.Format{
 	Name:  "curl trace",
 	Title: "output of curl --trace and --trace-ascii",
@@ -28,7 +28,7 @@ var (
 	hexBytes  = regexp.MustCompile(`^(?:[0-9a-f]{2} ){1,16}`)
 )
 
-// dotted lists what --trace-ascii can't show.
+// dotted is the fact that --trace-ascii can't show.
 const dotted = capture.Lack("which bytes were not ASCII: curl --trace-ascii has dots for them")
 
 func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
@@ -48,7 +48,7 @@ var (
 	traceBegin  = regexp.MustCompile(`^(?:[\d:.]{0,15}|\[\d*-?\d*\]?)$`)
 )
 
-// mayTrace reports whether a line may become one of curl --trace.
+// mayTrace reports whether an incomplete line may become a line from curl --trace.
 func mayTrace(line []byte) bool {
 	line = line[len(traceBefore.Find(line)):]
 	for _, begin := range []string{"== Info: ", "=> Send ", "<= Recv "} {
@@ -59,30 +59,30 @@ func mayTrace(line []byte) bool {
 	return traceBegin.Match(line)
 }
 
-// curlReader holds at most one block.
+// curlReader reads a trace. It holds at most one block.
 type curlReader struct {
 	recordWriter
 	line  []byte     // an incomplete line
-	at    int64      // its offset
+	at    int64      // offset of that line
 	block traceBlock // the open block
 	clock time.Time
 	tls   bool // the connection uses TLS
-	ascii bool // the trace is of --trace-ascii
+	ascii bool // the trace is from --trace-ascii
 	known bool // ascii is set
 
 	begun bool            // an exchange has begun and hasn't ended
-	head  *capture.Head   // of the response, until it is complete
-	dots  lineEndRestorer // of the response's body with --trace-ascii
+	head  *capture.Head   // the response's head while it is being read
+	dots  lineEndRestorer // for the response's body with --trace-ascii
 }
 
-// traceBlock is a block.
+// traceBlock is a block of sent or received bytes.
 type traceBlock struct {
 	kind  string // "Send header", "Recv data"; "" for none
 	size  int
 	data  []byte
 	ascii bool
-	line  int  // length of its latest line
-	cut   bool // the file ends inside it
+	line  int  // length of the latest line
+	cut   bool // the file ends inside the block
 	at    time.Time
 }
 
@@ -123,7 +123,8 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 // maxCurlLine is longer than any line that curl writes.
 const maxCurlLine = 64 << 10
 
-// timeOfDay is a time on an unknown day; after midnight it is the next day.
+// timeOfDay returns a time on an arbitrary day. A time more than an hour before the latest one is on the next
+// day.
 func (r *curlReader) timeOfDay(text string) time.Time {
 	t, err := time.Parse("15:04:05.999999999", text)
 	if err != nil {
@@ -162,7 +163,7 @@ func (r *curlReader) readDump(line []byte, ended bool) {
 	b.data = append(b.data, text...)
 }
 
-// endBlock ends the open block.
+// endBlock ends the open block and writes its bytes.
 func (r *curlReader) endBlock() {
 	b := r.block
 	r.block = traceBlock{}
@@ -206,7 +207,7 @@ func (r *curlReader) Close(recs []capture.Record, end capture.End, why string, _
 	return r.close(recs)
 }
 
-// This part makes exchanges of the blocks.
+// The methods below make exchanges from the blocks.
 
 // beginRequest ends the previous exchange and begins another.
 func (r *curlReader) beginRequest(b traceBlock) {
@@ -251,8 +252,8 @@ func headerOf(lines []string) http.Header {
 
 var curlStatus = regexp.MustCompile(`^HTTP/\d(?:\.\d)? (\d{3})(?: |\r|$)`)
 
-// readHead reads a line of a response's head. If there are several heads, the last one counts, except heads of
-// interim responses.
+// readHead reads a block of a response's head. If there are several heads, the last one counts. The heads of
+// interim responses are left out.
 func (r *curlReader) readHead(b traceBlock) {
 	if !r.begun {
 		r.beginExchange(b, "", "", nil)
@@ -275,7 +276,7 @@ func (r *curlReader) readHead(b traceBlock) {
 	}
 }
 
-// writeHead writes the head of the response.
+// writeHead writes the head of the response, unless the response is interim.
 func (r *curlReader) writeHead(at time.Time) {
 	if r.head != nil && r.head.Status >= 200 {
 		r.writeRecord(capture.Record{At: r.in.RecordTime(at), Head: r.head})
@@ -292,7 +293,7 @@ func (r *curlReader) writeBody(side capture.Side, b traceBlock) {
 		r.writeHead(b.at)
 	}
 	if b.ascii && side == capture.Response {
-		if b.cut { // the following bytes show what the dots at its end are
+		if b.cut { // only the missing bytes would show whether the last dots are line ends
 			if dot := bytes.LastIndexByte(b.data, '.'); dot >= max(0, len(b.data)-len("event:.")) {
 				b.data = b.data[:dot]
 			}
@@ -313,15 +314,15 @@ func (r *curlReader) endExchange() {
 	r.begun = false
 }
 
-// lineEndRestorer restores line ends that curl --trace-ascii replaced by dots: outside of JSON strings, before text
-// that can begin a line of an event stream or of indented JSON. Other replaced bytes are lost. The zero value is
-// ready for use.
+// lineEndRestorer restores line ends that curl --trace-ascii replaced with dots. A dot was a line end if it is
+// outside JSON strings and before text that can begin a line of an event stream or of indented JSON. Other
+// replaced bytes are lost. The zero value is ready for use.
 type lineEndRestorer struct {
 	text    bool // inside a string
 	escaped bool
 }
 
-// restore changes the bytes of a block in place.
+// restore restores the line ends in a block, in place.
 func (d *lineEndRestorer) restore(p []byte) []byte {
 	for i, c := range p {
 		switch {

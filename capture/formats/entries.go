@@ -10,12 +10,12 @@ import (
 	"toolscope/stream/json"
 )
 
-// jsonLines cuts a text into lines that are JSON objects. It holds at most one line.
+// jsonLines cuts a text into lines, which should be JSON objects. It holds at most one line.
 type jsonLines struct {
 	held   []byte
 	number int   // number of the current line, from 1
 	at     int64 // offset of the current line
-	size   int64 // bytes of the current line so far
+	size   int64 // number of bytes of the current line read so far
 }
 
 // write calls give with each complete line, or with nil for a line that is too long to be held.
@@ -74,7 +74,7 @@ type entryReader struct {
 	jsonLines
 	in    *capture.Input
 	last  int  // the exchange of the latest record
-	mixed bool // lines that are not objects are not damage
+	mixed bool // a line that doesn't begin an object is not damage
 	book  interface {
 		entry(recs []capture.Record, line []byte) []capture.Record
 		close(recs []capture.Record) []capture.Record
@@ -105,7 +105,8 @@ func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Rec
 	return recs
 }
 
-// addNote adds a note about the source. It has to name an exchange: the latest one, or the first.
+// addNote adds a note about the source. A note must name an exchange, so it names the latest one, or the
+// first.
 func (d *entryReader) addNote(recs []capture.Record, note capture.Record) []capture.Record {
 	note.Exchange = max(d.last, 1)
 	return append(recs, note)
@@ -119,7 +120,7 @@ func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ 
 	return recs
 }
 
-// takeLast reads a last line without an end.
+// takeLast reads the last line if it has no line end.
 func (d *entryReader) takeLast(recs []capture.Record) []capture.Record {
 	switch line := d.pendingLine(); {
 	case d.size == 0:

@@ -11,18 +11,19 @@ import (
 
 // foundTalk is a conversation in a JSON text, or a history with its response.
 type foundTalk struct {
-	path     string // of the value in the text: .run.steps[0].messages
-	form     string // of its messages: the name of a form in providers/transcript
+	path     string // path of the value in the text: .run.steps[0].messages
+	form     string // form of the messages, as named in providers/transcript
 	messages [][]byte
 	pair     *messagePair // a history with its response, instead of messages
 }
 
-// talkFinder looks for conversations in a JSON text, also in one that is cut off. An array is a conversation if
-// nearly all its elements are messages, and one of them has a call or a result in a form of a provider or an agent.
+// talkFinder looks for conversations in a JSON text, which may be cut off. An array is a conversation if at
+// least four of five elements are messages, and one of them has a call or a result in the form of a provider
+// or an agent.
 type talkFinder struct {
 	found []foundTalk
 	nodes int
-	long  bool // an open list has at least two messages, but no call so far
+	long  bool // an incomplete list has at least two messages, but no call so far
 }
 
 const (
@@ -31,7 +32,8 @@ const (
 	maxTalks     = 200
 )
 
-// findTalks returns the conversations in a text, at most maxTalks, without the shortest ones.
+// findTalks returns the conversations in a text. If there are more than maxTalks, it leaves out the shortest
+// ones.
 func findTalks(text []byte) []foundTalk {
 	var f talkFinder
 	f.searchValue(afterSpace(text), "", 0)
@@ -73,12 +75,12 @@ func (f *talkFinder) searchValue(v []byte, path string, depth int) {
 	}
 }
 
-// responseLists are keys of lists in responses of providers, whose elements are alternatives and not a conversation.
+// responseLists are the keys of lists in responses whose elements are alternatives, not a conversation.
 var responseLists = []string{"choices", "candidates", "generations"}
 
 const minTalkText = 30
 
-// callWords are words one of which is in each conversation with calls.
+// callWords are words of which every conversation with calls contains at least one.
 var callWords = [][]byte{
 	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
 	[]byte("toolRequest"),
@@ -88,7 +90,7 @@ func hasCallWord(text []byte) bool {
 	return slices.ContainsFunc(callWords, func(word []byte) bool { return bytes.Contains(text, word) })
 }
 
-// searchList takes a list as a conversation, or searches its elements.
+// searchList adds a list to the conversations if it is one. Otherwise it searches the elements.
 func (f *talkFinder) searchList(list []byte, path string, depth int) {
 	var elements, messages [][]byte
 	form, open := "", false
@@ -125,7 +127,7 @@ var (
 	langChainTypes = []string{"human", "ai", "AIMessageChunk", "tool", "system"}
 )
 
-// messageIn returns the message that an element of a conversation is or wraps, nil if there is none.
+// messageIn returns the message that an element of a conversation is or wraps, or nil if there is none.
 func messageIn(e []byte, depth int) []byte {
 	if !opensObject(e) || depth > 2 {
 		return nil
@@ -144,7 +146,7 @@ func messageIn(e []byte, depth int) []byte {
 	case f[0] == nil && isResponseItem(e, kind):
 		return e
 	case f[0] == nil && (isArray(json.Find(e, "Agent", "content")) || isArray(json.Find(e, "User", "content"))):
-		return e // of Zed
+		return e // a message from Zed
 	}
 	for _, inner := range json.Pick(e, "message", "data") {
 		if m := messageIn(inner, depth+1); m != nil {
@@ -157,7 +159,7 @@ func messageIn(e []byte, depth int) []byte {
 // responseItems is the form of conversations that consist of items of OpenAI Responses.
 const responseItems = "Responses items"
 
-// isResponseItem reports whether a value is a call, a result or reasoning as an item of OpenAI Responses.
+// isResponseItem reports whether a value is an item of OpenAI Responses with a call, a result or reasoning.
 func isResponseItem(e []byte, kind string) bool {
 	f := json.Pick(e, "call_id", "name", "arguments", "output", "summary")
 	switch kind {
@@ -176,7 +178,7 @@ func isFromClient(item []byte) bool {
 	return hasText(json.Find(item, "type"), "function_call_output") || hasText(json.Find(item, "role"), "user")
 }
 
-// formOfMessage returns the form of a message that has a call or a result, "" for any other message.
+// formOfMessage returns the form of a message that has a call or a result, or "" for any other message.
 func formOfMessage(m []byte) string {
 	for _, key := range []string{"kwargs", "data"} {
 		if inner := json.Find(m, key); opensObject(inner) && json.Find(m, "role") == nil {
@@ -221,7 +223,7 @@ func formOfMessage(m []byte) string {
 	return ""
 }
 
-// formOfBlock returns the form of a block that is a call or a result, "" for any other block.
+// formOfBlock returns the form of a block that is a call or a result, or "" for any other block.
 func formOfBlock(block []byte) string {
 	f := json.Pick(block, "type", "id", "name", "tool_use_id", "toolCallId", "toolName", "state", "toolCall", "data")
 	has := func(i int) bool { return kindOf(f[i]) == '"' }

@@ -59,11 +59,11 @@ func sniffFlow(first []byte, whole bool) capture.SniffResult {
 type flowReader struct {
 	recordWriter
 	held   []byte // the beginning of a flow
-	at     int64  // its offset in the file
+	at     int64  // offset of that flow in the file
 	skip   int64  // remaining bytes of a flow that is too long
 	flows  int
-	first  string // the first key of all flows, as it is written
-	broken bool   // the bytes are not flows, until one is found
+	first  string // the first key of all flows, as written in the file
+	broken bool   // the current bytes are not a flow
 	from   int64  // offset where these bytes began
 	noted  bool   // a note about these bytes was written
 }
@@ -84,7 +84,7 @@ func (r *flowReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 	return r.takeWritten(recs), nil
 }
 
-// readFlows reads the complete flows, and returns the rest.
+// readFlows reads the complete flows in p and returns the remaining bytes.
 func (r *flowReader) readFlows(p []byte) []byte {
 	for len(p) > 0 {
 		size, _ := netstringSize(p)
@@ -119,11 +119,11 @@ var flowBegin = regexp.MustCompile(`[^0-9][0-9]{1,12}:([0-9]{1,2}:[a-z_]{2,20}[;
 // flowTail is longer than any match of flowBegin.
 const flowTail = 64
 
-// seekFlow searches for the next flow, and returns the bytes from its beginning, or from where it may begin. All
-// flows of a file have the same first key; the values inside them don't.
+// seekFlow searches for the next flow. It returns the bytes from the flow's beginning, or from where a flow
+// may begin. All flows in a file have the same first key, unlike the values inside them.
 func (r *flowReader) seekFlow(p []byte) []byte {
 	from := 0
-	if !r.broken { // at most its first bytes look like a flow
+	if !r.broken { // at most the first bytes look like a flow
 		if size, _ := netstringSize(p); size > 0 {
 			from = bytes.IndexByte(p, ':')
 		}
@@ -159,7 +159,7 @@ func (r *flowReader) Close(recs []capture.Record, _ capture.End, _ string, _ tim
 	return r.close(recs)
 }
 
-// readFlow reads a single flow.
+// readFlow reads a single flow again.
 func readFlow(in *capture.Input, text []byte) []capture.Record {
 	r := flowReader{recordWriter: newRereadWriter(in)}
 	if v, _, ok := nextNetstring(text); ok {
@@ -191,7 +191,7 @@ func (r *flowReader) takeFlow(v tnetstring, at int64) {
 		r.setFailure(&x, failed.get("msg").asText())
 	}
 	if socket := v.get("websocket"); socket.tag == '}' {
-		// The messages of a WebSocket: type, whether the client sent it, content, time.
+		// A WebSocket message is a list of its type, whether the client sent it, its content and its time.
 		x := &x
 		x.lacks = nil
 		for m := range socket.get("messages").eachElement() {
@@ -210,7 +210,8 @@ func (r *flowReader) takeFlow(v tnetstring, at int64) {
 	r.writeExchange(&x)
 }
 
-// setFailure reads the error of a flow. If mitmproxy kept no body, the error says nothing about the response.
+// setFailure reads the error of a flow. If mitmproxy kept no body, the error becomes a note, because it
+// doesn't show how the response ended.
 func (r *flowReader) setFailure(x *recordedExchange, why string) {
 	x.cut = true
 	switch {
@@ -231,8 +232,8 @@ func flowRequest(x *recordedExchange, v tnetstring) {
 	x.url = flowURL(v, x.requestHeader)
 }
 
-// flowURL returns the requested URL. The host in the request counts, because a transparent proxy knows only
-// addresses.
+// flowURL returns the requested URL. It prefers the host in the request's header, because a transparent proxy
+// knows only addresses.
 func flowURL(v tnetstring, asked http.Header) string {
 	host := cmp.Or(v.get("authority").asText(), asked.Get("Host"))
 	if host == "" {
@@ -263,7 +264,7 @@ func flowResponse(x *recordedExchange, v tnetstring) {
 	}
 }
 
-// flowHeader reads a list of pairs. It omits Transfer-Encoding, because the body is not chunked any more.
+// flowHeader reads a list of pairs. It omits Transfer-Encoding, because the stored body is not chunked.
 func flowHeader(v tnetstring) http.Header {
 	h := http.Header{}
 	for field := range v.eachElement() {
@@ -276,7 +277,7 @@ func flowHeader(v tnetstring) http.Header {
 }
 
 // tnetstring is a value in mitmproxy's format: its length in decimal, a colon, its bytes, and a tag. Lists and
-// dictionaries are read when they are used.
+// dictionaries are parsed when they are used.
 //
 //	, bytes   ; text   # integer   ^ float   ! boolean   ~ null   ] list   } dictionary
 type tnetstring struct {
@@ -315,7 +316,7 @@ func nextNetstring(p []byte) (v tnetstring, rest []byte, ok bool) {
 	return tnetstring{p[size-1], p[data : size-1 : size-1]}, p[size:], true
 }
 
-// eachElement yields the elements of a list.
+// eachElement yields the elements of a list, or the keys and values of a dictionary in turn.
 func (v tnetstring) eachElement() iter.Seq[tnetstring] {
 	return func(yield func(tnetstring) bool) {
 		if v.tag != ']' && v.tag != '}' {
@@ -331,7 +332,7 @@ func (v tnetstring) eachElement() iter.Seq[tnetstring] {
 	}
 }
 
-// firstElements returns at most n elements of a list.
+// firstElements returns the first elements of a list, up to the maximum number.
 func (v tnetstring) firstElements(most int) (all []tnetstring) {
 	for e := range v.eachElement() {
 		if all = append(all, e); len(all) == most {
@@ -357,7 +358,7 @@ func (v tnetstring) get(key string) tnetstring {
 	return tnetstring{}
 }
 
-// asText returns text or bytes.
+// asText returns a value that is text or bytes, or "" for any other value.
 func (v tnetstring) asText() string {
 	if v.tag != ';' && v.tag != ',' {
 		return ""

@@ -1,22 +1,23 @@
-// Package formats reads the streams of models from files of other programs: HTTP logs, sessions of
-// agents, ordinary logs.
+// Package formats reads model streams from files of other programs: HTTP logs, sessions of agents and ordinary
+// logs.
 //
 //	bytes ─▶ container, or lines of a log ─▶ wrappers in a line ─▶ payload ─▶ capture.Record
 //
-// Terms. A format is a way to read an input, detected from its first bytes. A wrapper encloses a payload
-// in a line; removed wrappers are shown as a path. A payload is bytes between a client and a provider,
-// exactly as in the file after the format's own encoding is undone.
+// Terms: A format is a kind of input, which is detected from the first bytes. A payload is bytes that a client
+// or a provider sent, exactly as in the file after the format's own encoding is undone. A wrapper encloses a
+// payload in a line; removed wrappers are shown as a path.
 //
 // What always holds:
 //   - A payload is never encoded again. If a format has a conversation instead of the bytes sent, an
-//     exchange consists of its entries, which a protocol in providers decodes. The exchange of a span, or
-//     of an entry with two bodies, is composed of raw values: only the punctuation between them is ours.
+//     exchange consists of entries of the conversation, which a protocol in providers decodes. The exchange
+//     for a span, or for an entry with two bodies, is composed of raw values. Only the punctuation between
+//     them is added.
 //   - Facts that a format lacks are listed in the head, never invented.
 //   - Text inside a message, a tool's result or an entry of a session is content, and never read as a
 //     stream.
 //   - Damaged input becomes a note with its position, and reading continues.
-//   - This package doesn't know what bytes mean: a function of the input decides whether they look like
-//     a provider's.
+//   - This package doesn't know what payloads mean. A function of the input decides whether bytes look like
+//     those of a provider.
 package formats
 
 import (

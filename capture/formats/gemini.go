@@ -8,11 +8,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// geminiCLI reads the conversations that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats.
-//
-// A line is one of three kinds. A message is written again completely when it changes. {"$set":…} has facts of the
-// conversation, and may have all its messages. {"$rewindTo":id} says that the user took back this message and all
-// later ones. Older versions wrote one object for the whole conversation.
+// geminiCLI reads the conversations that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats. There are three
+// kinds of lines. A line with a message is written again when the message changes. {"$set":…} has facts about
+// the conversation, and may have all its messages. {"$rewindTo":id} means that the user took back this message
+// and all later ones. Older versions wrote one object for the whole conversation.
 var geminiCLI = capture.Format{
 	Name:  "gemini-cli session",
 	Title: "Gemini CLI: ~/.gemini/tmp/*/chats/session-*",
@@ -32,13 +31,13 @@ func sniffGeminiCLI(first []byte, whole bool) capture.SniffResult {
 	return s
 }
 
-// geminiReader reads the messages of a conversation. The response whose message came last stays open, because more
-// of it may come.
+// geminiReader reads the messages of a conversation. The response with the latest message stays open, because
+// the message may be written again with more content.
 type geminiReader struct {
 	*sessionLog
-	id    string          // of the message whose response is open
-	last  []byte          // its latest entry
-	known map[string]bool // messages that are complete
+	id    string          // id of the message whose response is open
+	last  []byte          // the latest entry of this message
+	known map[string]bool // ids of messages that are complete
 	waits bool            // the user waits for a response
 }
 
@@ -72,12 +71,13 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 	return g.recs
 }
 
-// rewind drops a message and all later ones, as the user did. The model has seen them.
+// rewind handles that the user took back a message and all later ones. Their exchanges stay, because the model
+// has seen the messages.
 func (g *geminiReader) rewind(to []byte) {
 	g.endMessage()
 	g.finish()
 	g.pending, g.waits = nil, false
-	if n := len(g.recs); n > 0 { // not before the first message
+	if n := len(g.recs); n > 0 { // there is no record before the first message
 		note := "the conversation was rewound to before message " + string(to)
 		g.recs = append(g.recs, capture.Record{Exchange: g.recs[n-1].Exchange, At: capture.NoTime, Note: note})
 	}
@@ -92,7 +92,7 @@ func (g *geminiReader) endMessage() {
 			results = results || hasGeminiResult(json.Find(call, "result"))
 		}
 		g.addEntry(g.last, time.Time{}, results)
-		g.open.at = capture.NoTime // a response has no end of its own
+		g.open.at = capture.NoTime // the log has no time for the end of a response
 	}
 	g.id, g.last = "", nil
 	g.endExchange("", "", "")

@@ -53,7 +53,7 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 		return
 	}
 	e.finishExchange()
-	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // an unanswered request of a page that isn't for a model needs no note
+	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // a page's unanswered request needs no note if it isn't for a model
 		x.why = ""
 	}
 	r.writeExchange(&x)
@@ -62,9 +62,9 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 // harEntry is the entry that is being read.
 type harEntry struct {
 	x       *recordedExchange
-	cut     bool // the file ends inside it
+	cut     bool // the file ends inside the entry
 	sizes   bool // the response had bytes
-	body    bool // the archive has the bytes
+	body    bool // the archive has the bytes of the response
 	wait    float64
 	total   float64
 	sockets []byte // _webSocketMessages
@@ -94,8 +94,8 @@ func (e *harEntry) readMember(key string, rest []byte) int {
 	return len(value)
 }
 
-// readTimings reads milliseconds; -1 means that a time doesn't apply. The time of TLS is part of the time to
-// connect.
+// readTimings adds up the times before the response in milliseconds. -1 means that a time doesn't apply. The
+// time for TLS is part of the time to connect.
 func (e *harEntry) readTimings(value []byte) {
 	for key, v := range json.Members(value) {
 		switch key {
@@ -169,7 +169,7 @@ func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int)
 	})
 	switch {
 	case e.cut && !known && len(bytes.Trim(text, base64Digits)) == 0:
-		return nil, size, n // its encoding is cut off
+		return nil, size, n // the encoding is cut off
 	case encoding != "base64":
 		return text, size, n
 	}
@@ -243,7 +243,7 @@ func (e *harEntry) readMessages() {
 	}
 }
 
-// readEvents writes the events of a stream, if the archive doesn't contain the text of the stream.
+// readEvents writes the events of a stream. It is for archives without the text of the stream.
 func (e *harEntry) readEvents() {
 	for m := range json.Elements(e.events) {
 		if !isWhole(m) {
@@ -285,7 +285,7 @@ func stringPair(array []byte) (name, value string) {
 	return name, value
 }
 
-// parseNumber returns the number in a JSON number or string, 0 for anything else.
+// parseNumber returns the number in a JSON number or string, or 0 for any other value.
 func parseNumber(value []byte) float64 {
 	f, err := strconv.ParseFloat(strings.Trim(string(value), `"`), 64)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// httpDump reads requests and responses of HTTP/1 as text, one after the other, as debuggers and "Follow HTTP stream"
-// write them: a first line, headers, an empty line, a body. A body may be changed or cut, so its length in the headers
-// doesn't count: the next first line ends it. Output of curl -i has no request, and is not a dump.
+// httpDump reads requests and responses of HTTP/1 as text, one after the other, as debuggers and "Follow HTTP
+// stream" write them: a first line, headers, an empty line, a body. A body may be changed or cut off, so its
+// length in the headers is ignored. The next first line ends the body. Output from curl -i has no request, so
+// it is not a dump.
 var httpDump = capture.Format{
 	Name:  "http dump",
 	Title: "requests and responses of HTTP/1 as text",
@@ -60,20 +61,20 @@ func mayBeRequestLine(line []byte) bool {
 	return false
 }
 
-// dumpReader holds an exchange until the next request.
+// dumpReader reads a dump. It holds an exchange until the next request.
 type dumpReader struct {
 	recordWriter
 	line   []byte // an incomplete line
 	x      *recordedExchange
-	header http.Header // of the open message; nil inside a body
+	header http.Header // header of the open message; nil inside a body
 	inBody bool
-	isOver bool // the body is a JSON text, and complete
+	isOver bool // the body is a complete JSON text
 	side   capture.Side
 	body   []byte
-	kind   byte              // the first byte of the body, 0 before it
-	span   json.ValueScanner // of a body that is JSON
-	rest   int64             // bytes of the body beyond the limit
-	others otherLines        // between bodies and first lines
+	kind   byte              // the first byte of the body; 0 while the body is empty
+	span   json.ValueScanner // finds the end of a body that is JSON
+	rest   int64             // number of bytes of the body beyond the limit
+	others otherLines        // lines between bodies and first lines
 }
 
 func (r *dumpReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -114,7 +115,7 @@ func (r *dumpReader) readLine(line []byte) {
 	}
 }
 
-// beginResponse begins a response. Interim responses are followed by the real one.
+// beginResponse begins a response. The final response replaces an interim response before it.
 func (r *dumpReader) beginResponse(text []byte) {
 	r.endMessage()
 	if r.x == nil {
@@ -134,8 +135,8 @@ func (r *dumpReader) beginMessage(side capture.Side) {
 	}
 }
 
-// addBody adds a line of a body. The next first line may follow a JSON text without a line break. Other text after it is
-// not part of the exchange.
+// addBody adds a line of a body. The next first line may follow a JSON text without a line break. Other text
+// after the JSON text is not part of the exchange.
 func (r *dumpReader) addBody(line []byte) {
 	if r.isOver {
 		if len(bytes.TrimSpace(line)) > 0 {
@@ -181,7 +182,7 @@ func (r *dumpReader) endMessage() {
 		return
 	}
 	body := r.body
-	if r.kind != 'd' && r.kind != 'e' && r.kind != ':' { // the empty line that ends an event counts
+	if r.kind != 'd' && r.kind != 'e' && r.kind != ':' { // an event stream keeps the empty line that ends its last event
 		body = bytes.TrimRight(body, "\r\n")
 	}
 	if r.side == capture.Request {

@@ -16,7 +16,7 @@ func hasText(value []byte, text string) bool {
 	return ok && string(read) == text
 }
 
-// nonEmptyText returns a string that is not empty, nil for any other value.
+// nonEmptyText returns a value that is a non-empty string, or nil for any other value.
 func nonEmptyText(value []byte) []byte {
 	if inside, is := stringInside(value); !is || len(inside) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func stringInside(value []byte) (inside []byte, is bool) {
 	return value[1 : len(value)-1], true
 }
 
-// nilIfNull returns a value, nil if it is null.
+// nilIfNull returns a value, or nil if the value is null.
 func nilIfNull(value []byte) []byte {
 	if json.IsNull(value) {
 		return nil
@@ -40,7 +40,7 @@ func nilIfNull(value []byte) []byte {
 	return value
 }
 
-// kindOf returns the first byte of a value, 0 if there is none.
+// kindOf returns the first byte of a value after white space, or 0 if there is none.
 func kindOf(value []byte) byte {
 	if value = afterSpace(value); len(value) == 0 {
 		return 0
@@ -51,7 +51,7 @@ func kindOf(value []byte) byte {
 func opensObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
 func isArray(value []byte) bool     { return len(value) > 0 && value[0] == '[' }
 
-// stringLen returns the length of the string that p begins with, 0 if it is cut off.
+// stringLen returns the length of the string that p begins with, or 0 if the string is cut off.
 func stringLen(p []byte) int {
 	n, closed := json.StringEnd(p)
 	if !closed {
@@ -68,13 +68,13 @@ func isWhole(value []byte) bool {
 	return closed
 }
 
-// member is a field of an object to write.
+// member is a field of an object that is being written.
 type member struct {
 	key   string
 	value []byte
 }
 
-// objectOf writes the fields that have a value as an object.
+// objectOf returns an object with the fields that have a value.
 func objectOf(members ...member) []byte {
 	size := 2
 	for _, m := range members {
@@ -94,7 +94,7 @@ func objectOf(members ...member) []byte {
 	return append(b, '}')
 }
 
-// arrayOf writes the values as an array.
+// arrayOf returns an array of the values.
 func arrayOf(values ...[]byte) []byte {
 	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
 }

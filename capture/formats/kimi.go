@@ -51,7 +51,7 @@ func (k *kimiStep) readEntry(_ *sessionLog, line []byte) {
 	}
 }
 
-// endStep ends the response. The next request has its calls and their results.
+// endStep ends the response. The next request contains its calls and their results.
 func (k *kimiStep) endStep(end capture.End, why string, by capture.Party) {
 	k.endExchange(end, why, by)
 	for _, entry := range k.step {
@@ -63,7 +63,7 @@ func (k *kimiStep) endStep(end capture.End, why string, by capture.Party) {
 	k.step, k.results = nil, nil
 }
 
-// cutStep ends a step that the file has only the beginning of.
+// cutStep ends the open step because the file ends inside it.
 func (k *kimiStep) cutStep() {
 	if k.open != nil {
 		k.endStep(capture.EndCut, "the file ends inside a step", capture.Client)

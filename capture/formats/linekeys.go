@@ -6,31 +6,31 @@ import (
 	"toolscope/stream/json"
 )
 
-// correlationKey is a fact in a line: hashes of its name and its value. When several streams are open,
-// the keys tell them apart.
+// correlationKey is a named value in a line, as hashes of its name and its value. When several streams are
+// open, payloads find their stream by these keys.
 type correlationKey struct {
 	name, value uint64
 	rank        keyWeight
 }
 
-// keyWeight is the importance of a key, by its name.
+// keyWeight is the importance of a key, which depends on its name.
 type keyWeight int8
 
 const (
 	ofNoUse   keyWeight = iota // a time, a level, the text itself
 	plainKey                   // anything else
-	ofLeg                      // the side of a gateway: what it received, or what it sent
-	ofPlace                    // writer of the line: a process, a container
+	ofLeg                      // the side of a gateway: data that it received, or data that it sent
+	ofPlace                    // the writer of the line: a process, a container
 	ofTrace                    // several requests may share it: a trace, a session
 	ofRequest                  // it identifies a request
 )
 
 const (
-	maxKeysOfLine = 64  // keys of a line
-	maxKeyBytes   = 200 // bytes of a key's value
+	maxKeysOfLine = 64  // maximum number of keys in a line
+	maxKeyBytes   = 200 // maximum number of bytes of a key's value
 )
 
-// nameWeight returns the weight of a name.
+// nameWeight returns the weight of a key with this name.
 func nameWeight(name []byte) keyWeight {
 	lower := bytes.ToLower(name)
 	for _, word := range uselessWords {
@@ -40,7 +40,7 @@ func nameWeight(name []byte) keyWeight {
 	}
 	if bytes.Contains(lower, []byte("chunk")) || bytes.Contains(lower, []byte("seq")) || bytes.Contains(lower, []byte("event")) ||
 		bytes.Contains(lower, []byte("line")) || bytes.Contains(lower, []byte("message")) || bytes.Contains(lower, []byte("offset")) ||
-		bytes.ContainsAny(lower, "./") && !bytes.HasSuffix(lower, []byte("id")) { // file and line
+		bytes.ContainsAny(lower, "./") && !bytes.HasSuffix(lower, []byte("id")) { // a file name with a line number
 		return plainKey
 	}
 	for _, rank := range []struct {
@@ -70,7 +70,7 @@ var (
 	placeWords = []string{"pid", "thread", "worker", "container", "pod", "service", "host", "process", "instance", "name", "logger", "ident", "unit", "user", "conv"}
 )
 
-// lineKeys holds the correlation keys and the time of a line that are in the wrappers around the current
+// lineKeys holds the correlation keys and the time of a line, as found in the wrappers around the current
 // place.
 type lineKeys struct {
 	keys    []correlationKey
@@ -80,8 +80,8 @@ type lineKeys struct {
 	nested  []json.FoundField    // memory for the fields of nested objects
 }
 
-// readKeys reads the fields of an object that isn't a payload. path is the hash of the place; leads
-// reports whether payloads are inside a field.
+// readKeys reads the fields of an object that isn't a payload. path is the hash of the place; leads reports
+// whether a field contains payloads.
 func (k *lineKeys) readKeys(path uint64, all []json.FoundField, leads func(key []byte) bool) {
 	for _, m := range all {
 		if len(k.keys) >= maxKeysOfLine || len(m.Value) == 0 {
@@ -105,10 +105,11 @@ func (k *lineKeys) readKeys(path uint64, all []json.FoundField, leads func(key [
 	}
 }
 
-// maxInnerDepth is how many levels of objects are read: {"ctx":{"trace":{"id":…}}}.
+// maxInnerDepth is the maximum number of levels of nested objects that are read: {"ctx":{"trace":{"id":…}}}.
 const maxInnerDepth = 3
 
-// readInner reads the fields of an object in a line. If the object describes a request, its id is the request's.
+// readInner reads the fields of an object in a line. If the object describes a request, the object's id is the
+// id of the request.
 func (k *lineKeys) readInner(path uint64, of json.FoundField, depth int) {
 	from := len(k.nested)
 	all, _, _ := json.AppendFields(k.nested, of.Value)
@@ -162,7 +163,7 @@ var legWords = map[string]byte{
 	"sent": 's', "send": 's', "sending": 's', "outgoing": 's', "outbound": 's', "downstream": 's', "forwarded": 's', "forwarding": 's',
 }
 
-const maxLegBytes = 64 // of a value that may name a leg
+const maxLegBytes = 64 // maximum number of bytes of a value that may name a leg
 
 // addLeg adds the leg that a value names, and reports whether it names one.
 func (k *lineKeys) addLeg(h uint64, value []byte) bool {
@@ -222,7 +223,7 @@ func (k *lineKeys) readPrefix(path uint64, text []byte, least keyWeight) {
 	}
 }
 
-// addWordKey reads the first word of text, and returns its length.
+// addWordKey adds the key in the first word of text and returns the word's length.
 func (k *lineKeys) addWordKey(path uint64, text []byte, place int, bracketed bool, least keyWeight) (n int) {
 	eq := -1
 	for n < len(text) && !json.IsSpace(text[n]) && bytes.IndexByte([]byte("[]()|<>,;"), text[n]) < 0 {
@@ -243,7 +244,7 @@ func (k *lineKeys) addWordKey(path uint64, text []byte, place int, bracketed boo
 		name, value := word[:eq], word[eq+1:]
 		if isTimeName(name) {
 			k.noteTimestamp(bytes.Trim(value, `"`))
-		} else if isLevel(name) { // with the name of a logger
+		} else if isLevel(name) { // the value is the name of a logger
 			k.keys = append(k.keys, correlationKey{hashOf(path, []byte("logger")), hashOf(hashSeed, value), ofPlace})
 		} else if len(value) <= maxKeyBytes {
 			k.addKey(hashOf(path, name), name, value)
@@ -301,7 +302,7 @@ func isHexID(word []byte) bool {
 	return hex >= 8 && digits > 0 && digits < hex
 }
 
-// objectName returns the name of the logger that writes objects with these fields, "" if it is unknown.
+// objectName returns the name of the logger that writes objects with these fields, or "" if it is unknown.
 func objectName(all []json.FoundField, named bool) string {
 	has := func(keys ...string) bool {
 		for _, k := range keys {
@@ -336,15 +337,15 @@ func objectName(all []json.FoundField, named bool) string {
 	return ""
 }
 
-// linePrefix is a common beginning of lines. Size returns the length of the prefix of a line, 0 if the
-// line doesn't have it.
+// linePrefix is a common beginning of lines. size returns the length of the prefix in a line, or 0 if the line
+// doesn't have it.
 type linePrefix struct {
 	name string
 	size func(line []byte) int
 }
 
-// prefixKinds are the prefixes with a name. Another prefix may follow a prefix. The more specific ones
-// come first.
+// prefixKinds are the prefixes that have a name, the more specific ones first. A prefix may follow another
+// one.
 var prefixKinds = []linePrefix{
 	{"Kubernetes CRI", criPrefix},
 	{"kubectl --prefix", kubectlPrefix},
@@ -362,7 +363,7 @@ func prefixOf(line []byte) (name string, n int) {
 	return "", 0
 }
 
-// wordLen returns the length of p up to a space.
+// wordLen returns the length of p up to the first space.
 func wordLen(p []byte) int {
 	if n := bytes.IndexByte(p, ' '); n >= 0 {
 		return n
@@ -370,7 +371,7 @@ func wordLen(p []byte) int {
 	return len(p)
 }
 
-// criPrefix reads 2024-01-02T03:04:05.678901234Z stdout F.
+// criPrefix matches 2024-01-02T03:04:05.678901234Z stdout F.
 func criPrefix(p []byte) int {
 	n := wordLen(p)
 	if n < len("2006-01-02T15:04:05Z") || n > 40 || p[10] != 'T' {
@@ -388,7 +389,7 @@ func criPrefix(p []byte) int {
 	return 0
 }
 
-// kubectlPrefix reads [pod/name/container].
+// kubectlPrefix matches [pod/name/container].
 func kubectlPrefix(p []byte) int {
 	if !bytes.HasPrefix(p, []byte("[pod/")) {
 		return 0
@@ -399,7 +400,7 @@ func kubectlPrefix(p []byte) int {
 	return 0
 }
 
-// composePrefix reads a padded name and a bar.
+// composePrefix matches a padded name and a bar.
 func composePrefix(p []byte) int {
 	n := 0
 	for n < len(p) && n < 64 && (isWordByte(p[n]) || p[n] == '-' || p[n] == '.' || p[n] == '/') {
@@ -419,8 +420,8 @@ func spacesLen(p []byte) (n int) {
 	return n
 }
 
-// syslogPrefix reads the old form <34>Oct 11 22:14:15 host tag[123]:, also without the number, or the new form
-// <34>1, up to the message.
+// syslogPrefix matches the old form <34>Oct 11 22:14:15 host tag[123]:, with or without the number <34>, or
+// the new form <34>1, up to the message.
 func syslogPrefix(p []byte) int {
 	n := 0
 	if len(p) > 3 && p[0] == '<' {
@@ -438,13 +439,13 @@ func syslogPrefix(p []byte) int {
 	if size == 0 || n == 0 && !isMonth(p) && !bytes.HasPrefix(p[size:], []byte(" ")) {
 		return 0
 	}
-	if n == 0 && !isMonth(p) { // a time of another form needs a host and a tag
+	if n == 0 && !isMonth(p) { // a time in another form needs a host and a tag
 		return taggedLen(p, size)
 	}
 	return max(taggedLen(p, n+size), 0)
 }
 
-// taggedLen returns the length of a prefix with a host and a tag from n on, 0 if there is none.
+// taggedLen returns the length of a prefix whose host and tag begin at n, or 0 if there is none.
 func taggedLen(p []byte, n int) int {
 	n += spacesLen(p[n:])
 	host := wordLen(p[n:])
@@ -479,7 +480,7 @@ func isName(p []byte) bool {
 	return len(p) > 0
 }
 
-// newSyslog reads <34>1 time host app procid msgid structured-data.
+// newSyslog matches <34>1 time host app procid msgid structured-data.
 func newSyslog(p []byte, n int) int {
 	n += 2
 	for range 5 { // time, host, app, procid, msgid
@@ -503,7 +504,7 @@ func newSyslog(p []byte, n int) int {
 	return min(len(p), n+spacesLen(p[min(n, len(p)):]))
 }
 
-// klogPrefix reads I0102 15:04:05.000000   1234 file.go:12].
+// klogPrefix matches I0102 15:04:05.000000   1234 file.go:12].
 func klogPrefix(p []byte) int {
 	if len(p) < 24 || !bytes.ContainsRune([]byte("IWEFD"), rune(p[0])) || p[5] != ' ' || p[8] != ':' || p[11] != ':' {
 		return 0
@@ -522,7 +523,7 @@ func klogPrefix(p []byte) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// nameOfPrefix returns the common name of logs with such lines.
+// nameOfPrefix returns the usual name of logs whose lines have this prefix.
 func nameOfPrefix(p, suffix []byte) string {
 	text := bytes.TrimRight(p, " ")
 	_, n := parseTime(text)
@@ -554,7 +555,7 @@ func isLevel(word []byte) bool {
 	return false
 }
 
-// criPart reports whether a line is from Kubernetes, and whether it is only a part of a line. prefix is
+// criPart reports whether a line is from Kubernetes, and whether it is only part of a longer line. prefix is
 // the length of its prefix.
 func criPart(line []byte) (part, is bool, prefix int) {
 	n := criPrefix(line)
@@ -565,9 +566,9 @@ func criPart(line []byte) (part, is bool, prefix int) {
 	return line[i] == 'P', true, n
 }
 
-// linePrefixShape is the form of a prefix before payloads in a text: "a" for each run of letters and
-// digits, and one space for each run of spaces. Lines of one logger have the same form, also lines
-// without a payload.
+// linePrefixShape is the form of a prefix before payloads in a text: "a" for each run of letters and digits,
+// and one space for each run of spaces. Lines from one logger have the same form, even lines without a
+// payload.
 type linePrefixShape struct {
 	form string
 	on   *payloadPath
@@ -601,8 +602,8 @@ func isWordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
 }
 
-// restAfter returns the rest of a line after a prefix of the form. If nothing follows, spaces at its end may be
-// missing.
+// restAfter returns the rest of a line after a prefix with this form. If nothing follows, spaces at the end of
+// the prefix may be missing.
 func (s linePrefixShape) restAfter(line []byte) (rest []byte, is bool) {
 	for i := 0; i < len(s.form); i++ {
 		if len(line) == 0 {
@@ -638,8 +639,9 @@ func (p *unwrapper) keepPrefix(around uint64, prefix []byte) {
 	p.shapes[around] = append(all, linePrefixShape{formOf(prefix), on})
 }
 
-// addRest adds the text at the place of payloads in a line that has no payload: an empty line or a comment of an
-// event stream, or the second half of a payload that was cut.
+// addRest adds the text that is in the place of a payload in a line without one: an empty line or a comment in
+// an event stream, or the second half of a payload that was cut. It reports whether the line has the prefix of
+// earlier payloads.
 func (p *unwrapper) addRest(line []byte) bool {
 	body := bytes.TrimRight(line, "\r\n")
 	for _, s := range p.shapes[p.hash()] {
@@ -654,7 +656,7 @@ func (p *unwrapper) addRest(line []byte) bool {
 	return false
 }
 
-// addRestOf adds a text at one of the places of payloads.
+// addRestOf adds a text that is in one of the places of payloads.
 func (p *unwrapper) addRestOf(on *payloadPath, t []byte) bool {
 	f := payload{text: t, on: on, scope: p.scope, stamp: p.stamp}
 	f.is, f.block, f.number = aRest, -1, -1
