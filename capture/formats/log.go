@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// logLines are ordinary logs: lines of text, some of which contain a payload with other text around it.
+// logLines reads ordinary logs: lines of text, some of which contain a payload with other text around it.
 var logLines = capture.Format{
 	Name:  "log",
 	Title: "a log, or any JSON, with streams in it",
@@ -22,22 +22,22 @@ var logLines = capture.Format{
 // maxLineBytes is the maximum size of a line, and of a JSON text over several lines.
 const maxLineBytes = 64 << 20
 
-// lineReader reads a log. It holds an incomplete line, and payloads that were cut off, until the next line shows
-// whether they continue.
+// lineReader reads a log. It holds an incomplete line. It also holds payloads that were cut off until the next
+// lines show whether they continue.
 type lineReader struct {
 	in        *capture.Input
 	unwrapper *unwrapper
 	rest      []byte // an incomplete line
-	skipped   int64  // bytes of a line that is too long
-	number    int64  // number of the line, counted through rotated files
+	skipped   int64  // number of bytes of a line that is too long
+	number    int64  // number of the current line, counted across rotated files
 	before    int64  // number of lines in the earlier files
-	glued     int    // number of further lines in the line, without a line end before them
-	heirs     bool   // its streams continue in another file
+	glued     int    // number of further lines found inside the current line, without a line end before them
+	heirs     bool   // the open streams continue in another file
 	at        time.Duration
 	recs      []capture.Record
-	offset    int64  // offset after the line
-	begin     int64  // offset of the line
-	raw       []byte // the line as it is in the file, nil if it was joined from several
+	offset    int64  // offset after the current line
+	begin     int64  // offset of the current line
+	raw       []byte // the current line as it is in the file; nil if it was joined from several
 
 	joined    lineJoiner // parts of lines that a log driver cut
 	doc       prettyJSON // JSON over several lines
@@ -51,8 +51,8 @@ func newLineReader(in *capture.Input) capture.Reader {
 	return &lineReader{in: in, unwrapper: newUnwrapper(in), flows: new(openStreams)}
 }
 
-// Rotated returns a reader of the next file of a rotated log. Both share the open streams and the known places of
-// payloads.
+// Rotated returns a reader for the next file of a rotated log. Both readers share the open streams and the
+// known places of payloads.
 func (r *lineReader) Rotated() capture.Reader {
 	r.heirs = true
 	return &lineReader{in: r.in, unwrapper: r.unwrapper, flows: r.flows, number: r.number, before: r.number}
@@ -94,7 +94,7 @@ func (r *lineReader) holdPart(p []byte) {
 	r.rest = append(r.rest, p...)
 }
 
-// takeLine reads a complete line, or the last one.
+// takeLine reads a complete line, or an incomplete last line.
 func (r *lineReader) takeLine(line []byte) {
 	r.number++
 	r.begin, r.raw, r.glued = r.offset, line, 0
@@ -131,8 +131,8 @@ func (r *lineReader) readLine(line []byte) {
 	}
 }
 
-// readTemplateLine reads a line that matches a template. It reports false if there is none, or if earlier lines may
-// continue.
+// readTemplateLine reads a line that matches a template. It returns false if there is no such template, or if
+// earlier lines may continue.
 func (r *lineReader) readTemplateLine(line []byte) bool {
 	if r.joined.kind != 0 || r.doc.open || len(r.truncated) > 0 || len(line) > minDockerPart && bytes.HasPrefix(line, []byte(dockerBegin)) {
 		return false
@@ -248,7 +248,8 @@ func (d *prettyJSON) startsObject(line []byte) bool {
 	return true
 }
 
-// addLine adds a line to an open JSON text. If the line can't be part of JSON, the text is read as ordinary lines.
+// addLine adds a line to an open JSON text. If the line can't be part of JSON, the text is read as ordinary
+// lines. addLine reports whether it added the line.
 func (d *prettyJSON) addLine(r *lineReader, line []byte) bool {
 	if !d.open {
 		return false
@@ -319,14 +320,14 @@ type lineJoiner struct {
 	parts []byte
 }
 
-// dockerBegin is the beginning of Docker's lines. minDockerPart is the minimum size of a line that Docker cut: it
-// cuts at 16 KiB. A program may also omit the line end.
+// dockerBegin is the beginning of Docker's lines. minDockerPart is the minimum size of a line that Docker cut.
+// Docker cuts at 16 KiB; a shorter line without a line end is from a program that omitted the line end.
 const (
 	dockerBegin   = `{"log":"`
 	minDockerPart = 16000
 )
 
-// addLine returns the complete line, nil if more parts follow. A part has no line end.
+// addLine returns the complete line, or nil if more parts follow. A part has no line end.
 func (j *lineJoiner) addLine(line []byte) []byte {
 	if len(line) > 24 && line[10] == 'T' {
 		if part, is, n := criPart(line); is {
@@ -377,7 +378,7 @@ func (j *lineJoiner) dockerLine(line []byte) []byte {
 	return whole
 }
 
-// lastLine returns the held parts at the end of the log.
+// lastLine returns the held parts as a line at the end of the log.
 func (j *lineJoiner) lastLine() []byte {
 	defer func() { j.kind, j.parts = 0, nil }()
 	switch j.kind {
@@ -389,15 +390,15 @@ func (j *lineJoiner) lastLine() []byte {
 	return nil
 }
 
-// otherLines are lines without a payload: their number since the last report, and the latest ones.
+// otherLines are lines without a payload: their number since the last report, and the latest of them.
 type otherLines struct {
 	count int64
 	last  [][]byte
 }
 
 const (
-	maxOtherLines     = 20      // maximum number that is reported with the count
-	maxOtherLineBytes = 1 << 10 // maximum bytes of each
+	maxOtherLines     = 20      // maximum number of lines that are reported with the count
+	maxOtherLineBytes = 1 << 10 // maximum number of bytes of each line
 )
 
 // addLine counts n lines and keeps one.
@@ -432,14 +433,14 @@ func (r *lineReader) reportOthers() {
 // binary field has its length before it. An entry is searched like an object with these fields.
 type journal struct {
 	fields []journalField
-	name   []byte // of the binary field whose value follows
+	name   []byte // name of the binary field whose value follows
 	value  []byte
-	want   int64 // its remaining bytes with the line end, -1 if unknown
+	want   int64 // size of the value with its length and its line end; -1 if unknown
 }
 
 type journalField struct{ name, value []byte }
 
-// maxFields is how many fields of an entry are kept.
+// maxFields is the maximum number of fields of an entry that are kept.
 const maxFields = 256
 
 func beginsJournal(line []byte) bool {
@@ -491,7 +492,7 @@ func (j *journal) takeBinary(r *lineReader, line []byte) {
 	}
 }
 
-// endEntry searches a complete entry.
+// endEntry searches a complete entry for payloads.
 func (j *journal) endEntry(r *lineReader) {
 	r.raw = nil
 	if len(j.fields) == 0 {
@@ -511,7 +512,7 @@ func (j *journal) endEntry(r *lineReader) {
 	j.fields = j.fields[:0]
 }
 
-// unwrapEntry returns the payloads in the message of a journal's entry.
+// unwrapEntry returns the payloads in the message of a journal entry.
 func (p *unwrapper) unwrapEntry(fields []journalField) []payload {
 	p.lines++
 	p.reset()

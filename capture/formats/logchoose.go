@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// This part chooses the stream of a payload.
+// The functions below choose the stream that a payload belongs to.
 
 // keyOverlap counts, by weight, the correlation keys that a line shares with a stream and those that differ.
 type keyOverlap struct{ same, other [ofRequest + 1]int }
@@ -32,11 +32,11 @@ func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
 	return a
 }
 
-// sameKeys reports whether two lists of keys are identical, as the lists of lines that match one template are.
+// sameKeys reports whether two lists of keys are the same slice, as for lines that match one template.
 func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// conflicts reports whether a line can't belong to the stream, because it names another request, comes from another
-// place, or is of another leg.
+// conflicts reports whether a line can't belong to the stream, because it names another request, comes from
+// another place, or is from another leg.
 func (a keyOverlap) conflicts() bool {
 	if a.other[ofLeg] > 0 {
 		return true
@@ -81,11 +81,11 @@ func (f *logStream) keepCommonKeys(with []correlationKey) {
 	f.keys, f.kept = kept, with
 }
 
-// streamChoice is the stream of a payload.
+// streamChoice is the stream that was chosen for a payload.
 type streamChoice struct {
 	flow *logStream
-	many bool // several streams are possible
-	all  []*logStream
+	many bool         // several streams are possible
+	all  []*logStream // these streams, if many is set
 }
 
 // chooseStream returns the open stream that a chunk belongs to.
@@ -189,7 +189,7 @@ func byNumber(all []*logStream, f *payload) []*logStream {
 	return filterStreams(all, func(x *logStream) bool { return x.next == f.number })
 }
 
-// byBlock returns the streams that fit a chunk's content block: it can begin, continue or end there.
+// byBlock returns the streams in which the content block of a chunk can begin, continue or end.
 func byBlock(all []*logStream, f *payload) []*logStream {
 	if !traitsOf(f.of).Blocks {
 		return nil
@@ -207,8 +207,8 @@ func byBlock(all []*logStream, f *payload) []*logStream {
 	})
 }
 
-// byMark returns the finished stream with the oldest last chunk. The mark of an end is the same in all
-// streams, so it doesn't name its stream.
+// byMark returns the finished stream with the oldest last chunk if the payload is the mark of a stream's end.
+// This mark is the same in all streams, so it doesn't identify its stream.
 func byMark(all []*logStream, f *payload) []*logStream {
 	if f.is != aMark {
 		return nil
@@ -225,7 +225,7 @@ func byMark(all []*logStream, f *payload) []*logStream {
 	return []*logStream{oldest}
 }
 
-// This part separates streams whose chunks don't name their response.
+// The code below separates streams whose chunks don't name their response.
 
 // apartFrom reports whether a chunk can't belong to a stream, although neither of them names its
 // response.
@@ -246,11 +246,11 @@ type finishedStream struct {
 	first int64 // number of its first line
 }
 
-// mixedSince returns the first line from which a stream is known to be two streams, 0 if it isn't. The
-// proof is that it has fewer tokens than before, that it began before its request, or that another stream
-// has ended since then.
+// mixedSince returns the number of the first line from which a stream is known to contain two streams, or 0 if
+// that is not known. The proof is that the token count is lower than before, that the stream began before its
+// request, or that another stream has ended since the request.
 func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
-	const inexact = 20 * time.Millisecond // precision of a program's own times
+	const inexact = 20 * time.Millisecond // precision of the times that a program writes itself
 	if f.id != 0 || x.id != 0 || f.is != aChunk {
 		return 0
 	}
@@ -272,7 +272,7 @@ func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 	return 0
 }
 
-// reportMixed notes that a stream may contain lines of other streams. Complete calls in one chunk are
+// reportMixed notes that a stream may contain lines of other streams. Calls that are complete in one chunk are
 // correct anyway.
 func (s *openStreams) reportMixed(x *logStream, since int64) {
 	if x.mixed || x.mute {
@@ -288,11 +288,11 @@ func (s *openStreams) reportMixed(x *logStream, since int64) {
 }
 
 // A stream may begin while another is open, with nothing to identify their lines. Then it is either a parallel
-// stream, or the next one after the first broke off. A payload that only the first can continue with shows that the
-// first is alive. Payloads that fit both are held until the second stream ends. If the first had none by then, it
-// broke off.
+// stream, or the next one after the first broke off. A payload that only the first stream can contain shows
+// that the first stream continues. Payloads that fit both streams are held until the second one ends. If the
+// first stream had no payload of its own by then, it broke off.
 
-// maxHeldPayloads is the maximum number of held payloads of a stream.
+// maxHeldPayloads is the maximum number of held payloads for a stream.
 const maxHeldPayloads = 10_000
 
 // holdForStream keeps a payload until it is clear that it belongs to the stream.
@@ -332,7 +332,7 @@ func (s *openStreams) releaseHeld(x *logStream) {
 	}
 }
 
-// noteAlive notes that a stream continues although a later stream looked like its restart.
+// noteAlive records that a stream continues although a later stream looked like its restart.
 func (s *openStreams) noteAlive(x *logStream, f *payload) {
 	if !traitsOf(x.of).Blocks {
 		return
@@ -348,7 +348,7 @@ func (s *openStreams) noteAlive(x *logStream, f *payload) {
 	}
 }
 
-// rivalOf returns the stream that a new stream may be the restart of.
+// rivalOf returns the open stream of which a new stream may be the restart.
 func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
 	for _, x := range s.open {
 		if x.on != f.on || x.of != f.of || !traitsOf(x.of).Blocks || x.over || x.lost || x.mute || compareKeys(x.keys, f.keys).conflicts() {
@@ -362,9 +362,9 @@ func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
 	return rival
 }
 
-// This part holds event names and requests until their data or response comes.
+// The functions below hold event names until their data arrives, and requests until their response arrives.
 
-// holdEvent keeps the name of an event until its data comes.
+// holdEvent keeps the name of an event until its data arrives.
 func (s *openStreams) holdEvent(f *payload) {
 	if len(s.events) == maxEventNames {
 		s.r.others.addLine(1, s.events[0].text)
@@ -380,8 +380,8 @@ func (s *openStreams) holdEvent(f *payload) {
 	}
 }
 
-// findEventName returns the index of the event name that belongs to a chunk, -1 if there is none. The chunk's own
-// type decides; without a type it is the name on the line before.
+// findEventName returns the index of the event name that belongs to a chunk, or -1 if there is none. The
+// chunk's own type decides. For a chunk without a type, it is the latest name.
 func (s *openStreams) findEventName(f *payload) (best int) {
 	best = -1
 	for i := len(s.events) - 1; i >= 0; i-- { // the latest names are the nearest
@@ -394,7 +394,7 @@ func (s *openStreams) findEventName(f *payload) (best int) {
 		}
 		m, known := s.r.unwrapper.rules.typeOf(e.kind)
 		if known && m.of != nil && f.of != nil && m.of != f.of || known && f.kind != nil && e.line < s.r.number-1 {
-			continue // the name of another event, whose data didn't come
+			continue // the name of another event, whose data didn't arrive
 		}
 		if best < 0 || e.line > s.events[best].line {
 			best = i
@@ -403,7 +403,7 @@ func (s *openStreams) findEventName(f *payload) (best int) {
 	return best
 }
 
-// holdRequest keeps a request until its response comes.
+// holdRequest keeps a request until its response arrives. It reports whether the request is kept.
 func (s *openStreams) holdRequest(f *payload) bool {
 	if f.weak || len(f.text) > maxHeldRequestBytes {
 		return false
@@ -420,7 +420,8 @@ func (s *openStreams) holdRequest(f *payload) bool {
 	return true
 }
 
-// requestOf returns the request of a response: the latest one whose line names the same request.
+// requestOf removes and returns the held request of a response: the latest one whose line names the same
+// request.
 func (s *openStreams) requestOf(f *payload) *payload {
 	for i := len(s.requests) - 1; i >= 0; i-- {
 		a := compareKeys(s.requests[i].keys, f.keys)

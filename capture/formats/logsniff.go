@@ -84,7 +84,8 @@ func maybeUnless(whole bool) capture.SniffVerdict {
 	return capture.Maybe
 }
 
-// isPlainText reports whether bytes are text. A few may be invalid, because loggers cut characters in two.
+// isPlainText reports whether bytes are text. A few bytes may be invalid, because loggers cut characters in
+// two.
 func isPlainText(p []byte) bool {
 	const few = 50 // one of this many bytes may be invalid
 	p = p[:min(len(p), 4096)]
@@ -169,7 +170,7 @@ func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: maybeUnless(whole)}
 }
 
-// unwrapTruncated returns the payloads in an object without its end.
+// unwrapTruncated returns the payloads in an object whose end is missing.
 func (p *unwrapper) unwrapTruncated(object []byte) []payload {
 	p.reset()
 	object = afterSpace(object)
@@ -198,7 +199,7 @@ func (p *unwrapper) enterTruncatedMember(v []byte, depth int) {
 	}
 }
 
-// enterTruncated searches a value without its end.
+// enterTruncated searches a value whose end is missing.
 func (p *unwrapper) enterTruncated(v []byte, depth int) {
 	if _, closed := json.ValueLen(v); closed || depth > maxWrappers {
 		return
@@ -271,9 +272,9 @@ func stampedObject(text []byte) (whole, is bool) {
 	return whole, stamped && says
 }
 
-// This part detects formats by the first keys of a file.
+// The functions below detect formats by the first keys of a file.
 
-// sniffKeys accepts a file that begins with an object with all these keys.
+// sniffKeys accepts a file that begins with an object that has all these keys.
 func sniffKeys(first []byte, whole bool, keys ...string) capture.SniffResult {
 	found := 0
 	seen, open := topKeys(first)
@@ -312,8 +313,8 @@ func topKeys(first []byte) (keys []string, open bool) {
 // maxSniffKeys is the maximum number of keys that are compared.
 const maxSniffKeys = 64
 
-// sniffAny accepts a file that begins with an object with at least three of these keys, among them the first or the
-// second.
+// sniffAny accepts a file that begins with an object that has at least three of these keys, including the
+// first or the second one.
 func sniffAny(first []byte, whole bool, keys ...string) capture.SniffResult {
 	seen, open := topKeys(first)
 	found := 0

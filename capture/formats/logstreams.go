@@ -15,22 +15,22 @@ import (
 type logStream struct {
 	number int
 	of     *marks.Protocol
-	form   payloadForm // of its payloads
+	form   payloadForm // form of its payloads
 	on     *payloadPath
-	id     uint64           // of the response, 0 if unknown
-	keys   []correlationKey // that its lines have in common
+	id     uint64           // id of the response; 0 if unknown
+	keys   []correlationKey // keys that its lines have in common
 	kept   []correlationKey // keys of its latest line
 	items  []uint64         // items of its chunks
-	block  int64            // the open block, -1 for none
+	block  int64            // the open block; -1 for none
 	begun  int64            // number of blocks so far
-	next   int64            // number of the next chunk, -1 if they have none
+	next   int64            // number of the next chunk; -1 if its chunks have no numbers
 	lines  int64
 	last   int64 // number of its latest line
 	at     time.Duration
 
 	named       bool // its events have names
 	fields      bool // its payloads are fields of events
-	pieces      bool // its payloads are pieces of a text that was cut anywhere
+	pieces      bool // its payloads are pieces of a text that was cut at arbitrary places
 	midline     bool // the latest piece ends inside a line
 	expects     bool // a JSON value may follow the latest piece
 	finished    bool // a chunk ended the response
@@ -38,17 +38,17 @@ type logStream struct {
 	mixed       bool // a note says that it may contain lines of other streams
 	lost        bool // its lines look like lines of other streams
 	mute        bool // the same response is in the log at another place
-	headWritten bool // its head is written
-	stops       bool // a head says that its lines are cut off
+	headWritten bool // its head has been written
+	stops       bool // a head notes that its lines are cut off
 	stamps      timestampRange
 
 	index    *streamIndex   // the index that contains the stream
 	stands   *capture.Lines // places of its records
-	identity chunkIdentity  // facts of its chunks that differ between streams
+	identity chunkIdentity  // facts in its chunks that differ between streams
 	first    int64          // number of its first line
 
 	rival *logStream // a stream that may have broken off when this one began
-	held  []payload  // payloads of this stream if its rival broke off
+	held  []payload  // payloads that belong to this stream if its rival broke off
 }
 
 // timestampRange is the range of the times of a stream's lines.
@@ -62,14 +62,14 @@ type openStreams struct {
 	streamWriter
 	open     []*logStream
 	last     int                // the latest exchange
-	events   []pendingEventName // names of events whose data hasn't come
+	events   []pendingEventName // names of events whose data hasn't arrived
 	requests []payload          // requests without a response so far
-	asked    int                // bytes of the requests
+	asked    int                // size of the requests in bytes
 	index    streamIndex
-	seen     map[uint64]*seenResponse // responses in the log
+	seen     map[uint64]*seenResponse // responses in the log, by the hash of their id
 	cuts     truncatedByLength
 	fit      []*logStream   // memory for candidates
-	ended    finishedStream // the latest finished stream without a name
+	ended    finishedStream // the latest finished stream whose chunks don't name their response
 }
 
 // seenResponse is the place of a response in the log.
@@ -96,13 +96,13 @@ type truncatedPayload struct {
 }
 
 const (
-	maxTruncated        = 32       // payloads that may continue
-	maxStreams          = 1024     // open streams
-	maxFinished         = 64       // open streams that are finished
-	maxEventNames       = 64       // held names of events
-	maxRequests         = 64       // held requests
-	maxHeldRequestBytes = 16 << 20 // of held requests
-	maxResponses        = 1 << 16  // remembered responses
+	maxTruncated        = 32       // maximum number of payloads that may continue
+	maxStreams          = 1024     // maximum number of open streams
+	maxFinished         = 64       // maximum number of open streams that are finished
+	maxEventNames       = 64       // maximum number of held event names
+	maxRequests         = 64       // maximum number of held requests
+	maxHeldRequestBytes = 16 << 20 // maximum size of all held requests in bytes
+	maxResponses        = 1 << 16  // maximum number of remembered responses
 )
 
 // followChunk updates the state of a stream with one of its chunks.
@@ -138,7 +138,7 @@ func (x *logStream) followChunk(f *payload) {
 	x.lines++
 }
 
-// endStream ends a stream.
+// endStream removes a stream and writes its end.
 func (s *openStreams) endStream(x *logStream, end capture.End, why string) {
 	s.index.removeStream(x)
 	for i, other := range s.open {
@@ -152,7 +152,7 @@ func (s *openStreams) endStream(x *logStream, end capture.End, why string) {
 	}
 	r := capture.Record{Exchange: x.number, At: x.at, End: end, Why: why}
 	if !x.over {
-		r.Head = &capture.Head{Lacks: []capture.Lack{capture.NoEnding}} // the log ends before its stream
+		r.Head = &capture.Head{Lacks: []capture.Lack{capture.NoEnding}} // the log ends before the stream does
 	}
 	x.stands.Add(&r, capture.LineSpan{}, 0)
 	s.r.recs = append(s.r.recs, r)
@@ -285,7 +285,7 @@ func (s *openStreams) takeChunk(f *payload) bool {
 	}
 	switch {
 	case c.many && (f.weak || f.is == aMark):
-		return false // it belongs to one of them, but doesn't say which
+		return false // it belongs to one of the streams, but doesn't identify which one
 	case c.many && len(c.all) == 2 && c.all[1].rival == c.all[0]: // the second may be a restart of the first
 		s.holdForStream(c.flow, f)
 		return true
@@ -319,7 +319,7 @@ func (s *openStreams) takeChunk(f *payload) bool {
 	return true
 }
 
-// beginStream begins a stream with its first chunk. An open stream with the same name ends.
+// beginStream begins a stream with its first chunk. An open stream whose lines name the same request may end.
 func (s *openStreams) beginStream(f *payload) *logStream {
 	mute := s.seenElsewhere(f)
 	if f.begins || f.id != 0 {
@@ -350,7 +350,8 @@ func (s *openStreams) beginStream(f *payload) *logStream {
 	return x
 }
 
-// loseStreams reports that several streams can't be distinguished from here on. Later lines belong to none of them.
+// loseStreams reports that several streams can't be distinguished from here on. Later lines are assigned to
+// none of them.
 func (s *openStreams) loseStreams(all []*logStream, f *payload) {
 	for _, x := range all {
 		if x.headWritten && !x.mute {
@@ -397,10 +398,11 @@ func (s *openStreams) takeText(f *payload) bool {
 	return true
 }
 
-// mayLackID reports whether the chunks of a protocol can lack the name of their response.
+// mayLackID reports whether the chunks of a protocol can lack the id of their response.
 func mayLackID(of *marks.Protocol) bool { return of == nil || of.Unnamed }
 
-// takeTextPart reads the next piece of a text that was cut anywhere, if exactly one open stream can contain it.
+// takeTextPart reads the next piece of a text that was cut at arbitrary places, if exactly one open stream can
+// contain it.
 func (s *openStreams) takeTextPart(f *payload) bool {
 	whole := f.is != aRest && f.is != eventText && !f.cut
 	fit := filterStreams(s.open, func(x *logStream) bool {
@@ -422,8 +424,8 @@ func (s *openStreams) takeTextPart(f *payload) bool {
 	return false
 }
 
-// takeRest reads a text at the place of payloads that isn't a payload: an empty line or a comment of an event
-// stream, or the next piece of a text that was cut anywhere.
+// takeRest reads a text that is in the place of a payload but isn't one: an empty line or a comment in an
+// event stream, or the next piece of a text that was cut at arbitrary places.
 func (s *openStreams) takeRest(f *payload) bool {
 	if f.on.pieces && s.takeTextPart(f) {
 		return true
@@ -467,14 +469,14 @@ func (s *openStreams) closeStreams(end capture.End, why string) {
 	}
 }
 
-// streamIndex finds open streams, however many there are.
+// streamIndex finds open streams by the id of their response.
 type streamIndex struct {
 	byID     map[uint64][]*logStream // streams that named their response
 	nameless []*logStream            // the other streams
 	over     bool                    // some streams may be over
 }
 
-// addStream adds a new stream.
+// addStream adds a new stream, which hasn't named its response yet.
 func (n *streamIndex) addStream(x *logStream) {
 	x.index = n
 	n.nameless = append(n.nameless, x)
@@ -492,7 +494,6 @@ func (n *streamIndex) setResponse(x *logStream) {
 	n.byID[x.id] = append(n.byID[x.id], x)
 }
 
-// removeStream removes a stream.
 func (n *streamIndex) removeStream(x *logStream) {
 	if x.id == 0 {
 		n.nameless = withoutStream(n.nameless, x)
@@ -510,8 +511,8 @@ func withoutStream(all []*logStream, x *logStream) []*logStream {
 	return all
 }
 
-// candidatesByID returns the streams that a payload may belong to by its response's id. If it belongs to
-// a stream in first, it belongs to none in second.
+// candidatesByID returns the streams that a payload may belong to according to the id of its response. If it
+// belongs to a stream in first, it belongs to none in second.
 func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	if f.id == 0 || f.begins {
 		return s.open, nil
@@ -519,8 +520,8 @@ func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	return s.index.byID[f.id], s.index.nameless
 }
 
-// makeRoom ends the oldest stream if too many are open. Finished streams may still get their usage, but
-// have a lower limit.
+// makeRoom ends the oldest stream if too many are open. Finished streams stay open, because their usage may
+// follow, but they have a lower limit.
 func (s *openStreams) makeRoom() {
 	finished := filterStreams(s.open, func(x *logStream) bool { return x.finished })
 	switch {

@@ -10,9 +10,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// lineTemplate is a line without its payload. Another line matches it if the text around its payload
-// differs only in the digits of times. Then all facts about the template's line apply to that line too,
-// and only its payload has to be read.
+// lineTemplate is a line without its payload. Another line matches it if the text around the payload differs
+// only in slots, for example in the digits of times. Then all facts about the template's line apply to that
+// line too, and only its payload has to be read.
 type lineTemplate struct {
 	levels []templateLevel // from outside in
 	on     *payloadPath
@@ -21,18 +21,18 @@ type lineTemplate struct {
 	fine   bool // the time has fractions of a second
 }
 
-// templateLevel is the text around a payload, in the line or in a string of it.
+// templateLevel is the text around a payload, in the line or in a string inside the line.
 type templateLevel struct {
 	head, tail templateSide
 	quoted     *payloadPath // place of the string; nil for the line
 }
 
-// templateSide is the text before or after the next level. The next line is likely to have the same text as the
-// latest.
+// templateSide is the text before or after the next level. The next line is likely to have the same text as
+// the latest one.
 type templateSide struct {
 	parts    []templatePart
 	last     []byte
-	from, to int // position of the line's time in last; none if to is 0
+	from, to int // position of the line's time in last; to is 0 if there is none
 }
 
 // templatePart is fixed bytes, and the slot that follows them.
@@ -42,7 +42,7 @@ type templatePart struct {
 	is   slotKind
 }
 
-// slotKind says what a slot may contain.
+// slotKind is the kind of content that a slot may have.
 type slotKind int8
 
 const (
@@ -53,13 +53,14 @@ const (
 )
 
 const (
-	maxTemplates         = 8   // templates that are tried
-	maxTemplateLevels    = 4   // strings in strings
-	linesBeforeTemplates = 64  // until then, new places of payloads are likely
-	maxTemplatesMade     = 256 // maximum number of templates; more are made only if lines match them
+	maxTemplates         = 8   // maximum number of templates that are tried
+	maxTemplateLevels    = 4   // maximum number of levels: strings in strings
+	linesBeforeTemplates = 64  // number of lines in which new places of payloads are likely
+	maxTemplatesMade     = 256 // number of templates after which more are made only if lines match them
 )
 
-// match reports whether p begins with the parts. n is their length; stamp gets the time of the line.
+// match reports whether p begins with the parts. n is their length. If the parts contain the time of the line,
+// match sets stamp to it.
 func (e *templateSide) match(p []byte, stamp *[]byte) (n int, is bool) {
 	if n = len(e.last); n == 0 || len(p) < n || string(p[:n]) != string(e.last) {
 		if n, is = e.matchParts(p); !is {
@@ -107,16 +108,16 @@ type templateSet struct {
 	in     *capture.Input
 	rules  *payloadRules
 	all    []*lineTemplate
-	made   int // templates so far
-	served int // lines that matched one
+	made   int // number of templates made so far
+	served int // number of lines that matched a template
 
-	found     [1]payload // of the latest line
+	found     [1]payload // payload of the latest line
 	usual     usualChunk
 	eventLine []byte // the latest line that names an event
 	members   []json.FoundField
 	levels    [maxTemplateLevels]levelMatch
 	quotes    [maxTemplateLevels][]byte // the strings of the levels, unquoted
-	room      []byte                    // for the texts around payloads
+	room      []byte                    // memory for the texts around payloads
 }
 
 func (s *templateSet) removeAll() { s.all = s.all[:0] }
@@ -130,8 +131,8 @@ func (s *templateSet) add(t *lineTemplate) {
 	s.all = slices.Insert(s.all[:min(len(s.all), maxTemplates-1)], 0, t)
 }
 
-// match returns the payload of a line by the template that the line matches, nil if there is none. The payload is
-// valid until the next line; the line may be overwritten.
+// match returns the payload of a line that matches a template, or nil if no template matches. The payload is
+// valid until the next line. The line may be overwritten.
 func (s *templateSet) match(line []byte) []payload {
 	for i, t := range s.all {
 		if !s.matchTemplate(t, line) {
@@ -154,7 +155,7 @@ type levelMatch struct {
 	from, to int
 }
 
-// matchTemplate reads a line by one template.
+// matchTemplate reads a line according to one template. It reports whether the line matches.
 func (s *templateSet) matchTemplate(m *lineTemplate, line []byte) bool {
 	text, stamp, is := s.matchLevels(m, line)
 	if !is {
@@ -201,7 +202,7 @@ func (s *templateSet) matchLevels(m *lineTemplate, line []byte) (text, stamp []b
 	return text, stamp, true
 }
 
-// openString reads the string with the next level.
+// openString reads the string that contains the next level.
 func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
@@ -215,7 +216,7 @@ func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp 
 	return is && at.to+n == len(at.text)
 }
 
-// matchValue finds the value with the payload.
+// matchValue finds the value that contains the payload.
 func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
@@ -229,8 +230,8 @@ func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	return is && at.to+n == len(at.text)
 }
 
-// copyPayload copies the text around the payload. Its bytes in the line then become free memory for the
-// payload with its line ends.
+// copyPayload sets the text around the payload and the payload's room. The room consists of bytes of the line
+// that may be overwritten with the payload and its line ends.
 func (s *templateSet) copyPayload(f *payload, all []levelMatch) {
 	outer := &all[0]
 	line := outer.text
@@ -256,8 +257,8 @@ func trimmedEnd(p []byte) []byte {
 	return p
 }
 
-// readPayload reads the text at the place of a payload, if it is of a usual kind. For other text, the
-// full search might find the payload at another place.
+// readPayload reads the text at the place of a payload if the text is of a usual kind. It returns false for
+// any other text, because the full search may find the payload at another place.
 func (s *templateSet) readPayload(f *payload, text []byte, value bool) bool {
 	f.block, f.number, f.text = -1, -1, text
 	if value {
@@ -292,7 +293,7 @@ func (s *templateSet) readPayload(f *payload, text []byte, value bool) bool {
 	return false
 }
 
-// readChunk reads a complete chunk with a known kind.
+// readChunk reads a complete chunk of a known kind.
 func (s *templateSet) readChunk(f *payload, v []byte) bool {
 	if s.usual.matches(v) {
 		f.chunkInfo = s.usual.info
@@ -361,19 +362,19 @@ func (s *templateSet) joinTexts(a []byte, mid string, b []byte) []byte {
 	return s.room[from:len(s.room):len(s.room)]
 }
 
-// templateBuilder collects facts about a line, while it is unwrapped, for a template.
+// templateBuilder collects facts for a template while a line is unwrapped.
 type templateBuilder struct {
 	texts    []builderText // texts that were searched, beginning with the line
-	template *lineTemplate // of the found payload
+	template *lineTemplate // template for the found payload
 }
 
-// builderText is a text that was searched, and its JSON string in the text around it.
+// builderText is a text that was searched, and the JSON string that contains it in the text around it.
 type builderText struct {
 	text, literal []byte
 	on            *payloadPath
 }
 
-// slot is a time, or a value without importance for correlation.
+// slot is a time, or a value that doesn't matter for correlation.
 type slot struct {
 	text []byte
 	is   slotKind
@@ -384,7 +385,7 @@ func (c *templateBuilder) start(line []byte) {
 	c.texts, c.template = append(c.texts[:0], builderText{text: line}), nil
 }
 
-// build makes a template of the text around a payload, if the payload is of a usual kind.
+// build makes a template from the text around a payload if the payload is of a usual kind.
 func (c *templateBuilder) build(f *payload, slots []slot) {
 	c.template = nil
 	usual := f.is == aChunk && !f.weak || f.is == anEvent
@@ -446,7 +447,7 @@ func splitParts(text, stamp []byte, slots []slot, times *int) (all []templatePar
 	return all
 }
 
-// placeIn returns the position of a part in its text, -1 if the text doesn't contain its memory.
+// placeIn returns the position of a part in its text, or -1 if the part's memory is not in the text.
 func placeIn(text, part []byte) int {
 	if len(part) == 0 {
 		return -1
@@ -462,10 +463,8 @@ func placeIn(text, part []byte) int {
 	return -1
 }
 
-// This part compares texts that differ only in digits, such as the times of two lines.
-
-// sameButDigits returns the length of the beginning of p that equals was except for digits and their number, 0 if
-// there is none.
+// sameButDigits returns the length of the beginning of p that differs from was only in digits or in their
+// number, or 0 if there is none. The texts are, for example, the times of two lines.
 func sameButDigits(was, p []byte) (n int) {
 	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
 		n += 8

@@ -13,7 +13,7 @@ import (
 // streamWriter writes the records of streams.
 type streamWriter struct {
 	r       *lineReader
-	room    []byte // for texts with their line ends
+	room    []byte // memory for texts with their line ends
 	clock   timestampCache
 	builder recordBuilder
 }
@@ -61,8 +61,9 @@ func expectsValue(text []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte(":,["), text[len(text)-1]) >= 0
 }
 
-// writeBytes adds bytes of a stream, with the line ends that follow them in the stream. The first record
-// of a stream has its head. The last one notes whether its times are only the times of writing the log.
+// writeBytes adds bytes of a stream, with the line ends that follow them in the stream. The first record of a
+// stream has the stream's head. A record after the last chunk notes if the times are only those of writing the
+// log.
 func (w *streamWriter) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
 	var head *capture.Head
 	if !x.headWritten {
@@ -104,8 +105,8 @@ func (w *streamWriter) spanOf(f *payload) capture.LineSpan {
 	return f.span
 }
 
-// withEnd returns a text with the line ends that follow it in the stream, in memory that nothing
-// overwrites. It uses room if that is large enough; the text may be there already.
+// withEnd returns a text with the line ends that follow it in the stream, in memory that nothing overwrites.
+// It uses room if room is large enough. The text may already be in room.
 func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	if n := len(text) + len(end); n <= len(room) && !w.r.in.AllowChunks {
 		copy(room, text)
@@ -127,8 +128,8 @@ func (w *streamWriter) copyWithEnd(text []byte, end string) []byte {
 	return w.room[from:len(w.room):len(w.room)]
 }
 
-// timeOf returns the time of a payload: the time of its line, or when the line arrived. Times don't
-// decrease.
+// timeOf returns the time of a payload: the time in its line, or else the time at which the line arrived.
+// Times don't decrease.
 func (w *streamWriter) timeOf(x *logStream, t timestamp) time.Duration {
 	at := w.r.at
 	if clock := w.clock.parse(t); !clock.IsZero() {
@@ -144,7 +145,7 @@ func (w *streamWriter) timeOf(x *logStream, t timestamp) time.Duration {
 	return at
 }
 
-// addResponse adds a complete response, with its request if that is known.
+// addResponse adds a complete response, and its request if that is known.
 func (s *openStreams) addResponse(f, ask *payload) {
 	x := &logStream{of: f.of, on: f.on, number: s.r.in.NextExchange(), at: capture.NoTime, fields: f.is == eventText, stands: s.r.in.Lines()}
 	s.last = x.number
@@ -180,18 +181,19 @@ func (t *timestampRange) add(at time.Duration) {
 	t.lines++
 }
 
-// isLate reports whether many lines have the same time. Such lines were all written at the end.
+// isLate reports whether there are many lines and all have the same time. Such lines were all written at the
+// end.
 func (t *timestampRange) isLate() bool {
 	const many = 20
 	return t.lines >= many && t.first != capture.NoTime && t.first == t.last
 }
 
-// recordBuilder collects several pieces of a stream in one record, if the reader of the log accepts such
-// records. It moves their bytes together in the buffer of the log, and overwrites lines that are
-// finished. The pieces need less memory than the lines did.
+// recordBuilder collects several chunks of a stream in one record, if the input allows such records. It moves
+// their bytes together in the buffer of the log, and overwrites lines that are finished. The chunks need less
+// memory than the lines did.
 type recordBuilder struct {
-	record int // index of the open record from 1, 0 for none
-	from   int // where its bytes begin in room
+	record int // number of the open record, from 1; 0 for none
+	from   int // where the bytes of the record begin in room
 	room   []byte
 	begin  int // end of the finished bytes while a line is read
 	end    int // end of the finished bytes after that line
@@ -229,15 +231,15 @@ func (w *streamWriter) appendToRecord(exchange int, at time.Duration, text []byt
 	}
 }
 
-// This part holds payloads that were cut off, until it is clear how they continue.
+// The functions below hold payloads that were cut off until it is clear how they continue.
 
-// truncatedByLength counts payloads that were cut off, by the length of their lines.
+// truncatedByLength counts successive payloads that were cut off and whose lines have the same length.
 type truncatedByLength struct {
 	size, count int
 	reported    bool
 }
 
-// holdTruncated keeps a payload without its end until the next line shows whether it continues there.
+// holdTruncated keeps a payload whose end is missing until the next lines show whether it continues there.
 func (s *openStreams) holdTruncated(f *payload) bool {
 	if !f.field && f.is != aChunk {
 		return false
@@ -313,8 +315,9 @@ func (s *openStreams) copyLine(f *payload) []byte {
 // maxLinesBetween is the maximum number of other lines between two pieces of a payload.
 const maxLinesBetween = 100
 
-// joinTruncated returns a held payload joined with its continuation: the next line of a text whose lines each have
-// their own data:, or the second half of a line that was cut.
+// joinTruncated returns a held payload joined with its continuation. That is the next line of a text in which
+// each line begins with data:, or the second half of a line that was cut. is reports whether next is a
+// continuation.
 func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool) {
 	if next.is != aRest && !opensWithin(held, next) || next.on != held.on || len(next.text) == 0 {
 		return whole, false
@@ -356,7 +359,7 @@ func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool
 	value = bytes.TrimSpace(value)
 	n, closed := json.ValueLen(value)
 	if closed && len(bytes.TrimSpace(value[n:])) > 0 {
-		return whole, false // it doesn't continue the payload
+		return whole, false // next doesn't continue the payload
 	}
 	if whole.cut = !closed; closed {
 		all, _, _ := json.AppendFields(nil, value)
@@ -368,8 +371,8 @@ func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool
 	return whole, true
 }
 
-// opensWithin reports whether a line that may begin a payload is only a bracket, where the held payload expects a
-// value. Indented JSON continues like this.
+// opensWithin reports whether a line that may begin a payload is only a bracket at a place where the held
+// payload expects a value. Indented JSON continues like this.
 func opensWithin(held, next *payload) bool {
 	bracket, is := bytes.CutPrefix(bytes.TrimSpace(next.text), []byte("data:"))
 	if !is || !held.field || !next.cut || string(bytes.TrimSpace(bracket)) != "{" {
@@ -379,9 +382,8 @@ func opensWithin(held, next *payload) bool {
 	return bytes.IndexByte([]byte("[,:"), text[len(text)-1]) >= 0
 }
 
-// canContinue reports whether a text can continue a held payload. Inside a string, any text can. So a
-// payload that was cut inside a string is continued only if it is at least as long as the limits of
-// loggers.
+// canContinue reports whether a text can continue a held payload. Inside a string, any text can. So a payload
+// that was cut inside a string must also be long enough for the limit of a logger.
 func canContinue(held *payload, text []byte) bool {
 	const least = 500
 	next, lines := bytes.CutPrefix(text, []byte("data:"))
