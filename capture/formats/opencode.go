@@ -9,10 +9,9 @@ import (
 )
 
 // opencode reads conversations in two forms: complete, as opencode export prints them, or event by event, as
-// opencode run --format json does. opencode itself keeps them in an SQLite database, which capture/sqlite reads into
-// the first form.
-//
-// A message of the model may have several steps. Each step is the response to a separate request.
+// opencode run --format json does. opencode itself keeps them in an SQLite database, which capture/sqlite
+// reads into the first form. A message from the model may have several steps. Each step is the response to a
+// separate request.
 var opencode = capture.Format{
 	Name:  "opencode session",
 	Title: "opencode export, opencode run --format json, opencode.db",
@@ -24,8 +23,8 @@ var opencode = capture.Format{
 	},
 }
 
-// opencodePiece reads a file with one message, or one part of a message. Versions of opencode without the database
-// wrote a file for each.
+// opencodePiece reads a file with one message, or one part of a message. Versions of opencode without the
+// database wrote one file for each message and each part.
 var opencodePiece = capture.Format{
 	Name:  "opencode storage",
 	Title: "opencode before 2026: storage/message, part/*",
@@ -73,7 +72,7 @@ func sniffOpencodePiece(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// begins reports whether a value is a string that begins so.
+// begins reports whether a value is a string that begins with a given text.
 func begins(value []byte, with string) bool {
 	return bytes.HasPrefix(value, []byte(`"`+with))
 }
@@ -90,10 +89,10 @@ type opencodeReader struct {
 // opencodeStep is one response of the model.
 type opencodeStep struct {
 	began   []byte   // its first entry, without contents
-	entries [][]byte // of the response
-	said    [][]byte // those with contents
-	ended   bool     // its usage or its error is among them
-	results bool     // of its calls
+	entries [][]byte // entries of the response
+	said    [][]byte // entries with contents
+	ended   bool     // an entry has the usage or the error
+	results bool     // an entry has the result of a call
 	end     capture.End
 	why     string
 	by      capture.Party
@@ -154,7 +153,7 @@ func (o *opencodeReader) readMessage(entry, info, parts []byte) {
 		o.readPart(p, p)
 	}
 	switch steps := len(o.recs) > before; {
-	case !steps || len(o.step.said) > 0: // the message says how its last step ended
+	case !steps || len(o.step.said) > 0: // the message shows how its last step ended
 		o.step.entries = append(o.step.entries, info)
 		o.step.ended = o.step.ended || json.Find(f[2], "input") != nil || json.Find(f[2], "output") != nil
 		o.readError(nil, f[3])
@@ -165,7 +164,7 @@ func (o *opencodeReader) readMessage(entry, info, parts []byte) {
 	o.message = nil
 }
 
-// readPart reads a part of a message of the model, which is an entry or is in one.
+// readPart reads a part of a message from the model. The part is the entry or is inside the entry.
 func (o *opencodeReader) readPart(entry, p []byte) {
 	f := json.Pick(p, "type", "text", "state", "tokens", "time")
 	t := json.Pick(f[4], "start", "end")
@@ -194,13 +193,13 @@ func (o *opencodeReader) readPart(entry, p []byte) {
 	if o.asked.IsZero() {
 		o.asked = parseLogTime(t[0])
 	}
-	if ended := parseLogTime(t[1]); o.message == nil && ended.After(o.answered) { // else the message has its time
+	if ended := parseLogTime(t[1]); o.message == nil && ended.After(o.answered) { // otherwise the message has the time
 		o.answered = ended
 	}
 	o.step.entries, o.step.said = append(o.step.entries, entry), append(o.step.said, entry)
 }
 
-// readError reads why a message has no more parts, and adds the entry that says so.
+// readError reads the error that ended a message, and adds the entry with the error.
 func (o *opencodeReader) readError(entry, err []byte) {
 	if err == nil {
 		return
@@ -214,8 +213,8 @@ func (o *opencodeReader) readError(entry, err []byte) {
 	}
 }
 
-// endStep writes the open step, if it has any content or usage, or an error. The request contains the message, which
-// names the model.
+// endStep writes the open step if it has content, usage or an error. The request contains the message, because
+// the message names the model.
 func (o *opencodeReader) endStep() {
 	s := &o.step
 	if len(s.said) > 0 || s.ended {
@@ -244,7 +243,7 @@ func (o *opencodeReader) endStep() {
 
 func (o *opencodeReader) close(recs []capture.Record) []capture.Record {
 	o.recs = recs
-	if s := &o.step; s.end == "" && (s.ended || s.said != nil || s.began != nil) { // no entry says that it ended
+	if s := &o.step; s.end == "" && (s.ended || s.said != nil || s.began != nil) { // no entry ends the step
 		s.ended, s.end, s.why, s.by = true, capture.EndCut, "the file ends inside a step", capture.Client
 	}
 	o.endStep()

@@ -11,9 +11,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// otlp reads traces and events of OpenTelemetry in OTLP's JSON, as the collector's file exporter and backends write
-// them. A span is an exchange if it has the messages to and from a model, by the semantic conventions for
-// generative AI, of OpenInference or of OpenLLMetry.
+// otlp reads OpenTelemetry traces and events in OTLP/JSON, as the collector's file exporter and backends write
+// them. A span is an exchange if it has the messages to and from a model. The span may follow the conventions
+// of OpenTelemetry for generative AI, OpenInference, OpenLLMetry or the AI SDK.
 var otlp = capture.Format{
 	Name:  "otlp",
 	Title: "OpenTelemetry, OTLP/JSON: GenAI, OpenInference, AI SDK",
@@ -55,7 +55,7 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 	a := attributesOf(f[0])
 	s := &otelSpan{attributes: a}
 	for e := range json.Elements(f[1]) {
-		// Older conventions have messages there, newer ones in attributes.
+		// Older conventions have messages in events, newer ones in attributes.
 		f := json.Pick(e, "name", "attributes")
 		name, _ := json.Text(f[0])
 		s.takeNamedEvent(string(name), attributesOf(f[1]))
@@ -83,7 +83,8 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 	return o.addExchange(recs, s, began, ended)
 }
 
-// addExchange writes the exchange of a span. Arguments that are objects were parsed and encoded anew.
+// addExchange appends the records of a span's exchange. Arguments that are objects were parsed and encoded
+// again.
 func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended time.Time) []capture.Record {
 	as := s.chooseShape()
 	lacks := []capture.Lack{capture.NoDeltas, capture.Composed}
@@ -113,7 +114,7 @@ func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended t
 // notModels are operations whose spans repeat the messages of the spans inside them.
 var notModels = []string{"invoke_agent", "create_agent", "execute_tool", "invoke_workflow", "embeddings"}
 
-// isModel reports whether the span is one call of a model.
+// isModel reports whether the span is a single request to a model.
 func (s *otelSpan) isModel() bool {
 	if slices.Contains(notModels, s.attrText("gen_ai.operation.name")) {
 		return false
@@ -132,7 +133,7 @@ func (s *otelSpan) isModel() bool {
 	return s.convention != ""
 }
 
-// otelSpan is one call of a model, from attributes and events.
+// otelSpan is a request to a model with its response, read from attributes and events.
 type otelSpan struct {
 	attributes map[string][]byte
 	convention string // the convention of its names
@@ -140,11 +141,11 @@ type otelSpan struct {
 	history      []spanMessage
 	requestModel []byte // the requested model
 	answer       modelResponse
-	word         string // finish reason
+	word         string // the finish reason
 	tools        [][]byte
 }
 
-// spanMessage is a message.
+// spanMessage is a message in a span's history.
 type spanMessage struct {
 	by    messageRole
 	parts []messagePart
@@ -179,7 +180,7 @@ func (s *otelSpan) takeNamedEvent(name string, of map[string][]byte) {
 	}
 }
 
-// eventMessage returns the attributes of an event as a message of Chat Completions.
+// eventMessage returns the attributes of an event as a message in the form of Chat Completions.
 func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
 	id := of["id"]
 	if of["tool_call_id"] != nil {
@@ -188,7 +189,7 @@ func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
 	return objectOf(member{"role", of["role"]}, member{"content", of["content"]}, member{"tool_calls", s.attrJSON("tool_calls")}, member{"tool_call_id", id})
 }
 
-// addResponse adds a message of the response.
+// addResponse adds a message to the response.
 func (s *otelSpan) addResponse(m []byte) {
 	_, parts := messageOf(m)
 	s.answer.parts = append(s.answer.parts, parts...)
@@ -197,7 +198,7 @@ func (s *otelSpan) addResponse(m []byte) {
 	}
 }
 
-// readAttributes reads the attributes by the first convention that has messages.
+// readAttributes reads the attributes according to the first convention that they match.
 func (s *otelSpan) readAttributes() {
 	s.requestModel = s.attributes["gen_ai.request.model"]
 	s.answer.model, s.answer.id = s.attributes["gen_ai.response.model"], s.attributes["gen_ai.response.id"]
@@ -277,7 +278,7 @@ func (s *otelSpan) readAISDK() {
 	}
 }
 
-// setFailure reads the status of a span. A call with a response didn't fail.
+// setFailure reads the status of a span. A request with a response didn't fail.
 func (s *otelSpan) setFailure(status []byte) {
 	f := json.Pick(status, "code", "message")
 	if len(s.answer.parts) > 0 || !hasText(f[0], "STATUS_CODE_ERROR") && string(f[0]) != "2" {
@@ -315,11 +316,11 @@ func (s *otelSpan) readFlattened(input, output, inside string) {
 	}
 }
 
-// maxFlattened is the maximum number of messages, and of calls in one.
+// maxFlattened is the maximum number of messages, and of calls in a message.
 const maxFlattened = 1 << 14
 
-// flatMessage returns the message whose attributes have a prefix. OpenInference has calls and texts one name deeper
-// than OpenLLMetry.
+// flatMessage returns the message whose attributes have a prefix. OpenInference has calls and texts one level
+// deeper than OpenLLMetry.
 func (s *otelSpan) flatMessage(at, inside string) (by messageRole, parts []messagePart, ok bool) {
 	role, content := s.attrText(at+"role"), s.attributes[at+"content"]
 	call, function := "", ""
@@ -374,7 +375,8 @@ func (s *otelSpan) openInferenceTools() {
 	}
 }
 
-// messageOf reads a message in JSON: with parts, as the conventions have it, or of Chat Completions.
+// messageOf reads a JSON message: one with parts, as in the conventions, or one in the form of Chat
+// Completions.
 func messageOf(m []byte) (by messageRole, parts []messagePart) {
 	f := json.Pick(m, "role", "parts", "content", "tool_calls", "tool_call_id")
 	role, _ := json.Text(f[0])
@@ -382,7 +384,7 @@ func messageOf(m []byte) (by messageRole, parts []messagePart) {
 	if f[1] != nil {
 		return by, partsOf(f[1])
 	}
-	isList := f[4] == nil && hasText(json.Find(json.FirstElement(f[2]), "type"), "tool-result") // of the AI SDK
+	isList := f[4] == nil && hasText(json.Find(json.FirstElement(f[2]), "type"), "tool-result") // the form of the AI SDK
 	if (string(role) == "tool" || f[4] != nil) && f[2] != nil && !isList {
 		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
 	}
@@ -434,7 +436,7 @@ func partsOf(list []byte) (parts []messagePart) {
 				f[6] = f[7]
 			}
 			parts = append(parts, messagePart{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
-		case "tool-call": // of the AI SDK
+		case "tool-call": // in the AI SDK
 			if f[10] == nil {
 				f[10] = f[11]
 			}
@@ -465,7 +467,7 @@ func resultText(value []byte) []byte {
 	return value
 }
 
-// hasObjects reports whether arguments of calls, in the request or the response, are not strings.
+// hasObjects reports whether the arguments of any call in the request or the response are not a string.
 func (s *otelSpan) hasObjects() bool {
 	all := s.answer.parts
 	for _, m := range s.history {
@@ -479,7 +481,7 @@ func (s *otelSpan) hasObjects() bool {
 	return false
 }
 
-// chooseShape returns the protocol that can hold the span's arguments as they are.
+// chooseShape returns the shape that can contain the span's arguments unchanged.
 func (s *otelSpan) chooseShape() *messageShape {
 	if s.hasObjects() {
 		return &anthropicShape
@@ -487,7 +489,7 @@ func (s *otelSpan) chooseShape() *messageShape {
 	return &chatShape
 }
 
-// finishes maps finish reasons to the words of the protocols for them.
+// finishes maps finish reasons to the words that the protocols use for them.
 var finishes = map[string]struct{ chat, anthropic string }{
 	"stop": {"stop", "end_turn"}, "end_turn": {"stop", "end_turn"}, "STOP": {"stop", "end_turn"}, "stop_sequence": {"stop", "end_turn"},
 	"tool_call": {"tool_calls", "tool_use"}, "tool_calls": {"tool_calls", "tool_use"}, "tool_use": {"tool_calls", "tool_use"},
@@ -496,7 +498,7 @@ var finishes = map[string]struct{ chat, anthropic string }{
 	"content_filter": {"content_filter", "refusal"}, "refusal": {"content_filter", "refusal"}, "SAFETY": {"content_filter", "refusal"},
 }
 
-// finishReason returns the finish reason in the protocol's word, nil if it is unknown.
+// finishReason returns the protocol's word for the finish reason, or nil if it is unknown.
 func (s *otelSpan) finishReason(as *messageShape) []byte {
 	words, known := finishes[s.word]
 	if !known {
@@ -516,8 +518,8 @@ func (s *otelSpan) finishReason(as *messageShape) []byte {
 	return []byte(strconv.Quote(word))
 }
 
-// usageJSON returns the usage in the protocol's names. The conventions count cached tokens as input; Anthropic
-// doesn't.
+// usageJSON returns the usage with the protocol's keys. The conventions count cached tokens as input;
+// Anthropic doesn't.
 func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	input := s.attrCount("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.inputTokens", "ai.usage.promptTokens")
 	output := s.attrCount("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.outputTokens", "ai.usage.completionTokens")
@@ -535,7 +537,7 @@ func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	if as == &anthropicShape {
 		rest := input - max(read, 0) - max(write, 0)
 		if rest < 0 {
-			rest = input // Anthropic counts it in this way
+			rest = input // input doesn't include cached tokens, as in Anthropic's count
 		}
 		return objectOf(told("input_tokens", rest), told("output_tokens", output), told("cache_read_input_tokens", read), told("cache_creation_input_tokens", write))
 	}
@@ -572,7 +574,7 @@ func (s *otelSpan) toolsIn(as *messageShape) []byte {
 	return arrayOf(all...)
 }
 
-// attributesOf returns attributes by their keys, with their values as JSON.
+// attributesOf returns the values of attributes as JSON, by their keys.
 func attributesOf(list []byte) map[string][]byte {
 	all := map[string][]byte{}
 	for a := range json.Elements(list) {
@@ -587,8 +589,8 @@ func attributesOf(list []byte) map[string][]byte {
 // maxAttributeDepth is the maximum depth of an attribute.
 const maxAttributeDepth = 64
 
-// plainJSON returns the JSON for a value of OTLP, which has the kind of the value as its key. It is nil for
-// anything else.
+// plainJSON returns an OTLP value as JSON. OTLP encloses a value in an object whose key is the type of the
+// value. plainJSON returns nil for any other value.
 func plainJSON(value []byte, depth int) []byte {
 	if depth > maxAttributeDepth {
 		return nil
@@ -599,7 +601,7 @@ func plainJSON(value []byte, depth int) []byte {
 		return f[0]
 	case f[1] != nil:
 		return f[1]
-	case f[2] != nil: // 64 bits as a string
+	case f[2] != nil: // a 64-bit number as a string
 		return bytes.Trim(f[2], `"`)
 	case f[3] != nil:
 		return f[3]
@@ -629,13 +631,13 @@ func orNull(value []byte) []byte {
 	return value
 }
 
-// attrText returns the text of an attribute.
+// attrText returns the text of an attribute, or "" if it has none.
 func (s *otelSpan) attrText(name string) string {
 	text, _ := json.Text(s.attributes[name])
 	return string(text)
 }
 
-// attrJSON returns an attribute that is JSON, or a text with JSON.
+// attrJSON returns the JSON of an attribute, which may be inside a string.
 func (s *otelSpan) attrJSON(name string) []byte {
 	value := s.attributes[name]
 	if text, ok := json.Text(value); ok {

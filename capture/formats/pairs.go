@@ -9,10 +9,10 @@ import (
 	"toolscope/stream/marks"
 )
 
-// pairs reads logs in which programs record their own calls to a model: each object has the messages that were
-// sent, and next to them the response, for example {"messages":[…],"response":{…}}. The names of the fields
-// differ, so the values decide. The response is a body of a provider, its stream, or only the message of the
-// model. It may be inside a string.
+// pairs reads logs in which programs record their own requests to a model. Each object has the messages that
+// were sent and next to them the response, for example {"messages":[…],"response":{…}}. The keys differ, so
+// the fields are recognised by their values. The response is a body from a provider, a stream, or only the
+// model's message. It may be inside a string.
 var pairs = capture.Format{
 	Name:  "message log",
 	Title: "messages and their response in one object, JSON or JSONL",
@@ -24,12 +24,13 @@ var pairs = capture.Format{
 type messagePair struct {
 	messages, model []byte
 	response        []byte          // as a provider sends it
-	of              *marks.Protocol // of the response, nil if unknown
-	message         bool            // the response is only the message of the model
+	of              *marks.Protocol // protocol of the response; nil if unknown
+	message         bool            // the response is only the model's message
 	tools           []member
 }
 
-// minLongPair is the size from which an object with messages is taken for a pair before its response is seen.
+// minLongPair is the minimum size of an object with messages that is accepted as a pair before its response is
+// seen.
 const minLongPair = 48 << 10
 
 func sniffPairs(first []byte, whole bool) capture.SniffResult {
@@ -52,8 +53,8 @@ func sniffPairs(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// pairIn returns the messages and the response among the fields of an object, nil if it isn't a pair. Fields that
-// requests have are not responses.
+// pairIn returns the messages and the response among the fields of an object, or nil if the object isn't a
+// pair. A field with a key of requests is not a response.
 func pairIn(all []json.FoundField) *messagePair {
 	p := new(messagePair)
 	for _, m := range all {
@@ -82,7 +83,7 @@ func pairIn(all []json.FoundField) *messagePair {
 	return p
 }
 
-// inputKeys are keys of an object with the messages and the tools of a request.
+// inputKeys are the keys of an object with the messages and the tools of a request.
 var inputKeys = []string{"input", "inputs", "prompt"}
 
 // isMessageList reports whether a value is a list of messages, which may be cut off.
@@ -145,7 +146,7 @@ func (p *messagePair) readResponse(value []byte) {
 	}
 }
 
-// bodyOf puts a message of the model into the body of a response.
+// bodyOf puts the model's message into the body of a response.
 func bodyOf(message, model []byte) []byte {
 	if len(model) > 0 {
 		model = slices.Concat([]byte(`"model":`), model, []byte(","))

@@ -12,26 +12,26 @@ import (
 	"toolscope/stream/marks"
 )
 
-// chunkInfo holds the facts in a payload that help to tell streams apart. It is only for sorting payloads
-// into streams. Only the protocols know what a payload means.
+// chunkInfo holds the facts in a payload that help to tell streams apart. It is only for sorting payloads into
+// streams. Only the protocols interpret a payload.
 type chunkInfo struct {
 	is       payloadKind
 	of       *marks.Protocol  // nil if several protocols have such payloads
 	phase    marks.BlockPhase // what it does to a content block
 	weak     bool             // other data looks like this too: it continues a stream, but begins none
 	begins   bool             // a response begins with it
-	ends     bool             // a response ends with it, or may end
+	ends     bool             // a response ends with it, or may end with it
 	last     bool             // only the mark of a stream's end follows
 	many     bool             // it contains several chunks
 	kind     []byte           // its type
-	id       uint64           // hash of the response's id, 0 if unknown
-	item     uint64           // hash of the item's id, 0 if unknown
-	block    int64            // number of the content block, -1 if unknown
-	number   int64            // its position in the stream, -1 if unknown
+	id       uint64           // hash of the response's id; 0 if unknown
+	item     uint64           // hash of the item's id; 0 if unknown
+	block    int64            // number of the content block; -1 if unknown
+	number   int64            // its position in the stream; -1 if unknown
 	identity chunkIdentity    // other facts that differ between streams
 }
 
-// payloadKind says what a payload is.
+// payloadKind is the kind of a payload.
 type payloadKind int8
 
 const (
@@ -43,11 +43,11 @@ const (
 	aMark     // the end of a stream
 	anEvent   // a line with the name of an event
 	eventText // text of an event stream
-	aRest     // other text at the place of payloads
+	aRest     // other text in the place of a payload
 )
 
-// payloadForm is how a log writes the payloads of a stream. A gateway that logs both of its sides often writes them in
-// different forms.
+// payloadForm is the form in which a log has the payloads of a stream. A gateway that logs both of its sides
+// often writes them in different forms.
 type payloadForm int8
 
 const (
@@ -82,7 +82,7 @@ type payloadRules struct {
 	socketEnds                                map[string]bool
 }
 
-// typeMark is an event type, or the prefix of several, with its protocol.
+// typeMark is an event type, or a prefix of event types, with its protocol.
 type typeMark struct {
 	marks.Event
 	of *marks.Protocol
@@ -99,7 +99,7 @@ type payloadField struct {
 type payloadRule struct {
 	marks.Rule
 	of   *marks.Protocol
-	need uint64 // slots of keys that must be there
+	need uint64 // slots of the keys that must be present, as bits
 	when []condition
 	ends *condition
 }
@@ -113,8 +113,8 @@ type identityRule struct {
 type condition struct {
 	not   bool
 	keys  []string // alternatives for the first key of the path
-	slots []int    // of the keys
-	path  []string // the other keys
+	slots []int    // slots of these keys
+	path  []string // the other keys of the path
 	op    string
 	text  string
 }
@@ -127,7 +127,7 @@ type slotValues [maxSlots][]byte
 
 var preparedRules atomic.Pointer[payloadRules]
 
-// currentRules returns the rules of the marks in use.
+// currentRules returns the rules for the marks in use.
 func currentRules() *payloadRules {
 	all := marks.All()
 	if t := preparedRules.Load(); t != nil && t.from == all {
@@ -223,7 +223,7 @@ func (t *payloadRules) addKeys(of *marks.Protocol) {
 	}
 }
 
-// fieldOf returns the entry of a key.
+// fieldOf returns the entry of a key, which it adds if needed.
 func (t *payloadRules) fieldOf(key string) *payloadField {
 	f := t.fields[key]
 	if f == nil {
@@ -240,7 +240,7 @@ func (t *payloadRules) parseConditions(text string) (all []condition) {
 	return all
 }
 
-// conditionOf parses a condition, nil for "".
+// conditionOf parses a condition. It returns nil for "".
 func (t *payloadRules) conditionOf(text string) *condition {
 	if text == "" {
 		return nil
@@ -268,7 +268,8 @@ func parseCondition(text string) *condition {
 	return c
 }
 
-// valueIn returns the value at the condition's path in an object, nil if there is none. The path has no "*".
+// valueIn returns the value at the condition's path in an object, or nil if there is none. The path has no
+// "*".
 func (c *condition) valueIn(v *slotValues) []byte {
 	if c == nil {
 		return nil
@@ -293,7 +294,7 @@ func valueAt(value []byte, path []string) []byte {
 	return value
 }
 
-// holds reports whether the condition holds for an object whose values are known.
+// holds reports whether the condition holds for an object with these values.
 func (c *condition) holds(v *slotValues) bool {
 	return c != nil && c.acceptsValue(c.valueIn(v)) != c.not
 }
@@ -428,7 +429,7 @@ func (s *chunkInfo) setResponseID(value []byte) {
 	}
 }
 
-// readKnownType reports whether the type of a chunk says what it is.
+// readKnownType sets the facts that follow from a chunk's type. It reports whether the type is known.
 func (t *payloadRules) readKnownType(s *chunkInfo, values *slotValues) bool {
 	m, known := t.typeOf(s.kind)
 	if !known {
@@ -456,10 +457,10 @@ func (t *payloadRules) typeOf(kind []byte) (m typeMark, known bool) {
 	return typeMark{}, false
 }
 
-// anyProtocol stands for an unknown protocol.
+// anyProtocol represents an unknown protocol.
 var anyProtocol marks.Protocol
 
-// traitsOf returns the marks of a protocol, and empty marks if of is nil.
+// traitsOf returns the marks of a protocol, or empty marks if of is nil.
 func traitsOf(of *marks.Protocol) *marks.Protocol {
 	if of == nil {
 		return &anyProtocol
@@ -467,8 +468,8 @@ func traitsOf(of *marks.Protocol) *marks.Protocol {
 	return of
 }
 
-// isTerminator reports whether data is the terminator of a stream, by the comparison is, such as
-// bytes.HasPrefix.
+// isTerminator reports whether data is the terminator of a stream. is compares data with a terminator, for
+// example bytes.HasPrefix.
 func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte) bool {
 	for _, end := range t.terminators {
 		if is(data, end) {
@@ -478,16 +479,16 @@ func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte)
 	return false
 }
 
-// chunkIdentity holds facts of a chunk that differ between streams. The chunks of some protocols don't name their
-// response: these facts keep two streams apart, or prove that lines taken for one stream are of two. The zero value
-// says nothing.
+// chunkIdentity holds facts of a chunk that differ between streams. The chunks of some protocols don't name
+// their response. For them, these facts keep two streams apart, or prove that lines assigned to one stream
+// belong to two. The zero value has no facts.
 type chunkIdentity struct {
 	model  uint64
-	prompt int64         // tokens of the request
-	tokens int64         // tokens of the response so far, which never decrease
+	prompt int64         // number of tokens in the request
+	tokens int64         // number of tokens in the response so far, which never decreases
 	more   bool          // the chunk has content
 	at     time.Time     // when the chunk was made
-	took   time.Duration // since the request; only at the end
+	took   time.Duration // time since the request; known only at the end
 }
 
 func (d *identityRule) readIdentity(values *slotValues) (a chunkIdentity) {
@@ -503,7 +504,7 @@ func (d *identityRule) readIdentity(values *slotValues) (a chunkIdentity) {
 	return a
 }
 
-// add adds the facts of a later chunk of the stream; at stays that of the first chunk.
+// add adds the facts of a later chunk of the stream. at stays the time of the first chunk.
 func (a *chunkIdentity) add(b chunkIdentity) {
 	if a.model == 0 {
 		a.model = b.model
@@ -514,12 +515,12 @@ func (a *chunkIdentity) add(b chunkIdentity) {
 	}
 }
 
-// conflicts reports whether a chunk can't belong to the stream.
+// conflicts reports whether a chunk with the facts b can't belong to the stream.
 func (a *chunkIdentity) conflicts(b chunkIdentity) bool {
 	return a.model != 0 && b.model != 0 && a.model != b.model || a.prompt != 0 && b.prompt != 0 && a.prompt != b.prompt
 }
 
-// parseInt returns a number of at most 15 digits, -1 for anything else.
+// parseInt returns a number of at most 15 digits, or -1 for any other value.
 func parseInt(value []byte) (n int64) {
 	if len(value) == 0 || len(value) > 15 {
 		return -1
@@ -533,7 +534,7 @@ func parseInt(value []byte) (n int64) {
 	return n
 }
 
-// hashText returns the hash of a JSON string, 0 if it is empty or not a string.
+// hashText returns the hash of a JSON string, or 0 if the value is empty or not a string.
 func hashText(value []byte) uint64 {
 	text, is := stringInside(value)
 	if !is || len(text) == 0 {
@@ -544,7 +545,7 @@ func hashText(value []byte) uint64 {
 
 const hashSeed = 14695981039346656037
 
-// hashOf continues a hash (FNV-1a). Names and values of logs are stored and compared as hashes.
+// hashOf continues a hash (FNV-1a). Names and values in logs are stored and compared as hashes.
 func hashOf(h uint64, p []byte) uint64 {
 	for _, c := range p {
 		h = (h ^ uint64(c)) * 1099511628211
@@ -552,8 +553,8 @@ func hashOf(h uint64, p []byte) uint64 {
 	return h
 }
 
-// isContent reports whether an object is part of a conversation. It contains text of a person or a tool, whatever
-// the text looks like.
+// isContent reports whether an object is part of a conversation. Such an object contains text from a person or
+// a tool, whatever the text looks like.
 func (t *payloadRules) isContent(all []json.FoundField) bool {
 	role, holds := false, false
 	for _, m := range all {
@@ -573,8 +574,8 @@ func (t *payloadRules) isContent(all []json.FoundField) bool {
 	return role && holds
 }
 
-// isSession reports whether an object is a line of an agent's session. Its messages are history, not responses of
-// this log.
+// isSession reports whether an object is a line of an agent's session. Its messages are history, not responses
+// in this log.
 func isSession(all []json.FoundField) bool {
 	kind, session, holds, stamp, rollout, payload := false, false, false, false, false, false
 	word, numbered, folder := "", false, false
@@ -590,7 +591,7 @@ func isSession(all []json.FoundField) bool {
 			kind = true
 			text, _ := stringInside(m.Value)
 			switch word = string(text); word {
-			case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state": // of Codex
+			case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state": // types of Codex
 				rollout = true
 			}
 		case "sessionId", "session_id", "sessionID", "parentUuid", "leafUuid", "projectHash", "parentId", "parent_tool_use_id":
@@ -610,7 +611,8 @@ func isSession(all []json.FoundField) bool {
 	return kind && session && holds || rollout && stamp && payload || ofCopilot || ofRealtime || ofPi
 }
 
-// isOwnText reports whether payloads inside an object are text of a conversation or a session.
+// isOwnText reports whether an object is part of a conversation or a session, so that payloads inside it are
+// only text.
 func (t *payloadRules) isOwnText(all []json.FoundField) bool {
 	return t.isContent(all) || isSession(all)
 }

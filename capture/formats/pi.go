@@ -55,7 +55,7 @@ func readPiEntry(p *sessionLog, line []byte) {
 		} else {
 			p.endExchange("", "", "")
 		}
-		if hasContent && !hasText(m[2], "aborted") && !hasText(m[2], "error") { // pi sends back no message that failed
+		if hasContent && !hasText(m[2], "aborted") && !hasText(m[2], "error") { // pi doesn't send back a message that failed
 			p.addEntry(line, at, false)
 		}
 	case hasText(m[0], "toolResult"):

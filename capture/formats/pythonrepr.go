@@ -10,10 +10,10 @@ import (
 	"unicode"
 )
 
-// This file reads values that Python programs print: print(chunk) of the libraries of OpenAI, Anthropic, Google and
-// LiteLLM, and dictionaries.
+// This file reads values that Python programs print: chunks from the libraries of OpenAI, Anthropic, Google
+// and LiteLLM, and dictionaries.
 
-// reprClasses are the classes whose values are payloads. A star stands for the rest of a name.
+// reprClasses are the classes whose values are payloads. A star matches one or more characters.
 var reprClasses = []string{
 	"ChatCompletionChunk", "ChatCompletion", "ModelResponse", "ModelResponseStream", "Message", "GenerateContentResponse", "Raw*Event", "Response*Event",
 }
@@ -26,8 +26,9 @@ func isReprClass(name string) bool {
 	})
 }
 
-// searchRepr searches the value of Python that begins at i of a text: an instance of a class of reprClasses, or a
-// dictionary. It ends the line, as print and loggers write it; a program has more text after it.
+// searchRepr searches the Python value that begins at i in a text: an instance of a class in reprClasses, or a
+// dictionary. The value must end the line, as in the output of print and loggers. In the source of a program,
+// more text follows.
 func (p *unwrapper) searchRepr(t []byte, i int) (n int, found bool) {
 	if name := reprName(t[i:]); t[i] != '{' && (name == "" || !isReprClass(name)) {
 		return 0, false
@@ -45,7 +46,8 @@ func (p *unwrapper) searchRepr(t []byte, i int) (n int, found bool) {
 	})
 }
 
-// reprName returns the name of a class with an open parenthesis after it, "" if p does not begin with one.
+// reprName returns the name of the class at the beginning of p, which an open parenthesis must follow.
+// Otherwise it returns "".
 func reprName(p []byte) string {
 	n := 0
 	for n < len(p) && (isWordByte(p[n]) || p[n] == '.') {
@@ -57,18 +59,18 @@ func reprName(p []byte) string {
 	return string(p[:n])
 }
 
-// reprReader writes a value of Python as JSON. Strings keep their text. Values that JSON lacks become null.
+// reprReader writes a Python value as JSON. Strings keep their text. Values that JSON lacks become null.
 type reprReader struct {
 	rest  []byte // not read yet
 	json  []byte
-	camel bool // the names of fields are written as Google's protocol has them
+	camel bool // field names are written as in Google's protocol
 }
 
 const maxReprDepth = 64
 
 func (r *reprReader) write(text string) { r.json = append(r.json, text...) }
 
-// skipByte skips spaces and c after them, and reports whether c was there.
+// skipByte skips spaces and a c after them. It reports whether there was a c.
 func (r *reprReader) skipByte(c byte) bool {
 	r.rest = afterSpace(r.rest)
 	if len(r.rest) == 0 || r.rest[0] != c {
@@ -78,7 +80,7 @@ func (r *reprReader) skipByte(c byte) bool {
 	return true
 }
 
-// readValue reads a value. It reports false if the text is cut off, or is not a value of Python.
+// readValue reads a value. It returns false if the text is cut off or is not a Python value.
 func (r *reprReader) readValue(depth int) bool {
 	r.rest = afterSpace(r.rest)
 	if len(r.rest) == 0 || depth > maxReprDepth {
@@ -153,7 +155,8 @@ func (r *reprReader) readList(open, end byte, element func() bool) bool {
 	return true
 }
 
-// readInstance reads the fields of an instance. One with values but no fields, such as a date, is null.
+// readInstance reads the fields of an instance. An instance with values that have no names, such as a date,
+// becomes null.
 func (r *reprReader) readInstance(name string, depth int) bool {
 	r.rest = r.rest[len(name)+1:]
 	r.camel = r.camel || name == "GenerateContentResponse"
@@ -202,7 +205,7 @@ func (r *reprReader) readInstance(name string, depth int) bool {
 	return true
 }
 
-// camelCase returns a name such as function_call as functionCall.
+// camelCase converts a name such as function_call to functionCall.
 func camelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {
@@ -213,7 +216,7 @@ func camelCase(name string) string {
 	return strings.Join(words, "")
 }
 
-// snakeCase returns a name such as MessageStart as message_start.
+// snakeCase converts a name such as MessageStart to message_start.
 func snakeCase(name string) string {
 	var b strings.Builder
 	for i, c := range name {
@@ -225,7 +228,8 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// readAngle reads a value in angle brackets: the text of an enum such as <Reason.STOP: 'STOP'>, null for any other.
+// readAngle reads a value in angle brackets. An enum such as <Reason.STOP: 'STOP'> becomes its text; any other
+// value becomes null.
 func (r *reprReader) readAngle() bool {
 	inside, after, closed := bytes.Cut(r.rest[1:], []byte(">"))
 	if !closed {
@@ -243,7 +247,7 @@ func (r *reprReader) readAngle() bool {
 	return true
 }
 
-// readNumber reads a number. One that JSON can't have, such as -inf, is null.
+// readNumber reads a number. A number that JSON doesn't allow, such as -inf, becomes null.
 func (r *reprReader) readNumber() bool {
 	n := 0
 	for n < len(r.rest) && (isWordByte(r.rest[n]) || r.rest[n] == '.' || r.rest[n] == '-' || r.rest[n] == '+') {
@@ -259,7 +263,7 @@ func (r *reprReader) readNumber() bool {
 	return true
 }
 
-// readBytes reads bytes, which Google's library writes as base64 in JSON.
+// readBytes reads bytes and writes them as base64, as Google's library does in JSON.
 func (r *reprReader) readBytes() bool {
 	size := quoteEnd(r.rest[1:])
 	if size == 0 {
@@ -270,7 +274,7 @@ func (r *reprReader) readBytes() bool {
 	return true
 }
 
-// readString reads a string. A name of a character, \N{…}, is not read.
+// readString reads a string. A string with a character name, \N{…}, is not read.
 func (r *reprReader) readString() bool {
 	size := quoteEnd(r.rest)
 	if size == 0 {

@@ -53,7 +53,7 @@ func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 // qwenReader reads the lines of a conversation.
 type qwenReader struct {
 	*sessionLog
-	waits    bool // for a response
+	waits    bool // the user waits for a response
 	hasUsage bool // the open response has its usage
 }
 
@@ -66,7 +66,7 @@ func (q *qwenReader) entry(recs []capture.Record, line []byte) []capture.Record 
 	}
 	switch hasUsage := f[5] != nil; {
 	case hasText(kind, "assistant"):
-		if q.open != nil && !(q.hasUsage && hasUsage) { // a sub-agent's text and calls have a line each
+		if q.open != nil && !(q.hasUsage && hasUsage) { // a sub-agent's text and its calls are on separate lines
 			q.open.add(q.input.RecordTime(at), line)
 			q.hasUsage = q.hasUsage || hasUsage
 		} else {
@@ -88,13 +88,13 @@ func (q *qwenReader) entry(recs []capture.Record, line []byte) []capture.Record 
 		q.writeResponse(time.Time{}, at, line)
 		q.endExchange("", "", "")
 		q.waits = false
-		q.pending, q.hasResults = said, results // it is sent again
+		q.pending, q.hasResults = said, results // the next request sends it again
 	}
 	return q.recs
 }
 
-// isQwenFailure reports whether an event says why a request of the main agent failed. Only failed requests have no
-// line of their own.
+// isQwenFailure reports whether an event has the reason why a request of the main agent failed. A failed
+// request has no line of its own.
 func isQwenFailure(event []byte) bool {
 	f := json.Pick(event, "event.name", "error_message", "error", "subagent_name")
 	return hasText(f[0], "qwen-code.api_error") && f[3] == nil && (nonEmptyText(f[1]) != nil || nonEmptyText(f[2]) != nil)

@@ -12,8 +12,9 @@ import (
 	"toolscope/stream/marks"
 )
 
-// request is the body of a single request, saved from a log or a debugger, without its response. Each message of its
-// history in which the model made calls is shown as an exchange. The body itself is the last exchange.
+// request reads the body of a single request that was saved from a log or a debugger, without its response.
+// Each message in the history in which the model made calls is shown as an exchange. The body itself is the
+// last exchange.
 var request = capture.Format{
 	Name: "request", Title: "a single request: calls and results of its history, tools",
 	Sniff: sniffRequest,
@@ -23,8 +24,8 @@ var request = capture.Format{
 // maxRequestBytes is the maximum size of a body whose history is read. A larger body is shown as it is.
 const maxRequestBytes = 64 << 20
 
-// sniffRequest accepts only a complete body. An incomplete one may be a request as long as its keys are those of a
-// request.
+// sniffRequest accepts only a complete body. An incomplete body may be a request as long as its keys are keys
+// of a request.
 func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	text := bytes.TrimLeft(first, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
@@ -35,7 +36,7 @@ func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	for _, m := range all {
 		for _, of := range *marks.All() {
 			history = history || containsText(of.HistoryKeys, m.Key) && isArray(m.Value)
-			isModel := string(m.Key) == "model" && opensObject(m.Value) // of Zed's threads
+			isModel := string(m.Key) == "model" && opensObject(m.Value) // in Zed's threads
 			known = known || containsText(of.RequestKeys, m.Key) && !isModel
 		}
 	}
@@ -54,7 +55,7 @@ func sniffRequest(first []byte, whole bool) capture.SniffResult {
 type requestReader struct {
 	recordWriter
 	body []byte
-	rest int64 // bytes beyond maxRequestBytes
+	rest int64 // number of bytes beyond maxRequestBytes
 }
 
 func (r *requestReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -128,8 +129,8 @@ func prepareSent(sent marks.Sent) sentRule {
 	return r
 }
 
-// responsesIn returns the messages of a history in which the model made calls, each in a response of its protocol.
-// Only the text around the message is toolscope's.
+// responsesIn returns the messages of a history in which the model made calls, each enclosed in a response of
+// its protocol. toolscope adds only the text around the message.
 func responsesIn(body []byte) (responses [][]byte) {
 	model := json.Find(body, "model")
 	if len(model) > 0 {
@@ -187,7 +188,7 @@ func responsesOf(rules []sentRule, list, model []byte) (responses [][]byte) {
 	return responses
 }
 
-// fillBody puts a message of the model into the body of a response.
+// fillBody puts the model's message into the body of a response.
 func fillBody(around string, model, message []byte) []byte {
 	before, after, _ := strings.Cut(around, "MESSAGE")
 	return slices.Concat([]byte(strings.Replace(before, "MODEL", string(model), 1)), message, []byte(after))

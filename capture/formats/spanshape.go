@@ -7,14 +7,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// This file writes the messages of a span in the form of a protocol. All values are JSON as in the file.
+// This file writes the messages of a span in the form of a protocol. All values are JSON, as in the file.
 
 // A messagePart is a part of a message.
 type messagePart struct {
 	kind     partKind
-	text     []byte // a string; of a result also a list of blocks
+	text     []byte // a string; for a result, it may be a list of blocks
 	id, name []byte
-	args     []byte // of a call: an object, or a string with JSON in it
+	args     []byte // arguments of a call: an object, or a string with JSON in it
 }
 
 type partKind int8
@@ -30,7 +30,7 @@ const (
 type messageRole int8
 
 const (
-	theUser messageRole = iota // tools too
+	theUser messageRole = iota // also for tools
 	theModel
 	theSystem
 )
@@ -39,14 +39,14 @@ const (
 type modelResponse struct {
 	model, id []byte
 	parts     []messagePart
-	usage     []byte // in the words of the shape
-	finish    []byte // in the words of the shape, nil if unknown
-	failure   []byte // a string: why there is no response
-	failed    []byte // a string: the kind of the failure
+	usage     []byte // in the form of the shape
+	finish    []byte // in the words of the shape; nil if unknown
+	failure   []byte // a string with the reason why there is no response
+	failed    []byte // a string with the kind of the failure
 }
 
-// A messageShape describes how a protocol writes a conversation. In both protocols, the history is in
-// messages.
+// A messageShape describes how a protocol writes a conversation. In both protocols, the key of the history is
+// "messages".
 type messageShape struct {
 	name     string // for paths
 	messages func(by messageRole, parts []messagePart) [][]byte
@@ -79,7 +79,7 @@ func anthropicBlock(p *messagePart) []byte {
 	return objectOf(kind("text"), member{"text", p.text})
 }
 
-// anthropicResponse returns a complete message, or the events of one if arguments are strings.
+// anthropicResponse returns a complete message, or the events of a stream if arguments are strings.
 func anthropicResponse(r *modelResponse) []byte {
 	kind := member{"type", []byte(`"message"`)}
 	role := member{"role", []byte(`"assistant"`)}
@@ -113,7 +113,7 @@ func anthropicResponse(r *modelResponse) []byte {
 // hasTextArgs reports whether the arguments of a call are a string.
 func (p messagePart) hasTextArgs() bool { return p.kind == callPart && kindOf(p.args) == '"' }
 
-// appendEvent adds an event of a stream. Line ends in its values stay.
+// appendEvent appends an event of a stream. Line ends in the values are kept.
 func appendEvent(b []byte, kind string, members ...member) []byte {
 	b = append(append(append(b, "event: "...), kind...), "\ndata: "...)
 	data := objectOf(append([]member{{"type", []byte(`"` + kind + `"`)}}, members...)...)

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// isTimeName reports whether a field with that name is the time of a line.
+// isTimeName reports whether a field with this name is the time of a line.
 func isTimeName(name []byte) bool {
 	switch string(name) {
 	case "time", "ts", "timestamp", "@timestamp", "t", "date", "datetime", "asctime", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP",
@@ -18,7 +18,7 @@ func isTimeName(name []byte) bool {
 	return false
 }
 
-// parse returns the time, the zero time if the text isn't one.
+// parse returns the time, or the zero time if the text isn't a time.
 func (s timestamp) parse() time.Time {
 	text := s.withoutQuotes()
 	if len(text) == 0 {
@@ -38,7 +38,7 @@ func (s timestamp) withoutQuotes() []byte {
 	return s.text
 }
 
-// timestampCache is the latest time, because neighbouring lines often have the same.
+// timestampCache holds the latest time, because neighbouring lines often have the same time.
 type timestampCache struct {
 	text []byte
 	at   time.Time
@@ -52,8 +52,8 @@ func (c *timestampCache) parse(s timestamp) time.Time {
 	return c.at
 }
 
-// epochTime reads a number of seconds since 1970, or of milliseconds, microseconds or nanoseconds: its size
-// decides.
+// epochTime reads a number of seconds, milliseconds, microseconds or nanoseconds since 1970. The size of the
+// number decides the unit.
 func epochTime(text []byte) time.Time {
 	whole, part, _ := bytes.Cut(text, []byte("."))
 	n, err := strconv.ParseInt(string(whole), 10, 64)
@@ -97,8 +97,9 @@ func monthOf(p []byte) int {
 	return 0
 }
 
-// parseTime reads the time at the beginning of p. n is its length, 0 if there is none. A missing year or zone is
-// the same in all lines of a log, and only the differences matter.
+// parseTime reads the time at the beginning of p. n is the length of the time, or 0 if there is none. If the
+// year or the zone is missing, it uses a fixed one, because only the differences between the lines of a log
+// matter.
 func parseTime(p []byte) (t time.Time, n int) {
 	switch {
 	case len(p) < 8:

@@ -12,8 +12,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeTrace reads the logs of claude-trace, with one line for each request and its response. A stream is the text
-// in body_raw; some versions have its events instead. A complete body was parsed and encoded anew.
+// claudeTrace reads the logs of claude-trace, with one line for each request and its response. A stream is the
+// text in body_raw; some versions have the stream's events instead. A complete body was parsed and encoded
+// again.
 var claudeTrace = capture.Format{
 	Name:  "claude-trace",
 	Title: "logs of claude-trace",
@@ -23,8 +24,8 @@ var claudeTrace = capture.Format{
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTrace, []string{}) },
 }
 
-// claudeTap reads the logs of claude-tap: the events of a stream, the messages of a WebSocket, and for all of them
-// the assembled response.
+// claudeTap reads the logs of claude-tap. They have the events of a stream or the messages of a WebSocket, and
+// for both the assembled response.
 var claudeTap = capture.Format{
 	Name:  "claude-tap",
 	Title: "traces of claude-tap",
@@ -122,7 +123,8 @@ func readClaudeTap(r *valuesReader, object []byte, cut bool) {
 	}
 }
 
-// loggedBody returns a body, which was parsed if it was JSON. It returns nil if the body is cut off.
+// loggedBody returns a body as it was logged; a JSON body is a value in the log. It returns nil if the body is
+// cut off.
 func loggedBody(body fileValue, cut bool) []byte {
 	if body.isNull() || cut && !isWhole(body.raw) {
 		return nil
@@ -130,7 +132,7 @@ func loggedBody(body fileValue, cut bool) []byte {
 	return body.asBytes()
 }
 
-// setResponse reads a response that didn't come as a stream, or was assembled.
+// setResponse reads a response that was not a stream or was assembled from one.
 func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.response = loggedBody(body, cut)
 	switch {
@@ -143,7 +145,7 @@ func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.addLack(capture.NoTimes)
 }
 
-// setEvents reads a stream that was kept as its events.
+// setEvents reads a stream that was logged as its events.
 func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	timed := false
 	list.eachChild(func(_ string, e fileValue) {
@@ -163,8 +165,9 @@ func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	}
 }
 
-// setMessages reads the messages of a WebSocket. Their order between the two sides is unknown: each of the client's
-// messages is put before its response, which ends with the last event that the client waits for.
+// setMessages reads the messages of a WebSocket. The order between the messages of the two sides is unknown.
+// So each message from the client is put before its response, and a response ends with the last event that the
+// client waits for.
 func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 	x.request, x.status = nil, 101
 	x.addLack(capture.NoTimes)
@@ -205,8 +208,8 @@ func parseClock(p fileValue) time.Time {
 	return unixTime(n)
 }
 
-// interceptor reads the logs of llm-interceptor, with one line for a request, for each event of its stream, and for
-// the end. The times are those of writing the lines, after the response has ended.
+// interceptor reads the logs of llm-interceptor, with one line for a request, for each event of its stream,
+// and for the end. The times are those of writing the lines, which happens after the response has ended.
 var interceptor = capture.Format{
 	Name:  "llm-interceptor",
 	Title: "captures of llm-interceptor",
@@ -262,7 +265,7 @@ func (l *interceptorLog) readLine(r *valuesReader, object []byte, cut bool) {
 	}
 }
 
-// beginExchange begins an exchange.
+// beginExchange begins an exchange with the line of its request.
 func (l *interceptorLog) beginExchange(r *valuesReader, line fileValue) {
 	n := r.in.NextExchange()
 	l.open[line.get("id").asText()] = n
@@ -276,7 +279,7 @@ func (l *interceptorLog) timeOf(r *valuesReader, line fileValue) time.Duration {
 	return r.in.RecordTime(parseClock(line.get("timestamp")))
 }
 
-// continueExchange continues an exchange, also one without a request in the log.
+// continueExchange continues an exchange. Its request may be missing from the log.
 func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind string) {
 	id := line.get("request_id").asText()
 	n, known := l.open[id]
@@ -328,9 +331,9 @@ func (l *interceptorLog) endOpen(r *valuesReader) {
 	}
 }
 
-// liteLLM reads the StandardLoggingPayload that LiteLLM passes to its callbacks: one object for each call, in a
-// file of its own, on a line, or in an array. The request and the response have the protocol that LiteLLM offers,
-// mostly Chat Completions.
+// liteLLM reads the StandardLoggingPayload that LiteLLM passes to its callbacks: one object for each request,
+// in a file of its own, on a line, or in an array. The request and the response use the protocol that LiteLLM
+// offers, mostly Chat Completions.
 var liteLLM = capture.Format{
 	Name:  "litellm payload",
 	Title: "LiteLLM: StandardLoggingPayload, JSON or JSONL",
@@ -375,7 +378,7 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: l.in.RecordTime(began), Head: head, Data: liteLLMRequest(payload, f[9])})
 	answer := &capture.Head{Start: first}
 	body := f[6]
-	if kindOf(body) == '"' { // LiteLLM can be set to keep it as text
+	if kindOf(body) == '"' { // LiteLLM has an option to log it as text
 		body, _ = json.Text(body)
 	}
 	if hasText(f[1], "failure") {

@@ -8,8 +8,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// unwrapper removes the wrappers around a payload in a line of a log, one after another. It recognises a payload by
-// its keys. In the text around it, it looks for a time and for keys that tell streams apart.
+// unwrapper removes the wrappers around a payload in a line of a log, one after another. It recognises a
+// payload by its keys. In the text around the payload, it looks for a time and for keys that distinguish
+// streams.
 //
 // The payloads of a line are valid until the next line.
 type unwrapper struct {
@@ -17,17 +18,17 @@ type unwrapper struct {
 	in    *capture.Input
 	rules *payloadRules
 
-	wrappers []wrapper // around the current place
+	wrappers []wrapper // wrappers around the current place
 	members  []json.FoundField
 	payloads []payload
 	scope    int
-	within   int // quoted texts around the current place
-	first    int // end of the line's first JSON value, 0 if it is cut off
+	within   int // number of quoted texts around the current place
+	first    int // end of the line's first JSON value; 0 if it is cut off
 
-	lines  int                          // lines so far
-	paths  map[uint64]*payloadPath      // where payloads have been
+	lines  int                          // number of lines so far
+	paths  map[uint64]*payloadPath      // places where payloads have been
 	leads  map[uint64]bool              // hashes of the wrappers around those places
-	shapes map[uint64][]linePrefixShape // of the prefixes of payloads in a text, by the wrappers around the text
+	shapes map[uint64][]linePrefixShape // shapes of the prefixes before payloads in a text, by the wrappers around the text
 	dull   map[uint64]int               // number of objects at a place since the last payload there
 
 	templates *templateSet
@@ -38,7 +39,7 @@ type unwrapper struct {
 type wrapper struct {
 	name          string // "" for a field of an object
 	key           []byte // key of the field
-	hash          uint64 // of this wrapper and those around it
+	hash          uint64 // hash of this wrapper and of those around it
 	before, after []byte // the wrapper's text before and after its content
 }
 
@@ -46,24 +47,24 @@ type wrapper struct {
 type payloadPath struct {
 	hash   uint64
 	names  []string
-	pieces bool // its payloads are pieces of a text that was cut anywhere
+	pieces bool // its payloads are pieces of a text that was cut at arbitrary places
 	fields bool // its payloads are fields of events
 	begun  bool // a text there may continue a held payload
 }
 
-// payload is a payload of a line.
+// payload is a payload in a line.
 type payload struct {
 	chunkInfo
 	text   []byte
 	field  bool // it is a field of an event stream
 	cut    bool // its end is missing
 	quoted bool // it is a complete quoted text
-	unsure bool // it may also be the middle of a text that was cut anywhere
+	unsure bool // it may also be the middle of a text that was cut at arbitrary places
 	on     *payloadPath
 	keys   []correlationKey
 	stamp  timestamp
 	scope  int               // payloads with the same scope are in one object
-	held   bool              // it was held until its stream was clear
+	held   bool              // it was held until its stream was known
 	event  *pendingEventName // the event name of a held payload
 	joined [][]byte          // the lines before its last one, if it is joined from several
 	textOrigin
@@ -71,16 +72,16 @@ type payload struct {
 
 // textOrigin is the place of a text in the log.
 type textOrigin struct {
-	before, after []byte           // around the text in its line
+	before, after []byte           // the rest of the line around the text
 	room          []byte           // memory for the text and its line ends; before and after are then copies
 	span          capture.LineSpan // set if the text is held
 }
 
 const (
-	maxWrappers     = 12      // around a payload
-	maxPrefixBytes  = 4 << 10 // before a payload in a text
-	maxPlaces       = 32      // in a text that are tried
-	maxPrefixShapes = 8       // of prefixes before payloads
+	maxWrappers     = 12      // maximum number of wrappers around a payload
+	maxPrefixBytes  = 4 << 10 // maximum number of bytes before a payload in a text
+	maxPlaces       = 32      // maximum number of places in a text that are tried
+	maxPrefixShapes = 8       // maximum number of prefix shapes at a place
 )
 
 func newUnwrapper(in *capture.Input) *unwrapper {
@@ -135,7 +136,7 @@ func (p *unwrapper) currentPosition() unwrapPosition {
 	return unwrapPosition{len(p.wrappers), len(p.keys), p.stamp}
 }
 
-// leaveTo returns to a position, and returns found. The time of a wrapper with payloads stays.
+// leaveTo returns to a position, and returns found. The time of a wrapper with payloads is kept.
 func (p *unwrapper) leaveTo(to unwrapPosition, found bool) bool {
 	p.pop(to.wrappers)
 	if p.keys = p.keys[:to.keys]; !found {
@@ -178,7 +179,7 @@ func (p *unwrapper) rememberPath(h uint64) *payloadPath {
 	return t
 }
 
-// wrapLine returns the text of the line before and after a payload, through all wrappers.
+// wrapLine returns the text of the line before and after a payload, including all wrappers.
 func (p *unwrapper) wrapLine(before, after []byte) (all, rest []byte) {
 	if len(p.wrappers) == 0 {
 		return before, after
@@ -228,7 +229,7 @@ func (p *unwrapper) searchText(t []byte) bool {
 	return false
 }
 
-// searchResponse searches the quoted response after the quoted request at i, which web servers log in one line.
+// searchResponse searches the quoted response after the quoted request at i. Web servers log both in one line.
 func (p *unwrapper) searchResponse(t []byte, i int) bool {
 	if n := quoteEnd(t[i:]); n > 0 && t[i] == '"' && p.payloads[len(p.payloads)-1].is == aRequest {
 		for i += n; i < len(t); i++ {
@@ -257,7 +258,8 @@ func isEdge(c byte) bool {
 	return false
 }
 
-// searchAt searches for a payload that begins at i. n is the number of bytes that can't contain another.
+// searchAt searches for a payload that begins at i. n is the number of bytes that can't contain another
+// payload.
 func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 	rest := t[i:]
 	switch rest[0] {
@@ -456,8 +458,8 @@ func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 	return s, true
 }
 
-// searchMembers searches the fields of an object for payloads, first those that had some before. If these have
-// payloads again, it skips the others.
+// searchMembers searches the fields of an object for payloads. It begins with the fields that had payloads
+// before. If these fields have payloads again, it skips the others.
 func (p *unwrapper) searchMembers(all []json.FoundField, v []byte) (found bool) {
 	const learning = 64
 	was := p.currentPosition()
@@ -537,7 +539,7 @@ func (p *unwrapper) searchArray(v []byte) bool {
 	return found
 }
 
-// chunkOf returns the info of the first element of a list. is reports whether the list is one of chunks.
+// chunkOf returns the info of the first element of a list. is reports whether it is a list of chunks.
 func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	if !opensObject(first) {
 		if isArray(first) {
@@ -552,7 +554,7 @@ func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	return s, whole && s.is == aChunk && !s.weak
 }
 
-// searchString searches a string, which may be a line of a log or a text of several lines.
+// searchString searches a string, which may be a line of a log or a text with several lines.
 func (p *unwrapper) searchString(v []byte) bool {
 	inside, is := stringInside(v)
 	knownBase64 := p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)]
@@ -613,7 +615,7 @@ func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 	return p.searchText(t) || p.addRest(t) || known != nil && p.addRestOf(known, t)
 }
 
-// isWholeChunk reports whether a text is only a complete chunk.
+// isWholeChunk reports whether a text is a complete chunk and nothing else.
 func (p *unwrapper) isWholeChunk(t []byte) bool {
 	if !opensObject(t) {
 		return false

@@ -31,7 +31,7 @@ func withoutColours(p []byte) []byte {
 	return out
 }
 
-// searchData searches the text after "data:", which is at i of a text.
+// searchData searches the data after "data:", which is at i in a text.
 func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	field := t[i:]
 	data = bytes.TrimLeft(data, " ")
@@ -91,8 +91,8 @@ func couldBeObject(p []byte) bool {
 	return len(c) == 0 || c[0] == '"'
 }
 
-// searchQuoteAt searches the quoted text that begins at i: a string of Python, also with b before it, or one that a
-// logger quoted. n is the number of bytes that can't contain another.
+// searchQuoteAt searches the quoted text that begins at i: a Python string, which may have b before it, or a
+// text that a logger quoted. n is the number of bytes that can't contain another payload.
 func (p *unwrapper) searchQuoteAt(t []byte, i int) (n int, found bool) {
 	start := i
 	if t[start] == 'b' {
@@ -145,8 +145,8 @@ func quoteEnd(p []byte) int {
 	return 0
 }
 
-// unescapeText returns the text of a quoted string by the rules of Python and Go. Their common escapes mean the
-// same.
+// unescapeText returns the text of a quoted string according to the rules of Python and Go. Escapes that both
+// languages have mean the same.
 func unescapeText(p []byte) []byte {
 	out := make([]byte, 0, len(p))
 	for i := 0; i < len(p); i++ {
@@ -191,7 +191,8 @@ func unescapeText(p []byte) []byte {
 	return out
 }
 
-// unescapeHex returns a text as nginx and others log it: only \x22 and the like are escapes.
+// unescapeHex returns a text that nginx or another web server escaped. Only sequences such as \x22 are
+// escapes.
 func unescapeHex(p []byte) []byte {
 	out := make([]byte, 0, len(p))
 	for i := 0; i < len(p); i++ {
@@ -205,7 +206,7 @@ func unescapeHex(p []byte) []byte {
 	return out
 }
 
-// searchLines searches a text of several lines: an event stream or a piece of it, or lines of a log.
+// searchLines searches a text with several lines: an event stream or a piece of it, or lines of a log.
 func (p *unwrapper) searchLines(t []byte) bool {
 	if s, is := p.readEvents(t); is {
 		return p.addPayload(payload{chunkInfo: s, text: t})
@@ -247,8 +248,8 @@ func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 	return s, is
 }
 
-// readEvents returns the info of a text of an event stream: that of its first event, and whether it ends with its
-// last. Each line of the text must be a field of an event, or be cut off.
+// readEvents returns the info of a text from an event stream: the info of the first event, and whether the
+// last event ends the stream. Each line of the text must be a field of an event, or be cut off.
 func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	s.block, s.number = -1, -1
 	count := 0
@@ -286,8 +287,8 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	return s, is
 }
 
-// nextData returns the data that p begins with, unless it begins an event of its own. Then the data before it is
-// complete.
+// nextData returns the data at the beginning of p if it continues the data before it. is is false if the data
+// begins an event of its own.
 func (t *payloadRules) nextData(p []byte) (data []byte, is bool) {
 	line, _, _ := cutLine(p)
 	data, is = bytes.CutPrefix(line, []byte("data:"))
@@ -307,7 +308,7 @@ func (p *unwrapper) readEventInfo(data []byte) chunkInfo {
 	return s
 }
 
-// cutLine returns the first line of p, and the rest. Lines end like those of event streams.
+// cutLine returns the first line of p, and the rest. Lines end as in event streams.
 func cutLine(p []byte) (line, after []byte, ended bool) {
 	i := bytes.IndexAny(p, "\r\n")
 	switch {
@@ -329,7 +330,8 @@ func isField(line []byte) bool {
 	return false
 }
 
-// This part reads texts that JSON contains as bytes: as a list of numbers, as in journals, or as base64.
+// The functions below read texts that JSON contains as bytes: as a list of numbers, as in journals, or as
+// base64.
 
 // minEncodedBytes is the minimum size of an encoded text.
 const minEncodedBytes = 6
@@ -373,7 +375,7 @@ func decodeBase64(inside []byte, known bool) (text []byte, is bool) {
 	return text, err == nil && len(text) >= minEncodedBytes
 }
 
-// mayBeEncoded is a cheap check whether the inside of a string can be base64.
+// mayBeEncoded reports whether the inside of a string can be base64. It is a cheap check.
 func mayBeEncoded(inside []byte) bool {
 	if len(inside) < 4*minEncodedBytes/3 || len(inside)%4 != 0 && bytes.IndexByte(inside, '\\') < 0 {
 		return false
@@ -386,14 +388,15 @@ func mayBeEncoded(inside []byte) bool {
 	return true
 }
 
-// beginsEncoded reports whether the first four digits are the beginning of a payload.
+// beginsEncoded reports whether the first four base64 digits are the beginning of a payload.
 func beginsEncoded(inside []byte) bool {
 	var first [3]byte
 	n, err := base64.StdEncoding.Decode(first[:], inside[:4])
 	return err == nil && beginsText(first[:n])
 }
 
-// begunEncoding returns the decodable part of base64 without its end, and other text completely.
+// begunEncoding returns the decodable part of base64 whose end is missing. It returns any other text
+// unchanged.
 func begunEncoding(inside []byte) []byte {
 	if whole := inside[:len(inside)/4*4]; mayBeEncoded(whole) && beginsEncoded(whole) {
 		return whole
@@ -401,7 +404,7 @@ func begunEncoding(inside []byte) []byte {
 	return inside
 }
 
-// beginsText reports whether three bytes can begin a payload: a field, a comment, a byte order mark, JSON.
+// beginsText reports whether three bytes can begin a payload: a field, a comment, a byte order mark or JSON.
 func beginsText(p []byte) bool {
 	switch string(p) {
 	case "dat", "eve", "id:", "ret", "\ufeff", `{"t`, `{"i`, `{"c`, `{"m`, `{"o`, `{"r`, `{"u`, `{"e`, `{"d`, `{"s`, "{\n ", "[{\"", "[\n ":
