@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// vendors maps wire protocols to their makers, which also sell models over them.
+// vendors maps wire protocols to their makers, which also sell models in these protocols.
 var vendors = map[string]string{
 	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "gemini-interactions": "google",
 	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock", "claude-code": "anthropic", "codex-exec": "openai",
 }
 
-// resellers lists the sellers that run models of other makers.
+// resellers lists the sellers that run other makers' models.
 var resellers = map[string]bool{
 	"amazon-bedrock": true, "avian": true, "azure": true, "baseten": true, "cerebras": true, "cloudflare-ai-gateway": true,
 	"cloudflare-workers-ai": true, "cursor": true, "doubleword": true, "fireworks": true, "github-copilot": true, "groq": true,
@@ -21,21 +21,21 @@ var resellers = map[string]bool{
 	"quicksilverpro": true, "radius": true, "togetherai": true, "vercel-ai-gateway": true, "vertex": true,
 }
 
-// IsReseller reports whether a seller runs models of other makers. A router has a name for each of its
-// sellers: huggingface/novita.
+// IsReseller reports whether a seller runs other makers' models. For each seller behind a router, there is a
+// separate name: huggingface/novita.
 func IsReseller(provider string) bool {
 	return resellers[provider] || strings.HasPrefix(provider, huggingface+"/")
 }
 
-// huggingface passes requests on to other sellers. The model's name contains the seller:
+// huggingface passes requests on to other sellers. The model's name contains the seller, as in
 // org/model:novita.
 const huggingface = "huggingface"
 
-// passThrough lists the sellers that charge the maker's price for models that only their maker runs.
+// passThrough lists the sellers that charge the maker's price for models that only the maker runs.
 var passThrough = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
 
-// A sellerPattern maps a host to its seller. It matches the host and the names under it. A pattern that
-// begins with a dash matches every name with that ending.
+// A sellerPattern maps a host to its seller. It matches the host and its subdomains. A pattern that begins
+// with a dash matches every name that ends with the pattern.
 type sellerPattern struct{ host, provider string }
 
 var sellerPatterns = []sellerPattern{
@@ -89,10 +89,10 @@ var sellerPatterns = []sellerPattern{
 	{"chatgpt.com", subscription},
 }
 
-// subscription is the seller where tokens are not billed.
+// subscription is the seller of tokens that are not billed.
 const subscription = "subscription"
 
-// sellerAt returns the seller at a host, "" if unknown.
+// sellerAt returns the seller at a host, or "" if the seller is unknown.
 func sellerAt(host string) string {
 	if strings.HasPrefix(host, "bedrock-runtime") && strings.Contains(host, ".amazonaws.com") {
 		return "amazon-bedrock"
@@ -105,8 +105,8 @@ func sellerAt(host string) string {
 	return ""
 }
 
-// hostOf returns the host of a URL, with its port if it has one. It also reads broken URLs, which a
-// parser would refuse.
+// hostOf returns the host of a URL, with its port if it has one. It also reads broken URLs that a parser
+// would refuse.
 func hostOf(address string) string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		address = rest
@@ -117,7 +117,7 @@ func hostOf(address string) string {
 	return address[strings.LastIndexByte(address, '@')+1:]
 }
 
-// isLocal reports whether host is this machine, where a proxy may run.
+// isLocal reports whether host is this machine, on which a proxy may run.
 func isLocal(host string) bool {
 	switch host {
 	case "localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal":
@@ -128,9 +128,10 @@ func isLocal(host string) bool {
 
 const ollamaPort = "11434"
 
-// Lookup returns the price of a model. It takes the name of a protocol, the host that sent the response (with or
-// without its port, "" if unknown), and the model as the wire names it. If several sellers are possible, there is no
-// price. If only a preview of the model is in the table, the price is the preview's, with a doubt.
+// Lookup returns the price of a model. It takes the name of a protocol, the host that sent the response, and
+// the model's name on the wire. The host may have a port; it is "" if unknown. If several sellers are
+// possible, there is no price. If the table has only a preview of the model, the price is the preview's
+// price, with a doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	t.once.Do(t.buildIndex)
 	t.asking.Lock()
@@ -149,8 +150,8 @@ func (t *Table) Lookup(dialect, host, model string) Price {
 	return p
 }
 
-// regionalDoubt returns the reason why the price at a host may be higher than in the table, or "". OpenAI, Google and
-// Amazon have endpoints for regions, at other prices. At Azure, the deployment determines the price.
+// regionalDoubt returns the reason why the price at a host may be higher than in the table, or "". OpenAI,
+// Google and Amazon have regional endpoints with other prices. At Azure, the price depends on the deployment.
 func (p Price) regionalDoubt(host string) string {
 	host = (&url.URL{Host: strings.ToLower(host)}).Hostname()
 	seller := sellerAt(host)
@@ -167,11 +168,11 @@ func (p Price) regionalDoubt(host string) string {
 	return ""
 }
 
-// usualRegions lists the regions of Amazon whose prices the table has.
+// usualRegions lists the Amazon regions whose prices are in the table.
 var usualRegions = []string{"us-east-1", "us-east-2", "us-west-2"}
 
-// hasRegion reports whether a row of Bedrock is for an inference profile. The profile's price applies in all its
-// regions.
+// hasRegion reports whether a row for Bedrock is for an inference profile. The profile's price applies in all
+// its regions.
 func hasRegion(id string) bool { return withoutRegion(id) != id || strings.HasPrefix(id, "regional.") }
 
 func (t *Table) findWithPreview(q lookupKey) Price {
@@ -212,7 +213,7 @@ func (t *Table) findPrice(dialect, host, model string) Price {
 	return p
 }
 
-// priceAt returns the price of a model of a known seller.
+// priceAt returns the price of a model at a known seller.
 func (t *Table) priceAt(seller string, names []string, model string) Price {
 	if seller == huggingface {
 		if i := strings.LastIndexByte(model, ':'); i >= 0 {
@@ -226,7 +227,7 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 		if p, ok := t.makersPrice(model); ok {
 			return p.asEstimate(seller)
 		}
-		for _, maker := range closedMakers { // a model without its maker's name still has only one maker
+		for _, maker := range closedMakers { // a name without the maker still identifies the only maker
 			if p, ok := t.findRow(maker, names); ok {
 				return p.asEstimate(seller)
 			}
@@ -238,11 +239,12 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 	return Price{Why: fmt.Sprintf("no price is known for %s of %s", model, seller)}
 }
 
-// routing lists OpenRouter's suffixes of a model's name that only select the seller, or a search before the request.
+// routing lists the suffixes of OpenRouter's model names that only select the seller, or add a search before
+// the request.
 // https://openrouter.ai/docs/guides/routing/model-variants
 var routing = map[string]bool{"nitro": true, "floor": true, "exacto": true, "online": true}
 
-// openRouterVariant returns OpenRouter's price of a model with a routing suffix or ":free".
+// openRouterVariant returns OpenRouter's price for a model with a routing suffix or ":free".
 func (t *Table) openRouterVariant(model string) Price {
 	name, word, _ := strings.Cut(model, ":")
 	switch {
@@ -257,19 +259,19 @@ func (t *Table) openRouterVariant(model string) Price {
 	return Price{Why: fmt.Sprintf("no price is known for %s of openrouter", model)}
 }
 
-// closedMakers lists makers whose models no other company runs on its own account. So resellers pass on the maker's
-// price.
+// closedMakers lists makers whose models no other company runs on its own account. For this reason, resellers
+// pass on the maker's price.
 var closedMakers = []string{"anthropic", "openai", "google", "xai", "cohere"}
 
-// makersPrice returns the maker's own price of a model whose name contains the maker.
+// makersPrice returns the maker's own price for a model whose name contains the maker.
 func (t *Table) makersPrice(model string) (Price, bool) {
 	maker, names := madeBy(model)
 	return t.findRow(maker, names)
 }
 
-// byModel returns the price of a model with an unknown seller: the price of the protocol's vendor, or else the price
-// of the only seller that has the model. A server on this machine is not a seller. It is a proxy in front of a
-// seller, or runs a model of its own.
+// byModel returns the price of a model with an unknown seller. It is the price of the protocol's vendor, or
+// otherwise the price of the only seller that has the model. A server on this machine is not a seller: it is
+// a proxy in front of a seller, or runs its own model.
 func (t *Table) byModel(vendor string, names []string, model string, local bool) Price {
 	if p, ok := t.findRow(vendor, names); ok {
 		return p
@@ -301,7 +303,7 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 	return Price{Why: "no price is known for " + model}
 }
 
-// makersRow returns the price of the only seller in a list that doesn't run models of other makers.
+// makersRow returns the price at the only seller in a list that doesn't run other makers' models.
 func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
 	makers := slices.DeleteFunc(slices.Clone(sellers), IsReseller)
 	if makers = slices.Compact(makers); len(makers) != 1 {
@@ -311,7 +313,7 @@ func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
 }
 
 // asEstimate returns the price with the doubt that another seller may charge a different price. Google
-// charges the same on both its hosts.
+// charges the same price on both its hosts.
 func (p Price) asEstimate(to string) Price {
 	if p.Provider == "google" && to == "vertex" {
 		return p
@@ -320,7 +322,7 @@ func (p Price) asEstimate(to string) Price {
 	return p
 }
 
-// ollamaPrice returns the price of a model that Ollama runs: free, unless the name marks a cloud model.
+// ollamaPrice returns the price of a model that Ollama runs. It is free, unless the name marks a cloud model.
 func (t *Table) ollamaPrice(names []string, model string) Price {
 	if p, ok := t.findRow("ollama", names); ok {
 		return p

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// A ParseError is a problem in a price list, with its place and a remedy. Its text has two lines.
+// A ParseError is a problem in a price list, with its location and a remedy. Its text has two lines.
 type ParseError struct {
-	Line    int    // of the text, from 1
+	Line    int    // line of the text, from 1
 	Field   string // "" if the problem is not in a field
 	Problem string
 	Right   string
@@ -30,11 +30,11 @@ func (e *ParseError) Error() string {
 
 const rightList = `use a list of prices in USD per million tokens: [{"provider":"openai","id":"gpt-x","input":2.5,"output":10,"as_of":"2026-08-21"}]`
 
-// Parse reads a price list: a JSON list of objects like the rows of prices.json. Prices are in US dollars
-// per million tokens. provider, id, input, output and as_of are required; a price that is absent or null
-// is unknown. A tier has other prices "over" a number of input tokens, or for a "service" tier. "since"
-// has other prices from a day on. "names" are other names of the model. An unknown field is an error,
-// because a misspelt price would be ignored.
+// Parse reads a price list, which is a JSON list of objects like the rows in prices.json. Prices are in US
+// dollars per million tokens. provider, id, input, output and as_of are required. A price that is absent or
+// null is unknown. A tier has different prices "over" a number of input tokens, or for a "service" tier.
+// "since" has different prices from a given day on. "names" are other names of the model. An unknown field is
+// an error, because a misspelt price would otherwise be ignored.
 func Parse(text []byte) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	var list []json.RawMessage
@@ -45,7 +45,7 @@ func Parse(text []byte) ([]Price, error) {
 		return nil, &ParseError{Line: 1, Problem: "null is not a list", Right: rightList}
 	}
 	r := reader{text: text, in: json.NewDecoder(bytes.NewReader(text))}
-	_, _ = r.in.Token() // the bracket; the rest is known to be JSON
+	_, _ = r.in.Token() // the bracket; the rest is already checked to be JSON
 	var rows []Price
 	at := map[rowKey]int{}
 	for r.in.More() {
@@ -78,17 +78,17 @@ func syntaxError(text []byte, err error) error {
 	return e
 }
 
-// lineAt returns the line of a byte, from 1.
+// lineAt returns the line that contains a byte, from 1.
 func lineAt(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(max(0, offset), int64(len(text)))], []byte("\n"))
 }
 
-// reader reads a text that is known to be JSON.
+// reader reads a text that was already checked to be JSON.
 type reader struct {
 	text []byte
 	in   *json.Decoder
 	seen int64 // lines were counted up to this offset
-	last int   // line breaks up to seen
+	last int   // number of line breaks up to seen
 }
 
 // nextLine returns the line of the next value or name.
@@ -181,7 +181,7 @@ func (r *reader) readRow() (p Price, line int, err error) {
 	return p, line, &ParseError{line, missing, "is missing", "a price needs provider, id, input, output and as_of"}
 }
 
-// setRate sets the price with that field name.
+// setRate sets the rate with the given field name.
 func (r *Rates) setRate(name string, value json.RawMessage, line int, fields string) error {
 	all := r.fields()
 	i := slices.IndexFunc(all, func(f rateField) bool { return f.name == name })
@@ -323,13 +323,13 @@ func setNames(to *[]string, field string, value json.RawMessage, line int) error
 	return nil
 }
 
-// This file recognises the price lists of other projects, and reads them unchanged. Missing prices, and prices for
-// things other than tokens, are left out.
+// The code below recognises the price lists of other projects, and reads them unchanged. It omits missing
+// prices, and prices for anything other than tokens.
 
 const rightAny = "use a list in the form that 'toolscope help prices' shows, LiteLLM's model_prices_and_context_window.json, genai-prices' data.json, or models.dev's api.json"
 
-// Read reads a price list of toolscope, LiteLLM, genai-prices or models.dev. It recognises the form of the list. day
-// is the date of the prices if the list has none.
+// Read reads a price list from toolscope, LiteLLM, genai-prices or models.dev. It recognises the form of the
+// list. day is the date of the prices if the list contains no date.
 func Read(text []byte, day string) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	f := listReader{text: text, day: day}
@@ -374,8 +374,8 @@ func (f *listReader) readObject() ([]Price, error) {
 	return nil, &ParseError{Line: 1, Problem: "this object is not a known price list", Right: rightAny}
 }
 
-// enterModel sets the place of the errors that follow: the line of that name. The names in a list are in order; the
-// names in an object are not.
+// enterModel sets the location for later errors: the line with the given name. The names in a list are
+// ordered. The names in an object are not.
 func (f *listReader) enterModel(name string, ordered bool) {
 	quoted, _ := json.Marshal(name)
 	from := int64(0)
@@ -392,7 +392,7 @@ func (f *listReader) parseError(field, problem, right string) error {
 	return &ParseError{lineAt(f.text, f.at), f.name + ": " + field, problem, right}
 }
 
-// addPriced adds a model, unless it has no prices.
+// addPriced adds a model if its prices are known.
 func (f *listReader) addPriced(p Price) {
 	if p.Input.Known && p.Output.Known {
 		p.AsOf = f.day
@@ -409,12 +409,12 @@ func (f *listReader) perMillion(to *Rate, field string, value json.RawMessage, t
 	if err := json.Unmarshal(value, &usd); err != nil || usd < 0 || math.IsInf(usd, 0) {
 		return f.parseError(field, shortValue(value)+" is not a price", "use US dollars, 0 or more")
 	}
-	const digits = 1e9 // the precision of prices per token
+	const digits = 1e9 // precision of prices per token
 	*to = Rate{math.Round(usd*1e6/tokens*digits) / digits, true}
 	return nil
 }
 
-// sellerNames maps the names of sellers in other lists to toolscope's names, where they differ.
+// sellerNames maps the names of sellers in other lists to toolscope's names, if they differ.
 var sellerNames = map[string]string{
 	"aws": "amazon-bedrock", "bedrock": "amazon-bedrock", "bedrock_converse": "amazon-bedrock",
 	"x-ai": "xai", "together": "togetherai", "together_ai": "togetherai", "cohere_chat": "cohere", "gemini": "google",
@@ -437,7 +437,7 @@ func SellerNamed(name string) string {
 	return name
 }
 
-// tierOver returns the tier above a number of tokens. It adds the tier if there is none.
+// tierOver returns the tier above a number of tokens. If there is none, it adds the tier.
 func tierOver(tiers *[]Tier, over int64, service string) *Tier {
 	for i := range *tiers {
 		if t := &(*tiers)[i]; t.Over == over && t.Service == service {

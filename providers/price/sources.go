@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// genAI is a provider of genai-prices' data.json: https://github.com/pydantic/genai-prices. Prices
-// are in dollars per million tokens.
+// genAI is a provider in genai-prices' data.json: https://github.com/pydantic/genai-prices. Prices are in
+// dollars per million tokens.
 type genAI struct {
 	ID     string
 	Models []struct {
@@ -20,7 +20,7 @@ type genAI struct {
 }
 
 // genAIMatch describes the names of a model: an exact name, a prefix, a substring, or any of several. Regular
-// expressions are left out.
+// expressions are omitted.
 type genAIMatch struct {
 	Equals   string       `json:"equals"`
 	Starts   string       `json:"starts_with"`
@@ -69,7 +69,7 @@ func (m genAIMatch) addNames(p *Price) {
 	}
 }
 
-// genAIPrices reads one price, or several. The last one that applies counts.
+// genAIPrices reads one price or several prices. Of several, the last one that applies is used.
 func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(raw, &one) == nil {
@@ -101,7 +101,7 @@ func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	return nil
 }
 
-// genAIRates reads prices. Each is a number, or a base price with tiers above a number of tokens.
+// genAIRates reads prices. Each price is a number, or a base price with tiers above numbers of tokens.
 func (f *listReader) genAIRates(r *Rates, tiers *[]Tier, prices map[string]json.RawMessage) error {
 	for n, name := range genAIFields {
 		var tiered struct {
@@ -136,8 +136,8 @@ var genAIFields = [...]string{
 // genAIExtras lists prices that toolscope can't apply, because it reads no counts for them.
 var genAIExtras = []string{"requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "output_image_mtok", "output_video_mtok"}
 
-// liteLLMFields lists the prices of LiteLLM's model_prices_and_context_window.json, in dollars per token. A suffix
-// selects the requests: "_above_200k_tokens", "_flex", "_priority", "_batches".
+// liteLLMFields lists the prices in LiteLLM's model_prices_and_context_window.json, in dollars per token. A
+// suffix selects the requests: "_above_200k_tokens", "_flex", "_priority", "_batches".
 var liteLLMFields = []struct {
 	name string
 	rate func(*Rates) *Rate
@@ -149,7 +149,7 @@ var liteLLMFields = []struct {
 	{"cache_creation_input_token_cost", func(r *Rates) *Rate { return &r.CacheWrite }},
 }
 
-// services maps the suffixes of LiteLLM's prices to service tiers.
+// services maps the suffixes of LiteLLM's price names to service tiers.
 var services = map[string]string{"_flex": "flex", "_priority": "priority", "_batches": "batch"}
 
 func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error) {
@@ -177,8 +177,7 @@ func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error
 	return uniqueRows(f.rows), nil
 }
 
-// liteLLMName removes the name of the seller from a model: "groq/x", "azure/us/x",
-// "bedrock/us-east-1/x".
+// liteLLMName removes the seller from the name of a model: "groq/x", "azure/us/x", "bedrock/us-east-1/x".
 func liteLLMName(name, seller string) string {
 	first, rest, ok := strings.Cut(name, "/")
 	if !ok || first != seller && SellerNamed(first) != SellerNamed(seller) {
@@ -209,7 +208,7 @@ func (f *listReader) liteLLMPrice(p *Price, field string, value json.RawMessage)
 		case services[rest] != "":
 			to = &tierOver(&p.Tiers, 0, services[rest]).Rates
 		default:
-			return nil // prices for pictures, sound, characters
+			return nil // prices for images, audio or characters
 		}
 		if string(value) == "null" {
 			return nil
@@ -219,8 +218,8 @@ func (f *listReader) liteLLMPrice(p *Price, field string, value json.RawMessage)
 	return nil
 }
 
-// uniqueRows removes rows with the same seller and model, such as the regions of a cloud. The first row
-// stays.
+// uniqueRows removes rows with the same seller and model, such as rows for several regions of a cloud. The
+// first row stays.
 func uniqueRows(rows []Price) []Price {
 	seen := map[rowKey]bool{}
 	return slices.DeleteFunc(rows, func(p Price) bool {
@@ -230,8 +229,7 @@ func uniqueRows(rows []Price) []Price {
 	})
 }
 
-// modelsDev is a provider of https://models.dev/api.json. Prices are in dollars per million
-// tokens.
+// modelsDev is a provider in https://models.dev/api.json. Prices are in dollars per million tokens.
 type modelsDev struct {
 	Models map[string]struct {
 		Cost map[string]json.RawMessage
@@ -269,7 +267,7 @@ func (f *listReader) modelsDevCost(p *Price, cost map[string]json.RawMessage) er
 	if err := f.modelsDevRates(&p.Rates, cost); err != nil {
 		return err
 	}
-	var tiers []map[string]json.RawMessage // newer models have several
+	var tiers []map[string]json.RawMessage // newer models have several tiers
 	if json.Unmarshal(cost["tiers"], &tiers) == nil {
 		for _, t := range tiers {
 			var tier struct{ Size int64 }

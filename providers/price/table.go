@@ -9,25 +9,25 @@ import (
 	"sync"
 )
 
-// Table is a list of prices to look up. It is read at the first lookup, because many runs look up no price.
+// Table is a list of prices for lookups. It is read at the first lookup, because many runs look up no price.
 type Table struct {
-	Today string // day that counts for a turn of unknown date; "" if its price can't be too old
+	Today string // day for turns whose date is unknown; "" if prices are never too old
 
-	list     func() []tableRow // its rows; the last row for a seller and model counts
+	list     func() []tableRow // rows; of several rows for the same seller and model, the last one is used
 	once     sync.Once
 	rows     map[rowKey]*tableRow
-	ids      map[string][]rowKey     // the rows of that id, over all providers
-	prefixes map[string][]namePrefix // patterns of each provider's rows
+	ids      map[string][]rowKey     // rows with each id, over all providers
+	prefixes map[string][]namePrefix // patterns in each provider's rows
 	hosts    map[string]bool         // providers that are hosts
 
 	asking sync.Mutex
-	cached map[lookupKey]Price // recent lookups: a session uses few models
+	cached map[lookupKey]Price // recent lookups: a session uses only a few models
 }
 
-// tableRow is a row of a table. The price of an embedded row is read when it is needed.
+// tableRow is a row of a table. The price in an embedded row is parsed only when it is needed.
 type tableRow struct {
 	Price
-	line []byte // the unread row, nil after reading
+	line []byte // the unparsed row; nil once it is parsed
 }
 
 // read returns the price.
@@ -51,17 +51,17 @@ const maxAsked = 1 << 8
 // rowKey is a row's seller and model, in lower case.
 type rowKey struct{ provider, id string }
 
-// Embedded returns the table that is built into the program.
+// Embedded returns the built-in table.
 func Embedded() *Table { return &Table{list: embeddedRows} }
 
-// namePrefix is a pattern of names, without its asterisks.
+// namePrefix is a pattern for names, without its asterisks.
 type namePrefix struct {
 	name   string
 	behind bool // a maker's name or a region may precede it
 	row    rowKey
 }
 
-// With returns t with these rows added. A row replaces the earlier row of the same seller and model.
+// With returns t with the given rows added. A row replaces the earlier row for the same seller and model.
 func (t *Table) With(rows []Price) *Table {
 	return &Table{Today: t.Today, list: func() (list []tableRow) {
 		if t.list != nil {
@@ -95,7 +95,7 @@ func (t *Table) buildIndex() {
 
 func (p Price) key() rowKey { return rowKey{strings.ToLower(p.Provider), strings.ToLower(p.ID)} }
 
-// addAliases adds the other names of a row, unless they are rows themselves.
+// addAliases adds the other names of a row, unless they have rows of their own.
 func (t *Table) addAliases(p Price) {
 	k := p.key()
 	for _, name := range p.Names {
@@ -111,8 +111,8 @@ func (t *Table) addAliases(p Price) {
 	}
 }
 
-// findRow returns the first of a seller's rows that has one of the names, or a pattern that matches it.
-// Longer names come first: a Bedrock region may have a price of its own.
+// findRow returns a seller's row for the first of the names that the table has, either exactly or by a
+// pattern. Longer names come first, because a Bedrock region may have a price of its own.
 func (t *Table) findRow(provider string, names []string) (Price, bool) {
 	for _, id := range names {
 		if r, ok := t.rows[rowKey{provider, id}]; ok {
@@ -141,7 +141,7 @@ func (b namePrefix) matchesName(id string) bool {
 	return ok && isSnapshot(rest) && (i == 0 || strings.IndexByte("./", id[i-1]) >= 0)
 }
 
-// uniqueRow returns a row that has one of the names, and all sellers that have one.
+// uniqueRow returns a row for one of the names, and all sellers that have such a row.
 func (t *Table) uniqueRow(names []string) (p Price, sellers []string) {
 	for _, id := range names {
 		keys := t.ids[id]
@@ -161,7 +161,8 @@ func (t *Table) uniqueRow(names []string) (p Price, sellers []string) {
 	return Price{}, nil
 }
 
-// sellersOf returns the sellers that put the maker before that name: openai/gpt-oss-120b is the model gpt-oss-120b.
+// sellersOf returns the sellers that put the maker before the given name: openai/gpt-oss-120b is the model
+// gpt-oss-120b.
 func (t *Table) sellersOf(id string) (sellers []string) {
 	for k := range t.rows {
 		if strings.HasSuffix(k.id, "/"+id) || strings.HasSuffix(k.id, "."+id) {
@@ -179,7 +180,7 @@ func (t *Table) At(seller, model string) (Price, bool) {
 	return t.findRow(strings.ToLower(seller), namesFor(model))
 }
 
-// Models returns the sorted ids of the models of the seller at an address.
+// Models returns the sorted ids of the models that the seller at an address has.
 func (t *Table) Models(address string) (ids []string) {
 	t.once.Do(t.buildIndex)
 	seller := sellerAt(hostOf(address))
@@ -195,10 +196,10 @@ func (t *Table) Models(address string) (ids []string) {
 //go:embed prices.json
 var embedded []byte
 
-// The embedded table is read without checks, because a test checks it. Each of its lines is a row that
-// begins with provider and id.
+// The embedded table is read without checks, because a test checks it. Each of its lines is a row that begins
+// with provider and id.
 
-// embeddedRows returns the rows of the embedded table with their names. Their prices are not read yet.
+// embeddedRows returns the rows of the embedded table with their names. It doesn't parse the prices yet.
 func embeddedRows() (list []tableRow) {
 	list = make([]tableRow, 0, bytes.Count(embedded, []byte{'\n'}))
 	for line := range bytes.Lines(embedded) {
@@ -252,7 +253,7 @@ type embeddedRates struct {
 	Searches    jsonRate `json:"web_searches"`
 }
 
-// jsonRate is a rate that is known if the text contains it.
+// jsonRate is a rate that becomes known when the text contains it.
 type jsonRate Rate
 
 // UnmarshalJSON implements json.Unmarshaler.

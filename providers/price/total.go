@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Sum is a sum of figures. Unknown figures are counted, not skipped.
+// Sum is a sum of figures. It also counts the unknown figures.
 type Sum struct {
 	USD         float64
-	Paid        int // figures in the sum
+	Paid        int // number of figures in the sum
 	Free        int
 	Unknown     int
 	Approximate bool
-	AsOf        string // the oldest date of its prices, "" if it has none
+	AsOf        string // the oldest date of the prices; "" if there is none
 }
 
 // Add adds a figure.
@@ -49,7 +49,7 @@ func (t Sum) String() string {
 	return s
 }
 
-// Dated returns the sum in words, with the oldest date of its prices.
+// Dated returns the sum in words, with the oldest date of the prices in it.
 func (t Sum) Dated() string {
 	s := t.String()
 	if s != "" && t.AsOf != "" {
@@ -58,8 +58,8 @@ func (t Sum) Dated() string {
 	return s
 }
 
-// USD formats an amount: with cents from ten dollars up, with four decimals below that, and with four
-// significant digits below a cent.
+// USD formats an amount. Amounts from ten dollars up have cents, smaller amounts have four decimals, and
+// amounts below a cent have four significant digits.
 func USD(amount float64) string {
 	size := math.Abs(amount)
 	sign := ""
