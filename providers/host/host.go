@@ -1,14 +1,14 @@
-// Package host describes the known hosts of models: their addresses, protocols, keys, and deviations from their
-// protocols. It builds the requests to them.
+// Package host describes the known hosts of models: their addresses, protocols, keys, and deviations from
+// their protocols. It also builds requests to these hosts.
 //
 //	tools, history, prompt ─▶ protocol.Request ─▶ Build(host) ─▶ URL, body
 //	captured request ─▶ Resend(host) ─▶ protocol.Request, and its losses
 //
-// A host is a server that answers requests. Its target is the protocol.Target for histories of its
-// protocol. Its address is the URL to which paths are appended; its own clients call it the base URL.
+// A host is a server that answers requests. Its target is the protocol.Target for histories in its protocol.
+// Its address is the URL to which paths are appended. Its own clients call the address the base URL.
 //
-// The package does no I/O: the environment is passed as a function, and others send the requests. Keys
-// are read only from the environment. Google AI Studio is read from captures and never called.
+// The package does no I/O: the environment is passed to it as a function, and other packages send the
+// requests. Keys are read only from the environment. Google AI Studio is read from captures and never called.
 package host
 
 import (
@@ -27,34 +27,34 @@ type Host struct {
 	Target      string // name of the protocol.Target
 	Quirks      protocol.HostFeatures
 
-	Address    string // https://api.example.com/v1, as its own clients use it; {region} is a placeholder; "" if the user must set it
-	Variable   string // environment variable with another address; "" for none
+	Address    string // as its own clients use it, e.g. https://api.example.com/v1; {region} is a placeholder; "" if the user must set it
+	Variable   string // environment variable that can contain another address; "" for none
 	PathSuffix string // appended to the address in Variable
 
-	Version        string   // first path element that its own clients append to the address; "" for none
-	VersionedPaths []string // first elements of the paths under Version, which some clients omit
+	Version        string   // first path element, which its own clients append to the address; "" for none
+	VersionedPaths []string // first elements of the paths after Version; some clients omit Version before them
 
-	Keys          []APIKey // the first one that the environment contains is used
-	Keyless       bool     // needs no key
+	Keys          []APIKey // the first key in the environment is used
+	Keyless       bool     // the host needs no key
 	Header        []HeaderPair
-	Extra         []HeaderPair // headers that are sent if a variable is set; Value is its name
+	Extra         []HeaderPair // headers that are sent if a variable is set; Value is the variable's name
 	SessionHeader string       // header that routes the requests of a session to their cached beginning; "" for none
 
-	Model  string   // default model; "" if the user must name one
-	Models []string // prefixes of its models, as far as they identify the host
+	Model  string   // default model; "" if the user must choose one
+	Models []string // prefixes of the host's models, as far as they identify the host
 }
 
 // A HeaderPair is a header with its value.
 type HeaderPair struct{ Name, Value string }
 
-// An APIKey is an environment variable with a secret, and the header for it.
+// An APIKey is an environment variable with a secret, and the header in which the secret is sent.
 type APIKey struct {
 	Variable string
 	Header   string
 	Scheme   string // word before the secret: "Bearer", or ""
 }
 
-// HeaderFor returns the header with the secret.
+// HeaderFor returns the header that contains the secret.
 func (k APIKey) HeaderFor(secret string) HeaderPair {
 	if k.Scheme != "" {
 		secret = k.Scheme + " " + secret
@@ -62,7 +62,7 @@ func (k APIKey) HeaderFor(secret string) HeaderPair {
 	return HeaderPair{k.Header, secret}
 }
 
-// Find returns the host with that name. The error lists the known names.
+// Find returns the host with the given name. If there is none, the error lists the known names.
 func Find(name string) (*Host, error) {
 	if name == "aistudio" {
 		return nil, fmt.Errorf("toolscope reads Google AI Studio only from captures and never calls it; gemini is Google's public API")
@@ -70,8 +70,8 @@ func Find(name string) (*Host, error) {
 	return protocol.FindNamed("provider", name, All, func(h *Host) string { return h.Name })
 }
 
-// For returns the host after which a protocol is named, or nil. It is the first host in the table that uses the
-// protocol.
+// For returns the host after which a protocol is named, or nil. It is the first host in the table that uses
+// the protocol.
 func For(dialectName string) *Host {
 	for i := range All {
 		if t := All[i].HistoryTarget(); t != nil && t.Protocol == dialectName {
@@ -90,7 +90,7 @@ func (h *Host) HistoryTarget() *protocol.Target {
 	return t
 }
 
-// Has reports whether a model's name begins like the models of this host.
+// Has reports whether a model's name begins like the names of this host's models.
 func (h *Host) Has(model string) bool {
 	for _, prefix := range h.Models {
 		if strings.HasPrefix(strings.ToLower(model), prefix) {
@@ -100,13 +100,13 @@ func (h *Host) Has(model string) bool {
 	return false
 }
 
-// Build returns the URL and body of a request to the host at an address.
+// Build returns the URL and the body of a request to the host at an address.
 func (h *Host) Build(r protocol.Request, address string) (url string, body []byte) {
 	path, body := h.HistoryTarget().BuildRequest(r, h.Quirks)
 	return Join(address, path), body
 }
 
-// Headers returns the headers of a request, without its key.
+// Headers returns the headers of a request, without the header for the key.
 func (h *Host) Headers(session string, getenv func(string) string) []HeaderPair {
 	all := append([]HeaderPair{{"Content-Type", "application/json"}}, h.Header...)
 	for _, p := range h.Extra {
@@ -120,8 +120,8 @@ func (h *Host) Headers(session string, getenv func(string) string) []HeaderPair 
 	return all
 }
 
-// Key returns the first of the host's keys that the environment contains, as a header. The error names
-// the variables. If no key is needed, there is no error and the header has no name.
+// Key returns the first of the host's keys that the environment contains, as a header. If there is none, the
+// error lists the variables. If the host needs no key, there is no error and the header has no name.
 func (h *Host) Key(getenv func(string) string) (HeaderPair, error) {
 	var looked []string
 	for _, k := range h.Keys {
@@ -143,11 +143,11 @@ func (h *Host) Key(getenv func(string) string) (HeaderPair, error) {
 	return HeaderPair{}, fmt.Errorf("%s: no key in the environment\nlooked for %s", h.Name, strings.Join(looked, ", then "))
 }
 
-// regionVariables lists the variables that name the region for AWS's own clients.
+// regionVariables lists the variables that contain the region for AWS's own clients.
 var regionVariables = []string{"AWS_REGION", "AWS_DEFAULT_REGION"}
 
-// ResolveAddress returns the address of the host: the given address, else the address in the environment, else the
-// address in the table.
+// ResolveAddress returns the address of the host. It is the given address, otherwise the address in the
+// environment, otherwise the address in the table.
 func (h *Host) ResolveAddress(given string, getenv func(string) string) (address string, err error) {
 	switch named := getenv(h.Variable); {
 	case given != "":
@@ -173,10 +173,11 @@ func (h *Host) ResolveAddress(given string, getenv func(string) string) (address
 	return "", fmt.Errorf("%s: no region in the environment\nlooked for %s; or use --base-url URL", h.Name, strings.Join(regionVariables, ", then "))
 }
 
-// vertexRegions lists the variables that name the region for Google's clients and Claude Code.
+// vertexRegions lists the variables that contain the region for Google's clients and Claude Code.
 var vertexRegions = []string{"GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION"}
 
-// PassThroughAddress returns the address of a host of PassThrough, with the region of the environment, if any.
+// PassThroughAddress returns the address of a host in PassThrough. If the environment contains a region, the
+// address is for this region.
 func (h *Host) PassThroughAddress(getenv func(string) string) string {
 	for _, name := range vertexRegions {
 		if region := getenv(name); region != "" && region != "global" && isRegion(region) {
@@ -206,8 +207,9 @@ func checkAddress(name, address string) (string, error) {
 	return strings.TrimRight(address, "/"), nil
 }
 
-// ollamaAddress returns the URL for a value of OLLAMA_HOST. The value may be a host, a port, or both (envconfig.Host
-// of ollama/ollama). For a server that listens on all addresses, it returns the loopback address.
+// ollamaAddress returns the URL for a value of OLLAMA_HOST. The value may be a host, a port, or both
+// (envconfig.Host in ollama/ollama). For a server that listens on all addresses, the URL contains the
+// loopback address.
 func ollamaAddress(value string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(value), "://")
 	port := map[string]string{"http": "80", "https": "443"}[scheme]
@@ -229,7 +231,7 @@ func ollamaAddress(value string) string {
 	return strings.TrimRight(scheme+"://"+name+":"+port+"/"+path, "/")
 }
 
-// Join appends a path to an address. A version that both contain appears once, e.g. for
+// Join appends a path to an address. A version that is in both appears only once, as for
 // https://api.anthropic.com/v1 and /v1/messages.
 func Join(address, path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -249,8 +251,9 @@ func Loopback(address string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || name == "::1" || strings.HasPrefix(name, "127.")
 }
 
-// All lists the known hosts. The host after which a protocol is named comes before other hosts of the protocol.
-// Addresses, variables and headers come from the providers' own clients and documentation; quirks cite their source.
+// All lists the known hosts. The host after which a protocol is named comes before other hosts with the same
+// protocol. Addresses, variables and headers are from the providers' own clients and documentation. Quirks
+// have their source in a comment.
 var All = []Host{
 	{
 		Name: "anthropic", Title: "Anthropic", Target: "anthropic",
@@ -285,7 +288,7 @@ var All = []Host{
 	{
 		Name: "bedrock", Title: "AWS Bedrock, Converse", Target: "bedrock",
 		Address: "https://bedrock-runtime.{region}.amazonaws.com", Variable: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
-		Keys:   bearerKeys("AWS_BEARER_TOKEN_BEDROCK"), // requests are not signed: SigV4 needs the body's hash and the clock
+		Keys:   bearerKeys("AWS_BEARER_TOKEN_BEDROCK"), // toolscope doesn't sign requests: SigV4 needs the body's hash and the clock
 		Header: []HeaderPair{{"Accept", "application/vnd.amazon.eventstream"}},
 		Model:  "amazon.nova-lite-v1:0", Models: []string{"amazon.", "anthropic.", "meta.", "us.", "eu.", "apac.", "global.", "arn:aws:bedrock"},
 	},
@@ -302,8 +305,9 @@ var All = []Host{
 		Models: []string{"anthropic/", "openai/", "google/", "x-ai/", "z-ai/", "deepseek/", "moonshotai/", "qwen/", "minimax/", "mistralai/", "meta-llama/"},
 	},
 	{
-		// Mistral refuses unknown fields: stream_options (avante-corp/avante.nvim#2347), max_completion_tokens
-		// (editor-code-assistant/eca#231). Requests with the same affinity share a cache (badlogic/pi-mono).
+		// Mistral refuses unknown fields: stream_options (avante-corp/avante.nvim#2347),
+		// max_completion_tokens (editor-code-assistant/eca#231). Requests with the same X-Affinity share a
+		// cache (badlogic/pi-mono).
 		Name: "mistral", Title: "Mistral", Target: "mistral",
 		Address: "https://api.mistral.ai/v1", Keys: bearerKeys("MISTRAL_API_KEY"),
 		Quirks: protocol.HostFeatures{TellsUsage: true}, SessionHeader: "X-Affinity",
@@ -360,7 +364,7 @@ var All = []Host{
 		Model:   "gemini-3.5-flash", Models: []string{"gemini-"},
 	},
 	{
-		// The model is the name of a deployment.
+		// The model in a request is the name of a deployment.
 		Name: "azure", Title: "Azure OpenAI", Target: "openai-chat",
 		Variable: "AZURE_OPENAI_ENDPOINT", PathSuffix: "/openai/v1", Keys: []APIKey{{"AZURE_OPENAI_API_KEY", "Api-Key", ""}},
 		Quirks: protocol.HostFeatures{Completion: true, Custom: true},
@@ -379,15 +383,15 @@ var All = []Host{
 	},
 }
 
-// PassThrough lists hosts that only their own clients call, with their own logins. The proxy passes the traffic on;
-// toolscope itself sends nothing to them.
+// PassThrough lists hosts that only their own clients call, with their own logins. The proxy forwards this
+// traffic. toolscope itself sends nothing to these hosts.
 var PassThrough = []Host{
 	{Name: "chatgpt", Title: "ChatGPT, for Codex", Address: "https://chatgpt.com/backend-api/codex"},
 	{Name: "code-assist", Title: "Gemini Code Assist, for Gemini CLI", Address: "https://cloudcode-pa.googleapis.com"},
 	{Name: "vertex", Title: "Google Vertex AI", Address: "https://{region}-aiplatform.googleapis.com"},
 }
 
-// openAI holds the features of OpenAI itself (from its published API description).
+// openAI are the features of OpenAI itself, from its published API description.
 var openAI = protocol.HostFeatures{Store: true, Completion: true, CacheKey: true, Retention: true, Custom: true, Encrypted: true}
 
 var (
@@ -399,7 +403,7 @@ var (
 // bearerKeys returns a key in the Authorization header, the form that most hosts use.
 func bearerKeys(variable string) []APIKey { return []APIKey{{variable, "Authorization", "Bearer"}} }
 
-// Recognise guesses the host of a request from its body. It returns nil if the body fits no protocol.
+// Recognise guesses the host of a request from its body. It returns nil if the body matches no protocol.
 func Recognise(body []byte) *Host {
 	r := json.Value(body)
 	name := protocolOf(r)
@@ -415,7 +419,7 @@ func Recognise(body []byte) *Host {
 	return For(name)
 }
 
-// signs lists fields that only the requests of one protocol have.
+// signs lists fields that are only in the requests of one protocol.
 var signs = []struct {
 	dialect string
 	members []string
@@ -429,7 +433,7 @@ var signs = []struct {
 	{"cohere", []string{"documents", "citation_options", "safety_mode", "strict_tools"}},
 }
 
-// protocolOf returns the protocol of a request by its body, "" if the body fits no protocol.
+// protocolOf returns the protocol of a request according to its body, or "" if the body matches no protocol.
 func protocolOf(body json.Value) string {
 	if body.Kind() != '{' {
 		return ""
@@ -458,7 +462,7 @@ func protocolOf(body json.Value) string {
 	return "openai-chat"
 }
 
-// blocksOfAnthropic reports whether a message has a block that only Anthropic's messages have.
+// blocksOfAnthropic reports whether a message contains a block that only Anthropic's messages can contain.
 func blocksOfAnthropic(body json.Value) bool {
 	for message := range body.Get("messages").Elements() {
 		for block := range message.Get("content").Elements() {
@@ -471,7 +475,7 @@ func blocksOfAnthropic(body json.Value) bool {
 	return false
 }
 
-// modelOf returns the model that a request names, "" if it names none.
+// modelOf returns the model in a request, or "" if there is none.
 func modelOf(d *protocol.Protocol, path string, body []byte) string {
 	if d != nil && d.Model != nil {
 		if name := d.Model(path, body); name != "" {
@@ -481,8 +485,8 @@ func modelOf(d *protocol.Protocol, path string, body []byte) string {
 	return json.Value(body).Get("model").Text()
 }
 
-// RawRequest returns the URL for a body that the user wrote, and its model: the given model, else the model in the
-// body. The body is sent unchanged.
+// RawRequest returns the URL for a body that the user wrote, and the model. It is the given model, otherwise
+// the model in the body, otherwise the host's default model. The body is sent unchanged.
 func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
 	if asked = model; asked == "" {
 		asked = json.Value(body).Get("model").Text()

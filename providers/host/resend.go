@@ -14,22 +14,22 @@ import (
 	"toolscope/stream/json"
 )
 
-// CapturedRequest is a captured request that can be resent.
+// CapturedRequest is a request in a capture that can be resent.
 type CapturedRequest struct {
 	Protocol *protocol.Protocol // protocol of the request
-	Path     string             // path of its URL, which may name the model
+	Path     string             // path of the URL, which may contain the model
 	Body     []byte
 
-	// History is the history that the request carries, with later additions: a turn, results. From is the target of
-	// its protocol. See providers.Exchange.History.
+	// History is the history in the request, followed by later additions: a turn and results. From is the
+	// target for the request's protocol. See providers.Exchange.History.
 	History []protocol.Message
 	From    *protocol.Target
 
-	model  string // model that the request names, "" if not yet read
+	model  string // model in the request; "" if not yet read
 	single bool   // the body is known to be one JSON object
 }
 
-// Model returns the model that the request names.
+// Model returns the model in the request.
 func (c *CapturedRequest) Model() string {
 	if c.model != "" {
 		return c.model
@@ -37,7 +37,7 @@ func (c *CapturedRequest) Model() string {
 	return modelOf(c.Protocol, c.Path, c.Body)
 }
 
-// ResentRequest is a captured request, translated for another host.
+// ResentRequest is a captured request that was translated for another host.
 type ResentRequest struct {
 	Request    protocol.Request
 	Preview    replay.Preview // preview of its history, with the losses
@@ -45,9 +45,10 @@ type ResentRequest struct {
 	Moved      int            // number of instructions moved from the middle of the history to its start
 }
 
-// Resend translates a captured request for a host: its instructions, its history under a policy, its tools, and the
-// token limit of its response. It uses model. If model is "", it uses the request's own model if the host has it,
-// else the host's default. It sends nothing.
+// Resend translates a captured request for a host: the instructions, the history under a policy, the tools,
+// and the token limit of the response. The request is for the given model. If model is "", it is for the
+// request's own model if the host has this model, and otherwise for the host's default model. Resend sends
+// nothing.
 func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (ResentRequest, error) {
 	to := h.HistoryTarget()
 	if to == nil || to.Request == nil {
@@ -73,8 +74,9 @@ func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (R
 	return out, nil
 }
 
-// ModelOf returns the model to request from a host: model, or if that is "", the request's own if the
-// host has it, else the host's default; "" if none is known.
+// ModelOf returns the model to request from a host. It is the given model. If that is "", it is the request's
+// own model if the host has this model, and otherwise the host's default model. It is "" if no model is
+// known.
 func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	if model != "" {
 		return model
@@ -85,13 +87,13 @@ func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	case own != "" && h.Has(own):
 		return own
 	case h.Model == "" && len(h.Models) == 0 && c.Protocol != nil && to.Protocol == c.Protocol.Name:
-		return own // a host that accepts any name, e.g. the user's own server
+		return own // a host that accepts any name, such as the user's own server
 	}
 	return h.Model
 }
 
-// splitInstructions removes the system messages from a history. It removes the messages at the start, and the others
-// if the target can't have system messages between other messages.
+// splitInstructions removes system messages from a history. It always removes the system messages at the
+// start. It removes all other system messages if the target can't have them between other messages.
 func splitInstructions(history []protocol.Message, to *protocol.Target) (system string, rest []protocol.Message, moved int) {
 	var said []string
 	inline := len(to.Encode([]protocol.Message{{Role: protocol.System, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte("x")}}}})) > 0
@@ -116,7 +118,7 @@ func splitInstructions(history []protocol.Message, to *protocol.Target) (system 
 	return strings.Join(said, "\n\n"), rest, moved
 }
 
-// declaredIn returns the value that declares the tools of a request.
+// declaredIn returns the value that declares the tools in a request.
 func declaredIn(dialectName string, body []byte) json.Value {
 	name := "tools"
 	if dialectName == "bedrock" {
@@ -148,7 +150,8 @@ func limitOf(body []byte) int {
 	return 0
 }
 
-// Capture returns the request of an exchange, to resend it. The error names the missing part.
+// Capture returns the request of an exchange, so that it can be resent. If a part is missing, the error names
+// it.
 func Capture(x *providers.Exchange) (CapturedRequest, error) {
 	if x == nil || len(x.RequestBody()) == 0 {
 		return CapturedRequest{}, errors.New("the request of this turn was not captured")
@@ -158,7 +161,7 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 		return CapturedRequest{}, errors.New("the request contains no readable conversation")
 	}
 	c := CapturedRequest{Protocol: x.Protocol, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
-	if c.Protocol == nil || c.Protocol.Name != from.Protocol { // the request shows more than the response
+	if c.Protocol == nil || c.Protocol.Name != from.Protocol { // the request shows its protocol better than the response
 		d, err := providers.FindProtocol(from.Protocol)
 		if err != nil {
 			return CapturedRequest{}, err
@@ -171,14 +174,14 @@ func Capture(x *providers.Exchange) (CapturedRequest, error) {
 	return c, nil
 }
 
-// A Result is the text that a tool returned, or the error with which it failed.
+// A Result is the text that a tool returned, or its error.
 type Result struct {
 	Call   *stream.Call
 	Text   string
 	Failed bool
 }
 
-// ContinueFrom adds a turn to the history of a captured request: the response to the request, as a message, and the
+// ContinueFrom adds a turn to the history of a captured request: the response as a message, followed by the
 // results of its calls.
 func (c *CapturedRequest) ContinueFrom(turn protocol.Message, results []Result) {
 	c.History = append(c.History[:len(c.History):len(c.History)], turn)
@@ -193,15 +196,15 @@ func (c *CapturedRequest) ContinueFrom(turn protocol.Message, results []Result) 
 	}
 }
 
-// AsItIs reports whether the captured body can be sent to a host unchanged: the host speaks its
-// protocol, and the body is one request.
+// AsItIs reports whether the captured body can be sent to a host unchanged. This requires that the host uses
+// the same protocol, and that the body is a single request.
 func (h *Host) AsItIs(c CapturedRequest) bool {
 	to := h.HistoryTarget()
 	return to != nil && c.Protocol != nil && to.Protocol == c.Protocol.Name && c.single
 }
 
-// Origin returns the host to which a request was sent: the host at the address, else the host after which its
-// protocol is named. It returns nil if no known host uses the protocol.
+// Origin returns the host to which a request was sent. It is the host at the address, or otherwise the host
+// after which the request's protocol is named. It returns nil if no known host uses the protocol.
 func Origin(c CapturedRequest, address string) *Host {
 	if c.Protocol == nil {
 		return nil
@@ -217,7 +220,7 @@ func Origin(c CapturedRequest, address string) *Host {
 	return For(c.Protocol.Name)
 }
 
-// isAt reports whether a URL belongs to the host's own address.
+// isAt reports whether a URL is under the host's own address.
 func (h *Host) isAt(u *url.URL) bool {
 	before, after, region := strings.Cut(h.Address, regionMark)
 	if region {
@@ -232,14 +235,15 @@ func (h *Host) isAt(u *url.URL) bool {
 	return strings.EqualFold(own.Host, u.Host) && strings.HasPrefix(u.Path+"/", path+"/")
 }
 
-// Tools holds declared tools, with the form of their declaration.
+// Tools are declared tools, with the form of their declaration.
 type Tools struct {
-	Protocol string // the protocol of their form
+	Protocol string // protocol of the declaration
 	List     []protocol.Tool
-	Declared json.Value // the value that declares them in a request of that protocol
+	Declared json.Value // the value that declares the tools in a request of that protocol
 }
 
-// shapes lists the fields that identify a tool declaration of each protocol, with the kinds of their values.
+// shapes lists the fields that identify each protocol's form of a tool declaration, with the kinds of their
+// values.
 var shapes = []struct {
 	member  string
 	kind    byte
@@ -254,12 +258,12 @@ var shapes = []struct {
 	{"server_label", '"', "openai-responses"},
 }
 
-// mcp is the form in which servers of the Model Context Protocol list tools.
+// mcp is the form in which servers of the Model Context Protocol list their tools.
 const mcp = "mcp"
 
 var errNoTools = errors.New("declares no tools of a known protocol\nuse a request with tools, a list of tools in any provider's form, or an MCP server's response to tools/list")
 
-// ReadTools reads tools in any form: the tools of a request, a list of tools, or one tool.
+// ReadTools reads tools in any form. The text is a request with tools, a list of tools, or one tool.
 func ReadTools(text []byte) (Tools, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	s := json.Scan(text)
@@ -276,7 +280,7 @@ func ReadTools(text []byte) (Tools, error) {
 			return t, nil
 		}
 	}
-	for i := range providers.All { // a complete request, in a form of its own
+	for i := range providers.All { // a complete request in any protocol's own form
 		if d := &providers.All[i]; d.Tools != nil {
 			if tools := d.Tools(body); len(tools) > 0 {
 				return Tools{Protocol: d.Name, List: tools}, nil
@@ -286,7 +290,8 @@ func ReadTools(text []byte) (Tools, error) {
 	return Tools{}, errNoTools
 }
 
-// listOf returns the list of tools in an object, or a list with the object as its only element.
+// listOf returns the list of tools in an object. If there is none, it returns a list with the object as its
+// only element.
 func listOf(body json.Value) json.Value {
 	for _, v := range []json.Value{
 		body.Get("tools"), body.Get("toolConfig").Get("tools"), body.Get("functions"), body.Get("result").Get("tools"),
@@ -299,7 +304,7 @@ func listOf(body json.Value) json.Value {
 	return append(append(json.Value{'['}, body...), ']')
 }
 
-// shapeOf returns the form of a list of tools, from the first tool that shows it.
+// shapeOf returns the form of a list of tools. It finds the form from the first tool that shows it.
 func shapeOf(list json.Value) string {
 	for tool := range list.Elements() {
 		for _, shape := range shapes {
@@ -322,7 +327,7 @@ func shapeOf(list json.Value) string {
 	return ""
 }
 
-// asForm reads a list in a form.
+// asForm reads a list of tools in the given form.
 func asForm(form string, list json.Value) (t Tools) {
 	t.Protocol = form
 	if form == mcp {
@@ -344,7 +349,7 @@ func asForm(form string, list json.Value) (t Tools) {
 		var w json.Writer
 		t.Declared = w.Open('[').Open('{').Key("functionDeclarations").Raw(list).Close('}').Close(']').Text
 		request.Open('{').Key("tools").Raw(t.Declared).Close('}')
-	case form == "openai-chat" && bare: // the functions field, the predecessor of tools
+	case form == "openai-chat" && bare: // the functions field, which preceded tools
 		t.Declared = nil
 		request.Open('{').Key("functions").Raw(list).Close('}')
 	default:
@@ -358,9 +363,9 @@ func asForm(form string, list json.Value) (t Tools) {
 	return t
 }
 
-// Declare adds the tools to a request to a target. If the target uses their protocol, it adds them unchanged.
-// Otherwise, it adds the tools that can be translated, and returns the names of the others. Tools that a provider
-// runs itself don't exist at other providers.
+// Declare adds the tools to a request for a target. If the target uses the protocol of the tools, Declare
+// adds them unchanged. Otherwise it adds the tools that it can translate, and returns the names of all
+// others. Tools that a provider runs itself don't exist at other providers.
 func (t *Tools) Declare(r *protocol.Request, to *protocol.Target) (left []string) {
 	r.Tools, r.NativeTools = t.List, nil
 	if t.Declared != nil && t.Protocol == to.Protocol && to.Name == to.Protocol {
