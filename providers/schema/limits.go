@@ -16,37 +16,37 @@ import (
 	"toolscope/stream/json"
 )
 
-// Limits keep compilation and validation under 250 ms each, even on a slow machine. TestLimits measures the worst
-// input that they allow.
+// The limits keep compilation and validation under 250 ms each, even on a slow machine. TestLimits measures
+// the worst input within the limits.
 //
-// The library's compilation can't be stopped. Its work grows with the number of schemas, with their nesting, and with
-// references to places where no schema is expected. So toolscope counts these first. Validation can take exponential
-// time (alternatives of alternatives). So each evaluation of a schema is charged to a budget, together with the inner
-// evaluations that fail at once. Each match of a regular expression is charged, too. When the budget is spent, a
-// panic unwinds the validation.
+// The library's compilation can't be stopped. Its work grows with the number of schemas, with their nesting,
+// and with references to places where no schema is expected. So toolscope counts these first. Validation can
+// take exponential time, because alternatives can contain alternatives. So toolscope charges each evaluation
+// of a schema to a budget, together with the inner evaluations that fail at once. It also charges each match
+// of a regular expression. When the budget is spent, a panic unwinds the validation.
 const (
-	maxBytes          = 256 << 10 // of a schema
+	maxBytes          = 256 << 10 // bytes in a schema
 	maxSchemas        = 2_000     // objects in a schema
-	maxNesting        = 64        // of objects and arrays in a schema
+	maxNesting        = 64        // nesting of objects and arrays in a schema
 	maxRefs           = 100       // references to places where no schema is expected
 	maxSchemasAtValue = 48        // nested schemas that apply to one value
-	maxProgram        = 2_000     // instructions of a regular expression
-	maxDepth          = 200       // of arguments
-	maxNumber         = 400       // bytes of a number, and its exponent
+	maxProgram        = 2_000     // instructions in a regular expression
+	maxDepth          = 200       // nesting of arguments
+	maxNumber         = 400       // bytes of a number, and maximum exponent
 	maxSteps          = 2_000_000 // sum of the depths of all tokens of arguments
 	maxArgs           = 8 << 20   // bytes of arguments
 
-	maxWork        = 4_000_000 // units of work of one validation, about 10 ns each
-	evaluationCost = 30        // units of an evaluation, whatever its result
-	longNumberCost = 1_000     // units of a calculation with a long number
+	maxWork        = 4_000_000 // units of work in one validation, about 10 ns each
+	evaluationCost = 30        // units for an evaluation, whatever its result
+	longNumberCost = 1_000     // units for a calculation with a long number
 )
 
-// jsonCost holds the counts of a JSON text that determine the time to check it.
+// jsonCost is the counts that determine how long it takes to check a JSON text.
 type jsonCost struct {
 	objects, depth int
 	steps          int  // sum of the depths of all tokens
-	long           int  // numbers that are slow to calculate with
-	number         bool // a number is too large to calculate with
+	long           int  // number of numbers that make calculations slow
+	number         bool // the text contains a number that is too large for calculations
 }
 
 // measureCost counts the tokens of a JSON text.
@@ -75,7 +75,7 @@ func measureCost(text []byte, toks json.TokenList) (m jsonCost) {
 	return m
 }
 
-// isHugeNumber reports whether a number is too large to calculate with.
+// isHugeNumber reports whether a number is too large for calculations.
 func isHugeNumber(number []byte) bool {
 	if len(number) > maxNumber {
 		return true
@@ -88,12 +88,12 @@ func isHugeNumber(number []byte) bool {
 	return err != nil || n > maxNumber || n < -maxNumber
 }
 
-// isLong reports whether a number is slow to calculate with.
+// isLong reports whether a number makes calculations slow.
 func isLong[text ~string | ~[]byte](number text) bool {
 	return len(number) > 20 || strings.ContainsAny(string(number), "eE")
 }
 
-// refusalReason returns the reason why a schema is not compiled at all, or "".
+// refusalReason returns the reason why a schema is not compiled, or "".
 func refusalReason(text json.Value) string {
 	if len(text) > maxBytes {
 		return "the schema is larger than 256 KiB"
@@ -114,8 +114,8 @@ func refusalReason(text json.Value) string {
 	return ""
 }
 
-// oddRefs counts the strings that may be references to places where no schema is expected. For each of
-// them the library copies everything that it knows.
+// oddRefs counts the strings that may be references to places where no schema is expected. For each such
+// reference, the library copies its complete state.
 func oddRefs(text []byte, toks json.TokenList) (n int) {
 	start := uint32(0)
 	for _, t := range toks.All() {
@@ -136,20 +136,20 @@ type workBudget struct{ left int }
 // budgetExceeded is the panic that unwinds a validation.
 type budgetExceeded struct{}
 
-// spend charges units, and panics if the budget is exceeded.
+// spend charges units to the budget. It panics if the budget is exceeded.
 func (m *workBudget) spend(units int) {
 	if m.left -= units; m.left < 0 {
 		panic(budgetExceeded{})
 	}
 }
 
-// costedSchema charges each evaluation of a schema, for itself and for the schemas that it starts. It
-// replaces the schema's format, which the library checks first once the type is right.
+// costedSchema charges each evaluation of a schema for itself and for the schemas that it evaluates. It
+// replaces the schema's format, because the library checks the format first, right after the type.
 type costedSchema struct {
 	meter  *workBudget
 	format *jsonschema.Format // the schema's own format, or nil
 	once   int                // units for any value
-	each   int                // units for each key or element
+	each   int                // units for each key or element of the value
 	unique bool               // elements are compared with each other
 }
 
@@ -162,7 +162,7 @@ func (t *costedSchema) chargeValue(v any) error {
 	case []any:
 		units += len(v) * t.each
 		if t.unique {
-			units += 20 * compareCost(v) // the library compares 20 at once, or by a hash
+			units += 20 * compareCost(v) // the library compares up to 20 elements pairwise, and more elements by a hash
 		}
 	case string:
 		units += len(v) / 16
@@ -178,7 +178,7 @@ func (t *costedSchema) chargeValue(v any) error {
 	return t.format.Validate(v)
 }
 
-// compareCost returns the units of a comparison with a value.
+// compareCost returns the units for a comparison with a value.
 func compareCost(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -199,16 +199,17 @@ func compareCost(v any) int {
 	return n
 }
 
-// costedPattern is a regular expression whose matches are charged. Go's expressions take linear time, but
-// can't look ahead or back. A pattern that does so, or that is too large, counts as matching everything.
+// costedPattern is a regular expression whose matches are charged. Go's regular expressions take linear time,
+// but have no lookahead or lookbehind. A pattern with either, or a pattern that is too large, matches
+// everything.
 type costedPattern struct {
 	text    string
-	re      *regexp.Regexp // nil if it can't be matched
-	program int            // instructions
+	re      *regexp.Regexp // nil if the pattern can't be matched
+	program int            // number of instructions
 	meter   *workBudget
 }
 
-// newPattern compiles a pattern if it can.
+// newPattern compiles a pattern if possible.
 func newPattern(text string, m *workBudget) *costedPattern {
 	p := &costedPattern{text: text, meter: m}
 	tree, err := syntax.Parse(text, syntax.Perl)
@@ -238,13 +239,13 @@ func (p *costedPattern) String() string { return p.text }
 
 func (p *costedPattern) matchCost(s string) int { return (len(s) + 16) * (p.program + 4) / 4 }
 
-// MatchString charges a match, and then matches.
+// MatchString charges a match to the budget before it matches.
 func (p *costedPattern) MatchString(s string) bool {
 	p.meter.spend(p.matchCost(s))
 	return p.re == nil || p.re.MatchString(s)
 }
 
-// checkKey checks a key as it grows. When the key is complete, it finds the rules of its value.
+// checkKey checks a key as it grows. When the key is complete, checkKey finds the rules for its value.
 func (w *CallChecker) checkKey(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
 	if !w.inside {
@@ -262,7 +263,7 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 	}
 	w.want = w.want[:0]
 	if o.from == len(w.active) {
-		return true // this object has no rules
+		return true // there are no rules for this object
 	}
 	name := literalContent(w.call.Args()[w.start:end])
 	for _, n := range w.active[o.from:] {
@@ -280,7 +281,7 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 	return true
 }
 
-// addProperty adds the rules that a schema has for the value of a key.
+// addProperty adds the rules in a schema for the value of a key.
 func (w *CallChecker) addProperty(n *schemaNode, name string) {
 	known := false
 	if p := n.props[name]; p != nil {
@@ -326,8 +327,8 @@ func (w *CallChecker) checkString(end int, growing bool) bool {
 	return !growing
 }
 
-// readString reads the new bytes of a key or string, and reports the first byte that no allowed key or
-// string has there.
+// readString reads the new bytes of a key or string. It reports the first byte that no allowed key or string
+// has at this position.
 func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	r := &w.text
 	if !growing {
@@ -386,7 +387,7 @@ func (w *CallChecker) checkScalar(kind json.TokenKind, end int) {
 	w.endValue()
 }
 
-// numberKind returns the kind of a number: an integer or a fraction.
+// numberKind returns the kind of a number: integer or fraction.
 func numberKind(text []byte) kinds {
 	if bytes.ContainsAny(text, ".eE") {
 		if n, ok := new(big.Rat).SetString(string(text)); !ok || !n.IsInt() {

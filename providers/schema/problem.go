@@ -19,8 +19,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// problemText returns the error of a value, without its place. Facts are toolscope's words that distinguish the
-// errors of one value.
+// problemText returns the error of a value, without the place. The facts in it are toolscope's words that
+// distinguish the errors of one value.
 func problemText(e *jsonschema.ValidationError) stream.Message {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -50,12 +50,12 @@ func problemText(e *jsonschema.ValidationError) stream.Message {
 	return measureProblem(e.ErrorKind)
 }
 
-// missingKeys lists keys that are missing.
+// missingKeys returns a list of missing keys.
 func missingKeys(keys []string) stream.Fact {
 	return stream.Fact(listNames(clipNames(keys), len(keys)))
 }
 
-// shortProblem returns the error in a few words, or "" if the message is hardly longer.
+// shortProblem returns the error in a few words. It returns "" if the full message is not much longer.
 func shortProblem(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -87,7 +87,7 @@ func shortProblem(e *jsonschema.ValidationError) string {
 	return strings.Replace(measureProblem(e.ErrorKind).Text, ", but the schema", ",", 1)
 }
 
-// measureProblem returns the limit that a value misses.
+// measureProblem returns the limit that a value violates.
 func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	switch k := e.(type) {
 	case *kind.MinLength:
@@ -130,17 +130,17 @@ func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	return stream.Messagef("%s does not hold", stream.OwnFact(strings.Join(e.KeywordPath(), " ")))
 }
 
-// sizeProblem returns the error of a value with too few or too many units; bound is its rule in words.
+// sizeProblem returns the error of a value with too few or too many units. bound is the rule in words.
 func sizeProblem(got int, unit, bound string, want int) stream.Message {
 	return stream.Messagef("%s, but the schema %s %d", stream.Own(count.Of(got, unit)), stream.OwnFact(bound), want)
 }
 
-// boundProblem returns the error of a number that is too small or too large; bound is its rule in words.
+// boundProblem returns the error of a number that is too small or too large. bound is the rule in words.
 func boundProblem(got *big.Rat, bound string, want *big.Rat) stream.Message {
 	return stream.Messagef("%s, but the schema %s %s", decimalText(got), stream.OwnFact(bound), decimalText(want))
 }
 
-// decimalText returns a number as it was most likely written.
+// decimalText returns a number as the schema or the model most likely wrote it.
 func decimalText(n *big.Rat) string {
 	if n == nil {
 		return "a number"
@@ -152,17 +152,17 @@ func decimalText(n *big.Rat) string {
 	return fmt.Sprint(f)
 }
 
-// Captured text in messages is clipped here; the screen replaces its control characters.
+// The code below clips captured text in messages. The screen replaces control characters in such text.
 
 const (
-	maxNamed = 8  // names in a list
-	maxText  = 60 // bytes of a name
+	maxNamed = 8  // number of names in a list
+	maxText  = 60 // number of bytes of a name
 )
 
-// clipText cuts long captured text.
+// clipText clips long captured text.
 func clipText(s string) string { return stream.Clip([]byte(s), 0, maxText) }
 
-// listNames lists the first of total names.
+// listNames returns a list of the first names. total is the number of all names.
 func listNames(names []string, total int) string {
 	if total == 0 {
 		return "nothing"
@@ -175,7 +175,7 @@ func listNames(names []string, total int) string {
 	return s
 }
 
-// withArticle returns the name of one kind with its article.
+// withArticle returns the name of a single kind with its article.
 func withArticle(k kinds) string {
 	switch word := k.String(); {
 	case k == aNull:
@@ -187,7 +187,7 @@ func withArticle(k kinds) string {
 	}
 }
 
-// allowedText lists the allowed keys for UnknownKey, else the allowed values.
+// allowedText returns a list of the allowed keys for UnknownKey, and of the allowed values otherwise.
 func (n *schemaNode) allowedText(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return n.keyList()
@@ -195,7 +195,7 @@ func (n *schemaNode) allowedText(of *stream.Diagnosis) string {
 	return n.listedText()
 }
 
-// keyList lists the keys that an object may have.
+// keyList returns a list of the keys that an object may have.
 func (n *schemaNode) keyList() string {
 	names := clipNames(n.names)
 	for _, p := range n.patterns[:min(len(n.patterns), maxNamed)] {
@@ -207,7 +207,7 @@ func (n *schemaNode) keyList() string {
 	return listNames(names, len(n.names)+len(n.patterns))
 }
 
-// clipNames clips the first names, one more than a list has.
+// clipNames clips the first names. The number of clipped names is one more than a list shows.
 func clipNames(names []string) []string {
 	out := make([]string, 0, maxNamed+1)
 	for _, s := range names[:min(len(names), maxNamed+1)] {
@@ -216,7 +216,7 @@ func clipNames(names []string) []string {
 	return out
 }
 
-// listedText lists the allowed values of a schema, its own or those of its alternatives.
+// listedText returns a list of the values that a schema or its alternatives allow.
 func (n *schemaNode) listedText() string {
 	switch {
 	case n.of.Const != nil:
@@ -233,7 +233,7 @@ func (n *schemaNode) listedText() string {
 	return n.kinds.String()
 }
 
-// notListedText returns a hint that a value is not one of the allowed values.
+// notListedText returns a hint that a value is not allowed.
 func (n *schemaNode) notListedText() string {
 	switch {
 	case n.of.Const != nil:
@@ -250,7 +250,7 @@ func (n *schemaNode) notListedText() string {
 	return "want " + n.kinds.String()
 }
 
-// shortReason returns the hint for a value, or "" for a key.
+// shortReason returns the hint about a value, or "" for a key.
 func (n *schemaNode) shortReason(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return ""
@@ -258,7 +258,7 @@ func (n *schemaNode) shortReason(of *stream.Diagnosis) string {
 	return n.notListedText()
 }
 
-// notAmong returns a hint that a value is none of these. Strings have no quotes.
+// notAmong returns a hint that a value is none of the given values. Strings have no quotation marks.
 func notAmong(values []any) string {
 	var words []string
 	for _, v := range values[:min(len(values), maxNamed+1)] {
@@ -274,7 +274,7 @@ func notAmong(values []any) string {
 	return "not one of " + listNames(words, len(values))
 }
 
-// listOf lists values as JSON.
+// listOf returns a list of values as JSON.
 func listOf(values []any) string {
 	var words []string
 	for _, v := range values[:min(len(values), maxNamed+1)] {
@@ -283,7 +283,7 @@ func listOf(values []any) string {
 	return listNames(words, len(values))
 }
 
-// literalText returns a value as JSON, cut if it is long.
+// literalText returns a value as JSON. It clips a long value.
 func literalText(v any) string {
 	if s, ok := v.(string); ok {
 		return strconv.Quote(clipText(s))
@@ -296,10 +296,11 @@ func literalText(v any) string {
 type step struct {
 	array bool
 	index int
-	key   []byte // the literal, nil between fields
+	key   []byte // the key's literal; nil between fields
 }
 
-// pointerAt returns the JSON pointer of the value at a byte, or of the object that has its key there.
+// pointerAt returns the JSON pointer to the value at a byte offset. If there is a key at this offset, it
+// returns the pointer to the key's object.
 func pointerAt(args []byte, toks json.TokenList, at int) stream.Message {
 	var way []step
 	start := 0
@@ -322,7 +323,7 @@ func pointerAt(args []byte, toks json.TokenList, at int) stream.Message {
 	return pointerText("", names, top)
 }
 
-// followToken updates a path by one token.
+// followToken updates a path with one token.
 func followToken(way []step, kind json.TokenKind, text []byte) []step {
 	n := len(way)
 	switch kind {
@@ -342,8 +343,8 @@ func followToken(way []step, kind json.TokenKind, text []byte) []step {
 // top names the outermost value.
 const top = "the arguments"
 
-// pointerText returns a JSON pointer after the text before. A long pointer is shortened to its end. For the outermost
-// value, pointerText returns top.
+// pointerText returns a JSON pointer, preceded by the text before. It shortens a long pointer to its end. For
+// the outermost value, it returns top.
 func pointerText(before string, names []string, top string) stream.Message {
 	if len(names) == 0 {
 		return stream.Message{Text: top}
@@ -360,22 +361,23 @@ func pointerText(before string, names []string, top string) stream.Message {
 	return stream.Messagef("%s%s", stream.Own(before), stream.Fact(s))
 }
 
-// stringProgress follows the content of one string literal as it grows: the listed words that it can still
-// become, and its length. It decodes characters as encoding/json does, which the validator uses.
+// stringProgress follows the content of one string literal as it grows. It keeps the length, and the listed
+// words that the string can still become. It decodes characters in the same way as encoding/json, which the
+// validator uses.
 type stringProgress struct {
 	at       int // offset of the first unread byte
-	size     int // bytes of the current character
+	size     int // size of the current character in bytes
 	runes    int
 	lists    []wordRange
-	maxRunes int // runes allowed
+	maxRunes int // maximum number of runes
 	long     bool
 }
 
-// wordRange holds the words of a sorted list that begin with the bytes read so far.
+// wordRange is the words in a sorted list that begin with the bytes read so far.
 type wordRange struct {
 	of   *schemaNode
 	left []string
-	read int // bytes of each word
+	read int // number of bytes read of each word
 }
 
 // goOn keeps only the words that continue with s.
@@ -386,10 +388,10 @@ func (w *wordRange) goOn(s string) {
 	w.read += len(s)
 }
 
-// is reports whether the bytes read so far are one of the words.
+// is reports whether the bytes read so far are one of the complete words.
 func (w *wordRange) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
 
-// startLiteral starts to read the literal at start.
+// startLiteral starts to read the literal that begins at start.
 func (r *stringProgress) startLiteral(start, most int) {
 	*r = stringProgress{at: start + 1, lists: r.lists[:0], maxRunes: most}
 }
@@ -399,8 +401,8 @@ func (r *stringProgress) isIdle() bool {
 	return len(r.lists) == 0 && (r.maxRunes == unbounded || r.long)
 }
 
-// next reads one character of args[:end], if it is there. It calls fail when a list has no word left, and
-// long when there are too many characters. more means that the literal may continue.
+// next reads one character of args[:end], if there is a complete one. It calls fail when a list has no words
+// left, and long when there are too many characters. more means that the literal may continue.
 func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
 	c, size := json.NextChar(args[r.at:end], more)
 	if size == 0 {
@@ -503,8 +505,8 @@ var (
 	}
 )
 
-// Outline returns a short form of a tool's schema: keys with their types, the required ones first, the
-// others with a question mark. It returns "" for a tool that has no usable schema or was not called yet.
+// Outline returns a short form of a tool's schema: the required keys with their types, followed by the other
+// keys with a question mark. It returns "" for a tool that has no usable schema or has not been called yet.
 func (s *Set) Outline(space, name string) string {
 	t := s.find(space, name)
 	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {
@@ -541,7 +543,7 @@ func outlineOf(root *schemaNode) string {
 	return strings.Join(words, ", ")
 }
 
-// typeOf returns the type of a key's value, "" for any.
+// typeOf returns the type of a key's value, or "" if any type is allowed.
 func (n *schemaNode) typeOf(name string) string {
 	p := n.props[name]
 	switch {
@@ -553,8 +555,8 @@ func (n *schemaNode) typeOf(name string) string {
 	return strings.ReplaceAll(p.kinds.String(), " or ", "|")
 }
 
-// Required returns the keys that a tool's arguments must have. known is false for a tool that has no
-// usable schema or was not called yet.
+// Required returns the keys that a tool's arguments must have. known is false for a tool that has no usable
+// schema or has not been called yet.
 func (s *Set) Required(space, name string) (keys []string, known bool) {
 	t := s.find(space, name)
 	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {

@@ -2,16 +2,16 @@
 //
 //	request ─▶ protocol.Tool ─▶ Set ─▶ CallChecker (one per call) ─▶ findings
 //
-// A finding is never retracted. A CallChecker follows a call while it streams. It reports an error that
-// no continuation can repair, at the byte that causes it: an unknown tool name, or a key or a value that
-// is not allowed. The full validator would report the same for every completion; if a key is duplicate,
-// each of its values is checked. A CallChecker reads new tokens only. When the arguments are final, the
-// library github.com/santhosh-tekuri/jsonschema validates all of them, and the remaining errors are
-// reported.
+// A finding is never retracted. A CallChecker follows a call while it streams. It reports each error that no
+// continuation can repair, at the byte that causes the error: an unknown tool name, or a key or value that is
+// not allowed. The full validator would report the same error for every possible completion. One case
+// differs: if a key is duplicated, each of its values is checked. A CallChecker reads only new tokens. When
+// the arguments are final, the library github.com/santhosh-tekuri/jsonschema validates them completely, and
+// the CallChecker reports the remaining errors.
 //
-// Nothing is ever fetched. Neither compiling nor validating takes longer than 250 ms, but neither is
-// timed: with a clock, a busy machine would find other errors in the same capture. Work is counted
-// instead (limits.go). A schema is compiled when its tool is first called.
+// Nothing is ever fetched. Neither compilation nor validation takes longer than 250 ms, but their time is not
+// measured: with a clock, a busy machine would find other errors in the same capture. Instead, work is
+// counted (limits.go). A schema is compiled when its tool is first called.
 package schema
 
 import (
@@ -29,28 +29,28 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Set holds the tools of one request. It belongs to one goroutine.
+// A Set is the tools of one request. It belongs to one goroutine.
 type Set struct {
 	declared []protocol.Tool
 	tools    map[toolKey]*tool
-	more     bool // there may be other tools, which an earlier request declared
-	open     bool // there may be tools with names that are not in the request
+	more     bool // other tools are possible, because an earlier request may have declared them
+	open     bool // tools are possible whose names are not in the request
 }
 
-// toolKey names a tool. A key without a space matches the name in every namespace.
+// toolKey identifies a tool. A key without a space matches the name in every namespace.
 type toolKey struct{ space, name string }
 
-// tool is a declared tool; check is set when the tool is first called.
+// tool is a declared tool. check is set when the tool is first called.
 type tool struct {
 	schema  json.Value
-	kind    string // of its calls; "" if tools of several kinds have the name
-	space   string // its namespace; "" if a tool of this name has none
+	kind    string // kind of the tool's calls; "" if tools of several kinds have the name
+	space   string // the tool's namespace; "" if a tool with this name has none
 	check   *compiledSchema
 	outline string
 }
 
-// Compile makes a Set, or returns nil if there are no tools. A schema that can't be used is not an error:
-// a call of its tool gets a finding. more means that there may be other tools.
+// Compile makes a Set. It returns nil if there are no tools. A schema that can't be used is not an error:
+// calls of its tool get a finding. more means that there may be other tools.
 func Compile(tools []protocol.Tool, more bool) *Set {
 	if len(tools) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func Compile(tools []protocol.Tool, more bool) *Set {
 	return s
 }
 
-// add declares a tool. If two tools with different schemas have one name, neither schema is used.
+// add adds a tool. If two tools with different schemas have the same name, neither schema is used.
 func (s *Set) add(key toolKey, t protocol.Tool) {
 	made := tool{schema: t.Schema, kind: t.Kind, space: t.Namespace}
 	if old := s.tools[key]; old != nil {
@@ -83,7 +83,7 @@ func (s *Set) add(key toolKey, t protocol.Tool) {
 	s.tools[key] = &made
 }
 
-// find returns the tool with a name, preferably from that namespace, or nil.
+// find returns the tool with the given name, or nil. It prefers the tool in the given namespace.
 func (s *Set) find(space, name string) *tool {
 	if t := s.tools[toolKey{space, name}]; t != nil {
 		return t
@@ -91,8 +91,8 @@ func (s *Set) find(space, name string) *tool {
 	return s.tools[toolKey{"", name}]
 }
 
-// foldedName returns the declared tool that a name means: the name contains its namespace, or is the form
-// in which Kimi names calls.
+// foldedName returns the declared tool that a name means, or nil. The name contains the tool's namespace, or
+// has the form in which Kimi names calls.
 func (s *Set) foldedName(name string) *protocol.Tool {
 	plain := name
 	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
@@ -122,7 +122,7 @@ func (s *Set) Is(tools []protocol.Tool, more bool) bool {
 // Tools returns the tools that the Set was made from, and whether there may be more.
 func (s *Set) Tools() (tools []protocol.Tool, more bool) { return s.declared, s.more }
 
-// NewChecker returns a checker for a call, whose name may still be missing. It returns nil for calls that
+// NewChecker returns a checker for a call, whose name may not have arrived yet. It returns nil for calls that
 // are not checked: calls that the provider runs, kinds of calls without a schema, and discarded attempts.
 func (s *Set) NewChecker(c *stream.Call) *CallChecker {
 	if c.RunByProvider || c.Discarded || c.Kind != "function" && c.Kind != "custom" {
@@ -131,7 +131,7 @@ func (s *Set) NewChecker(c *stream.Call) *CallChecker {
 	return &CallChecker{set: s, call: c}
 }
 
-// missingTool returns the finding for a call of an undeclared tool.
+// missingTool returns the finding for a call of a tool that is not declared.
 func (s *Set) missingTool(name string) stream.Finding {
 	f := NoSuchTool.Finding("the request declares no tool %q", clipText(name))
 	if hint := s.closestName(name); hint != "" {
@@ -152,7 +152,7 @@ func (s *Set) countNames() (n int) {
 	return n
 }
 
-// toolNames returns the first names of tools, in order.
+// toolNames returns the names of the first tools, in order.
 func (s *Set) toolNames() (names []string) {
 	for _, t := range s.declared {
 		if t.Name != "" && !slices.Contains(names, t.Name) && len(names) < maxNamed {
@@ -163,7 +163,7 @@ func (s *Set) toolNames() (names []string) {
 }
 
 // closestName returns the tool that a wrong name most likely means, or "". Models change the case and the
-// punctuation of names, and put a namespace before them.
+// punctuation of names, and add a namespace before them.
 func (s *Set) closestName(name string) string {
 	whole, last := lettersOnly(name), lettersOnly(name[strings.LastIndexAny(name, ".:/")+1:])
 	for _, t := range s.declared {
@@ -184,15 +184,15 @@ func lettersOnly(name string) string {
 	}, name)
 }
 
-// compiledSchema is a schema that calls can be checked against, or the reason why it can't be used.
+// compiledSchema is a schema against which calls can be checked, or the reason why it can't be used.
 type compiledSchema struct {
 	schema *jsonschema.Schema
 	root   *schemaNode
 	meter  workBudget
-	note   stream.Message // reason why nothing is checked, empty if calls are checked
+	note   stream.Message // reason why nothing is checked; empty if calls are checked
 }
 
-// schemaURL names a schema to the library. Nothing is fetched from there.
+// schemaURL is the name of a schema for the library. Nothing is fetched from this URL.
 const schemaURL = "https://toolscope.invalid/schema"
 
 // noLoader is a loader that refuses to load anything.
@@ -237,13 +237,13 @@ func compileSchema(text json.Value) (c *compiledSchema) {
 	return c
 }
 
-// drafts is the order in which drafts are tried for a schema that doesn't name its draft. The first draft
-// by which the schema is valid is used. Tuples are lists in draft 7; exclusive limits are booleans in
-// draft 4.
+// drafts lists the drafts that are tried, in order, for a schema that doesn't name its draft. The first draft
+// in which the schema is valid is used. In draft 7, tuples are lists. In draft 4, exclusive limits are
+// booleans.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
-// compileAs compiles a schema by the first draft that accepts it. If none does, it returns the error of
-// the first.
+// compileAs compiles a schema with the first draft that accepts it. If no draft accepts it, compileAs returns
+// the error of the first draft.
 func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, first error) {
 	for _, d := range drafts {
 		l := jsonschema.NewCompiler()
@@ -286,8 +286,8 @@ func compileFailure(err error) stream.Message {
 	return stream.Messagef("%s", clipText(strings.ReplaceAll(err.Error(), schemaURL, "")))
 }
 
-// buildNodes builds the graph that is used to follow calls, and makes each of its schemas count its work. It returns
-// the reason why the schema can't be used, or "".
+// buildNodes builds the graph with which calls are followed, and makes each of its schemas count its work. It
+// returns the reason why the schema can't be used, or "".
 func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	b := builder{nodes: map[*jsonschema.Schema]*schemaNode{}}
 	c.root = b.nodeOf(c.schema)
@@ -323,8 +323,8 @@ func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	return ""
 }
 
-// kinds is a set of kinds of JSON values. There are two kinds of numbers: integers, including 1.0 and
-// 1e2, and fractions.
+// kinds is a set of kinds of JSON values. Numbers have two kinds: integers, including 1.0 and 1e2, and
+// fractions.
 type kinds uint8
 
 const (
@@ -345,8 +345,8 @@ var kindOf = map[string]kinds{
 	"string": aString, "array": anArray, "object": anObject,
 }
 
-// schemaNode holds the rules of one schema that can be checked before a value is complete. The nodes that
-// apply to one value form a graph without cycles.
+// schemaNode is the rules of one schema that can be checked before a value is complete. The nodes that apply
+// to the same value form a graph without cycles.
 type schemaNode struct {
 	of   *jsonschema.Schema
 	same []*schemaNode   // schemas that apply to the same value: $ref, allOf
@@ -354,27 +354,27 @@ type schemaNode struct {
 	more []*schemaNode   // other schemas that are tried on the same value
 
 	props    map[string]*schemaNode
-	names    []string // of props, sorted
+	names    []string // keys of props, sorted
 	patterns []patternNode
-	rest     *schemaNode // for keys that neither props nor patterns have
+	rest     *schemaNode // schema for keys that match neither props nor patterns
 	shut     bool        // other keys are not allowed
 	prefix   []*schemaNode
-	items    *schemaNode // for elements after the prefix
+	items    *schemaNode // schema for elements after the prefix
 	content  []*schemaNode
 
 	maxItems, maxKeys int
 
-	// Combined from the schema and all in same and any:
+	// The following fields combine the schema with all schemas in same and any.
 	settled   bool
-	all       []*schemaNode // the node, the nodes in same, and theirs, recursively
+	all       []*schemaNode // the node, and recursively the nodes in same
 	choices   [][]*schemaNode
-	types     kinds    // allowed by type keywords
-	kinds     kinds    // types, limited to the kinds of listed values
+	types     kinds    // kinds that type keywords allow
+	kinds     kinds    // types, restricted to the kinds of the listed values
 	listed    bool     // the allowed strings are listed
 	words     []string // the listed strings, sorted
 	maxLength int
-	cost      int // units
-	height    int // nested schemas that apply to one value; -1 while it is computed
+	cost      int // in units
+	height    int // number of nested schemas that apply to one value; -1 while it is being computed
 }
 
 type patternNode struct {
@@ -384,13 +384,13 @@ type patternNode struct {
 
 const unbounded = int(^uint(0) >> 1)
 
-// builder makes the nodes of all reachable schemas.
+// builder makes the nodes for all reachable schemas.
 type builder struct {
 	nodes map[*jsonschema.Schema]*schemaNode
 	order []*schemaNode
 }
 
-// nodeOf returns the node of a schema, a new one if needed, or nil for nil.
+// nodeOf returns the node of a schema. It makes a new node if necessary. It returns nil for a nil schema.
 func (b *builder) nodeOf(s *jsonschema.Schema) *schemaNode {
 	if s == nil {
 		return nil
@@ -404,7 +404,7 @@ func (b *builder) nodeOf(s *jsonschema.Schema) *schemaNode {
 	return n
 }
 
-// nodesOf returns the nodes of the schemas that are not nil.
+// nodesOf returns the nodes of all schemas that are not nil.
 func (b *builder) nodesOf(schemas ...*jsonschema.Schema) (nodes []*schemaNode) {
 	for _, s := range schemas {
 		if s != nil {
@@ -414,7 +414,7 @@ func (b *builder) nodesOf(schemas ...*jsonschema.Schema) (nodes []*schemaNode) {
 	return nodes
 }
 
-// linkNode links a node to the nodes of the schemas in its schema.
+// linkNode links a node to the nodes of the schemas inside its schema.
 func (b *builder) linkNode(n *schemaNode) {
 	s := n.of
 	n.same = b.nodesOf(append(slices.Clip(s.AllOf), s.Ref)...)
@@ -484,7 +484,7 @@ func (b *builder) linkArray(n *schemaNode) {
 	}
 }
 
-// limitOr returns a limit of a schema, or noLimit.
+// limitOr returns a limit of a schema, or unbounded if the schema doesn't set it.
 func limitOr(n *int) int {
 	if n == nil {
 		return unbounded
@@ -492,7 +492,8 @@ func limitOr(n *int) int {
 	return *n
 }
 
-// nestingDepth returns the nesting depth of the schemas for one value. It is very large if the schemas form a cycle.
+// nestingDepth returns the nesting depth of the schemas that apply to one value. It is very large if the
+// schemas form a cycle.
 func nestingDepth(n *schemaNode) int {
 	switch {
 	case n.height < 0:
@@ -507,7 +508,7 @@ func nestingDepth(n *schemaNode) int {
 	return n.height
 }
 
-// eachInner yields the schemas that are tried on the same value.
+// eachInner yields the schemas that are evaluated for the same value.
 func (n *schemaNode) eachInner(yield func(*schemaNode)) {
 	for _, list := range append([][]*schemaNode{n.same, n.more}, n.any...) {
 		for _, m := range list {
@@ -516,7 +517,7 @@ func (n *schemaNode) eachInner(yield func(*schemaNode)) {
 	}
 }
 
-// leafCost returns the units that it costs to find that a value has the wrong type or is not listed.
+// leafCost returns the units for finding that a value has the wrong type or is not listed.
 func (n *schemaNode) leafCost() int {
 	if n.cost > 0 {
 		return n.cost
@@ -531,7 +532,7 @@ func (n *schemaNode) leafCost() int {
 	return n.cost
 }
 
-// newCosted returns the charges of a schema.
+// newCosted returns the charges for evaluations of a schema.
 func (n *schemaNode) newCosted(m *workBudget) *costedSchema {
 	s := n.of
 	t := &costedSchema{meter: m, format: s.Format, once: n.leafCost() + len(s.Required), unique: s.UniqueItems}

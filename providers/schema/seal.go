@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// Seal validates the arguments, which are final now, and returns the new findings. Arguments that are not
-// a complete JSON text have other findings. Empty arguments may have been cut by a limit, so Finish
+// Seal validates the arguments, which are now final, and returns the new findings. Arguments that are not a
+// complete JSON text have other findings. Empty arguments may have been cut off by a limit, so Finish
 // validates them.
 func (w *CallChecker) Seal() []stream.Finding {
 	w.Extend()
@@ -34,7 +34,8 @@ func (w *CallChecker) Seal() []stream.Finding {
 	return w.found
 }
 
-// findEncoded reports strings that hold the list or object that the schema wants, encoded a second time.
+// findEncoded reports double-encoded values: strings that contain the list or object for which the schema
+// asks.
 func (w *CallChecker) findEncoded() {
 	args := w.call.Args()
 	for _, r := range w.reported {
@@ -62,7 +63,7 @@ func (w *CallChecker) Unseal() {
 	w.waiting = false
 }
 
-// Finish validates {} for a call that has no arguments. It is called when the finish reason is known.
+// Finish validates {} for a call without arguments. It is called when the finish reason is known.
 func (w *CallChecker) Finish() []stream.Finding {
 	w.found = w.found[:0]
 	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
@@ -78,7 +79,7 @@ func (w *CallChecker) Waiting() bool { return w.waiting && w.check != nil }
 // Call returns the call that the checker follows.
 func (w *CallChecker) Call() *stream.Call { return w.call }
 
-// validateArgs validates complete arguments, and reports the errors that were not reported early.
+// validateArgs validates complete arguments and reports the errors that the early check did not report.
 func (w *CallChecker) validateArgs(args []byte, toks json.TokenList) {
 	all, why := w.check.validate(args, toks)
 	if why.Text != "" {
@@ -114,13 +115,13 @@ func (w *CallChecker) validateArgs(args []byte, toks json.TokenList) {
 	}
 }
 
-// isReportedEarly reports whether the early check reported an error. A value of the wrong type, or one that
-// is not listed, gets no second finding.
+// isReportedEarly reports whether the early check already reported an error. A value with a finding about its
+// type or about the listed values gets no second finding.
 func (w *CallChecker) isReportedEarly(c violation) bool {
 	return c.early != nil && w.isReported(c.early, c.off) || w.isReported(WrongType, c.off) || w.isReported(NotListed, c.off)
 }
 
-// validate checks arguments against the schema. If it can't, why is the reason.
+// validate checks arguments against the schema. If that is not possible, why is the reason.
 func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*jsonschema.ValidationError, why stream.Message) {
 	m := measureCost(args, toks)
 	switch {
@@ -142,7 +143,7 @@ func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*json
 	}()
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
 	if err != nil {
-		return nil, why // the lexer reports this
+		return nil, why // the lexer reports this error
 	}
 	c.meter.left = maxWork - m.long*longNumberCost
 	if err = c.schema.Validate(v); err == nil {
@@ -151,7 +152,7 @@ func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*json
 	return flattenErrors(err.(*jsonschema.ValidationError)), why
 }
 
-// flattenErrors lists the errors that need no context.
+// flattenErrors returns the errors that are meaningful without their context.
 func flattenErrors(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
 	switch e.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
@@ -168,8 +169,8 @@ func flattenErrors(e *jsonschema.ValidationError) (all []*jsonschema.ValidationE
 	return append(all, e)
 }
 
-// meantOf returns the error of the alternative that the value most likely follows: the only one for its
-// type, or the only one with the same constants. It returns nil if there is none.
+// meantOf returns the error of the alternative that the value most likely follows, or nil. This is the only
+// alternative with the value's type, or the only one with the value's constants.
 func meantOf(e *jsonschema.ValidationError) (meant *jsonschema.ValidationError) {
 	depth := len(e.InstanceLocation)
 	left := slices.DeleteFunc(slices.Clone(e.Causes), func(c *jsonschema.ValidationError) bool { return wrongKind(c, depth) })
@@ -182,7 +183,8 @@ func meantOf(e *jsonschema.ValidationError) (meant *jsonschema.ValidationError) 
 	return left[0]
 }
 
-// wrongMark reports whether a field of the value differs from the constant that an alternative has for it.
+// wrongMark reports whether a field of the value differs from the constant that an alternative requires for
+// it.
 func wrongMark(e *jsonschema.ValidationError, depth int) bool {
 	if _, ok := e.ErrorKind.(*kind.Const); ok && len(e.InstanceLocation) == depth {
 		return true
@@ -190,8 +192,8 @@ func wrongMark(e *jsonschema.ValidationError, depth int) bool {
 	return slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return wrongMark(c, depth) })
 }
 
-// wrongKind reports whether an alternative can't be the intended one: the value itself, at that depth, has
-// the wrong type or is not listed.
+// wrongKind reports whether an alternative can't be the intended one, because the value itself, at the given
+// depth, has the wrong type or is not listed.
 func wrongKind(e *jsonschema.ValidationError, depth int) bool {
 	if len(e.InstanceLocation) != depth {
 		return false
@@ -207,12 +209,12 @@ func wrongKind(e *jsonschema.ValidationError, depth int) bool {
 	return false
 }
 
-// spans maps the places of errors to the offsets of their keys and values.
+// spans maps the places of errors to the byte offsets of their keys and values.
 type spans map[string]span
 
 type span struct{ key, value int }
 
-// placeKey returns the key of a place in spans. Each name has its length before it, because names may
+// placeKey returns the key in spans for a place. The length of each name precedes the name, because names may
 // contain a NUL.
 func placeKey(way []string) string {
 	var path []byte
@@ -228,8 +230,8 @@ func oneMore(path []byte, name string) []byte {
 	return append(path, name...)
 }
 
-// newSpans walks the tokens once and finds the places of the errors. For a duplicate key, the last value
-// counts, as in the validator.
+// newSpans reads the tokens once and finds the places of the errors. For a duplicate key, it uses the last
+// value, like the validator.
 func newSpans(args []byte, toks json.TokenList, all []*jsonschema.ValidationError) spans {
 	wanted := spans{}
 	for _, e := range all {
@@ -252,7 +254,7 @@ func newSpans(args []byte, toks json.TokenList, all []*jsonschema.ValidationErro
 	return wanted
 }
 
-// finder walks through the tokens.
+// finder finds places while it reads tokens.
 type finder struct {
 	wanted spans
 	way    []step
@@ -295,12 +297,13 @@ func (f *finder) visitToken(k json.TokenKind, text []byte, start int) {
 // violation is one error in final arguments.
 type violation struct {
 	err   *jsonschema.ValidationError
-	name  string            // name of a key that is not allowed
-	early *stream.Diagnosis // the early check's diagnosis of it, nil if it has none
+	name  string            // name of the key that is not allowed
+	early *stream.Diagnosis // the early check's diagnosis for the error, or nil
 	off   int
 }
 
-// complaintsOf splits an error of the validator into violations: one for each key that is not allowed.
+// complaintsOf splits an error of the validator into violations. Each key that is not allowed becomes one
+// violation.
 func complaintsOf(e *jsonschema.ValidationError, where spans) (all []violation) {
 	k, ok := e.ErrorKind.(*kind.AdditionalProperties)
 	if !ok {
@@ -313,7 +316,7 @@ func complaintsOf(e *jsonschema.ValidationError, where spans) (all []violation) 
 	return all
 }
 
-// earlyOf returns the diagnosis that the early check has for an error, or nil.
+// earlyOf returns the early check's diagnosis for an error, or nil.
 func earlyOf(e *jsonschema.ValidationError) *stream.Diagnosis {
 	switch e.ErrorKind.(type) {
 	case *kind.Type, *kind.FalseSchema:

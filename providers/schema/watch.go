@@ -10,56 +10,56 @@ import (
 	"toolscope/stream/json"
 )
 
-// maxFindings is the maximum number of findings of the early check, and of the final validation.
+// maxFindings is the maximum number of findings in the early check, and also in the final validation.
 const maxFindings = 5
 
-// A CallChecker follows one call. Its work grows only with the call's new tokens, and with new bytes of
-// strings that the schema limits.
+// A CallChecker follows one call. Its work grows only with new tokens of the call, and with new bytes in
+// strings that the schema restricts.
 type CallChecker struct {
 	set    *Set
 	call   *stream.Call
 	named  bool            // the name was checked
-	tool   *tool           // nil if it is unknown
-	check  *compiledSchema // nil if there is none, or checking has ended
-	sealed *compiledSchema // check, before the arguments were final
+	tool   *tool           // nil if the tool is unknown
+	check  *compiledSchema // nil if there is no schema, or if checking has ended
+	sealed *compiledSchema // value of check before the arguments were final
 	done   bool            // no more findings before the arguments are final
 
 	rewrites int
-	next     int             // number of the token to check
-	inside   bool            // that token was incomplete at the last check
-	start    int             // its first byte
+	next     int             // index of the next token to check
+	inside   bool            // that token was still incomplete at the last check
+	start    int             // offset of the token's first byte
 	stack    []openContainer // open containers, the innermost last
 	active   []*schemaNode   // schemas of the open containers
-	want     []*schemaNode   // schemas of the next value
+	want     []*schemaNode   // schemas for the next value
 	text     stringProgress
-	workLeft int // units left for patterns on keys and for listed scalars
+	workLeft int // units left for patterns for keys and for listed scalars
 
 	reported []reportedKey
 	found    []stream.Finding
-	waiting  bool // final and empty; the finish reason decides whether they were cut
+	waiting  bool // the arguments are final and empty; the finish reason decides whether they were cut off
 }
 
 // openContainer is a container that is not closed.
 type openContainer struct {
-	from     int // index of its first schema in active
-	start    int // its first byte
-	count    int // of elements, or of different keys
+	from     int // index of the container's first schema in active
+	start    int // offset of the container's first byte
+	count    int // number of elements, or of different keys
 	maxItems int
 	array    bool
-	keys     map[string]bool // if they are counted
+	keys     map[string]bool // the keys, if they are counted
 }
 
-// reportedKey identifies a finding. Each is reported once.
+// reportedKey identifies a finding. Each finding is reported once.
 type reportedKey struct {
 	of *stream.Diagnosis
-	at int // first byte of the value or key
+	at int // offset of the first byte of the value or key
 }
 
-// SetCall replaces the call that the checker follows: a session may replace a call with a copy.
+// SetCall replaces the call that the checker follows, because a session may replace a call with a copy.
 func (w *CallChecker) SetCall(c *stream.Call) { w.call = c }
 
 // Extend checks the new part of the call and returns the new findings. The result is valid until the next
-// call of a method.
+// method call.
 func (w *CallChecker) Extend() []stream.Finding {
 	w.found = w.found[:0]
 	if !w.named && w.call.Name != "" {
@@ -106,7 +106,7 @@ func (w *CallChecker) isGrowing(toks json.TokenList) bool {
 	return false
 }
 
-// findTool finds the tool when its name is known, and begins to check.
+// findTool finds the tool when its name is known, and begins the checks.
 func (w *CallChecker) findTool() {
 	w.named = true
 	t := w.set.find(w.call.Namespace, w.call.Name)
@@ -135,7 +135,7 @@ func (w *CallChecker) findTool() {
 }
 
 // checkFolded reports a name that contains the namespace of a declared tool, or a number that the model
-// adds. A name with markup has a finding of its own.
+// added. There is a separate finding for a name with markup.
 func (w *CallChecker) checkFolded() {
 	name := w.call.Name
 	switch t := w.set.foldedName(name); {
@@ -162,8 +162,8 @@ func (w *CallChecker) checkDeclaration(t *tool) {
 	}
 }
 
-// checkNamespace reports a call that doesn't name the namespace of its tool. The event that ends the call may still
-// name it.
+// checkNamespace reports a call without the namespace of its tool. The event that ends the call may still
+// contain the namespace.
 func (w *CallChecker) checkNamespace() {
 	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
 		name := clipText(w.call.Name)
@@ -178,7 +178,7 @@ func (w *CallChecker) stopChecking(why stream.Message) {
 	w.found = append(w.found, Unchecked.Finding("%s", why))
 }
 
-// restart begins again at the first token, because the arguments were replaced.
+// restart starts again at the first token, because the arguments were replaced.
 func (w *CallChecker) restart() {
 	w.rewrites = w.call.Rewrites
 	w.done = len(w.reported) >= maxFindings || w.workLeft < 0
@@ -221,8 +221,8 @@ func (w *CallChecker) checkToken(toks json.TokenList, growing bool) bool {
 	return true
 }
 
-// beginValue begins a value of a kind. It reports the schemas that don't allow the kind, and removes them
-// from want.
+// beginValue begins a value of the given kind. It reports the schemas that don't allow the kind, and removes
+// them from want.
 func (w *CallChecker) beginValue(k kinds) {
 	if n := len(w.stack); n > 0 && w.stack[n-1].array {
 		w.beginElement(&w.stack[n-1])
@@ -241,7 +241,7 @@ func (w *CallChecker) beginValue(k kinds) {
 	w.want = can
 }
 
-// enterContainer opens a container: its schemas are now active.
+// enterContainer opens a container and makes its schemas active.
 func (w *CallChecker) enterContainer(k kinds) {
 	o := openContainer{from: len(w.active), start: w.start, array: k == anArray, maxItems: unbounded}
 	for _, n := range w.want {
@@ -258,8 +258,8 @@ func (w *CallChecker) enterContainer(k kinds) {
 	w.want = w.want[:0]
 }
 
-// expandNode adds all schemas that apply to a value of a kind to active. It adds an alternative only if no
-// other alternative allows the kind.
+// expandNode adds all schemas that apply to a value of the given kind to active. It adds an alternative only
+// if no other alternative allows the kind.
 func (w *CallChecker) expandNode(n *schemaNode, k kinds, from int) {
 	for _, m := range n.all {
 		if !slices.Contains(w.active[from:], m) {
@@ -297,7 +297,7 @@ func (w *CallChecker) endValue() {
 	}
 }
 
-// beginElement finds the schemas of the next element of an array.
+// beginElement finds the schemas for the next element of an array.
 func (w *CallChecker) beginElement(o *openContainer) {
 	w.want = w.want[:0]
 	for _, n := range w.active[o.from:] {
@@ -313,8 +313,8 @@ func (w *CallChecker) beginElement(o *openContainer) {
 	}
 }
 
-// report reports a finding about the value or key at start, but only once. The byte at off proves it; hint is its
-// short form.
+// report reports a finding about the value or key at start, but only once. The byte at off proves the
+// finding. hint is the short form of the message.
 func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message stream.Message, hint string) {
 	if w.done || w.isReported(of, start) {
 		return
@@ -329,12 +329,13 @@ func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message strea
 	}
 }
 
-// isReported reports whether there is a finding of that diagnosis at start.
+// isReported reports whether there is already a finding with this diagnosis at start.
 func (w *CallChecker) isReported(of *stream.Diagnosis, start int) bool {
 	return slices.Contains(w.reported, reportedKey{of, start})
 }
 
-// combineRules combines the rules of a schema with those of the schemas in it that apply to the same value.
+// combineRules combines the rules of a schema with the rules of its inner schemas that apply to the same
+// value.
 func (n *schemaNode) combineRules() {
 	if n.settled {
 		return
@@ -387,7 +388,7 @@ func (n *schemaNode) ownRules() {
 	}
 }
 
-// keepListed keeps only the listed values.
+// keepListed restricts the allowed values to the listed values.
 func (n *schemaNode) keepListed(values []any) {
 	var left kinds
 	var words []string
@@ -413,7 +414,7 @@ func (n *schemaNode) keepListed(values []any) {
 	n.keepOnly(slices.Compact(words))
 }
 
-// keepOnly keeps only strings that are also listed here.
+// keepOnly restricts the allowed strings to strings that are also in words.
 func (n *schemaNode) keepOnly(words []string) {
 	if !n.listed {
 		n.listed, n.words = true, words
@@ -425,7 +426,7 @@ func (n *schemaNode) keepOnly(words []string) {
 	})
 }
 
-// allowAny keeps the values that at least one of the alternatives allows.
+// allowAny restricts the allowed values to values that at least one of the alternatives allows.
 func (n *schemaNode) allowAny(group []*schemaNode) {
 	var types, left kinds
 	var words []string
@@ -448,7 +449,7 @@ func (n *schemaNode) allowAny(group []*schemaNode) {
 	}
 }
 
-// String returns the names of the kinds, joined by "or".
+// String returns the names of the kinds, joined with "or".
 func (k kinds) String() string {
 	var words []string
 	if k == any7 {
