@@ -3,11 +3,11 @@
 //	source ─▶ Inbox ─▶ Model.Update ─▶ Inspector ─▶ View ─▶ panes, modes ─▶ frame
 //	  (any goroutine)  (one batch a frame)               (visible rows only)
 //
-// Only Model is a tea.Model; its Update is short and only routes. The packages below it draw: screen has the
-// pen, panes has the panes that show a session, and modes has the views that cover the panes. replay, send
-// and compare are modes in their own packages. The open modes are a stack. The top mode owns the keyboard,
-// the body and the footer. The bottom mode is browsing. The footer, the help and the key handling use the
-// same bindings.
+// Only Model is a tea.Model; its Update is short and only routes. The packages below it draw. Package screen
+// has the pen, package panes the panes of a session, and package modes the views that cover the panes.
+// replay, send and compare are modes in their own packages. The open modes are a stack. The top mode owns the
+// keyboard, the body and the footer. The bottom mode is browsing. The footer, the help and the key handling
+// use the same bindings.
 //
 // Invariants:
 //   - A frame is exactly as high and as wide as the window.

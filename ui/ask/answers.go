@@ -22,7 +22,7 @@ const (
 	partText    = 240
 )
 
-// listRuns lists the runs. For a run that is not read yet, it lists only the time and the size.
+// listRuns lists the runs. For a run that has not been read yet, it lists only the time and the size.
 func (q *query) listRuns() (*answer, error) {
 	all, err := q.Library.Runs()
 	if err != nil {
@@ -92,7 +92,7 @@ type problem struct {
 	text     string
 }
 
-// findProblems returns the problems of a run, sorted by severity with the worst first.
+// findProblems returns the problems in a run, sorted by severity with the worst first.
 func (r *Run) findProblems() (all []problem) {
 	s := r.View.Session()
 	add := func(f stream.Finding, t *stream.Turn, c *stream.Call) {
@@ -130,7 +130,7 @@ func (r *Run) refOf(t *stream.Turn, c *stream.Call) string {
 	return fmt.Sprintf("%s#%d.%d", r.ID, t.Number+1, c.Number)
 }
 
-// findingText returns a finding with its place and its proof.
+// findingText returns a finding with its place and its evidence.
 func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) string {
 	words := []string{strings.ToUpper(f.Severity.String()), f.Code, "by=" + f.By.String(), quoteName(r.refOf(t, c))}
 	if c != nil {
@@ -157,7 +157,7 @@ func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) stri
 	return text
 }
 
-// turnEnd returns how the request of a turn failed, and which turn repeats it.
+// turnEnd returns a text that says how a turn's request failed, and which turn repeats it.
 func (r *Run) turnEnd(t *stream.Turn) (text string) {
 	for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("HTTP status", "repeats", "retried") {
 		if f.Word != "HTTP status" {
@@ -172,13 +172,13 @@ func (r *Run) turnEnd(t *stream.Turn) (text string) {
 // baseName returns the last element of a path.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// isOwn reports whether a call uses toolscope's own tools. Such calls are left out, because an answer would
-// otherwise contain earlier answers.
+// isOwn reports whether a call uses toolscope's own tools. Such calls are left out, because otherwise an
+// answer would contain earlier answers.
 func isOwn(c *stream.Call) bool {
 	return c != nil && (c.MCPServer == "toolscope" || strings.HasPrefix(c.Name, "mcp__toolscope__") || strings.HasPrefix(c.Name, "toolscope_"))
 }
 
-// listProblems lists the problems of a run.
+// listProblems lists the problems in a run.
 func (q *query) listProblems() (*answer, error) {
 	least := stream.Warn
 	switch q.args["severity"] {
@@ -211,7 +211,7 @@ func (q *query) listProblems() (*answer, error) {
 	}
 }
 
-// problemAnswer returns the problems of a run as an answer, and their number.
+// problemAnswer returns the problems in a run as an answer, and their number.
 func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	a, hidden, calls := &answer{}, 0, 0
 	for _, p := range r.findProblems() {
@@ -241,7 +241,7 @@ func (r *Run) liveWord() string {
 	return ""
 }
 
-// listCalls lists the calls of a run.
+// listCalls lists the calls in a run.
 func (q *query) listCalls() (*answer, error) {
 	r, err := q.open(q.args["run"])
 	if err != nil {
@@ -292,7 +292,7 @@ func (r *Run) callRow(t *stream.Turn, c *stream.Call) string {
 	return strings.Join(words, " ")
 }
 
-// resultText returns the result that a later request carries.
+// resultText describes the result that a later request carries.
 func resultText(c *stream.Call, most int) string {
 	res := c.LatestResult()
 	switch {
@@ -304,7 +304,7 @@ func resultText(c *stream.Call, most int) string {
 	return "result " + quoteStart(res.Result.Text, res.Result.Bytes, most)
 }
 
-// runText returns the arguments that a tool received and the result that it returned.
+// runText describes the arguments that a tool received and the result that it returned.
 func runText(run providers.ToolRun, most int) string {
 	text := fmt.Sprintf("ran %s: %s %s, joined %s, got %d B %s, gave %s", quoteName(run.Server), quoteName(run.Tool), quoteName(run.State), quoteText(run.How),
 		run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
@@ -356,7 +356,7 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 	return nil, nil, nil, errors.New(text)
 }
 
-// showCall shows one call or turn, or a part of it.
+// showCall shows a call or a turn, or part of it.
 func (q *query) showCall() (*answer, error) {
 	r, t, c, err := q.find(q.args["ref"])
 	if err != nil {
@@ -412,7 +412,7 @@ func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) string {
 	return ""
 }
 
-// addCall adds the facts of a call.
+// addCall adds the facts about a call.
 func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
 	a.add("state", "state=%s provider: %s; bytes: %s, %d B in %s; id=%s", c.Status(), c.Phase(), c.Syntax(), c.ArgsLen(), count.Of(c.Deltas(), "delta"), quoteName(c.ID))
 	a.add("arguments", "arguments: %s", quoteStart(string(c.Args()), c.ArgsLen(), partText))
@@ -445,7 +445,7 @@ func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
 	}
 }
 
-// addTurn adds the facts of a turn.
+// addTurn adds the facts about a turn.
 func (r *Run) addTurn(a *answer, t *stream.Turn) {
 	ended := ""
 	if by := t.EndedBy.String(); by != "" {
@@ -460,7 +460,7 @@ func (r *Run) addTurn(a *answer, t *stream.Turn) {
 	}
 }
 
-// showEvidence shows the captured data of the lines around a proof.
+// showEvidence shows the captured data in the lines around a finding's evidence.
 func (q *query) showEvidence() (*answer, error) {
 	r, err := q.open(q.args["run"])
 	if err != nil {

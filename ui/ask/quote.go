@@ -1,9 +1,10 @@
-// Package ask implements the tools of toolscope's own MCP server. The tools answer questions of agents and scripts
-// about captures. The package reads no files: a Library has the runs and redacts text.
+// Package ask implements the tools of toolscope's own MCP server. The tools answer questions from agents and
+// scripts about captures. The package reads no files: a Library has the runs and redacts text.
 //
 //	request ─▶ Server ─▶ tool ─▶ Library.Open ─▶ Run ─▶ rows ─▶ redacted, at most MaxAnswer bytes
 //
-// Captured text is always one JSON string on one line. Text outside of quotes is always toolscope's own.
+// Captured text is always one JSON string on one line. Text outside quotes always comes from toolscope
+// itself.
 package ask
 
 import (
@@ -14,8 +15,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// quoteText returns captured text as a JSON string. It escapes controls, invisible characters and <, so that a
-// client can't take the text for markup.
+// quoteText returns captured text as a JSON string. It escapes control characters, invisible characters and
+// <, so that a client can't mistake the text for markup.
 func quoteText(text string) string {
 	return strings.ReplaceAll(string(display.AppendJSON(nil, text)), "<", `\u003c`)
 }
@@ -30,7 +31,7 @@ func quoteStart(text string, size, most int) string {
 	return fmt.Sprintf("%s (first %d of %d B)", quoteText(start), len(start), size)
 }
 
-// cutText returns at most most bytes of a text. It does not cut a character.
+// cutText returns at most most bytes of a text. It does not split a character.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -13,14 +13,14 @@ import (
 	"toolscope/providers/price"
 )
 
-// A Library has the runs about which tools can answer.
+// A Library has the runs that the tools can answer questions about.
 type Library interface {
-	Runs() ([]RunFile, error)                         // sorted, newest first
+	Runs() ([]RunFile, error)                         // sorted; the newest is first
 	Open(f RunFile, wait time.Duration) (*Run, error) // fails with StillReading if the run is not read within wait
 	Redact(text string) string
 }
 
-// A RunFile is the file of a run. The run may not be read yet.
+// A RunFile is the file of a run. The run may not have been read yet.
 type RunFile struct {
 	ID, Path string
 	Bytes    int64
@@ -33,24 +33,24 @@ type Run struct {
 	RunFile
 	View    *providers.View
 	Prices  *price.Table
-	Lines   func(event int) (first, last int)   // returns the lines of an event's frame in the file; 0 if unknown
-	Records func(line, around int) []RecordLine // returns the data on the lines near a line
+	Lines   func(event int) (first, last int)   // returns the lines of the file that have an event's frame; 0 if unknown
+	Records func(line, around int) []RecordLine // returns the data in the lines near a given line
 }
 
-// A RecordLine is the captured data of one line of the file.
+// A RecordLine is the captured data in one line of the file.
 type RecordLine struct {
 	Line int
 	Text string
 }
 
-// StillReading is the error for a run that is not completely read yet.
+// StillReading is the error for a run that has not been read completely yet.
 type StillReading struct{ Percent int }
 
 func (e StillReading) Error() string {
 	return fmt.Sprintf("still reading, %d %%\nask again in a second", e.Percent)
 }
 
-// readWait is the maximum time that an answer waits for a run to be read.
+// readWait is the maximum time for which an answer waits until a run is read.
 const readWait = 800 * time.Millisecond
 
 // param is an argument of a tool.
@@ -58,7 +58,7 @@ type param struct {
 	name, kind, does string
 	values           []string // allowed values; nil for any
 	required         bool
-	max              int // maximum of an integer
+	max              int // maximum value of an integer
 }
 
 // tool is a tool of the server.
@@ -134,7 +134,7 @@ func toolList() (list []any) {
 	return list
 }
 
-// A UsageError is the error for a wrong use of a tool.
+// A UsageError is the error for incorrect use of a tool.
 type UsageError struct{ error }
 
 func usageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }

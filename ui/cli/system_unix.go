@@ -49,7 +49,7 @@ func continueSelf() { sendSelf(syscall.SIGCONT) }
 func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 
 // endWithReader ends the program when the reader of its output has gone. The next write would also end the
-// program, but there may be no further write. This works only for pipes.
+// program, but it may never happen. This works only for pipes.
 func (a *app) endWithReader() (stop func()) {
 	var info unix.Stat_t
 	if err := unix.Fstat(int(a.output.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {

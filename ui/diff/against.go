@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// Weight says how serious the differences of a side are.
+// Weight says how serious a side's differences are.
 type Weight uint8
 
 const (
@@ -19,11 +19,11 @@ const (
 
 // sideCounts counts a side's differences from the base.
 type sideCounts struct {
-	own, missing, more  int // calls that the side makes, lacks, and makes in addition
+	own, missing, more  int // number of calls that the side makes, lacks, and makes in addition
 	states              int
 	state               stream.Status // state of the first call whose state differs
-	types, values       int           // differing fields
-	badTypes, badValues int           // how many of these break the schema
+	types, values       int           // number of fields that differ
+	badTypes, badValues int           // number of those fields that break the schema
 	absent, added       int
 }
 
@@ -70,7 +70,7 @@ func (p *Comparison) Against(i int) (words string, weight Weight) {
 	return "same", Equal
 }
 
-// countSide counts the differences of a side.
+// countSide counts a side's differences from the base.
 func (p *Comparison) countSide(i int) (n sideCounts) {
 	for at := range p.Sets {
 		set := &p.Sets[at]

@@ -9,25 +9,25 @@ import (
 	"toolscope/stream/json"
 )
 
-// Relation says how a turn's value compares with the base's.
+// Relation says how a turn's value compares with the base's value.
 type Relation uint8
 
 const (
-	Own     Relation = iota // it is the base's value
-	Same                    // equal to the base's
+	Own     Relation = iota // the value is the base's own
+	Same                    // equal to the base's value
 	Alike                   // equal, but written in another way
 	Differs                 // different, regardless of later bytes
 	Absent                  // the turn does not have the value
-	Open                    // a part has arrived, and the value may become equal
+	Open                    // part of the value has arrived, and it may become equal
 	NotYet                  // nothing has arrived so far
-	Unknown                 // its bytes are not in memory
+	Unknown                 // the value's bytes are not in memory
 )
 
 func (m Relation) String() string {
 	return [...]string{"own", "same", "alike", "differs", "absent", "open", "not yet", "unknown"}[m]
 }
 
-// Agrees reports whether the value equals the base's, or may still become equal.
+// Agrees reports whether the value equals the base's value, or may still become equal.
 func (m Relation) Agrees() bool { return m != Differs && m != Absent }
 
 // Row is one field in all compared calls.
@@ -54,8 +54,8 @@ type Cell struct {
 	List       *Items         // set for a differing array of scalars
 }
 
-// Items lists how an array differs from the base's. Each text has the first differing item as written, and the
-// number of further ones.
+// Items says how an array differs from the base's. Each text has the first differing item as written, and the
+// number of further items.
 type Items struct{ Lacks, Adds string }
 
 // Has reports whether the value exists, at least in part.
@@ -72,9 +72,9 @@ type argsComparer struct {
 	rows  []Row
 }
 
-// CompareArgs returns the fields of matching calls, and a hash of each call's arguments. Equal arguments have equal
-// hashes. The hash is 0 until the arguments are final. A nil call means that the turn has no such call. coming
-// reports whether the turn may still make it.
+// CompareArgs returns the fields of matching calls, and a hash of each call's arguments. Equal arguments have
+// equal hashes. The hash is 0 until the arguments are final. A nil call means that the turn has no such call.
+// coming says for each turn whether it may still make the call.
 func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uint64) {
 	sums = make([]uint64, len(calls))
 	c := argsComparer{trees: make([]tree, len(calls)), calls: calls, base: base}
@@ -227,7 +227,8 @@ func (cell *Cell) compareNode(c *argsComparer, b int32, i int, n int32, inside [
 	}
 }
 
-// compareContainers compares two containers by hash. It is for containers whose fields are too deep for rows.
+// compareContainers compares two containers by hash. It is for containers whose fields are nested too deeply
+// for rows.
 func (c *argsComparer) compareContainers(b int32, i int, x int32) Relation {
 	one, other := &c.trees[c.base].nodes[b], &c.trees[i].nodes[x]
 	switch {
@@ -239,8 +240,8 @@ func (c *argsComparer) compareContainers(b int32, i int, x int32) Relation {
 	return Differs
 }
 
-// canSplit reports whether the fields of a value can be compared one by one. Every call that has the value must
-// have the same kind of container. The base and at least one other call must have the value.
+// canSplit reports whether the fields in a value can be compared one by one. Every call that has the value
+// must have the same kind of container. The base and at least one other call must have the value.
 func (c *argsComparer) canSplit(at []int32) bool {
 	b := at[c.base]
 	if b < 0 {
@@ -262,8 +263,8 @@ func (c *argsComparer) canSplit(at []int32) bool {
 	return same > 1
 }
 
-// needsRows reports whether the contents of a value need rows. An array of scalars does not need rows, because its
-// own row shows the difference.
+// needsRows reports whether the contents of a value need their own rows. An array of scalars does not need
+// them, because the array's row shows the difference.
 func (c *argsComparer) needsRows(at []int32) bool {
 	if c.trees[c.base].nodes[at[c.base]].kind == json.ObjectOpen {
 		return true
@@ -299,15 +300,15 @@ func (c *argsComparer) countDiffering(r *Row, first int) {
 	}
 }
 
-// fieldID identifies a field of an object. Fields with the same name differ in nth.
+// fieldID identifies a field in an object. Fields with the same name differ in nth.
 type fieldID struct {
 	name string
 	nth  int
 }
 
-// alignFields matches the fields of containers. Each row has a field's node in every container, or -1. Rows have
-// the base's order. A field that the base lacks follows the field that precedes it in its own container. ordered
-// reports for each container whether its fields have the base's order.
+// alignFields matches the fields of containers. Each row has a field's node in every container, or -1. Rows
+// are in the base's order. A field that the base lacks follows the field that precedes it in its own
+// container. ordered says for each container whether its fields are in the base's order.
 func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool) {
 	u := rowOrder{rows: map[fieldID]int{}, first: -1, last: -1}
 	ordered = make([]bool, len(in))
@@ -337,7 +338,7 @@ func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool
 	return sorted, ordered
 }
 
-// rowOrder is a linked list of rows. A row can be inserted between others.
+// rowOrder is a linked list of rows, so that a row can be inserted between others.
 type rowOrder struct {
 	rows        map[fieldID]int
 	all         [][]int32
@@ -396,7 +397,7 @@ func nameOf(trees []tree, at []int32) string {
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointerStep converts a name to a step of a JSON pointer.
+// pointerStep converts a name to a step in a JSON pointer.
 func pointerStep(name string) string {
 	switch {
 	case name == "":
@@ -447,8 +448,8 @@ func (t *tree) listItems(n int32) (all []item) {
 	return all
 }
 
-// itemsWithout returns the items that others does not contain. If an item occurs more often in items, it is
-// returned once for each additional occurrence.
+// itemsWithout returns the items that others does not contain. If an item occurs more often in items than in
+// others, it is returned once for each additional occurrence.
 func itemsWithout(items, others []item) (left []item) {
 	count := map[uint64]int{}
 	for _, o := range others {
@@ -473,7 +474,7 @@ func firstOf(items []item) string {
 	return fmt.Sprintf("%s +%d", items[0].text, len(items)-1)
 }
 
-// DifferingSpans returns the span of a field in two texts of arguments, and the differing spans in each text. An
+// DifferingSpans returns the span of a field in two calls' arguments, and the differing spans in each. An
 // empty path selects all of the arguments.
 func DifferingSpans(args [2]*Args, path string) (spans [2][2]int, marks [2][][2]int) {
 	rows, _ := CompareArgs(args[:], 0, make([]bool, 2))

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Request has the facts of a request that show whether it differs from another request only in its host.
+// Request has the facts about a request that show whether it differs from another request only in its host.
 type Request struct {
 	Host  string
 	Model string // requested model
@@ -19,7 +19,7 @@ type Request struct {
 	Asks  uint64
 }
 
-// RequestOf returns the Request of an exchange. It is empty if the request was not captured.
+// RequestOf returns the Request for an exchange. It is empty if the request was not captured.
 func RequestOf(v *providers.View, x *providers.Exchange) Request {
 	if x == nil || x.Request.Size() == 0 {
 		return Request{}
@@ -46,7 +46,7 @@ func (r *Request) SameElsewhere(base *Request) (p SameRequest, ok bool) {
 	return SameRequest{r.Host, exact}, true
 }
 
-// bareModel returns a model name in lower case, without a vendor prefix and a router's suffix.
+// bareModel returns a model name in lower case, without a vendor's prefix or a router's suffix.
 func bareModel(model string) string {
 	at := strings.LastIndexByte(model, '/')
 	if model = strings.ToLower(model[at+1:]); at >= 0 {
@@ -67,7 +67,7 @@ func requestTree(body []byte) tree {
 	return t
 }
 
-// isID has the fields that identify something in one conversation, or one user.
+// isID has the fields whose values are specific to one conversation or one user.
 var isID = map[string]bool{
 	"id": true, "call_id": true, "tool_call_id": true, "tool_use_id": true, "item_id": true, "request_id": true,
 	"session_id": true, "user": true, "user_id": true, "prompt_cache_key": true, "safety_identifier": true,
@@ -92,15 +92,16 @@ func (t *tree) requestHash(n int32, top bool) uint64 {
 	return all
 }
 
-// Fact is one property of the responses, with its value for each side.
+// Fact is a property of the responses, with its value for each side.
 type Fact struct {
 	Name  string
 	Cells []string
 	Marks []Relation
 }
 
-// WireFacts returns the properties of a response that a gateway may change: the form of ids, the number of argument
-// bytes, the number of deltas, the finish reason, the token counts. It does not say which party changed them.
+// WireFacts returns the properties of the responses that a gateway may change: the form of ids, the number of
+// argument bytes, the number of deltas, the finish reason, the token counts. It does not say which party
+// changed them.
 func (p *Comparison) WireFacts() (facts []Fact) {
 	for _, f := range []struct {
 		name string
@@ -191,7 +192,7 @@ func (p *Comparison) usageText(i int) string {
 	return word("in", t.Usage.Input) + ", " + word("out", t.Usage.Output)
 }
 
-// ChangeSentence describes how side i's response differs from the base's, after the same request to
+// ChangeSentence describes how side i's response differs from the base's response to the same request at
 // another host.
 func (p *Comparison) ChangeSentence(i int, way SameRequest, facts []Fact) string {
 	var all []string

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// Times has the times of a turn's first bytes and of its end. They are relative to the request, or to the turn's
-// first event if the time of the request is unknown. A missing time is NoTime.
+// Times has the times of a turn's first bytes and of its end. They are relative to the request or, if the
+// time of the request is unknown, to the turn's first event. A missing time is NoTime.
 type Times struct {
 	First time.Duration // time of the first byte of the response
 	Arg   time.Duration // time of the first argument byte
@@ -59,8 +59,8 @@ const (
 	Coming                 // arguments arrived
 )
 
-// Bar returns a turn's time as a row of cells, each with the given duration. A call's arguments fill at least one
-// cell.
+// Bar returns a turn's time as a row of cells. Each cell stands for the given duration. A call's arguments
+// fill at least one cell.
 func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	if t.End < 0 || cell <= 0 {
 		return nil
@@ -81,8 +81,8 @@ func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	return bar
 }
 
-// Phases returns the number of cells in each phase of a turn: before the response begins, before arguments arrive,
-// and after that.
+// Phases returns the number of cells in each phase of a turn: until the response begins, until arguments
+// arrive, and after that.
 func (t *Times) Phases(cell time.Duration) (n [3]int) {
 	if t.End < 0 || cell <= 0 {
 		return n
@@ -131,7 +131,7 @@ func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 	return bars
 }
 
-// Scale returns the duration of a cell such that the longest turn fits in the given number of cells. If byPhase is
+// Scale returns a cell's duration such that the longest turn fits in the given number of cells. If byPhase is
 // true, the longest phases must fit together.
 func Scale(all []Times, cells int, byPhase bool) time.Duration {
 	var longest time.Duration
@@ -147,7 +147,7 @@ func Scale(all []Times, cells int, byPhase bool) time.Duration {
 		}
 	}
 	if byPhase {
-		longest, cells = parts[0]+parts[1]+parts[2], cells-2 // each phase is rounded
+		longest, cells = parts[0]+parts[1]+parts[2], cells-2 // the length of each phase is rounded
 	}
 	if longest <= 0 || cells <= 0 {
 		return 0

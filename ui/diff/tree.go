@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// node is a value in arguments, as far as it has arrived.
+// node is a value in a call's arguments, as far as it has arrived.
 type node struct {
 	name     string         // key; "" in an array
 	nth      int            // number of earlier fields with this name in the object; in an array, the index
@@ -19,14 +19,15 @@ type node struct {
 	start    int
 	end      int  // end of the value so far
 	closed   bool // the value is complete
-	ends     bool // no more bytes arrive: the value is closed, or was cut off
+	ends     bool // no more bytes will arrive: the value is closed or was cut off
 	children []int32
 }
 
 // none is the kind of a value that has not arrived yet.
 const none = json.Space
 
-// tree has the values of arguments. The first node is the root. Before the first token, a tree has no nodes.
+// tree has the values in a call's arguments. The first node is the root. Before the first token, a tree has
+// no nodes.
 type tree struct {
 	text    []byte
 	nodes   []node
@@ -41,7 +42,7 @@ const maxTokens = 200_000
 type Args struct {
 	Text     []byte
 	Freeform bool        // the arguments are not JSON by design
-	Over     bool        // no more bytes arrive
+	Over     bool        // no more bytes will arrive
 	Unknown  bool        // the bytes are not in memory
 	lexer    *json.Lexer // a lexer that has read the bytes; nil if parseTree must read them again
 }
@@ -102,13 +103,13 @@ type treeBuilder struct {
 	toks    json.TokenList
 	growing bool             // the last token may grow
 	open    []int32          // open containers, the innermost last
-	names   []map[string]int // number of fields per name, in each open container
+	names   []map[string]int // number of fields with each name, for each open container
 	pending int32            // the field whose value comes next, or -1
 	over    bool             // the first value has ended
 }
 
-// buildTree builds the first value of the text. It ignores text after that value, or after bytes that are
-// not JSON.
+// buildTree builds the first value in the text. It ignores text after that value, or after bytes that are not
+// JSON.
 func (b *treeBuilder) buildTree() {
 	b.pending = -1
 	start := 0
@@ -249,8 +250,8 @@ func compareStrings(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	}
 }
 
-// nextChar returns the first character of a literal's content, and its length. For a byte of a cut character or of
-// invalid UTF-8, it returns a value above utf8.MaxRune.
+// nextChar returns the first character of a literal's content, and its length. For a byte that belongs to a
+// cut character or to invalid UTF-8, it returns a value above utf8.MaxRune.
 func nextChar(lit []byte) (c rune, n int) {
 	c, n = json.NextChar(lit, false)
 	if c == utf8.RuneError && n == 1 {
@@ -271,7 +272,7 @@ func commonPrefixLen(a, b []byte) (n int) {
 	return n
 }
 
-// wholeRune returns n, or the start of the character that an end at n would cut.
+// wholeRune returns n or, if a cut at n would split a character, the start of that character.
 func wholeRune(text []byte, n int) int {
 	for at := n; at > 0 && n-at < utf8.UTFMax; at-- {
 		if at < len(text) && utf8.RuneStart(text[at]) || at == len(text) {
@@ -318,7 +319,7 @@ func hashField(name string, nth int, value uint64) uint64 {
 }
 
 // ArgsHash returns a hash of a call's arguments. Equal arguments have equal hashes. The hash is 0 until the
-// arguments are final, or if they are not in memory.
+// arguments are final, and if they are not in memory.
 func ArgsHash(c *stream.Call) uint64 {
 	if c.MayGrow() {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream"
 )
 
-// ComparedTurn is a turn to compare, or an exchange whose turn has not opened yet.
+// ComparedTurn is a turn that is compared, or an exchange whose turn has not opened yet.
 type ComparedTurn struct {
 	Exchange int
 	Turn     stream.Ref // NoRef until the turn opens
@@ -26,15 +26,15 @@ const (
 	Neighbour               // they are near each other and call the same tool
 )
 
-// maxAround is the number of exchanges or turns to search on each side of the selected turn.
+// maxAround is the number of exchanges or turns that are searched before and after the selected turn.
 const maxAround = 64
 
 // maxNeighbours is the maximum number of turns that are compared only because they call the same tool.
 const maxNeighbours = 4
 
-// ChooseTurns returns the turns to compare. These are the marked turns, else the turns with the selected turn's
-// prompt, else nearby turns that call the same tool. The selected turn is always included. If fewer than two places
-// are returned, there is nothing to compare.
+// ChooseTurns returns the turns that should be compared. These are the marked turns, else the turns with the
+// selected turn's prompt, else nearby turns that call the same tool. The selected turn is always included. If
+// fewer than two places are returned, there is nothing to compare.
 func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (places []ComparedTurn, why Reason, tool string) {
 	own, call := v.Find(chosen)
 	for _, r := range marked {
@@ -118,8 +118,8 @@ func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTur
 	return all
 }
 
-// ColumnNames returns names for the turns. It uses the first kind of name in which all names differ: models, hosts,
-// files, numbers.
+// ColumnNames returns names for the turns. It uses the first of these kinds of name in which all names
+// differ: models, hosts, files, numbers.
 func ColumnNames(v *providers.View, places []ComparedTurn, short func(model string) string) []string {
 	return DistinctNames(len(places),
 		func(i int) string { return short(modelOf(v, places[i])) },
@@ -133,8 +133,8 @@ func ColumnNames(v *providers.View, places []ComparedTurn, short func(model stri
 		})
 }
 
-// DistinctNames returns names for n things. It uses the first of the given functions whose names all differ and are
-// not empty, or else the last one.
+// DistinctNames returns names for n items. It uses the first of the given functions whose names all differ
+// and are not empty, or else the last function.
 func DistinctNames(n int, ways ...func(i int) string) (names []string) {
 	for _, way := range ways {
 		names = make([]string, n)
@@ -190,14 +190,14 @@ func fileOf(x *providers.Exchange) string {
 	return path.Base(x.Head.File)
 }
 
-// NamedCall has the facts of a call by which Align matches it.
+// NamedCall has the facts about a call by which Align matches it.
 type NamedCall struct {
 	Name string
-	Sum  uint64 // hash of its arguments; 0 until they are final, or if the hash is not needed
+	Sum  uint64 // hash of the call's arguments; 0 until they are final, or if the hash is not needed
 }
 
-// Calls returns the calls of each turn and their NamedCalls. Discarded calls are left out. It computes a sum only
-// if a turn has several calls of that name.
+// Calls returns the calls of each turn and their NamedCalls. Discarded calls are left out. It computes a sum
+// only if a turn has several calls with the same name.
 func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stream.Call, named [][]NamedCall) {
 	lists, named = make([][]*stream.Call, len(turns)), make([][]NamedCall, len(turns))
 	several := map[string]bool{}
@@ -227,9 +227,9 @@ func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stre
 	return lists, named
 }
 
-// Align matches the calls of several turns, first by name and arguments, then by name and order. A set has the
-// index of each turn's call, or -1 if the turn has no such call. Sets have the order of the base's calls. A call
-// that the base lacks follows the call that precedes it in its own turn.
+// Align matches the calls of several turns, first by name and arguments, then by name and order. A set has
+// the index of each turn's call, or -1 if the turn has no such call. Sets are in the order of the base's
+// calls. A call that the base lacks follows the call that precedes it in its own turn.
 func Align(turns [][]NamedCall, base int) (sets [][]int) {
 	a := callAligner{width: len(turns)}
 	if base < len(turns) {
@@ -295,8 +295,8 @@ func (a *callAligner) setIndex(turn, call int) int {
 	return slices.IndexFunc(a.sets, func(set []int) bool { return set[turn] == call })
 }
 
-// CellFindings returns the findings inside a field of a call. Use it only for a field without rows for its own
-// fields.
+// CellFindings returns the findings inside a field in a call's arguments. Use it only for a field without
+// rows for its own fields.
 func CellFindings(c *stream.Call, cell *Cell) (all []stream.Finding) {
 	if !cell.Has() {
 		return nil

@@ -16,21 +16,21 @@ import (
 // Side is one turn of a comparison. Its turn may not have opened yet.
 type Side struct {
 	Name  string
-	Turn  *stream.Turn  // nil until it opens
-	Over  bool          // no more data arrives
+	Turn  *stream.Turn  // nil until the turn opens
+	Over  bool          // no more data will arrive
 	Fails string        // reason why there is no usable response, e.g. "HTTP 429"
 	Took  time.Duration // duration from the request to the end, or NoTime
 }
 
-// CallSet is a set of matching calls with their compared fields. It has one call per side, or nil if the side has
-// no such call.
+// CallSet is a set of matching calls with their compared fields. It has one call per side, nil if the side
+// has no such call.
 type CallSet struct {
 	Calls []*stream.Call
 	Rows  []Row
 	Sums  []uint64
 }
 
-// Name returns the tool name of the calls.
+// Name returns the name of the calls' tool.
 func (s *CallSet) Name() string {
 	for _, c := range s.Calls {
 		if c != nil {
@@ -49,7 +49,7 @@ type Comparison struct {
 
 // Counts has the numbers of differences.
 type Counts struct {
-	Calls   int // sets that lack the call of a side whose turn has ended
+	Calls   int // sets in which a side whose turn has ended lacks the call
 	States  int // sets whose calls ended in different states
 	Types   int // fields with a different type
 	Absent  int // fields that at least one call lacks
@@ -114,7 +114,7 @@ func (n *Counts) countRow(set *CallSet, r *Row, base int) {
 	}
 }
 
-// otherState reports whether the calls of side i and of the base ended in different states.
+// otherState reports whether the calls of side i and the base ended in different states.
 func (p *Comparison) otherState(set *CallSet, i int) bool {
 	c, b := set.Calls[i], set.Calls[p.Base]
 	return c != nil && b != nil && !c.MayGrow() && !b.MayGrow() && c.Status() != b.Status()
@@ -220,8 +220,8 @@ func (s *CallSet) hasDifference(i, j, base int) bool {
 	return i == base && slices.ContainsFunc(s.Rows, func(r Row) bool { return !r.Cells[j].Agrees() })
 }
 
-// agreeingSides returns the largest group of sides that agree with one another. If several groups have the same
-// size, the group of the base wins. decided is false while any pair of sides may still agree or differ.
+// agreeingSides returns the largest group of sides that agree with one another. If several groups have the
+// same size, the base's group wins. decided is false while any pair of sides may still agree or differ.
 func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	decided = true
 	for i := range p.Sides {
@@ -295,9 +295,9 @@ func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration)
 	return fmt.Sprintf("%s took %s, %s %s.", name(slow), say(p.Sides[slow].Took), name(fast), say(p.Sides[fast].Took))
 }
 
-// Sentence returns versions of one text, the longest first. The caller shows the first one that fits. A version
-// says which sides agree, and gives the most serious difference of every other side. The order of severity is: a
-// call, a state, a type, a value. If no side differs, the text compares the times.
+// Sentence returns versions of one text, the longest first. The caller shows the first version that fits. A
+// version says which sides agree, and names the most serious difference of every other side. The order of
+// severity is: a call, a state, a type, a value. If no side differs, the text compares the times.
 func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 	count := p.Count()
 	members := count.fieldsText()
@@ -323,7 +323,7 @@ func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 // maxPhrases is the maximum number of differences in a sentence, because longer sentences are hard to read.
 const maxPhrases = 3
 
-// firstPhrases joins the first n phrases and adds the number of the others.
+// firstPhrases joins the first n phrases and adds the number of further phrases.
 func firstPhrases(phrases []string, n int) string {
 	n = min(n, len(phrases))
 	text := strings.Join(phrases[:n], "; ")
@@ -348,7 +348,8 @@ func withFullStop(s string) string {
 	return s + "."
 }
 
-// fieldsText returns the number of differing fields and of fields that break the schema, or "" if there are none.
+// fieldsText returns a text with the number of fields that differ and the number of fields that break the
+// schema. It returns "" if both are 0.
 func (c *Counts) fieldsText() string {
 	var parts []string
 	switch n := c.DifferingFields(); {
@@ -392,7 +393,8 @@ func (p *Comparison) shortNames() func(int) string {
 	}
 }
 
-// difference is one difference of a side from the base. The most serious difference has grave 0.
+// difference is one difference of a side from the base. The lower grave is, the more serious the difference;
+// 0 is the most serious.
 type difference struct {
 	grave int
 	who   []string

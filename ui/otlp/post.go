@@ -32,7 +32,7 @@ const (
 	jsonKind = "application/json"
 )
 
-// maxResponseBytes is the maximum number of bytes read of a response:
+// maxResponseBytes is the maximum number of bytes that are read from a response:
 // https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 const maxResponseBytes = 4 << 20
 
@@ -41,7 +41,7 @@ const maxResponseBytes = 4 << 20
 type httpSender struct {
 	url     string
 	headers http.Header
-	hide    func(string) string // removes the values of the headers from a text
+	hide    func(string) string // removes the headers' values from a text
 	version string              // version of toolscope
 	client  http.Client
 }
@@ -49,7 +49,7 @@ type httpSender struct {
 func newHTTPSender(to *url.URL, headers http.Header, version string) *httpSender {
 	return &httpSender{url: to.String(), headers: headers, hide: hideValues(headers), version: version, client: http.Client{
 		Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: defaultTimeout,
-		// The headers are only for the configured collector. A redirected POST can also become a GET.
+		// The headers are meant only for the configured collector. Also, a redirected POST can become a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -70,7 +70,8 @@ func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collect
 }
 
 func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http.Request, error) {
-	// TracesData has the same wire format as an ExportTraceServiceRequest. The package of the latter imports gRPC.
+	// TracesData has the same wire format as an ExportTraceServiceRequest. The package with
+	// ExportTraceServiceRequest imports gRPC.
 	raw, err := proto.Marshal(&trace.TracesData{ResourceSpans: resourceSpans(spans, p.version)})
 	if err != nil {
 		return nil, err
@@ -126,9 +127,9 @@ func (a *collectorResponse) isFinal() bool {
 	return true
 }
 
-// readResponse reads a response. failed is the error that ended reading the body. The collector can have the spans
-// even if the body is incomplete: then the status is a success and the media type belongs to the protocol. hide
-// removes secrets from the collector's text.
+// readResponse reads a response. failed is the error that ended the reading of the body. The collector may
+// have the spans even if the body is incomplete, if the status is a success and the media type belongs to the
+// protocol. hide removes secrets from the collector's text.
 func readResponse(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) collectorResponse {
 	a := collectorResponse{status: res.StatusCode}
 	switch kind := mediaType(res); {
@@ -193,8 +194,8 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// errorText returns the text of an error response, or "". In protobuf, an error is a Status message, and its field
-// 2 has the text.
+// errorText returns the text of an error response, or "". In protobuf, an error is a Status message, whose
+// field 2 has the text.
 func errorText(kind string, body []byte) string {
 	switch kind {
 	case protobuf:
@@ -206,7 +207,7 @@ func errorText(kind string, body []byte) string {
 	return ""
 }
 
-// maxErrorTextBytes is the maximum length of a response's text that is kept.
+// maxErrorTextBytes is the maximum number of bytes of a response's text that are kept.
 const maxErrorTextBytes = 200
 
 func clipText(text string) string {

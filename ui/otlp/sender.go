@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxQueueBytes   = 64 << 20 // maximum size of all waiting spans
+	maxQueueBytes   = 64 << 20 // maximum total size of all waiting spans
 	maxRequestSpans = 512      // maximum number of spans in a request
 	maxRequestBytes = 1 << 20  // approximate maximum size of a request
 	defaultTimeout  = 10 * time.Second
@@ -31,7 +31,7 @@ type Sender struct {
 	giveUp      context.CancelFunc
 	wake        chan struct{}
 	closing     chan struct{}
-	hurry       <-chan struct{} // equals closing until it has fired once; a delayed retry then starts at once
+	hurry       <-chan struct{} // closing, or nil after it has fired once; when it fires, a delayed retry starts at once
 	done        chan struct{}
 	once        sync.Once
 
@@ -129,7 +129,8 @@ func (s *Sender) State() State {
 	return s.state
 }
 
-// Close sends the waiting spans and waits until that is done or ctx ends. Put must not be called after Close.
+// Close sends the waiting spans. It returns when all are sent or ctx ends. Put must not be called after
+// Close.
 func (s *Sender) Close(ctx context.Context) {
 	s.once.Do(func() { close(s.closing) })
 	defer context.AfterFunc(ctx, s.giveUp)()
@@ -140,7 +141,7 @@ func (s *Sender) Close(ctx context.Context) {
 // Finish is like Close, but has no time limit. It sends the waiting spans until the collector has stalled.
 func (s *Sender) Finish() {
 	s.mu.Lock()
-	s.lastProgress = time.Now() // gives the retry that starts now the full time
+	s.lastProgress = time.Now() // so that the retry that starts now has the full time
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -170,8 +171,8 @@ func (s *Sender) sendQueue() {
 	}
 }
 
-// takeBatch removes the spans for one request from the queue. They still count as waiting, and their room is not
-// free yet.
+// takeBatch removes the spans for one request from the queue. They still count as waiting, and their space is
+// not free yet.
 func (s *Sender) takeBatch() (batch []report.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +224,7 @@ func (s *Sender) sendBatch(batch []report.Span) {
 	}
 }
 
-// countBatch counts the outcome of waiting spans and frees their room.
+// countBatch counts the outcome of waiting spans and frees their space.
 func (s *Sender) countBatch(batch []report.Span, became State) {
 	s.mu.Lock()
 	for i := range batch {
@@ -240,8 +241,8 @@ func (s *Sender) countBatch(batch []report.Span, became State) {
 	s.reportTrouble(became.Trouble)
 }
 
-// reportTrouble stores the reason why spans are not accepted, or "" if they are. It reports a new failure. After
-// Close it only stores the reason.
+// reportTrouble stores the reason why spans are not accepted, or "" if they are. It also reports a new
+// failure, except after Close.
 func (s *Sender) reportTrouble(why string) {
 	s.mu.Lock()
 	before := s.state.Trouble

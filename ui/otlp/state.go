@@ -3,8 +3,8 @@
 // too.
 //
 // OpenTelemetry's library drops spans without a report. It also reads the collector's URL from environment
-// variables that are meant for the watched program. So this package has its own queue and HTTP client. It uses only
-// the messages of the library.
+// variables that are meant for the watched program. So this package has its own queue and HTTP client. It
+// uses only the library's messages.
 package otlp
 
 import (
@@ -21,15 +21,15 @@ type Options struct {
 	Getenv        func(string) string // returns the value of a variable for headers; nil for no headers
 	Endpoint      string              // http or https URL; "/v1/traces" is appended unless the path ends with it
 	Version       string              // version of toolscope
-	MaxQueueBytes int64               // maximum size of waiting spans; 0 for 64 MiB
+	MaxQueueBytes int64               // maximum total size of waiting spans; 0 for 64 MiB
 	Report        func(string)        // called when sending starts to fail, but not after Close; may be nil
 
-	// StallTimeout is the time after which a collector counts as stalled, if it neither accepts nor refuses spans.
-	// Await and Finish then stop waiting. 0 means 10 s.
+	// StallTimeout is the time after which a collector that neither accepts nor refuses spans counts as
+	// stalled. Await and Finish then stop waiting. 0 means 10 s.
 	StallTimeout time.Duration
 }
 
-// State has the numbers of spans by outcome. Each span is counted in exactly one of them.
+// State has the numbers of spans by outcome. Each span is counted in exactly one of these numbers.
 type State struct {
 	Waiting int64 // not sent yet, or sent without a response
 	Taken   int64 // accepted by the collector
@@ -38,7 +38,7 @@ type State struct {
 	Left    int64 // not acknowledged when the sender stopped
 
 	// Trouble is the reason why spans are not accepted now, the reason why the last spans were refused, or a
-	// warning of the collector. It is "" if there is no problem.
+	// warning from the collector. It is "" if there is no problem.
 	Trouble string
 }
 
@@ -65,7 +65,8 @@ func (o *Options) endpointURL() (*url.URL, error) {
 	return u, nil
 }
 
-// These constants are OpenTelemetry's variables for headers. Headers for traces override headers for all signals.
+// These constants name OpenTelemetry's variables for headers. Headers for traces override headers for all
+// signals.
 const (
 	headersOfAll    = "OTEL_EXPORTER_OTLP_HEADERS"
 	headersOfTraces = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
@@ -96,7 +97,7 @@ func headersFrom(getenv func(string) string) (http.Header, error) {
 	return all, nil
 }
 
-// minHiddenBytes is the minimum length of a value, or of a word of a value, that hideValues removes.
+// minHiddenBytes is the minimum length of a value, or of a word in a value, that hideValues removes.
 const minHiddenBytes = 6
 
 // hideValues returns a function that removes the values of headers, and the words in them, from a text. Some

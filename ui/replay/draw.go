@@ -14,11 +14,11 @@ import (
 
 // bodyLayout divides the body of the screen.
 type bodyLayout struct {
-	head   int // rows of titles, over the full width
+	head   int // rows of titles across the full width
 	heads  int // rows of column titles; 0 if there is no room
 	table  int // rows of the table
 	counts int // rows with the counts
-	panes  int // rows of the panes with the sent and the written text, with their captions
+	panes  int // rows of the panes with the sent and the written text, including captions
 	notes  int // rows about losses
 	side   bool
 	// The following fields are widths. The widths of the panes are 0 if there are no panes.
@@ -73,7 +73,7 @@ func (p *bodyLayout) splitPanes(w int) {
 	p.wroteW = w - 1 - p.sentW
 }
 
-// largeRows is the maximum number of table rows in large mode. Fewer table rows leave more room for the panes.
+// largeRows is the maximum number of table rows in large mode, so that the panes have more room.
 const largeRows = 3
 
 func (m *replayMode) layoutBody() bodyLayout {
@@ -83,7 +83,7 @@ func (m *replayMode) layoutBody() bodyLayout {
 	return newBodyLayout(m.w, m.h, m.Rows)
 }
 
-// setWantedPreviews sets the keys of the table and the page to show.
+// setWantedPreviews sets the keys of the table and the page that should be shown.
 func (m *replayMode) setWantedPreviews(t *stream.Turn, c *stream.Call) {
 	v := versionOf(t, c, m.of, m.scope, m.exchange)
 	m.rowsWanted = tableKey{version: v, policies: m.policies, fixed: m.policy}
@@ -141,7 +141,7 @@ func (m *replayMode) drawLeft(p *screen.Pen, plan bodyLayout, y, panes int) {
 	}
 }
 
-// drawTitle writes the scope, and the call, turn or conversation that is replayed.
+// drawTitle writes the scope, and the call, turn or conversation that the preview is about.
 func (m *replayMode) drawTitle(p *screen.Pen) {
 	title := display.Lit("Sent back?")
 	t, c := m.host.View().Find(m.of)
@@ -237,8 +237,8 @@ func (m *replayMode) outcomeText(p *screen.Pen, worst *verdict, room int) displa
 	return p.Truncate(display.Join(short, display.Lit(".")), room)
 }
 
-// outcomeWords are the words for an outcome: one phrase for the table, and the two parts of a sentence. The number
-// of providers is between these parts.
+// outcomeWords are the words for an outcome: a phrase for the table, and the two parts of a sentence. The
+// number of providers is written between these parts.
 type outcomeWords struct{ gets, lead, then string }
 
 var outcomeSentences = [replay.NumOutcomes]outcomeWords{
@@ -288,7 +288,7 @@ func (m *replayMode) drawPolicy(p *screen.Pen) {
 // wideCounts is the minimum width for separate counts of behaviours and clients.
 const wideCounts = 100
 
-// drawCounts writes the number of rows of each kind. It counts all rows, including rows out of view.
+// drawCounts writes the number of rows of each kind. It counts all rows, including those out of view.
 func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 	what := screen.Plural(m.Rows, "target")
 	if m.policies {
@@ -314,7 +314,7 @@ func (m *replayMode) drawCounts(p *screen.Pen, plan bodyLayout) {
 type labelledCount struct {
 	screen.StyledText
 	n    int
-	rank int // order of removal if there is no room; the lowest rank goes first
+	rank int // order of removal if there is no room; the lowest rank is removed first
 }
 
 // nonZero returns the counts above 0.
@@ -322,8 +322,8 @@ func nonZero(all []labelledCount) []labelledCount {
 	return slices.DeleteFunc(slices.Clone(all), func(s labelledCount) bool { return s.n == 0 })
 }
 
-// drawLabelledCounts writes the counts in room cells. If they don't fit, it drops some in this order: zeros, the
-// policies that don't use the provider, verdicts other than refusals, and the mildest changes.
+// drawLabelledCounts writes the counts in room cells. If they don't fit, it drops some in this order: zeros,
+// the policies that don't use the provider, verdicts other than refusals, the mildest changes.
 func drawLabelledCounts(p *screen.Pen, all []labelledCount, room int) {
 	if screen.Width(all) > room {
 		all = nonZero(all)
@@ -385,8 +385,9 @@ const (
 // tableColumns are the widths of the columns; 0 for a hidden column. The column of losses gets the remaining width.
 type tableColumns struct{ name, as, goes, taken, lost int }
 
-// columnWidths returns the widths for a table with the given width. If there is too little room, it first hides the
-// source of verdicts and policies, then the losses. The losses of the selected row are also below the table.
+// columnWidths returns the widths for a table with the given width. If there is too little room, it hides
+// first the source of verdicts and policies, then the losses. The losses in the selected row are also below
+// the table.
 func (m *replayMode) columnWidths(width int) (c tableColumns) {
 	for n := range m.Rows {
 		c.name = max(c.name, display.Clean(m.rowName(n)).Width()+2)
@@ -425,7 +426,7 @@ func (m *replayMode) rowName(n int) string {
 	return m.targets[n].Name
 }
 
-// asWord returns the source of a row's policy: how its effect is known.
+// asWord returns the source of a row's policy, which says how its effect is known.
 func (m *replayMode) asWord(n int) string {
 	p := &replay.Policies[n]
 	switch {
@@ -493,7 +494,8 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 // takesWords say whether a provider accepts a request.
 var takesWords = [replay.NumVerdicts]string{replay.Unproven: "not known", replay.Accepted: "accepts", replay.Refused: "refuses"}
 
-// takenWords says whether the provider accepts the request. If there is room, it adds the source of this fact.
+// takenWords returns a text that says whether the provider accepts the request. If there is room, it adds the
+// source of this fact.
 func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	if cells < proofColumn || a.By == replay.NoProof {
 		return p.Clean(takesWords[a.Verdict])
@@ -511,8 +513,8 @@ func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity)
 	p.TextOn(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 }
 
-// drawLosses writes the worst loss and the number of further losses. If no loss is high or critical, it writes the
-// reason of a refusal instead.
+// drawLosses writes the worst loss and the number of further losses. If the provider refuses and no loss is
+// high or critical, it writes the reason for the refusal instead.
 func drawLosses(p *screen.Pen, g screen.Surface, v *verdict) {
 	switch {
 	case v.refused != "" && (len(v.losses) == 0 || v.losses[0].severity < replay.High):
@@ -544,7 +546,7 @@ func (m *replayMode) rowVerdict(n int) *verdict {
 	return &m.table.rows[n]
 }
 
-// currentPage returns the page to show, or nil until it is ready.
+// currentPage returns the page that should be shown, or nil until it is ready.
 func (m *replayMode) currentPage() *page {
 	if m.page != nil && m.page.key.canShowFor(m.cellWanted) {
 		return m.page

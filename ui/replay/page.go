@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// page is the laid-out preview of one cell: the body that would be sent, the arguments that the model wrote, and
-// the losses. A page never changes.
+// page is the laid-out preview for one cell: the body that would be sent, the arguments that the model wrote,
+// and the losses. A page never changes.
 type page struct {
 	key      pageKey
 	sent     panes.TextSheet
@@ -28,7 +28,7 @@ type page struct {
 	apart    bool // the arguments are shown without a comparison with the body
 }
 
-// noBodyText returns the text to show instead of a body.
+// noBodyText returns the text that is shown instead of a body.
 func (p *page) noBodyText() display.Text {
 	switch {
 	case p.unknown:
@@ -39,7 +39,7 @@ func (p *page) noBodyText() display.Text {
 	return display.Lit("nothing")
 }
 
-// makePage makes the page of a source for one target and one policy.
+// makePage makes the page for a source, one target and one policy.
 func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *page {
 	policy := &replay.Policies[k.policy]
 	if !policy.Speaks(to) {
@@ -241,8 +241,8 @@ func (p *page) sectionSheet(f pageSection) *panes.TextSheet {
 	return [numSections]*panes.TextSheet{sentSection: &p.sent, wroteSection: &p.wrote}[f]
 }
 
-// drawSheet writes row y of the h rows of the body or the arguments. The first and the last row count the lines
-// that are out of view.
+// drawSheet writes row y of the h rows of the body or the arguments. The first and the last row show the
+// number of lines that are out of view.
 func (m *replayMode) drawSheet(p *screen.Pen, f pageSection, y, h int) {
 	page := m.currentPage()
 	p.Spaces(screen.Bare, 1)

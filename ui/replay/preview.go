@@ -24,8 +24,8 @@ type previewKey struct {
 // noTarget is the target until the user selects one.
 const noTarget = -1
 
-// version identifies the state of a call, turn or conversation. Equal versions mean that the data to send back has
-// not changed.
+// version identifies the state of a call, turn or conversation. If two versions are equal, the data that
+// would be sent back has not changed.
 type version struct {
 	of       stream.Ref
 	scope    replay.Scope
@@ -82,19 +82,19 @@ func (v *version) size() int {
 	return v.bytes + v.words
 }
 
-// sourceData has the data for a replay.Source. It is a copy, so another goroutine can read it while the stream
-// continues.
+// sourceData has the data for a replay.Source. It is a copy, so that another goroutine can read it while the
+// stream continues.
 type sourceData struct {
 	scope  replay.Scope
 	turn   *stream.Turn
 	call   *stream.Call
 	names  []replay.UnsentCall // calls in the turn's request
-	seen   []replay.Evidence   // responses of providers to requests with the call
+	seen   []replay.Evidence   // responses from providers to requests that contain the call
 	before []protocol.Message  // all messages of the turn's request
 	from   *protocol.Target    // format of before
 }
 
-// materialOf copies the data that may change. It shares byte slices, because they only grow.
+// materialOf copies the data that may change. The copy shares byte slices, because they only grow.
 func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) sourceData {
 	turn := *t
 	m := sourceData{scope: s, turn: &turn}
@@ -120,8 +120,8 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 	return m
 }
 
-// makeSource makes the source. own is the number of the selected call in the source, from 1, or 0 if no call is
-// selected.
+// makeSource makes the source. own is the number of the selected call in the source, counted from 1, or 0 if
+// no call is selected.
 func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Protocol)
 	if m.scope == replay.OneCall {
@@ -157,8 +157,8 @@ type tableKey struct {
 	fixed    int // index of the policy, or of the target if the rows are policies
 }
 
-// canShowFor reports whether rows of k may be shown for other. They may if both have the same subject and
-// selection, even with different versions.
+// canShowFor reports whether the rows for k may be shown for other. They may be if both keys have the same
+// subject and selection, even with different versions.
 func (k tableKey) canShowFor(other tableKey) bool {
 	k.version = version{of: k.version.of, scope: k.version.scope}
 	other.version = version{of: other.version.of, scope: other.version.scope}
@@ -173,7 +173,8 @@ type pageKey struct {
 	raw                bool
 }
 
-// canShowFor reports whether a page of k may be shown for other. It ignores versions, as tableKey.canShowFor does.
+// canShowFor reports whether the page for k may be shown for other. It ignores versions, as
+// tableKey.canShowFor does.
 func (k pageKey) canShowFor(other pageKey) bool {
 	return k.version.of == other.version.of && k.version.scope == other.version.scope && k.to == other.to && k.policy == other.policy
 }
@@ -184,7 +185,7 @@ type table struct {
 	rows []verdict
 }
 
-// makeTable makes the table of a source for all targets, or for all policies.
+// makeTable makes the table for a source and all targets, or all policies.
 func makeTable(k tableKey, src *replay.Source, targets []*protocol.Target) *table {
 	t := &table{key: k}
 	add := func(to, policy int) {
@@ -221,7 +222,8 @@ type source struct {
 	own     int
 }
 
-// makePreviews makes the missing previews. It makes small ones at once, and large ones in another goroutine.
+// makePreviews makes the missing previews. It makes small previews at once, and large ones in another
+// goroutine.
 func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 	rows, cell := m.rowsWanted, m.cellWanted
 	lacksTable, lacksPage := m.table == nil || m.table.key != rows, m.page == nil || m.page.key != cell
@@ -275,7 +277,7 @@ func (m *replayMode) keepResult(p jobResult) {
 	m.made++
 }
 
-// verdict is the short form of a preview, for one row.
+// verdict is the short form of a preview for one row.
 type verdict struct {
 	mute    bool // the client does not speak the target's protocol
 	outcome replay.Outcome
@@ -283,19 +285,19 @@ type verdict struct {
 	taken   replay.Acceptance
 	worst   rowSeverity
 	losses  []lossCount // sorted, worst first
-	refused string      // reason why the provider would refuse the request, or why the client fails
+	refused string      // reason why the provider would refuse the request, or why the client would fail
 }
 
-// lossCount counts the losses of one code.
+// lossCount counts the losses with one code.
 type lossCount struct {
 	code     string
 	what     string // description in a few words
 	severity replay.Severity
 	times    int
-	other    string // the other call that is involved in the loss
+	other    string // the other call involved in the loss
 }
 
-// rowSeverity is the severity in a row's gutter.
+// rowSeverity is the severity that a row's gutter shows.
 type rowSeverity uint8
 
 const (
@@ -311,7 +313,7 @@ func (g rowSeverity) role() screen.Role {
 	return [...]screen.Role{screen.Muted, screen.Muted, screen.Caution, screen.Bad}[g]
 }
 
-// lossSeverity maps severities of losses to severities of rows.
+// lossSeverity maps the severities of losses to the severities of rows.
 var lossSeverity = [...]rowSeverity{
 	replay.Info: worthKnowing, replay.Low: worthKnowing, replay.Medium: worthCare, replay.High: bad, replay.Critical: bad,
 }

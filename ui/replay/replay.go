@@ -1,6 +1,6 @@
-// Package replay is the mode that previews what a request would send back about a call. The request may go to
-// another provider or come from another client. The mode shows a table of previews, and one preview in full. It
-// updates while the call arrives.
+// Package replay implements the mode that previews how a request would send a call back. The request may go
+// to another provider or come from another client. The mode shows a table of previews, and one preview in
+// full. It updates while the call arrives.
 package replay
 
 import (
@@ -16,7 +16,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// replayMode is the mode while it is open.
+// replayMode is the open mode.
 type replayMode struct {
 	screen.Window // the table; its cursor is at the selected target or policy
 	*previewKey
@@ -42,7 +42,7 @@ type replayMode struct {
 	made       int  // number of results that arrived so far
 
 	picking bool // the rows are policies, and the user picks one
-	picked  int  // policy before the user began to pick
+	picked  int  // policy that was selected before the user began to pick
 
 	raw      bool // the body is shown byte by byte
 	full     bool // one section fills the screen
@@ -85,7 +85,7 @@ func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 	}}
 }
 
-// hasScope reports whether a scope has data.
+// hasScope reports whether there is data for a scope.
 func (m *replayMode) hasScope(s replay.Scope) bool {
 	switch s {
 	case replay.OneCall:
@@ -121,7 +121,7 @@ func (m *replayMode) moveTo(row int) {
 	m.sections = [numSections]screen.Window{}
 }
 
-// Click selects the row of the table at the mouse.
+// Click selects the table row at the mouse.
 func (m *replayMode) Click(x, y int) (again bool) {
 	row, plan := m.RowAt(y), m.layoutBody()
 	if m.full || row < 0 || x >= plan.tableW {
@@ -132,7 +132,7 @@ func (m *replayMode) Click(x, y int) (again bool) {
 	return again
 }
 
-// Roll scrolls the section that fills the screen. If no section does, it scrolls the table.
+// Roll scrolls the section that fills the screen or, if no section does, the table.
 func (m *replayMode) Roll(rows int) {
 	if m.full {
 		m.sections[m.section].Roll(rows)
@@ -162,7 +162,7 @@ func (m *replayMode) switchScope() {
 	}
 }
 
-// Extend makes the previews that are shown and are missing or outdated.
+// Extend makes the shown previews that are missing or outdated.
 func (m *replayMode) Extend(v *providers.View, w, h int) {
 	m.w, m.h = w, h
 	m.update(v)
@@ -184,7 +184,7 @@ func (m *replayMode) update(v *providers.View) {
 
 // shownBody returns the body of the selected cell.
 func (m *replayMode) shownBody() modes.Body {
-	m.update(m.host.View()) // earlier keys of the same batch may have changed the selection
+	m.update(m.host.View()) // earlier keys in the same batch may have changed the selection
 	page := m.currentPage()
 	switch {
 	case page == nil:
@@ -205,7 +205,7 @@ func (m *replayMode) shownBody() modes.Body {
 
 func (m *replayMode) policyName() string { return replay.Policies[m.policy].Name }
 
-// Keys returns the key bindings of the table, or of the section that fills the screen.
+// Keys returns the key bindings for the table, or for the section that fills the screen.
 func (m *replayMode) Keys() []screen.Binding {
 	if m.full {
 		return m.sectionKeys()
@@ -240,7 +240,7 @@ func (m *replayMode) tableKeys() []screen.Binding {
 	return append(keys, m.CursorKeys("", m.moveTo)...)
 }
 
-// pickKeys returns the key bindings of the list in which the user picks a client.
+// pickKeys returns the key bindings for the list in which the user picks a client.
 func (m *replayMode) pickKeys() []screen.Binding {
 	pick := func(policy int) func() {
 		return func() {

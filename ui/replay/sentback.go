@@ -26,8 +26,8 @@ type sentBackMode struct {
 	w, h   int
 
 	of      stream.Ref   // the call
-	name    display.Text // name of its tool
-	wrote   []byte       // its arguments
+	name    display.Text // name of the call's tool
+	wrote   []byte       // the call's arguments
 	free    bool         // the arguments are not JSON by design
 	all     []stream.SentBackCall
 	at      int // index in all
@@ -115,7 +115,7 @@ func (m *sentBackMode) Roll(rows int) {
 	m.Window.Roll(rows)
 }
 
-// headRows returns the number of rows above the scrolling part: the title, the callout, and the captions.
+// headRows returns the number of rows above the part that scrolls: the title, the callout, and the captions.
 func (m *sentBackMode) headRows() int {
 	rows := 2 + m.saysRows()
 	if m.isSideBySide() {
@@ -124,7 +124,7 @@ func (m *sentBackMode) headRows() int {
 	return rows
 }
 
-// saysRows returns the number of rows of the sentence.
+// saysRows returns the number of rows that the sentence gets.
 func (m *sentBackMode) saysRows() int {
 	if m.h < minSaysRows {
 		return 0
@@ -132,11 +132,11 @@ func (m *sentBackMode) saysRows() int {
 	return min(len(m.says), 1+m.h/minSaysRows)
 }
 
-// minSaysRows is the minimum height for a sentence.
+// minSaysRows is the minimum height at which the sentence is shown.
 const minSaysRows = 7
 
-// scrollRows returns the number of rows to scroll. If the sides are next to each other, the longer side counts.
-// Otherwise both sides and their captions count.
+// scrollRows returns the number of rows in the part that scrolls. If the sides are next to each other, the
+// longer side counts. Otherwise both sides and their captions count.
 func (m *sentBackMode) scrollRows() int {
 	left, right := max(m.sides[0].Rows, 1), max(m.sides[1].Rows, 1)
 	if m.isSideBySide() {
@@ -154,7 +154,7 @@ func (m *sentBackMode) sideWidths() (left, right int) {
 	return left, m.w - 1 - left
 }
 
-// signWidth returns the width of a side's sign, in cells. Without Unicode, a blank follows the sign.
+// signWidth returns the width of a side's sign, in cells. In ASCII mode, a blank follows the sign.
 func (m *sentBackMode) signWidth() int {
 	if m.draw.ASCII {
 		return 3
@@ -185,7 +185,7 @@ func (m *sentBackMode) layOut() {
 	}
 }
 
-// Keys returns the key bindings of the mode, or of the full request.
+// Keys returns the key bindings for the mode, or for the full request.
 func (m *sentBackMode) Keys() []screen.Binding {
 	if m.request != nil {
 		keys := []screen.Binding{
@@ -255,7 +255,7 @@ func (m *sentBackMode) hasDifference(row int) bool {
 	return !caption && m.sides[side].Marked(row)
 }
 
-// stackedRow returns the side and the row at row n, for sides that are one below the other.
+// stackedRow returns the side at row n, and the row in that side, for sides that are one below the other.
 func (m *sentBackMode) stackedRow(n int) (side, row int, caption bool) {
 	if first := max(m.sides[0].Rows, 1) + 1; n >= first {
 		side, n = 1, n-first
@@ -328,7 +328,7 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	heavy(p.Left)
 }
 
-// outcomeLook returns the role and the sign of the outcome. The finding about the outcome can make them more
+// outcomeLook returns the role and the sign for the outcome. The finding about the outcome can make them more
 // severe.
 func (m *sentBackMode) outcomeLook(p *screen.Pen) (screen.Role, display.Text) {
 	as := m.currentSentBack().Outcome
@@ -372,8 +372,8 @@ func (m *sentBackMode) findingSeverity() rowSeverity {
 	return [...]rowSeverity{stream.Info: worthKnowing, stream.Warn: worthCare, stream.Error: bad}[m.finding.Severity]
 }
 
-// drawWho writes the party that caused the finding, the clients that send calls back in this way, and whether the
-// provider accepted the request.
+// drawWho writes the party that caused the finding, the clients that send calls back in the same way, and
+// whether the provider accepted the request.
 func (m *sentBackMode) drawWho(p *screen.Pen) {
 	side, sign := m.outcomeLook(p)
 	m.drawBar(p, side)
@@ -403,8 +403,8 @@ func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
 	return screen.VerdictRoles[verdict], p.Format("%s (%s, %s)", verdict, replay.Seen, p.Name(how))
 }
 
-// clientNames returns the policies that have the same effect, the longest form first. A single policy has the name
-// of the client that was seen to use it.
+// clientNames returns texts with the names of the policies that have the same effect, the longest text first.
+// A single policy is named after the client that was seen to use it.
 func clientNames(policies string) []string {
 	if policies == "" {
 		return nil
@@ -488,8 +488,8 @@ func (m *sentBackMode) whyEmpty(side int) display.Text {
 	return display.Lit("no argument bytes")
 }
 
-// sentenceRows returns a sentence about the outcome of the call, in rows. It is the text of the finding, if there
-// is one.
+// sentenceRows returns a sentence about the call's outcome, in rows. If there is a finding, the sentence is
+// its text.
 func (m *sentBackMode) sentenceRows() []display.Text {
 	words := "sent back " + m.currentSentBack().Outcome
 	if m.finding.Diagnosis != nil {
@@ -501,11 +501,11 @@ func (m *sentBackMode) sentenceRows() []display.Text {
 	return display.Wrap(m.draw.Clean(present.AsSentence(screen.ShortName(words))), max(m.w-8, 8))
 }
 
-// fullRequest shows the body of the request with the call's arguments marked.
+// fullRequest shows the request's body with the call's arguments marked.
 type fullRequest struct {
 	screen.Window
 	title display.Text
-	sheet *panes.TextSheet // nil until it is laid out
+	sheet *panes.TextSheet // nil until the body is laid out
 }
 
 // openRequest lays out the full request and scrolls to the arguments. It lays out a large request in another
@@ -533,7 +533,7 @@ func (m *sentBackMode) openRequest() {
 	})
 }
 
-// argsAt returns the span of the arguments in the body.
+// argsAt returns the span of the arguments in the body, or nil if it is unknown.
 func argsAt(b *providers.CarriedCall) []panes.Span {
 	if b.At < 0 || b.Part == nil {
 		return nil

@@ -98,7 +98,7 @@ func countIf(holds bool) int {
 
 func cleanText(text string) string { return display.Clean(text).String() }
 
-// turnKey identifies a turn of a file or, with turn 0, the file itself.
+// turnKey identifies a turn in a file or, with turn 0, the file itself.
 type turnKey struct {
 	file string
 	turn int
@@ -240,15 +240,15 @@ type sarifProperties struct {
 	Fails bool   `json:"fails"`
 }
 
-// printName is the key of the fingerprint in SARIF. Its number increases when fingerprints are computed
+// printName is the key of the fingerprint in SARIF. The number in it increases when fingerprints are computed
 // differently.
 const printName = "toolscope/v2"
 
 // levels maps severities to SARIF levels.
 var levels = map[stream.Severity]string{stream.Info: "note", stream.Warn: "warning", stream.Error: "error"}
 
-// SARIF returns the check as SARIF 2.1.0. all has every finding code of toolscope. The codes that occur in the
-// check or its baseline become rules.
+// SARIF returns the check as SARIF 2.1.0. all has every finding code that toolscope knows. The codes that
+// occur in the check or its baseline become rules.
 func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 	var run sarifRun
 	run.Columns = "unicodeCodePoints"

@@ -16,14 +16,14 @@ type Exchange struct {
 	Status                        int    // 0 if unknown
 	RequestHeader, ResponseHeader map[string][]string
 	RequestBody, ResponseBody     []byte    // the bodies, decoded
-	Sent                          int       // size of the response as sent, in bytes
+	Sent                          int       // size of the response body as sent, in bytes
 	Start                         time.Time // zero if unknown
 	Wait, Receive                 time.Duration
 	Why                           string    // why the exchange ended abnormally; "" otherwise
-	Messages                      []Message // messages of a WebSocket
+	Messages                      []Message // WebSocket messages
 }
 
-// A Message is a message of a WebSocket.
+// A Message is a WebSocket message.
 type Message struct {
 	Sent bool // the client sent it
 	At   time.Time
@@ -106,8 +106,8 @@ type harMessage struct {
 	Data   string  `json:"data"`
 }
 
-// HAR returns exchanges as an HTTP Archive. An entry with an unknown required value has a substitute and a comment
-// that names the value.
+// HAR returns exchanges as an HTTP Archive. If a required value in an entry is unknown, the entry has a
+// substitute, and a comment that names the value.
 func HAR(version string, all []Exchange) []byte {
 	var log harLog
 	log.Log.Version = "1.2"

@@ -18,8 +18,8 @@ type Subject struct {
 	File    string
 	Turn    *stream.Turn
 	Call    *stream.Call                                           // nil for the complete turn
-	Title   string                                                 // names the problem; "" to use the place of the subject
-	Facts   [][2]string                                            // further known facts, as labels and values
+	Title   string                                                 // names the problem; if "", the subject's place is the title
+	Facts   [][2]string                                            // further facts, as labels and values
 	Verdict func(*stream.Call) (sentence string, rows [][2]string) // describes a call's problem; may be nil
 	Frame   func(event int) []byte
 }
@@ -30,8 +30,8 @@ const (
 	maxFrameBytes    = 2 << 10
 )
 
-// Markdown returns a bug report in Markdown. Text from outside is escaped, so it can't act as Markdown or HTML, and
-// it can't mention a user.
+// Markdown returns a bug report in Markdown. Text from outside is escaped, so that it can't act as Markdown
+// or HTML, or mention a user.
 func (c *Subject) Markdown() []byte {
 	var b bytes.Buffer
 	place := fmt.Sprintf("turn %d", c.Turn.Number+1)
@@ -102,7 +102,7 @@ func (c *Subject) writeFindings(b *bytes.Buffer, title string, found []stream.Fi
 	}
 }
 
-// escapeMarkdown cleans text from outside and escapes it for a line of Markdown.
+// escapeMarkdown sanitises text from outside and escapes it for a line of Markdown.
 func escapeMarkdown(text string) string {
 	var b strings.Builder
 	for _, c := range display.Clean(text).String() {
@@ -119,7 +119,8 @@ func escapeMarkdown(text string) string {
 	return strings.ReplaceAll(b.String(), "://", "&#58;//") // prevents automatic links
 }
 
-// fenceArgs returns the arguments of a call as a code block. A row under the first wrong byte shows the finding.
+// fenceArgs returns the arguments of a call as a code block. Under the first wrong byte, a row shows the
+// finding.
 func fenceArgs(call *stream.Call) string {
 	for i := range call.Findings {
 		if f := &call.Findings[i]; f.ExplainsState && f.Severity == stream.Error && f.Offset >= 0 && f.Offset < len(call.Args()) {
@@ -169,7 +170,7 @@ const (
 	svgRight         = 190
 )
 
-// svgStyle has colours for light and dark pages. States never differ only in colour.
+// svgStyle has colours for light and dark pages. States never differ in colour alone.
 const svgStyle = `<style>
 text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}.bg{fill:#fff}.dim{fill:#59636e}
 .bar{fill:#0969da}.good{fill:#1a7f37}.bad{fill:#cf222e}.tick{stroke:#fff}.axis{stroke:#818b98}
@@ -214,7 +215,7 @@ func (c *Subject) describe(calls []*stream.Call) string {
 	return words
 }
 
-// inXML cleans text from outside and escapes it for an XML element.
+// inXML sanitises text from outside and escapes it for an XML element.
 func inXML(text string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(display.Clean(text).String()))
@@ -294,5 +295,5 @@ func (a *axis) drawBar(b *bytes.Buffer, call *stream.Call, y int) {
 	fmt.Fprintf(b, `<text x="%d" y="%d" class="%s">%s %s</text>`+"\n", svgWidth-svgRight+14, y+16, kind, mark, call.Status())
 }
 
-// maxTicks is the maximum number of ticks of a call. More would look like a solid bar.
+// maxTicks is the maximum number of ticks for a call. More ticks would look like a solid bar.
 const maxTicks = 400

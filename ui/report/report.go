@@ -1,10 +1,10 @@
 // Package report writes findings, turns and exchanges in the formats of other programs. Its functions do no I/O:
 // they turn facts into bytes. The output is safe to print on a terminal.
 //
-// A [Body] is a response from which a repro is made. The repro has other contents but the same form.
+// A [Body] is a response from which a repro is made. The repro has different contents but the same form.
 //
-// A [Check] holds the findings of a run of check. Each finding has a fingerprint. The fingerprint does not change
-// when lines move, ids change, or a file's name has another date.
+// A [Check] has the findings from a run of check. Each finding has a fingerprint. The fingerprint does not
+// change when lines move, when ids change, or when the date in a file's name changes.
 package report
 
 import (
@@ -27,7 +27,7 @@ type Check struct {
 	Version  string // version of toolscope
 	Files    []File
 	Findings []Finding      // within a file, in the order of discovery
-	Absent   []KnownFinding // findings of the baseline that this run did not find
+	Absent   []KnownFinding // findings in the baseline that this run did not find
 	Trouble  []string       // reasons why the result is incomplete
 	Time     string         // time of the run, e.g. 2026-11-22T10:00:00, without a zone
 }
@@ -36,7 +36,7 @@ type Check struct {
 type File struct {
 	Name  string
 	Turns []Turn
-	Why   string // why the file was not read or not recognised; "" otherwise
+	Why   string // why the file was not read or not recognised; "" if it was
 }
 
 // A Turn is a turn of a checked file.
@@ -45,23 +45,23 @@ type Turn struct {
 	Title  string
 }
 
-// A Finding is a finding with its place.
+// A Finding is a finding and its place.
 type Finding struct {
 	stream.Finding
 	File       string // "" for a finding about all files
 	Machine    string // machine that captured the finding, as HOST/AGENT; "" for this machine
 	Turn, Call int    // from 1; 0 if the finding is not about a turn or a call
-	Tool       string // tool name of the call
+	Tool       string // name of the call's tool
 	ID         string // id of the call
 	Place      Location
-	Known      bool // the baseline has the finding
+	Known      bool // the finding is in the baseline
 	Fails      bool // the finding makes the run fail
 }
 
 // A Location is a range of bytes in a file. The zero Location is unknown.
 type Location struct {
 	Start, End int64
-	Line, Last int // lines of the first and the last byte, from 1
+	Line, Last int // numbers of the lines with the first and the last byte, from 1
 }
 
 // Fingerprint returns the finding's fingerprint.
@@ -86,8 +86,8 @@ func fingerprintOf(code, file, tool, facts string) string {
 // differently.
 const fingerprintVersion = "v2:"
 
-// stableText returns a text without the parts that change between runs: arguments, quotations from the wire, and
-// words with a digit, such as numbers, dates and ids.
+// stableText returns a text without the parts that change from run to run: arguments, quotations from the
+// wire, and words with a digit, such as numbers, dates and ids.
 func stableText(text string) string {
 	for _, r := range unstableParts {
 		text = r.is.ReplaceAllString(text, r.as)
@@ -135,16 +135,16 @@ func encodeJSON(v any) []byte {
 	return display.AppendJSONText(nil, b.Bytes())
 }
 
-// A KnownFinding is a finding of an earlier run.
+// A KnownFinding is a finding from an earlier run.
 type KnownFinding struct{ Code, File, Tool, Message, Fingerprint string }
 
-// A Baseline holds the findings of an earlier run. The zero Baseline has none.
+// A Baseline has the findings from an earlier run. The zero Baseline has none.
 type Baseline struct {
 	known []KnownFinding
-	left  map[string]int // number of findings per fingerprint that were not found again
+	left  map[string]int // for each fingerprint, the number of findings that were not found again
 }
 
-// ReadBaseline reads the output of `check`, as jsonl or SARIF.
+// ReadBaseline reads the jsonl or SARIF output of `check`.
 func ReadBaseline(text []byte) (*Baseline, error) {
 	var log struct{ Runs []sarifRun }
 	known, err := []KnownFinding(nil), error(nil)
@@ -216,7 +216,8 @@ func knownOfLines(text []byte) (known []KnownFinding, err error) {
 	return known, nil
 }
 
-// Knows reports whether the baseline has the finding. Each finding of the baseline matches only one finding.
+// Knows reports whether the finding is in the baseline. Each finding in the baseline matches only one
+// finding.
 func (b *Baseline) Knows(f *Finding) bool {
 	if b == nil || b.left[f.Fingerprint()] == 0 {
 		return false
@@ -225,13 +226,13 @@ func (b *Baseline) Knows(f *Finding) bool {
 	return true
 }
 
-// Absent returns the findings of the baseline that this run did not find, in the baseline's order. It returns each
-// finding only once, so a second call returns none.
+// Absent returns the findings in the baseline that this run did not find, in the baseline's order. It returns
+// each finding only once, so a second call returns none.
 func (b *Baseline) Absent() (gone []KnownFinding) {
 	if b == nil {
 		return nil
 	}
-	for i := len(b.known) - 1; i >= 0; i-- { // if some of several equal findings are absent, these are the last ones
+	for i := len(b.known) - 1; i >= 0; i-- { // if only some of several equal findings are absent, the last ones are returned
 		if k := b.known[i]; b.left[k.Fingerprint] > 0 {
 			b.left[k.Fingerprint]--
 			gone = append([]KnownFinding{k}, gone...)
@@ -245,7 +246,8 @@ func (f *Finding) Text() display.Text {
 	return display.Format("%s%s %s: %s (by %s)", f.Where(), f.Severity, f.Code, f.Message, f.CausedBy())
 }
 
-// Where returns the finding's place in the form that editors and CI read. It is the start of the finding's line.
+// Where returns the finding's place in the form that editors and CI systems read. The finding's line starts
+// with it.
 func (f *Finding) Where() display.Text {
 	where := display.Clean(f.subjectText())
 	if f.File != "" {
@@ -263,7 +265,7 @@ func (f *Finding) Where() display.Text {
 	return where
 }
 
-// Text returns a line that reports the finding as gone.
+// Text returns a line that says that the finding is gone.
 func (k *KnownFinding) Text() display.Text {
 	where := display.Clean(k.File)
 	if k.Tool != "" {

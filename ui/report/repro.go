@@ -32,9 +32,9 @@ type Delta struct{ Start, End, Frame int }
 // A DeltaStandIn is the text of a delta and its stand-in.
 type DeltaStandIn struct{ Text, StandIn string }
 
-// Repro returns the body with stand-ins for all its contents: texts, names, ids and values. A stand-in has the same
-// length and the same spelling (letter cases, escapes) as the original. Equal originals have equal stand-ins. So
-// the stream stays malformed in the same way. The words of protocols do not change.
+// Repro returns the body with stand-ins for all its contents: texts, names, ids and values. A stand-in has
+// the same length and the same spelling (letter case, escapes) as the original. Equal originals have equal
+// stand-ins. So the stream stays malformed in the same way. Words that belong to a protocol do not change.
 func (b *Body) Repro() []byte {
 	w := &standInWalker{names: new(node), numbers: new(node), models: b.Models}
 	pieces := map[int][]DeltaStandIn{}
@@ -126,9 +126,9 @@ func lineLen(p []byte) int {
 	return n + 1
 }
 
-// replaceMessage replaces the payload of a message of AWS's binary event stream. It updates the checksum if the old
-// one was correct. The headers do not change, because they are words of the protocol. It reports whether the frame
-// is such a message.
+// replaceMessage replaces the payload of a message in AWS's binary event stream. It updates the checksum if
+// the old one was correct. The headers do not change, because they are words of the protocol. replaceMessage
+// reports whether the frame is such a message.
 func (w *standInWalker) replaceMessage(frame []byte) bool {
 	const prelude, trailer = 12, 4
 	if len(frame) < prelude+trailer {
@@ -152,10 +152,10 @@ type CapturedRequest struct {
 	Method, URL string
 	Header      map[string][]string // keys are canonical header names, e.g. "X-Api-Key"
 	Body        []byte
-	Keys        map[string]string // by header name: shell variable that replaces a redacted secret
+	Keys        map[string]string // for each header name, the shell variable that replaces a redacted secret
 }
 
-// skippedHeaders are the headers that belong to one connection or that curl sets itself.
+// skippedHeaders are the headers that apply only to one connection, or that curl sets itself.
 var skippedHeaders = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Authorization", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "User-Agent",
@@ -194,8 +194,8 @@ func (a *CapturedRequest) Curl() []byte {
 	return b.Bytes()
 }
 
-// headerArg returns a header as a shell argument. A redacted secret becomes a variable. The variable is the one for
-// the provider's key, or else is named after the header.
+// headerArg returns a header as a shell argument. A redacted secret becomes a variable. It is the variable
+// for the provider's key, or else a variable named after the header.
 func (a *CapturedRequest) headerArg(name, value string) string {
 	if !strings.Contains(value, redacted) {
 		return shellQuote(strings.ToLower(name) + ": " + value)

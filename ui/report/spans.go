@@ -39,7 +39,7 @@ type otlpSpan struct {
 	State      string          `json:"traceState,omitempty"`
 	Flags      uint32          `json:"flags,omitempty"`
 	Name       string          `json:"name"`
-	Kind       int             `json:"kind"` // 1 is internal, 3 is client
+	Kind       int             `json:"kind"` // 1 means internal, 3 means client
 	Start      string          `json:"startTimeUnixNano"`
 	End        string          `json:"endTimeUnixNano"`
 	Attributes []otlpAttribute `json:"attributes"`
@@ -48,7 +48,7 @@ type otlpSpan struct {
 }
 
 type otlpStatus struct {
-	Code    int    `json:"code,omitempty"` // 2 is error
+	Code    int    `json:"code,omitempty"` // 2 means error
 	Message string `json:"message,omitempty"`
 }
 
@@ -145,21 +145,21 @@ func otlpValueOf(value any) (v otlpValue) {
 	return v
 }
 
-// A Span is a turn, or a call of a turn, in a trace.
+// A Span is a turn, or a call in a turn, in a trace.
 type Span struct {
 	Trace      [16]byte
 	ID, Parent [8]byte // Parent is zero for a root span
 	State      string  // W3C tracestate
-	Flags      uint32  // flags of OTLP; 0 if unknown
+	Flags      uint32  // OTLP flags; 0 if unknown
 	Name       string
-	Client     bool      // the span is a request to a provider; otherwise it is a part of a request
+	Client     bool      // the span is a request to a provider; otherwise it is part of a request
 	Began      time.Time // zero if unknown
 	Ended      time.Time
 	Attributes []Attribute
 	Events     []SpanEvent
 	Failed     bool
 	Failure    string         // reason, if Failed
-	Machine    stream.Machine // machine that captured it
+	Machine    stream.Machine // machine that captured the span
 }
 
 // An Attribute is a name and a value. The value is a string, an int64, a bool or a []string.
@@ -233,8 +233,8 @@ func (a *attributes) addList(key, value string) {
 // are in development and have no version yet, so each span names this commit.
 const semconv = "open-telemetry/semantic-conventions-genai@9430220eb6f3f8a0e41d2e0e548aeb5cb9ca5f14"
 
-// These constants are attribute names of the conventions, from docs/gen-ai/gen-ai-spans.md of that repository.
-// The stable attributes of OpenTelemetry to which that file refers follow them.
+// These constants are attribute names in the conventions, from docs/gen-ai/gen-ai-spans.md in that
+// repository. They are followed by the stable OpenTelemetry attributes to which that file refers.
 const (
 	semOperation    = "gen_ai.operation.name"
 	semProvider     = "gen_ai.provider.name"
@@ -266,7 +266,7 @@ const (
 	semMachine = "host.name"
 )
 
-// These constants are attribute names of toolscope.
+// These constants are toolscope's own attribute names.
 const (
 	ownSemconv  = "toolscope.semconv"
 	ownProtocol = "toolscope.protocol"
@@ -277,7 +277,7 @@ const (
 	ownMissed   = "toolscope.turn.missed.bytes"
 	ownCalls    = "toolscope.turn.calls"
 	ownClock    = "toolscope.clock" // explains times that are not the times of the exchange
-	ownCut      = "toolscope.cut"   // texts of the span were too long and were cut
+	ownCut      = "toolscope.cut"   // some texts in the span were too long and were cut
 
 	ownCallStatus = "toolscope.call.status"
 	ownCallPhase  = "toolscope.call.phase"
@@ -302,19 +302,19 @@ const (
 // operations maps protocols to the operation names of the conventions. All other protocols have the operation chat.
 var operations = map[string]string{"gemini": "generate_content", "aistudio": "generate_content"}
 
-// maxTextBytes is the approximate limit for all texts of a span together. Collectors accept requests of about 20
-// MB.
+// maxTextBytes is the approximate limit for all texts in a span together. Collectors accept requests of about
+// 20 MB.
 const maxTextBytes = 4 << 20
 
-// spanTexts prepares the texts of one span. It removes secrets and cuts texts that are too long.
+// spanTexts prepares the texts for one span. It removes secrets and cuts texts that are too long.
 type spanTexts struct {
 	tr   *Tracer
 	room int  // number of bytes of content that still fit
 	cut  bool // a text was cut
 }
 
-// limitContent returns a text of a model or tool without secrets, cut to the remaining room. It returns "" if spans
-// have no content.
+// limitContent returns a text from a model or tool without secrets, cut to the remaining room. It returns ""
+// if spans have no content.
 func (s *spanTexts) limitContent(text string) string {
 	if !s.tr.Content {
 		return ""
@@ -332,8 +332,8 @@ func (s *spanTexts) limitContent(text string) string {
 // maxNameBytes is the maximum length of a name.
 const maxNameBytes = 128
 
-// limitName returns a name from outside, without secrets. A long name, or one with unusual characters, can be any text,
-// so limitName treats it as content.
+// limitName returns a name from outside, without secrets. A name that is long or has unusual characters may
+// be any text, so limitName treats it as content.
 func (s *spanTexts) limitName(name string) string {
 	if s.tr.Clean != nil {
 		name = s.tr.Clean(name)
@@ -348,8 +348,8 @@ func (s *spanTexts) limitName(name string) string {
 // maxWordBytes is the maximum length that limitWord returns.
 const maxWordBytes = 256
 
-// limitWord cuts a word that a provider or a client chose, e.g. a model or an id. The word is not content, but it
-// can be very long.
+// limitWord shortens a word that a provider or a client chose, e.g. a model or an id. The word is not
+// content, but it can be very long.
 func (s *spanTexts) limitWord(word string) string {
 	if len(word) <= maxWordBytes {
 		return word
@@ -363,8 +363,8 @@ func isOdd(c rune) bool {
 	return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && !strings.ContainsRune("_.:/-", c)
 }
 
-// findingEvents returns findings as events of a span. Their messages may quote model output, so the messages are
-// content.
+// findingEvents returns findings as events for a span. Their messages may quote model output, so the messages
+// are content.
 func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Span) (all []SpanEvent) {
 	for _, f := range list {
 		var a attributes
@@ -386,7 +386,8 @@ func (s *spanTexts) findingEvents(of *TracedTurn, list []stream.Finding, in *Spa
 	return all
 }
 
-// addDetail adds the rule and the place of a request that breaks a rule, and the numbers of any other detail.
+// addDetail adds the details of a finding. For a request that breaks a rule, it adds the rule and the place.
+// For any other detail, it adds the numbers.
 func (s *spanTexts) addDetail(a *attributes, d *stream.Detail) {
 	if d == nil {
 		return
@@ -405,8 +406,8 @@ func (s *spanTexts) addDetail(a *attributes, d *stream.Detail) {
 	}
 }
 
-// outputMessage returns the response in the JSON format of the conventions, or "" if spans have no content. If
-// arguments are not a JSON object, they are a string as received.
+// outputMessage returns the response in the conventions' JSON format, or "" if spans have no content.
+// Arguments that are not a JSON object become a string, as received.
 func (s *spanTexts) outputMessage(t *stream.Turn) string {
 	if !s.tr.Content {
 		return ""

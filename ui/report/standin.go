@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A charClass is the class that a character and its stand-in share. Both have the same length in bytes. Characters
-// of the class kept do not change: spaces, punctuation, controls.
+// A charClass is the class that a character and its stand-in share. Both have the same length in bytes.
+// Characters in the class kept do not change: spaces, punctuation and control characters.
 type charClass uint8
 
 const (
@@ -28,8 +28,8 @@ const (
 	kept = numClasses
 )
 
-// standInRanges are the stand-ins of each class: the first character and the number of characters. After the last
-// character, the first one is used again.
+// standInRanges are the stand-ins in each class: the first character and the number of characters. After the
+// last character, the first one is used again.
 var standInRanges = [numClasses]struct {
 	first rune
 	count int
@@ -56,8 +56,8 @@ func classOf(c rune) charClass {
 // A standInMapper returns the stand-ins for a text's characters, one after another.
 type standInMapper interface{ next(c rune) rune }
 
-// textMapper is the mapper for running text. A stand-in depends only on the class of the character. So a part of a
-// text has the same stand-in inside the text and alone.
+// textMapper is the mapper for running text. A stand-in depends only on the class of the character. So part
+// of a text has the same stand-in within the text and on its own.
 type textMapper struct{}
 
 func (textMapper) next(c rune) rune {
@@ -75,12 +75,12 @@ func (textMapper) next(c rune) rune {
 // same prefix. Different texts have different stand-ins. So equal texts stay equal, and a prefix stays a prefix.
 type node struct {
 	kids map[rune]*node
-	as   rune            // stand-in of the character that leads to this node
+	as   rune            // stand-in for the character that leads to this node
 	used [numClasses]int // number of stand-ins that the children use, by class
 }
 
-// maxDistinctLen is the number of characters by which texts are distinguished. Later characters are replaced as in
-// running text.
+// maxDistinctLen is the number of characters by which texts are distinguished. Later characters are replaced
+// in the same way as running text.
 const maxDistinctLen = 128
 
 // wordMapper is the mapper for a name or a value.
@@ -122,7 +122,7 @@ func replaceChars(p []byte, m standInMapper) {
 			p[n] = strayByte(p[n])
 		case c < 0x20 && c != '\n' && c != '\r' && c != '\t':
 			p[n] = 1
-		case unicode.Is(unicode.Cf, c) && size == 4: // a tag character, which hides a letter
+		case unicode.Is(unicode.Cf, c) && size == 4: // a tag character, which can hide a letter
 			utf8.EncodeRune(p[n:n+size], hiddenLetter)
 		default:
 			utf8.EncodeRune(p[n:n+size:n+size], m.next(c))
@@ -217,8 +217,8 @@ func firstWideRune(text []byte) rune {
 	return standInRanges[four].first
 }
 
-// leakMarkers are the markers of calls that models write as text by mistake. They do not change, because they show
-// the fault.
+// leakMarkers are the markers of calls that models write as text by mistake. They do not change, because they
+// show the mistake.
 var leakMarkers = []string{
 	"<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|tool_call", "<｜tool▁call", "<function=", "<|python_tag|>", "<|channel|>commentary to=functions.",
 }
@@ -242,7 +242,7 @@ func replaceText(p []byte) {
 type standInWalker struct {
 	names    *node
 	numbers  *node
-	standIns []DeltaStandIn  // deltas of the frame that were not yet found in it
+	standIns []DeltaStandIn  // deltas in the frame that have not yet been found in it
 	models   map[string]bool // public models
 }
 
@@ -251,33 +251,33 @@ type level struct {
 	object bool
 	name   bool   // a key comes next
 	key    string // key of the next value
-	values bool   // the values are not defined by the protocol
+	values bool   // the protocol does not define the values
 }
 
-// protocolWordKeys are the keys whose values are words of a protocol, if the values look like words.
+// protocolWordKeys are the keys whose values belong to a protocol, if these values look like words.
 var protocolWordKeys = setOf(`type role object finish_reason finishReason native_finish_reason stop_reason stopReason status phase service_tier
 	event event_type subtype done_reason code reason kind mode language modality outcome mimeType mime_type media_type effort verbosity truncation
 	blockReason category probability format op provider executor interactionStatus traffic_type trafficType`)
 
-// argumentKeys are the keys of arguments, and of other values that a protocol does not define.
+// argumentKeys are the keys for arguments, and for other values that a protocol does not define.
 var argumentKeys = setOf(`input args arguments parameters tools properties metadata structured_output snapshot state result response_schema
 	functionResponse schema json`)
 
-// nestedJSONKeys are the keys of strings that may contain the protocol's JSON.
+// nestedJSONKeys are the keys for strings that may contain the protocol's JSON.
 var nestedJSONKeys = setOf(`failed_generation message raw error body bytes`)
 
-// textKeys are the keys of running text or its deltas. The stand-in of a part of a text is a part of the
-// text's stand-in.
+// textKeys are the keys for running text or its deltas. The stand-in for part of a text is part of the text's
+// stand-in.
 var textKeys = setOf(`delta diff patch command commands cmd code text content thinking reasoning reasoning_content summary refusal transcript
 	output_text input stringValue`)
 
-// argumentTextKeys are the keys of strings that hold arguments.
+// argumentTextKeys are the keys for strings that contain arguments.
 var argumentTextKeys = setOf(`arguments args partial_json argsTextDelta inputTextDelta`)
 
-// timeKeys are the keys of times.
+// timeKeys are the keys for times.
 var timeKeys = setOf(`created created_at createdAt completed_at expires_at timestamp createTime updated_at updated`)
 
-// jsonWords are the literals of JSON, and words that are often written instead of literals.
+// jsonWords are the JSON literals, and words that are often written instead of them.
 var jsonWords = setOf(`true false null NaN Infinity undefined True False None DONE`)
 
 // publicWords are the name and the argument keys of a tool that models call although it was not declared.
@@ -286,7 +286,7 @@ var publicWords = setOf(`multi_tool_use.parallel parallel tool_uses recipient_na
 // roleWords are the roles in protocols that write messages as arrays, without keys.
 var roleWords = setOf(`model user assistant system tool`)
 
-// idPrefixes matches the prefix of an id. The prefix shows only the kind of the id.
+// idPrefixes matches the prefix of an id. The prefix shows only the type of the id.
 var idPrefixes = regexp.MustCompile(`^(toolu_|srvtoolu_|call_|msg_|resp_|fc_|rs_|ws_|fs_|ci_|ig_|ctc_|mcpl?_|mcpr_|lsh_|sh_|apc_|tsc_|tso_|req_|chatcmpl-(tool-)?|gen-|run_|item_|functions\.)`)
 
 var protocolWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/+-]{0,63}$`)
@@ -299,7 +299,8 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-// replaceJSON replaces the contents of the JSON text p. values means that the protocol defines none of it.
+// replaceJSON replaces the contents of the JSON text p. If values is true, the protocol defines none of the
+// text.
 func (w *standInWalker) replaceJSON(p []byte, values bool) {
 	stack := []level{{values: values}}
 	for n := 0; n < len(p); {

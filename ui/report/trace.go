@@ -17,10 +17,10 @@ import (
 // TracedTurn is a turn with the facts that its spans need.
 type TracedTurn struct {
 	Turn           *stream.Turn
-	Machine        stream.Machine // machine that captured it
+	Machine        stream.Machine // machine that captured the turn
 	File           string         // name of the turn's file
 	URL            string         // URL of the request
-	Provider       string         // provider's name in the conventions; "" if they have none
+	Provider       string         // provider's name in the conventions; "" if they have no name for it
 	Status         int            // HTTP status of the provider's response; 0 if unknown
 	AnsweredHere   bool           // toolscope answered instead of the provider
 	RequestedModel string         // model that the request names
@@ -35,13 +35,14 @@ type TracedTurn struct {
 	EventAt func(event int) time.Duration // returns the time of an event, or NoTime
 }
 
-// A Tracer makes spans of turns, as the OpenTelemetry conventions for generative AI define them. A turn becomes one
-// span, and each of its calls a child span. No span says that a tool ran, because that is unknown.
+// A Tracer makes spans from turns, as the OpenTelemetry conventions for generative AI define them. A turn
+// becomes one span, and each of its calls becomes a child span. No span says that a tool ran, because that is
+// unknown.
 type Tracer struct {
 	Content bool                // include the texts of models and tools
 	Key     []byte              // key for the hashes of arguments; nil for no hashes
 	Clean   func(string) string // removes secrets from texts; nil to keep them
-	Now     func() time.Time    // returns a substitute for unknown times; nil leaves them zero
+	Now     func() time.Time    // returns a substitute for unknown times; nil to leave them zero
 }
 
 // Spans returns the spans of a turn and its calls. If the request's time is known, the ids depend only on that
@@ -54,7 +55,7 @@ func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	a := of.turnAttributes(said)
 	if t.Request != nil {
 		a.addText(ownParty, said.limitName(t.Request.Agent))
-		a.addText(semAgent, said.limitName(t.Request.Title)) // can be a model's text
+		a.addText(semAgent, said.limitName(t.Request.Title)) // the title can be text from a model
 	}
 	s.Began, s.Ended = of.clockTime(turnStart(of)), of.clockTime(turnEnd(of))
 	if s.Ended.Before(s.Began) {
@@ -189,8 +190,9 @@ func (tr *Tracer) callSpan(of *TracedTurn, in *Span, c *stream.Call) Span {
 	return s
 }
 
-// spanIDs returns the ids of the turn's trace and span, from a hash of its start, URL and response id. If the start
-// is unknown, the hash uses the machine, the file and the number of the turn instead.
+// spanIDs returns the ids of the turn's trace and span. They come from a hash of the turn's start, URL and
+// response id. If the start is unknown, the hash uses the machine, the file and the number of the turn
+// instead.
 func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
 	t := of.Turn
 	seed := fmt.Sprint("\x00", of.Machine, "\x00", of.File, "\x00", t.Number)
@@ -222,8 +224,8 @@ const (
 	isRemote    = 0x200
 )
 
-// setParent makes the request's span the parent of a turn's span. A trace that is not sampled has spans too. Its
-// flags are kept, and the collector decides.
+// setParent makes the request's span the parent of a turn's span. A trace that is not sampled has spans too:
+// its flags are kept, and the collector decides what to do with them.
 func (of *TracedTurn) setParent(s *Span) {
 	trace, parent, flags, ok := traceParent(of.TraceParent)
 	if !ok {

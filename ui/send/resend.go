@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// resendMode resends a captured request, to its own host or to another. It shows a list of hosts, and the request
-// for the selected host.
+// resendMode resends a captured request to its own host or to another host. It shows a list of hosts, and the
+// request for the selected host.
 type resendMode struct {
 	screen.Window // the list of hosts
 	host          modes.Host
@@ -25,7 +25,7 @@ type resendMode struct {
 	answered      int // number of typed results in the request
 	places        []Destination
 	origin        *host.Host          // host of the captured request; nil if unknown
-	asItIs        map[*host.Host]bool // whether the captured body can be sent to the host unchanged
+	asItIs        map[*host.Host]bool // true if the captured body can be sent to the host unchanged
 	models        map[*host.Host]string
 
 	policy     int // index in replay.Behaviours, or unchanged
@@ -44,7 +44,7 @@ type resendMode struct {
 // unchanged is the policy that sends the captured body without changes.
 const unchanged = -1
 
-// ResendEntry opens a resendMode for the request of the selected turn.
+// ResendEntry opens a resendMode for the selected turn's request.
 func ResendEntry(m Dependencies) modes.Entry {
 	return modes.Entry{Binding: screen.Do("resend", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())
@@ -52,7 +52,7 @@ func ResendEntry(m Dependencies) modes.Entry {
 	}}
 }
 
-// newResendMode returns a resendMode for the request of a turn. If there are results, the request continues with
+// newResendMode returns a resendMode for a turn's request. If there are results, the request continues with
 // the turn and these results of its calls. If the request can't be sent, newResendMode returns the reason.
 func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.Result) (modes.Mode, display.Text) {
 	switch {
@@ -95,7 +95,7 @@ var (
 // findOrigin finds the host to which the captured request was sent, and moves it to the top of the list.
 func (a *resendMode) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 	a.origin = host.Origin(c, x.Head.URL)
-	if named, err := host.Find(x.Head.File); err == nil { // the file of a sent request is its host
+	if named, err := host.Find(x.Head.File); err == nil { // the file of a sent request is named after its host
 		a.origin = named
 	}
 	at := slices.IndexFunc(a.places, func(p Destination) bool { return p.Host == a.origin })
@@ -109,8 +109,8 @@ func (a *resendMode) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
 // Typing returns the input for the model's name, or nil if it is closed.
 func (a *resendMode) Typing() *screen.Input { return a.typing }
 
-// Keys returns the key bindings that change and send the request. While a model's name is typed, it returns the key
-// bindings of that input.
+// Keys returns the key bindings that change and send the request. While the user types a model's name, it
+// returns the key bindings for that input.
 func (a *resendMode) Keys() []screen.Binding {
 	if a.typing != nil {
 		return []screen.Binding{
@@ -153,7 +153,7 @@ func (a *resendMode) stepBack() {
 	a.host.Close()
 }
 
-// selectHost selects the host of a row.
+// selectHost selects the host in a row.
 func (a *resendMode) selectHost(row int) {
 	if row != a.At {
 		a.MoveTo(row)
@@ -222,7 +222,7 @@ func (a *resendMode) keepModel() {
 
 // sendDraft sends the shown request.
 func (a *resendMode) sendDraft() {
-	a.prepareDraft() // earlier keys of the same batch may have changed the request
+	a.prepareDraft() // earlier keys in the same batch may have changed the request
 	p, d, draw := a.destination(), a.currentDraft(), a.deps.Draw
 	switch {
 	case d == nil:
@@ -243,9 +243,9 @@ func (a *resendMode) sendDraft() {
 	a.host.Close()
 }
 
-// shownBody returns the shown body, to copy or save it.
+// shownBody returns the shown body, so that it can be copied or saved.
 func (a *resendMode) shownBody() modes.Body {
-	a.prepareDraft() // earlier keys of the same batch may have changed the request
+	a.prepareDraft() // earlier keys in the same batch may have changed the request
 	d, name := a.currentDraft(), a.destination().Host.Name
 	switch {
 	case d == nil:
@@ -260,10 +260,10 @@ func (a *resendMode) shownBody() modes.Body {
 
 // bodyLayout divides the body of the screen.
 type bodyLayout struct {
-	head  int // rows of titles, over the full width
+	head  int // rows of titles across the full width
 	hosts int // rows of the list
-	body  int // rows of the request's body, with its caption; 0 if only tab shows the body
-	notes int // rows of notes, with their caption if there is room
+	body  int // rows of the request's body, including its caption; 0 if only the key tab shows the body
+	notes int // rows of notes, including their caption if there is room
 	side  bool
 	listW int // width of the list and the notes, in cells
 	bodyW int
@@ -345,7 +345,7 @@ func (a *resendMode) drawLeft(p *screen.Pen, y, body int) {
 	}
 }
 
-// drawTitle writes the turn whose request is to be sent.
+// drawTitle writes the number of the turn whose request is sent.
 func (a *resendMode) drawTitle(p *screen.Pen) {
 	for _, lead := range []string{fmt.Sprintf(" Send again the request of turn %d", a.turn), fmt.Sprintf(" Send again turn %d", a.turn)} {
 		if a.answered > 0 {
@@ -383,7 +383,7 @@ func (a *resendMode) drawHow(p *screen.Pen) {
 // hostColumn is the width of a host's name, in cells.
 const hostColumn = 13
 
-// drawDestination writes row n of the hosts. Its sign shows whether requests can be sent to the host.
+// drawDestination writes row n of the hosts. A sign shows whether requests can be sent to the host.
 func (a *resendMode) drawDestination(p *screen.Pen, n int) {
 	if n >= len(a.places) {
 		return

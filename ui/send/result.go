@@ -22,7 +22,7 @@ type resultMode struct {
 	input    *screen.Input
 	failed   bool
 
-	given, all int    // number of entered results of the turn, and number of needed results
+	given, all int    // number of results entered for the turn, and number of results needed
 	text       []byte // the typed text
 	cursor     int    // byte offset of the cursor in text
 	rows       []layout.Row
@@ -48,7 +48,7 @@ func TypeResult(m Dependencies) modes.Entry {
 	}}
 }
 
-// whyRefused returns the reason why the user can't enter a result for a call. It returns an empty text if the user
+// whyRefused returns the reason why the user can't enter a result for a call. The text is empty if the user
 // can.
 func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.Call) display.Text {
 	switch {
@@ -73,7 +73,7 @@ func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.C
 	return display.Text{}
 }
 
-// Typing returns the input of the result.
+// Typing returns the input for the result.
 func (r *resultMode) Typing() *screen.Input { return r.input }
 
 // Keys returns the key bindings. All other keys are typed as text.
@@ -86,8 +86,8 @@ func (r *resultMode) Keys() []screen.Binding {
 	}
 }
 
-// storeResult stores the result. If more results are missing, it selects the next call without one. Otherwise it
-// opens a resendMode.
+// storeResult stores the result. If other results are missing, it selects the next call without a result.
+// Otherwise it opens a resendMode.
 func (r *resultMode) storeResult() {
 	r.host.Close()
 	r.deps.Results[r.of] = Result{r.input.Value(), r.failed}
@@ -126,7 +126,7 @@ func (r *resultMode) Extend(v *providers.View, w, h int) {
 // resultHead is the number of rows above the text.
 const resultHead = 2
 
-// cursorRow returns the row of the cursor. After a final line break, the cursor is in the row after the text.
+// cursorRow returns the row that the cursor is in. After a final line break, that is the row after the text.
 func (r *resultMode) cursorRow() int {
 	for n, row := range r.rows {
 		if r.cursor < int(row.End) || n == len(r.rows)-1 && !bytes.HasSuffix(r.text, []byte("\n")) {
@@ -173,7 +173,7 @@ func (r *resultMode) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, count)
 }
 
-// drawRow writes a row of the typed text. It also writes the cursor if the cursor is in that row.
+// drawRow writes a row of the typed text, and the cursor if it is in that row.
 func (r *resultMode) drawRow(p *screen.Pen, row int) {
 	line := []byte(nil)
 	start := len(r.text)

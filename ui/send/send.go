@@ -1,6 +1,6 @@
-// Package send sends requests. It resends a captured request to the same host or to another one. It also continues
-// a turn with results of its calls that the user types. It never runs a tool, and it shows every request before it
-// is sent.
+// Package send sends requests. It resends a captured request to the same host or to another one. It also
+// continues a turn with results that the user types for the turn's calls. It never runs a tool, and it shows
+// every request before it is sent.
 package send
 
 import (
@@ -34,7 +34,7 @@ type Request struct {
 
 // Dependencies has the functions and data that the modes need in addition to modes.Host.
 type Dependencies struct {
-	Send    func(Request) error // sends a request without waiting for the response; nil if nothing can be sent
+	Send    func(Request) error // sends a request without waiting for the response; nil if requests can't be sent
 	Places  []Destination       // possible destinations
 	Results Results             // receives the typed results
 	Outlet  modes.Exporter
@@ -50,7 +50,7 @@ type Result struct {
 	Failed bool
 }
 
-// resultsOf returns the typed results of a turn's calls, and the calls whose result is missing.
+// resultsOf returns the typed results for a turn's calls, and the calls whose results are missing.
 func (r Results) resultsOf(t *stream.Turn) (all []host.Result, missing []stream.Ref) {
 	if t == nil {
 		return nil, nil
@@ -90,7 +90,7 @@ type draft struct {
 	notes   []panes.LossNote
 }
 
-// wantedDraft returns the key of the draft to show.
+// wantedDraft returns the key of the draft that should be shown.
 func (a *resendMode) wantedDraft() draftKey {
 	p := a.destination()
 	k := draftKey{
@@ -106,8 +106,8 @@ func (a *resendMode) wantedDraft() draftKey {
 	return k
 }
 
-// prepareDraft makes the draft to show. It makes a small draft at once, and a large one in another goroutine. Only
-// one such goroutine runs at a time.
+// prepareDraft makes the draft that should be shown. It makes a small draft at once, and a large draft in
+// another goroutine. Only one such goroutine runs at a time.
 func (a *resendMode) prepareDraft() {
 	a.wanted = a.wantedDraft()
 	if a.making || a.draft != nil && a.draft.key == a.wanted {
@@ -125,7 +125,8 @@ func (a *resendMode) prepareDraft() {
 	})
 }
 
-// currentDraft returns the draft to show or send, or nil until it is ready. It accepts a draft with another layout.
+// currentDraft returns the draft that is shown and can be sent, or nil until it is ready. It accepts a draft
+// with a different layout.
 func (a *resendMode) currentDraft() *draft {
 	if a.draft == nil {
 		return nil
@@ -190,7 +191,7 @@ func (d *draft) buildRequest(c host.CapturedRequest, draw display.Drawer) (marks
 	return marks
 }
 
-// addNote adds a note and wraps it. The text is toolscope's own.
+// addNote adds a note and wraps it. The text must come from toolscope itself.
 func (d *draft) addNote(r screen.Role, text display.Text) {
 	for i, line := range display.Wrap(text, max(d.key.notes-4, 8)) {
 		if i > 0 {

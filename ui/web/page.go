@@ -2,9 +2,9 @@
 //
 //	Page ─▶ Write ─▶ a head with its style, a section per turn, an article per call
 //
-// The page fetches nothing and runs no code. Its Content-Security-Policy allows only the page's own style sheet,
-// which it names by hash. Text from outside is cleaned and then escaped. The package has no other way to write such
-// text. A state is always a word, never only a colour.
+// The page fetches nothing and runs no code. Its Content-Security-Policy allows only the page's own style
+// sheet, which it names by hash. Text from outside is sanitised and then escaped. The package has no other
+// function that writes such text. A state is always shown as a word, never only as a colour.
 package web
 
 import (
@@ -27,15 +27,15 @@ import (
 
 // A Page is the content of a page.
 type Page struct {
-	Name     string // path of the capture, as the user wrote it; the page shows only the last part
+	Name     string // path of the capture, as the user wrote it; the page shows only the last element
 	Turns    []Turn
 	Redacted bool // secrets were removed
-	Partial  bool // the page leaves out some turns or calls of the capture
+	Partial  bool // the page leaves out some turns or calls in the capture
 	In       *providers.Inspector
 	Prices   *price.Table
 }
 
-// A Turn is a turn of the capture, with the calls to write.
+// A Turn is a turn in the capture, with the calls that the page shows.
 type Turn struct {
 	*stream.Turn
 	Calls []*stream.Call
@@ -106,7 +106,7 @@ func (h *writer) writeOverview(p *Page) {
 
 func (p *Page) exchangeOf(t *stream.Turn) *providers.Exchange { return p.In.Exchange(t.Exchange) }
 
-// turnTitle returns a short title of a turn.
+// turnTitle returns a short title for a turn.
 func turnTitle(p *Page, t *stream.Turn) string {
 	if t.Model != "" {
 		return t.Model
@@ -121,7 +121,7 @@ type markup string
 type writer struct {
 	to    *bufio.Writer
 	err   error
-	clean []byte // buffer for cleaned text, reused
+	clean []byte // buffer for sanitised text, reused
 }
 
 func (h *writer) write(s string) {
@@ -138,8 +138,8 @@ func (h *writer) raw(s markup) *writer {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
 
-// text writes text that may come from outside, on one line. It is valid in the content of an element, and between
-// the quotes of an attribute.
+// text writes text that may come from outside, on one line. The output is valid in an element's content and
+// between the quotes of an attribute.
 func (h *writer) text(s string) *writer {
 	h.writeEscaped([]byte(s))
 	return h
@@ -152,7 +152,7 @@ func (h *writer) writeEscaped(b []byte) {
 	}
 }
 
-// lines writes text that may come from outside, and keeps its line breaks.
+// lines writes text that may come from outside, with its line breaks.
 func (h *writer) lines(b []byte) *writer {
 	for i, line := range bytes.Split(b, []byte("\n")) {
 		if i > 0 {
@@ -190,7 +190,7 @@ func (h *writer) writeFact(word, is string) {
 // A colourPair is a colour for light pages and a colour for dark pages.
 type colourPair struct{ name, light, dark string }
 
-// These are the backgrounds and the text colours of the page. Each text colour has a contrast of at least 4.5:1 on
+// These are the page's backgrounds and text colours. Each text colour has a contrast of at least 4.5:1 on
 // each background.
 var (
 	grounds = []colourPair{{"ground", "#ffffff", "#0d1117"}, {"panel", "#f6f8fa", "#161b22"}, {"wrong", "#ffebe9", "#3d0d12"}}
@@ -199,7 +199,7 @@ var (
 		{"good", "#116329", "#7ee787"}, {"caution", "#7d4e00", "#e3b341"}, {"bad", "#a40e26", "#ffa198"},
 		{"key", "#0550ae", "#79c0ff"}, {"string", "#0a3069", "#a5d6ff"}, {"number", "#953800", "#ffab70"}, {"word", "#6639ba", "#d2a8ff"},
 	}
-	// lines are colours without text. Their contrast is at least 3:1.
+	// lines are colours that are not used for text. Their contrast is at least 3:1.
 	lines = []colourPair{{"line", "#818b98", "#6e7681"}, {"wait", "#818b98", "#6e7681"}, {"busy", "#0969da", "#4493f8"}, {"still", "#9a6700", "#d29922"}, {"seal", "#1f2328", "#e6edf3"}}
 )
 

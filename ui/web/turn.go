@@ -21,7 +21,7 @@ func callID(c *stream.Call) string {
 	return "t" + strconv.Itoa(int(c.Turn)+1) + "c" + strconv.Itoa(c.Number)
 }
 
-// roles maps the roles with a colour to CSS classes. Other roles have no class.
+// roles maps the roles that have a colour to CSS classes. Other roles have no class.
 var roles = map[screen.Role]markup{screen.Good: "good", screen.Caution: "caution", screen.Bad: "bad", screen.Muted: "muted"}
 
 // writeState writes a sign and a word. Screen readers read only the word.
@@ -109,7 +109,7 @@ func (h *writer) writeTurnFacts(p *Page, t *stream.Turn) {
 	h.raw("</dl>\n")
 }
 
-// writeFolded writes a text that is folded until the reader opens it.
+// writeFolded writes a text that stays folded until the reader opens it.
 func (h *writer) writeFolded(what markup, text []byte) {
 	if len(text) > 0 {
 		h.raw("<details><summary>").raw(what).raw(", ").text(screen.Bytes(len(text)).String()).raw("</summary><pre>").lines(text).raw("</pre></details>\n")
@@ -119,7 +119,8 @@ func (h *writer) writeFolded(what markup, text []byte) {
 // timelineWidth is the width of a timeline, in units of its viewBox.
 const timelineWidth = 1000
 
-// writeTimeline writes a row for each call on the turn's time axis. Each row also has its times in words.
+// writeTimeline writes a row for each call on the turn's time axis. Each row also has the call's times in
+// words.
 func (h *writer) writeTimeline(t *Turn) {
 	if len(t.Calls) == 0 {
 		return
@@ -141,8 +142,8 @@ func (h *writer) writeTimeline(t *Turn) {
 	h.raw(`</ol><p class="axis" aria-hidden="true"><span>0 s</span><span>`).text(screen.Time(end - begin).String()).raw("</span></p>\n")
 }
 
-// writeCallBar draws a call as a bar: from its announcement to the first byte, while bytes arrived, and until its
-// arguments were final.
+// writeCallBar draws a call as a bar with three parts: from its announcement to the first byte, while bytes
+// arrived, and until its arguments were final.
 func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	at := func(d time.Duration) int { return int(timelineWidth * (d - begin) / (end - begin)) }
 	h.raw(`<svg aria-hidden="true" viewBox="0 0 1000 20" preserveAspectRatio="none">`)
@@ -163,7 +164,7 @@ func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	h.raw("</svg>")
 }
 
-// momentsOf lists the times of a call's bar in words.
+// momentsOf lists the times in a call's bar in words.
 func momentsOf(c *stream.Call, begin time.Duration) string {
 	moment := func(word string, d time.Duration) string {
 		if d < begin {
@@ -218,7 +219,7 @@ func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	h.raw("</article>\n")
 }
 
-// writeRuns lists the programs that run the call, and when they run it.
+// writeRuns lists the programs that run the call, and when they do so.
 func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 	var say []string
 	for _, x := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
@@ -234,7 +235,7 @@ func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 	h.raw("</ul></details>\n")
 }
 
-// maxColouredBytes is the maximum size of arguments with coloured tokens. The markup of a colour is often
+// maxColouredBytes is the maximum size of arguments with coloured tokens. The markup for a colour is often
 // longer than the token.
 const maxColouredBytes = 256 << 10
 
@@ -315,7 +316,7 @@ func (r *rows) writePunct(piece []byte) {
 	r.raw(`<span class="p">`).text(string(piece)).raw("</span>")
 }
 
-// writeResult writes the result of the tool.
+// writeResult writes the tool's result.
 func (h *writer) writeResult(r *stream.SentBackCall) {
 	if r == nil {
 		return
