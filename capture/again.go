@@ -13,24 +13,24 @@ import (
 // Location is the position of a record in a file that can be read again. The zero Location means that the
 // record can't be read again.
 //
-// A record of a capture, and a record found in a log, has the location of its line. A record of a HAR
-// entry, or of another log of HTTP, has the location of the complete entry. A body or a curl dump is one
-// exchange and is read again from its start: the location of its records covers everything read so far.
-// Records made at the end of a file are located after its last byte.
+// A record of a capture, and a record found in a log, has the location of its line. A record from a HAR entry,
+// or from another log of HTTP, has the location of the complete entry. A body or a curl dump is one exchange
+// and is read again from its start, so the location of its records covers everything read so far. Records made
+// at the end of a file are located after its last byte.
 type Location struct {
 	File       *File
 	Start, End int64
 	Bare       bool     // the file is the body of one response and nothing else
 	Lines      *Lines   // the lines of the exchange, if the file is a log
-	Line       [2]int64 // start and end of the record's own line in it
-	Entries    *Entries // the file, if the exchange is one entry of it
+	Line       [2]int64 // start and end of the record's own line in the file
+	Entries    *Entries // the entries of the file, if the exchange is one of them
 }
 
 // File is a file that can be read again, exchange by exchange. It keeps nothing open. It is safe for
 // concurrent use.
 type File struct {
 	path  string
-	info  fs.FileInfo  // when it was first opened
+	info  fs.FileInfo  // its state when it was first opened
 	last  []byte       // its last bytes at that time
 	ended atomic.Int64 // where it ended for its first reader; MaxInt64 before that
 }
@@ -59,11 +59,11 @@ func (f *File) finish(size int64) int64 {
 }
 
 // Again yields the records of one exchange in [start,end), as they were first read. It leaves out records
-// about the source itself. start is the location of the first record of the exchange. exchange is the
-// number that the exchange had then, whatever its number in the file.
+// about the source itself. start is the location of the first record of the exchange. exchange is the number
+// that the exchange had then, whatever its number in the file.
 //
-// A missing or changed file is an error. A file that has only grown counts as unchanged. A change that
-// keeps size and times is not detected here: callers that need to be sure compare the bytes.
+// A missing or changed file is an error. A file that has only grown counts as unchanged. A change that keeps
+// size and times is not detected here; callers that must be sure compare the bytes.
 func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source {
 	return func(yield func(Record, error) bool) {
 		opened, err := f.open()
@@ -115,8 +115,8 @@ func (f *File) open() (*os.File, error) {
 
 func (f *File) changedError() error { return fmt.Errorf("%s changed since it was read", f.path) }
 
-// isSame reports whether an opened file is this one and, by size, time and last bytes, has the same
-// content.
+// isSame reports whether an opened file is this file with the same content, judging by its size, time and last
+// bytes.
 func (f *File) isSame(opened *os.File) bool {
 	info, err := opened.Stat()
 	if err != nil || !os.SameFile(info, f.info) {
@@ -134,7 +134,7 @@ type filePart struct {
 	file       *File
 	in         *inputReader
 	start, end int64 // end is not beyond the file's end
-	whole      bool  // records made at the file's end belong to it
+	whole      bool  // records made at the file's end belong to the part
 }
 
 func (f *File) newPart(exchange int, start, end int64) filePart {
@@ -149,7 +149,7 @@ func (f *File) newPart(exchange int, start, end int64) filePart {
 	return p
 }
 
-// read yields the records of the range, and may yield others about the source.
+// read yields the records of the range, and may yield records about the source.
 func (p *filePart) read(ctx context.Context, opened io.ReaderAt, yield func(Record, error) bool) {
 	from := io.NewSectionReader(opened, p.start, p.end-p.start)
 	for ctx.Err() == nil {
@@ -176,7 +176,7 @@ type exchangeFilter struct {
 	number   int // its number in the capture, set by the first line; 0 before
 }
 
-// matches reports whether a record with that exchange number is to be read.
+// matches reports whether a record with this exchange number is to be read.
 func (w *exchangeFilter) matches(number int, n numberMap) bool {
 	if w == nil {
 		return true

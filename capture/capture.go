@@ -18,8 +18,8 @@
 //     continues. An error means that the environment failed, such as an unreadable file or an unknown
 //     format version.
 //   - A record has a time only if the time was measured. All others have [NoTime].
-//   - Nothing here knows the meaning of bodies: from the rest of the program, this package imports only
-//     how JSON is written.
+//   - This package doesn't interpret bodies. From the rest of the program, it imports only packages for
+//     JSON, SQLite files and counts in texts.
 package capture
 
 import (
@@ -33,12 +33,12 @@ import (
 // once.
 type Source = iter.Seq2[Record, error]
 
-// Record is bytes as they were received, on one side of one exchange. A record may have no bytes: then it
-// carries only a head, an end or a note.
+// Record is bytes as they were received, on one side of one exchange. A record without bytes has only a head,
+// an end or a note.
 type Record struct {
-	Exchange int           // its exchange in the source; from 1, never reused
+	Exchange int           // number of its exchange in the source; from 1, never reused
 	Side     Side          // the zero value is the response
-	At       time.Duration // since the capture began; NoTime if the source has no times
+	At       time.Duration // time since the capture began; NoTime if the source has no times
 	Data     []byte        // exactly as received; the receiver owns it
 	Before   []byte        // the bytes before Data in the source's line; not part of the format
 	After    []byte        // the bytes after Data in that line; not part of the format
@@ -46,8 +46,8 @@ type Record struct {
 	End      End           // in the last record of the response side: how it ended
 	Why      string        // with End: the reason in words, may be empty
 	By       Party         // with End: the party that ended it; with a response's Head: the party that answered, if not the provider
-	Lost     int64         // bytes of this side before Data that were transferred but not recorded: toolscope's own gap
-	Note     string        // remarks about the record or the source: see below
+	Lost     int64         // number of bytes of this side before Data that were transferred but that toolscope didn't record
+	Note     string        // remarks about the record or the source; see below
 	Damaged  bool          // the source is damaged here, as Note says; not part of the format
 	Location Location      // where it can be read again, if anywhere; not part of the format
 
@@ -103,7 +103,7 @@ type End string
 // The values of End.
 const (
 	EndEOF End = "eof" // the input reached its end
-	EndCut End = "cut" // the connection or the file was cut: more may have been meant to come
+	EndCut End = "cut" // the connection or the file was cut off: bytes may be missing
 )
 
 // Party is the party that caused an event in a record.
@@ -118,22 +118,23 @@ const (
 	Toolscope Party = "toolscope" // this program: its own limit, its end, or an answer in the provider's place
 )
 
-// Machine is the machine of a capture and the capture's name there. All heads of the capture share one.
+// Machine is the machine of a capture and the capture's name there. All heads of the capture share one
+// Machine.
 type Machine struct{ Host, Agent string }
 
 // Head holds the facts about one side of an exchange from outside its body. Every field may be empty.
 type Head struct {
 	File        string      // the path as the user wrote it, or "stdin"
-	Origin      *Machine    // the machine that it comes from, nil for this one; not part of the format
-	Run         string      // names the clock: a different Run, or a different File if it is "", means a different clock
-	Method      string      // of the request
-	URL         string      // of the request: as much as the source shows, at least the path
-	Status      int         // of the response
+	Origin      *Machine    // the machine that the exchange comes from; nil for this machine; not part of the format
+	Run         string      // identifies the clock of the times; if it is "", File identifies the clock
+	Method      string      // method of the request
+	URL         string      // URL of the request: as much as the source shows, at least the path
+	Status      int         // status of the response
 	Header      http.Header // with canonical names
 	Start       time.Time   // when this side began, by the wall clock
 	Wrappers    string      // the wrappers around the bytes, from outside in: "docker json-file › .log"
 	Lacks       []Lack      // what the source can't show
-	Incremental bool        // of a request: it has only additions to the previous request
+	Incremental bool        // the request has only additions to the previous request
 }
 
 // JoinNotes joins two notes. Either may be empty.
@@ -171,7 +172,7 @@ const Shell = "SHELL"
 // The beginnings of the notes of a stdio exchange. They are part of the capture format.
 const (
 	Argv       = "argv: "       // followed by the command line, as a JSON list
-	Stderr     = "stderr: "     // followed by what the process wrote there
+	Stderr     = "stderr: "     // followed by the text that the process wrote to it
 	Signalled  = "signal: "     // followed by the name of a signal that was passed on
 	InputEnded = "input ended"  // the client closed the process's standard input
 	Unwanted   = "nobody reads" // the client no longer reads the process's output

@@ -22,8 +22,8 @@ type exchangeNumbers struct {
 	last int          // the highest number in use
 }
 
-// maxUnusedNumbers is how many numbers in use are stored above a free one. Beyond that, the free numbers
-// below the highest are never assigned.
+// maxUnusedNumbers is the maximum count of used numbers that are stored above a free one. Beyond that, the
+// free numbers below the highest are never assigned.
 const maxUnusedNumbers = 1 << 16
 
 // claimNumber takes want if it is free, and otherwise the number after the highest in use.
@@ -150,18 +150,19 @@ func fanIn(ctx context.Context, srcs []Source) <-chan sourceItem {
 	return merged
 }
 
-// A run produces several captures: one of model traffic, and one for each tool server. The times of each
-// count from its own beginning, which its first line contains. They are read as one source, ordered by
-// wall clock.
+// A run produces several captures: one with the model traffic, and one for each tool server. The times in a
+// capture count from its own beginning, which is in its first line. The captures are read as one source, in
+// wall clock order.
 
-// ByServer is the `by` value of a capture of one server, or of one shell command.
+// ByServer is the `by` value in a capture of one server, or of one shell command.
 const ByServer = "toolscope mcp"
 
-// maxRunFiles is how many files are read as one run. The beginning of each file is read before the run.
+// maxRunFiles is the maximum number of files that are read as one run. The beginning of each file is read
+// before the run.
 const maxRunFiles = 1 << 14
 
-// IsRun reports whether files are the captures of one run: all are toolscope's own, and at least one is
-// of a server that a program started, or of a command of its shell.
+// IsRun reports whether files are the captures of one run: all are toolscope's own, and at least one is from a
+// server that a program started, or from a shell command.
 func IsRun(files []FoundFile) bool {
 	if len(files) < 2 || len(files) > maxRunFiles {
 		return false
@@ -177,8 +178,8 @@ func IsRun(files []FoundFile) bool {
 	return served
 }
 
-// beginningOf returns when a capture began, and whether it is of a server. The time is zero if the file
-// is not a capture.
+// beginningOf returns the time at which a capture began, and whether the capture is from a server. The time is
+// zero if the file is not a capture.
 func beginningOf(path string) (began time.Time, server bool) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return began, false
@@ -220,7 +221,7 @@ func onWall(src Source, later time.Duration) Source {
 }
 
 // oneRun reads captures as one source, in wall clock order. Exchanges are renumbered. A file is open only
-// from its beginning to its end: a run may have thousands of very short ones.
+// while it is being read, because a run may have thousands of very short files.
 func oneRun(paths []string, all []Source) Source {
 	order, began := make([]int, len(all)), make([]time.Time, len(all))
 	for i, path := range paths {
@@ -280,7 +281,7 @@ func (r *Record) ofRun(run string) {
 	}
 }
 
-// onWallRun is the run of all followed files: they share one clock.
+// onWallRun is the run of all followed files, which share one clock.
 const onWallRun = "followed"
 
 // sourceHead is the next record of one of several sources.
@@ -290,7 +291,7 @@ type sourceHead struct {
 	names  numberMap
 	record Record
 	err    error
-	at     time.Duration // of the latest record that has a time
+	at     time.Duration // time of the latest record that has a time
 }
 
 // readNext moves on to the next record. It returns false if there is none.
@@ -301,7 +302,7 @@ func (h *sourceHead) readNext() (more bool) {
 	return more
 }
 
-// onOneWall makes the times of followed captures count from the beginning of the first. Files without a
+// onOneWall makes the times of followed captures count from the beginning of the earliest one. Files without a
 // known beginning keep their times.
 func onOneWall(src Source, paths []string) Source {
 	var first time.Time

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	maxHeadBytes  = 1 << 20 // more bytes than this are not a head
-	maxStrayLines = 3       // header lines, or blank ones, allowed before the status line of a damaged dump
+	maxHeadBytes  = 1 << 20 // maximum number of bytes of a head
+	maxStrayLines = 3       // maximum number of header lines, or of blank lines, before the status line of a damaged dump
 )
 
 // curlOutput reads the output of curl -i and curl -v: heads, then a body that is passed on unchanged. If
@@ -27,8 +27,8 @@ type curlOutput struct {
 	status  bool   // a status line was seen
 	between bool   // after the empty line that ends a head
 	traced  bool   // printed by -v: lines are marked with "* ", "> " or "< "
-	doubled bool   // -v and -i: each line of the head also comes without its mark
-	size    int    // bytes of the head's lines
+	doubled bool   // printed by -v and -i: each line of the head also appears without its mark
+	size    int    // number of bytes of the head's lines
 	rest    []byte // an unfinished line: of the head, or of curl's remarks after the body
 	inBody  bool
 }
@@ -260,8 +260,8 @@ var remark = regexp.MustCompile(meters + `*(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\* (?:C
 
 const meters = `(?:\r?[ \d]{3} [ \d.kMG]{30,50} (?:[-:\d]{8} +){3}[\d.kMG]+)`
 
-// writeBody passes a body on. Remarks that -v added after it become notes, so that they don't count as
-// body.
+// writeBody passes a body on. Remarks that -v added after the body become notes, so that they don't count as
+// part of it.
 func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	if !d.traced {
 		recs, _ = d.bodyReader.Write(recs, p, at)
@@ -286,7 +286,7 @@ func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Reco
 // partOfRemark matches the end of a chunk that may begin a remark.
 var partOfRemark = regexp.MustCompile(`(?:\d[\d:.]{0,14} )?(?:\*(?: (?:C[^\n]*)?)?|[{}](?: (?:\[[^\n]{0,24})?)?)$|\d[\d:.]{0,14} ?$|\r?[ \d]{1,3}(?: [ \d.kMG:\r-]*)?$|\r$`)
 
-// possibleRemark returns where an unfinished remark may begin in p, or -1.
+// possibleRemark returns the offset at which an unfinished remark may begin in p, or -1.
 func possibleRemark(p []byte) int {
 	line := bytes.LastIndexByte(p, '\n') + 1
 	if found := partOfRemark.FindIndex(p[line:]); found != nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// maxPartialLine is how many bytes of a line are kept if its beginning may be missing.
+// maxPartialLine is the maximum number of bytes that are kept of a line whose beginning may be missing.
 const maxPartialLine = 1 << 20
 
 // Feeds reads several captures at the same time, as their bytes arrive from elsewhere. Their exchanges
@@ -24,10 +24,10 @@ type Feed struct {
 	c     *captureReader
 	run   string // unique to this capture
 	of    *Machine
-	torn  bool // bytes are missing: the beginnings of exchanges may be too
+	torn  bool // bytes are missing, so the beginnings of exchanges may be missing too
 	begun map[int]bool
 	ended recentExchanges // the last ended exchanges
-	cut   map[int]string  // by exchange number in the capture: why Cut ended it, if it had no records since
+	cut   map[int]string  // the reasons why Cut ended exchanges that had no records since, by their numbers in the capture
 	over  bool            // the only exchange to be read has ended
 	skips bool            // the first bytes are the rest of a line, unless the line's checksum shows that it is complete
 	held  []byte          // bytes of that line
@@ -76,8 +76,8 @@ func (f *Feeds) OpenAt(of Machine, run string, offset int64) *Feed {
 	return &Feed{c: c, run: run, of: &of, begun: map[int]bool{}, torn: offset > 0}
 }
 
-// OpenExchange begins to read only one exchange, with its number in a capture of another machine, from
-// the start of its first line.
+// OpenExchange begins to read a single exchange in a capture of another machine. exchange is its number in the
+// capture, and offset is the start of its first line.
 func (f *Feeds) OpenExchange(of Machine, run string, exchange int, offset int64) *Feed {
 	one := f.OpenAt(of, run, offset)
 	one.torn = false
@@ -88,7 +88,7 @@ func (f *Feeds) OpenExchange(of Machine, run string, exchange int, offset int64)
 	return one
 }
 
-// CountOpen returns how many exchanges have begun and not ended.
+// CountOpen returns the number of exchanges that have begun and not ended.
 func (f *Feed) CountOpen() int { return len(f.c.open) }
 
 // Idle reports whether no exchange and no line is open. Then another Feed can continue from the offset of
@@ -113,7 +113,7 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	}
 	for i := range recs[n:] {
 		r := &recs[n+i]
-		if r.Head != nil { // the file's name there is a name of that machine; two machines may share it
+		if r.Head != nil { // the file's name is a name on the other machine; two machines may have the same name
 			r.Head.File, r.Head.Run, r.Head.Origin = f.c.file, f.run, f.of
 		}
 		if r.OfSource() && r.Note != "" {
@@ -132,7 +132,8 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	return recs, err
 }
 
-// joinLine returns p from the start of a line, preceded by the partial line if that proves complete.
+// joinLine returns p from the start of a line, preceded by the partial line if its checksum proves that it is
+// complete.
 func (f *Feed) joinLine(p []byte) []byte {
 	line, rest, finished := bytes.Cut(p, []byte("\n"))
 	if room := maxPartialLine - len(f.held); room > 0 {
@@ -169,7 +170,8 @@ func (f *Feed) markMidway(recs, more []Record) []Record {
 	return recs
 }
 
-// cutBefore returns why an exchange that continues under another number was cut, or "" if it wasn't cut.
+// cutBefore returns the reason why an exchange that continues under another number was cut, or "" if it wasn't
+// cut.
 func (f *Feed) cutBefore(unique int) string {
 	for x, why := range f.cut {
 		if f.c.names.known[x] == unique {
@@ -180,9 +182,9 @@ func (f *Feed) cutBefore(unique int) string {
 	return ""
 }
 
-// AddGap records that n bytes of the capture are missing here; why is the reason in words. Their content
-// is unknown: all open exchanges may have lost bytes. If the first bytes of the capture are missing, that
-// is not a gap: the capture is joined midway.
+// AddGap records that n bytes of the capture are missing here; why is the reason in words. Their content is
+// unknown, so all open exchanges may have lost bytes. Missing first bytes of the capture are not a gap,
+// because the capture is then joined midway.
 func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	c := f.c
 	if c.number == 0 { // the header is among the missing bytes
@@ -201,7 +203,7 @@ func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	return recs
 }
 
-// Cut ends all open exchanges for the reason why. Later records of them form new exchanges.
+// Cut ends all open exchanges for the reason why. Later records of these exchanges form new exchanges.
 func (f *Feed) Cut(recs []Record, why string) []Record {
 	f.expectMidway()
 	if f.since = 0; f.cut == nil {

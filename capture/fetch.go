@@ -161,7 +161,7 @@ func nameTrouble(err *net.DNSError) string {
 	return fmt.Sprintf("can't look up the host name %q: %s", err.Name, err.Err)
 }
 
-// tlsTrouble describes an error of TLS, and returns "" for other errors.
+// tlsTrouble describes a TLS error, and returns "" for other errors.
 func tlsTrouble(err error) string {
 	var (
 		record    tls.RecordHeaderError
@@ -198,8 +198,7 @@ func isTimeout(err error) bool {
 }
 
 // EndOf describes how err ended a body from the network: the end, the reason in words, and the party. The
-// error of a body that was read to its end is io.EOF. Toolscope is the party for deadlines and
-// cancelling.
+// error of a body that was read to its end is io.EOF. Toolscope is the party for deadlines and cancellation.
 func EndOf(err error) (end End, why string, by Party) {
 	switch {
 	case err == io.EOF:

@@ -10,7 +10,7 @@ import (
 // fileIDOf returns the number that the system gives a file.
 func fileIDOf(info fs.FileInfo) fileID {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return fileID{uint64(s.Dev), uint64(s.Ino)} // of other types on other systems
+		return fileID{uint64(s.Dev), uint64(s.Ino)} // the fields have other types on other systems
 	}
 	return fileID{}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// maxFilesPerPath is how many files of one directory or pattern are read.
+// maxFilesPerPath is the maximum number of files that are read from one directory or pattern.
 const maxFilesPerPath = 100_000
 
 // FoundFile is a file that was named or found.
@@ -21,9 +21,9 @@ type FoundFile struct {
 	In   string // the directory or pattern that contains it; "" if the path itself was named
 }
 
-// Find lists the files that paths name, in reading order: all files in a directory and below, and all
-// that match a pattern. left says in words which of these were left out. A pattern without a match is an
-// error. A missing file is not: opening it fails.
+// Find lists the files that paths name, in reading order: all files in a directory and below, and all that
+// match a pattern. left describes the files that were left out. A pattern without a match is an error. A
+// missing file is not an error here; opening it fails.
 func Find(paths []string) (files []FoundFile, left []string, err error) {
 	for _, path := range paths {
 		p := searchPathOf(path)
@@ -44,22 +44,22 @@ func Find(paths []string) (files []FoundFile, left []string, err error) {
 	return files, left, nil
 }
 
-// IsPlace reports whether a path is a directory or a pattern, which stand for any number of files.
+// IsPlace reports whether a path is a directory or a pattern, which can contain any number of files.
 func IsPlace(path string) bool { return searchPathOf(path) != nil }
 
 // searchPath is a directory or a pattern.
 type searchPath struct {
 	path  string   // as the user wrote it
 	root  string   // the directory in which the search begins
-	parts []string // of a pattern, below root
+	parts []string // the parts of a pattern below root
 	left  skippedFiles
 	found map[string]bool
 	dirs  []string // directories that were listed
 	links []string // found symbolic links
 }
 
-// searchPathOf returns the searchPath of a path, nil if it names one file. A path with wildcards that
-// exists is a file, not a pattern.
+// searchPathOf returns the searchPath of a path, or nil if the path names one file. If a file with wildcards
+// in its name exists, the path is that file and not a pattern.
 func searchPathOf(path string) *searchPath {
 	info, err := os.Stat(path)
 	switch {
@@ -162,7 +162,8 @@ func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	}
 }
 
-// add adds a file with the type that its directory says, or calls below for a directory.
+// add adds a file, or calls below for a directory. kind is the type of the file in the listing of its
+// directory.
 func (p *searchPath) add(path string, kind fs.FileMode, below func(dir string)) {
 	link := kind&fs.ModeSymlink != 0
 	if link || kind&fs.ModeIrregular != 0 {

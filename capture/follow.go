@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	maxRotatedFiles = 8       // rotated files read per name; the one quiet for longest is dropped first
-	maxOpenFiles    = 200     // files that are kept open; others are opened again when they grow
-	openReserve     = 50      // files that may be open in addition, so that closing is rare
-	turnBytes       = 8 << 20 // bytes read of one file before the next gets its turn
+	maxRotatedFiles = 8       // maximum number of rotated files read per name; the one that was quiet for longest is dropped first
+	maxOpenFiles    = 200     // maximum number of files that are kept open; others are opened again when they grow
+	openReserve     = 50      // number of additional files that may be open, so that closing is rare
+	turnBytes       = 8 << 20 // number of bytes read from one file before the next file gets its turn
 )
 
-// follower reads the files that have certain names at the moment, and for a while those that had them
-// before. It does everything in the consumer's goroutine: look, read, pass on, wait.
+// follower reads the files that currently have certain names, and for a while the files that had these names
+// before. It does everything in the consumer's goroutine: it checks files, reads them, passes records on and
+// waits.
 type follower struct {
 	ctx     context.Context
 	options Options
@@ -36,12 +37,12 @@ type follower struct {
 	alarm   *changeWatcher
 
 	names   []*followedName // in the order in which they are checked
-	added   int             // names that were ever added
+	added   int             // number of names that were ever added
 	byPath  map[string]*followedName
 	places  []*searchPath
 	scanned struct{ soonest, due time.Time } // when the places are searched again
 	tails   []*tail                          // every file that has or had one of the names
-	byID    map[fileID][]*tail               // the same, in the same order
+	byID    map[fileID][]*tail               // the same tails by file ID, in the same order
 	opened  []*tail                          // the tails that were opened; some are closed again
 	tooMany bool                             // a note reported that there are too many open files
 	full    struct {                         // the latest check of all names
@@ -49,7 +50,7 @@ type follower struct {
 		due  time.Time // when the next check is due
 	}
 	more   bool // some file already has more to read
-	passed bool // this check passed something on
+	passed bool // this check passed records on
 	done   bool
 }
 
@@ -69,12 +70,12 @@ type followedName struct {
 	open    func() (osFile, error)
 	number  int    // counts the names as they are added
 	found   bool   // found in a directory or by a pattern, not named by the user
-	current *tail  // the file that had the name at the last look; kept when the name is gone
+	current *tail  // the file that had the name at the last check; kept when the name is gone
 	trouble string // the last reported error of the name
 	gone    bool   // no file has the name
 }
 
-// followNames reads files as they grow. The end of a file doesn't end the source: it ends when ctx is
+// followNames reads files as they grow. The end of a file doesn't end the source; the source ends when ctx is
 // done.
 func followNames(ctx context.Context, o Options, names []*followedName, places []*searchPath) Source {
 	began := time.Now()
@@ -186,8 +187,8 @@ func (f *follower) addOpened(t *tail) {
 	}
 }
 
-// closeOldest closes the files that were quiet for longest, until at most a given number is open. It doesn't close
-// files that can't be opened again, because they have no name any more.
+// closeOldest closes the files that were quiet for longest, until at most a given number is open. It doesn't
+// close files that can't be opened again because they no longer have a name.
 func (f *follower) closeOldest(most int, except *tail) {
 	f.opened = slices.DeleteFunc(f.opened, func(t *tail) bool { return t.file == nil })
 	slices.SortStableFunc(f.opened, func(a, b *tail) int { return a.busy.Compare(b.busy) })
@@ -210,8 +211,8 @@ func (f *follower) close() {
 	}
 }
 
-// pollFiles reads everything new. If nothing was new, it returns how long the check took, else 0. A check
-// of all names takes long if there are many. So between two such checks, only names whose files have
+// pollFiles reads everything new. If nothing was new, it returns the duration of the check, otherwise 0. A
+// check of all names takes long if there are many. So between two such checks, only names whose files have
 // changed are checked.
 func (f *follower) pollFiles() time.Duration {
 	began := time.Now()
@@ -243,7 +244,7 @@ func (f *follower) pollFiles() time.Duration {
 	return time.Since(began)
 }
 
-// changedNames returns the names to check, and whether these are all.
+// changedNames returns the names to check, and whether these are all names.
 func (f *follower) changedNames(now time.Time) (names []*followedName, all bool) {
 	written := f.alarm.takeWritten()
 	if written == nil || f.more || !now.Before(f.full.due) {
@@ -253,7 +254,7 @@ func (f *follower) changedNames(now time.Time) (names []*followedName, all bool)
 		switch n := f.byPath[path]; {
 		case n != nil:
 			names = append(names, n)
-		case !f.alarm.changed: // a file of ours has another path there; a new file is found in its place
+		case !f.alarm.changed: // a followed file has another path in the event; new files are found by scanPlaces
 			return slices.Clone(f.names), true
 		}
 	}
@@ -300,7 +301,7 @@ func (f *follower) readAvailable(t *tail, most int64) {
 	}
 }
 
-// readCompressed reads a compressed file to its end: such a file doesn't grow after it was written. It
+// readCompressed reads a compressed file to its end, because such a file doesn't grow after it was written. It
 // returns false for any other file.
 func (f *follower) readCompressed(t *tail) bool {
 	if t.offset > 0 || t.over || t.file == nil && !f.reopenFile(t) || !isPacked(t.file) {
@@ -326,7 +327,7 @@ func (f *follower) readCompressed(t *tail) bool {
 	return true
 }
 
-// readNext reads the next bytes of a file, and returns when they came. It opens a closed file again.
+// readNext returns the next bytes of a file and the time at which they arrived. It opens a closed file again.
 func (f *follower) readNext(t *tail) (p []byte, at time.Duration, err error) {
 	if at = time.Since(f.began); t.offset < t.known {
 		at = NoTime
@@ -369,7 +370,7 @@ func (f *follower) deliverRecords(recs []Record, err error) {
 	f.done = f.done || !yieldRecords(f.yield, recs, err)
 }
 
-// noteUnreadable reports once, in a note, why a name can't be read. Reading is tried again.
+// noteUnreadable reports once, in a note, why a name can't be read. Reading is tried again later.
 func (f *follower) noteUnreadable(n *followedName, err error) {
 	text := openError(n.shown, err).Error()
 	if errors.Is(err, fs.ErrNotExist) || text == n.trouble {
@@ -410,8 +411,8 @@ type changeWatcher struct {
 	names   map[string]bool // base names of the followed paths
 	dirs    map[string]bool // directories in which every file is followed
 	watched map[string]bool
-	changed bool            // something was created in one of these directories, or removed
-	written map[string]bool // paths of files that were written; nil: other files may have changed too
+	changed bool            // something was created or removed in one of these directories
+	written map[string]bool // paths of files that were written; nil if other files may have changed too
 }
 
 func newChangeWatcher(o Options) *changeWatcher {
@@ -456,8 +457,9 @@ func (a *changeWatcher) takeWritten() map[string]bool {
 	return written
 }
 
-// waitForEvent returns true when there may be something new, at due at the latest, and false when ctx is
-// done. looked is the duration of the last check: checks take at most a tenth of the time.
+// waitForEvent returns true when there may be something new, at due at the latest, and false when ctx is done.
+// looked is the duration of the last check. The wait depends on it, so that checks take at most a tenth of the
+// time.
 func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, due time.Time) bool {
 	if !sleepFor(ctx, min(9*looked, a.every)) {
 		return false

@@ -15,8 +15,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// formatVersion is the version of the capture format. A capture is JSON Lines. The first line describes
-// the file:
+// formatVersion is the version of the capture format. A capture is JSON Lines. The first line describes the
+// file:
 //
 //	{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"toolscope open"}
 //
@@ -34,10 +34,10 @@ import (
 //	note  something that happened to the source
 //	c     always the last: CRC-32C of the line before it, in eight hexadecimal digits
 //
-// Bytes come back exactly. Times come back in whole microseconds. Text other than the bytes is UTF-8;
-// invalid bytes are replaced by U+FFFD. A reader ignores unknown keys. If an old reader would misread a
-// file, the number in the first line goes up. A file whose first line has a checksum has one on every
-// line. A file without is read unchecked, as the first versions of toolscope wrote it.
+// Bytes are read back exactly, and times in whole microseconds. Text other than the bytes is UTF-8; invalid
+// bytes are replaced with U+FFFD. A reader ignores unknown keys. The number in the first line is increased
+// when old readers would misread new files. A file whose first line has a checksum has one on every line. A
+// file without checksums is read unchecked, because the first versions of toolscope wrote none.
 const formatVersion = 1
 
 type fileHeader struct {
@@ -201,7 +201,7 @@ func decodeRecord(text []byte) (Record, error) {
 	switch {
 	case line.D != "":
 		r.Data = []byte(line.D)
-	case len(line.B) > 0: // an exchange doesn't begin with zero bytes
+	case len(line.B) > 0: // a record without bytes doesn't begin an exchange
 		r.Data = line.B
 	}
 	readWords(&r)
@@ -258,15 +258,15 @@ func parseMillis(t stdjson.Number) (time.Duration, error) {
 	return at, nil
 }
 
-// Refused begins the reason in the end of an exchange that the proxy refused: the request was at fault.
-// The reason proper follows.
+// Refused begins the reason in the end of an exchange that the proxy refused because of its request. The
+// actual reason follows.
 const Refused = "refused: "
 
-// This file reads the most frequent lines of a capture, as EncodeRecord writes them: time, exchange, side
-// and bytes, in that order and with nothing between. The result is that of decodeRecord, or none.
+// The functions below read the most frequent lines of a capture, as EncodeRecord writes them: time, exchange,
+// side and bytes, in that order and with nothing between. If they succeed, the result is that of decodeRecord.
 
-// quickRecord decodes such a line. For any other, valid or not, ok is false. The data is in room, which
-// has the capacity of the line.
+// quickRecord decodes such a line. For any other line, valid or not, ok is false. The data is written to room,
+// whose capacity is at least the length of the line.
 func quickRecord(line, room []byte) (r Record, ok bool) {
 	t, x, p := linePrefix(line)
 	if x < 1 || x > maxExchange {
@@ -290,8 +290,8 @@ func quickRecord(line, room []byte) (r Record, ok bool) {
 	return r, ok && isEnding(p) && utf8.Valid(line)
 }
 
-// linePrefix returns the time and the exchange of a line that begins with them; otherwise x is 0. rest is
-// another key, or the line's end.
+// linePrefix returns the time and the exchange of a line that begins with them. For any other line, x is 0.
+// rest begins with another key, or is the line's end.
 func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 	p, first := bytes.CutPrefix(line, []byte(`{"x":`))
 	if !first {

@@ -21,14 +21,14 @@ type Format struct {
 	New   func(*Input) Reader
 }
 
-// SniffResult says whether the first bytes of an input are in a format, and why.
+// SniffResult is the result of Sniff: whether the first bytes of an input are in a format, and why.
 type SniffResult struct {
 	Is          SniffVerdict
 	Why         string
-	Provisional bool // with Maybe: the format is assumed if no more bytes come for a while
+	Provisional bool // with Maybe: the format is assumed if no more bytes arrive for a while
 }
 
-// SniffVerdict says whether bytes are in a format.
+// SniffVerdict is the decision whether bytes are in a format.
 type SniffVerdict int8
 
 // The values of SniffVerdict. After Maybe, Sniff is called again with more bytes, up to a limit.
@@ -40,22 +40,18 @@ const (
 
 // Reader cuts the bytes of one input into records.
 //
-// Write appends the records of p to recs. p becomes the reader's own and may be the data of a record. The
-// records are the same however the input is split, except for the split of a body's bytes among them. An
-// error means that the input can't be read at all, and comes after the readable records. Damage is a note
-// instead.
-//
-// Close ends all open exchanges, with how the input ended.
+// Write appends the records of p to recs. The reader owns p from then on, and p may become the data of a
+// record. The records are the same however the input is split, except for the split of a body's bytes among
+// them. An error means that the input can't be read any further; the readable records are returned with it.
+// Damage becomes a note instead. Close ends all open exchanges. end and why describe how the input ended.
 type Reader interface {
 	Write(recs []Record, p []byte, at time.Duration) ([]Record, error)
 	Close(recs []Record, end End, why string, at time.Duration) []Record
 }
 
-// RotationReader is a Reader whose streams outlive a file: when a log is rotated, they continue in the
-// next file.
-//
-// Rotated returns the Reader of that file. Both share the open streams, because the old file may still be
-// written to. An incomplete line belongs to its own file. After Rotated, Close ends only that line.
+// RotationReader is a Reader whose streams can continue in another file: the next one after a log is rotated.
+// Rotated returns the Reader of that file. Both Readers share the open streams, because the old file may still
+// be written to. An incomplete line belongs to its own file. After Rotated, Close ends only that line.
 type RotationReader interface {
 	Reader
 	Rotated() Reader
@@ -72,11 +68,11 @@ type Input struct {
 	numbers *exchangeNumbers
 	again   *File       // nil if the input can't be read again
 	begin   int64       // where its first line begins in the file
-	shapes  *lineShapes // of its lines
+	shapes  *lineShapes // shapes of its lines
 	epoch   *time.Time  // the zero of the input's times, once one is known
 }
 
-// PayloadGuess says what bytes in an input may be, judged by the formats of providers.
+// PayloadGuess is a guess about the meaning of bytes in an input, according to the protocols of providers.
 type PayloadGuess int8
 
 // The values of PayloadGuess.
@@ -118,8 +114,8 @@ func (in *Input) RecordTime(t time.Time) time.Duration {
 	return t.Sub(*in.epoch).Truncate(time.Microsecond)
 }
 
-// NewHead returns the head of a side of an exchange: the wrappers removed around its bytes, from outside
-// in, and what the source can't show.
+// NewHead returns the head of a side of an exchange. It has the wrappers removed around the bytes, from
+// outside in, and the facts that the source can't show.
 func (in *Input) NewHead(layers []string, lacks ...Lack) *Head {
 	all := make([]string, 0, len(in.Peeled)+len(layers))
 	all = append(append(all, in.Peeled...), layers...)
@@ -129,8 +125,8 @@ func (in *Input) NewHead(layers []string, lacks ...Lack) *Head {
 // PeeledBy separates the wrappers in a path.
 const PeeledBy = " › "
 
-// Lack is something that a source can't show. The words follow "cannot tell: " and are part of the
-// capture format.
+// Lack is a fact that a source can't show. The words follow "cannot tell: " and are part of the capture
+// format.
 type Lack string
 
 // The values of Lack.
@@ -145,14 +141,14 @@ const (
 	NoNames   Lack = "what events are called: the log has only their data"
 	Mixed     Lack = "which answer a line is of: several came at once, and nothing tells them apart"
 	CutLines  Lack = "what lines held that stop in their midst: who wrote the log may have cut them"
-	// UsageBefore is for the rest of a response that an exchange before it begins.
+	// UsageBefore is for the rest of a response whose beginning is in an earlier exchange.
 	UsageBefore Lack = "what it used: the exchange with the beginning of the message has the usage"
 	Composed    Lack = "what was asked: requests are put together from the log's history"
-	// Rewound is for a request that continues an earlier message than the latest.
+	// Rewound is for a request that continues a message before the latest one.
 	Rewound Lack = "which of the earlier calls were sent: the user went back to an earlier message"
 )
 
-// maxSniffBytes is how many first bytes may be held back while the format is undecided.
+// maxSniffBytes is the maximum number of first bytes that are held back while the format is undecided.
 const maxSniffBytes = 64 << 10
 
 // inputReader cuts the bytes of one input into records. It holds the first bytes back only while they may
@@ -160,14 +156,14 @@ const maxSniffBytes = 64 << 10
 type inputReader struct {
 	*Input
 	formats []Format
-	forced  bool     // the input is the first of the formats, whatever its bytes
+	forced  bool     // the input has the first of the formats, whatever its bytes are
 	reader  Reader   // nil while undecided
 	held    []chunk  // the bytes read while undecided
 	from    *File    // nil if the input can't be read again
-	read    int64    // bytes of the input so far
+	read    int64    // number of bytes of the input read so far
 	room    []byte   // for the next read
 	recs    []Record // reused for the records of a chunk
-	late    bool     // it has waited long enough for more bytes to decide by
+	late    bool     // the reader has waited long enough for bytes that decide the format
 }
 
 func newInputReader(file string, n *exchangeNumbers) *inputReader {
@@ -210,7 +206,7 @@ func (in *inputReader) readChunk(from io.Reader) chunk {
 	return c
 }
 
-// asCapture returns the reader of a capture, nil if the input is not one or is undecided.
+// asCapture returns the reader of a capture, or nil if the input isn't a capture or its format is undecided.
 func (in *inputReader) asCapture() *captureReader {
 	c, _ := in.reader.(*captureReader)
 	return c
@@ -335,8 +331,8 @@ func (in *inputReader) decideNow() ([]Record, error) {
 	return in.decideFormat(false)
 }
 
-// chooseReader returns the reader of an input that begins with first, nil if more bytes could decide.
-// whole means that no more follow.
+// chooseReader returns the reader of an input that begins with first, or nil if more bytes could decide the
+// format. whole means that no more bytes follow.
 func (in *inputReader) chooseReader(first []byte, whole bool) Reader {
 	if in.forced && len(in.formats) > 0 {
 		return in.formats[0].New(in.Input)
@@ -366,7 +362,7 @@ func (in *inputReader) chooseReader(first []byte, whole bool) Reader {
 	return in.newBodyReader()
 }
 
-// newBodyReader returns a reader that takes the input as the body of one response.
+// newBodyReader returns a reader that reads the input as the body of one response.
 func (in *inputReader) newBodyReader() *bodyReader {
 	return &bodyReader{head: in.NewHead(nil), numbers: in.numbers}
 }
@@ -382,7 +378,7 @@ const (
 
 const bom = "\ufeff"
 
-// sniffKind returns the kind of an input that begins with p; whole means that nothing follows.
+// sniffKind returns the kind of an input that begins with p. whole means that nothing follows.
 func sniffKind(p []byte, whole bool) kind {
 	if len(p) < len(bom) && bytes.HasPrefix([]byte(bom), p) {
 		return undecided
@@ -445,13 +441,13 @@ type bodyReader struct {
 	exchange int   // 0 before the first record
 	head     *Head // nil after the first record
 	numbers  *exchangeNumbers
-	line     int   // bytes of the unfinished line
+	line     int   // number of bytes of the unfinished line
 	over     bool  // the line is too long: its rest is skipped
-	passed   int64 // skipped bytes
+	passed   int64 // number of skipped bytes
 }
 
-// maxEventBytes is how many bytes of a line, and so of an event, are read. The rest isn't held in memory
-// and is reported as lost.
+// maxEventBytes is the maximum number of bytes of a line, and so of an event, that are read. The rest isn't
+// held in memory and is reported as lost.
 const maxEventBytes = 64 << 20
 
 func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
@@ -508,12 +504,12 @@ func (b *bodyReader) completeRecord(r Record) Record {
 // to read the exchange again. No content of an entry is kept. It is safe for concurrent use.
 type Entries struct {
 	file *File
-	in   *Input // of the file: its exchange numbers are not used
+	in   *Input // the input of the file; its exchange numbers are not used
 	read func(in *Input, entry []byte) []Record
 }
 
-// Entries returns the Entries of the input, or nil if it can't be read again. read returns the records of one entry, as it did
-// first. On a later read, the entry may be any bytes.
+// Entries returns the Entries of the input, or nil if it can't be read again. read returns the records of one
+// entry, as it did the first time. On a later read, the entry may be any bytes.
 func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	if in.again == nil || in.AllowChunks {
 		return nil

@@ -13,25 +13,24 @@ import (
 	"toolscope/stream/json"
 )
 
-// Lines holds the places of an exchange's records in the lines of a file. It takes a few bytes per
-// record: each record is rebuilt from its line.
+// Lines holds the places of an exchange's records in the lines of a file. It needs only a few bytes per
+// record, because each record is rebuilt from its line.
 //
-// A reader adds to it until the exchange has ended. From then on it is constant and safe for concurrent
-// use.
+// A reader adds to it until the exchange has ended. From then on it is constant and safe for concurrent use.
 type Lines struct {
 	file              *File
 	all               []lineShape // set when the exchange has ended
 	steps             []byte      // one lineStep per record; packed when the exchange has ended
-	first, start, end int64       // where the first record is, and the range of all
+	first, start, end int64       // offset of the first record, and the range of all records
 	heads             []lineHead
 	ending            *ending // nil until the exchange has ended
 	count             int32
-	lost              bool // some record was not in a line
+	lost              bool // a record could not be described by its line
 
 	*lineAdder
 }
 
-// lineAdder is the state for adding lines, nil when the exchange has ended.
+// lineAdder is the state for adding lines. It is nil when the exchange has ended.
 type lineAdder struct {
 	shapes *lineShapes
 	at     int64 // the end of the last line
@@ -48,20 +47,20 @@ type lineHead struct {
 type ending struct {
 	end   End
 	why   string
-	alone bool // in a record of its own
+	alone bool // the end is in a record of its own
 }
 
 // LineSpan is the place of bytes in a line. The zero LineSpan means that the place is unknown.
 type LineSpan struct {
 	start, end int64
-	shape      int32 // its number, from 1
+	shape      int32 // number of the shape, from 1; 0 if the place is unknown
 }
 
 // The low bits of a step, below the shape's number. The time difference is in microseconds.
 const (
-	stepBreaks  = 3      // how many line breaks follow the bytes in the record
-	stepRequest = 1 << 2 // it is of the request
-	stepNoTime  = 1 << 3 // it has no time
+	stepBreaks  = 3      // number of line breaks that follow the bytes in the record
+	stepRequest = 1 << 2 // the record is from the request
+	stepNoTime  = 1 << 3 // the record has no time
 	stepShape   = 4
 )
 
@@ -73,9 +72,9 @@ func (in *Input) Lines() *Lines {
 	return &Lines{file: in.again, lineAdder: &lineAdder{shapes: in.shapes, time: NoTime}}
 }
 
-// LineSpan returns the place of text in a line that begins at start, between before and after. Inside
-// JSON strings, before and after are unescaped. The result is zero if text is not found that way: then a
-// record made of it can't be read again.
+// LineSpan returns the place of text in a line that begins at start, between before and after. Inside JSON
+// strings, before and after are unescaped. The result is zero if text is not found in this way. Then a record
+// made from it can't be read again.
 func (in *Input) LineSpan(line []byte, start int64, before, text, after []byte) LineSpan {
 	if in.again == nil || in.AllowChunks {
 		return LineSpan{}
@@ -276,7 +275,7 @@ func (w *lineWalk) lineAt(start int64) bool {
 // lineShapes are the distinct shapes of the texts in an input's lines.
 type lineShapes struct {
 	all  []lineShape
-	last []int32 // the most recently used
+	last []int32 // numbers of the most recently used shapes
 	met  *Head   // the last head
 	ends *ending // the last ending
 	room [2][]byte
@@ -284,19 +283,19 @@ type lineShapes struct {
 
 // lineShape is the position of a text in a line, possibly within nested JSON strings.
 type lineShape struct {
-	strings []int // where each string begins, after its quote, counted in the unquoted string around it
-	before  int   // bytes before the text in the innermost string
-	behind  int   // bytes after the text there
+	strings []int // offsets at which the strings begin, after the quote, in the unquoted string around each
+	before  int   // number of bytes before the text in the innermost string
+	behind  int   // number of bytes after the text in that string
 }
 
 const (
-	maxShapes       = 1 << 12 // of an input
-	maxRecentShapes = 8       // tried first
-	maxShapeDepth   = 4       // strings in strings
+	maxShapes       = 1 << 12 // maximum number of shapes in an input
+	maxRecentShapes = 8       // number of recent shapes that are tried first
+	maxShapeDepth   = 4       // maximum depth of strings in strings
 )
 
-// internHead returns an earlier head that is equal to h, or h: most heads of a log are equal and stored
-// once.
+// internHead returns an earlier head that is equal to h, or h. Most heads in a log are equal, so they are
+// stored once.
 func (s *lineShapes) internHead(h *Head) *Head {
 	if of := s.met; of != nil && of.File == h.File && of.Method == h.Method && of.URL == h.URL && of.Status == h.Status && len(of.Header)+len(h.Header) == 0 &&
 		of.Start.Equal(h.Start) && of.Wrappers == h.Wrappers && slices.Equal(of.Lacks, h.Lacks) && of.Incremental == h.Incremental {
@@ -306,7 +305,7 @@ func (s *lineShapes) internHead(h *Head) *Head {
 	return h
 }
 
-// internEnding returns an earlier ending that is equal to e, or e: most are equal.
+// internEnding returns an earlier ending that is equal to e, or e. Most endings are equal.
 func (s *lineShapes) internEnding(e ending) *ending {
 	if s.ends == nil || *s.ends != e {
 		s.ends = &e
@@ -314,7 +313,7 @@ func (s *lineShapes) internEnding(e ending) *ending {
 	return s.ends
 }
 
-// numberOf returns the number of the shape of a text in a line, 0 if it has none.
+// numberOf returns the number of the shape of a text in a line, or 0 if it has none.
 func (s *lineShapes) numberOf(line, before, text, after []byte) int32 {
 	for i, n := range s.last {
 		if s.all[n-1].matches(line, before, text, after, &s.room) {
@@ -344,7 +343,7 @@ func (s *lineShape) isSame(of *lineShape) bool {
 	return s.before == of.before && s.behind == of.behind && slices.Equal(s.strings, of.strings)
 }
 
-// find searches a text in a line and the strings in it.
+// find searches for a text in a line and in the strings in the line.
 func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
 	if n := len(before) + len(text); bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) && bytes.HasPrefix(after, withoutBreaks(line[n:])) {
 		s.before, s.behind = len(before), len(line)-len(before)-len(text)
@@ -368,7 +367,7 @@ func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
 	return false
 }
 
-// stringEnd returns the end of the string whose content begins at a position, -1 if there is none.
+// stringEnd returns the end of the string whose content begins at a position, or -1 if there is none.
 func stringEnd(text []byte, at int) int {
 	if at > len(text) || text[at-1] != '"' {
 		return -1
@@ -380,7 +379,7 @@ func stringEnd(text []byte, at int) int {
 	return at + n - 2
 }
 
-// matches reports whether text, before and after are in a line at this shape.
+// matches reports whether text, before and after are at the positions of this shape in a line.
 func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) bool {
 	for i, at := range s.strings {
 		end := stringEnd(line, at)
@@ -398,8 +397,8 @@ func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) b
 
 func withoutBreaks(p []byte) []byte { return bytes.TrimRight(p, "\r\n") }
 
-// splitLine returns the text at this shape in a line, and the bytes around it. The text shares memory
-// with line or room.
+// splitLine returns the text at the position of this shape in a line, and the bytes around the text. The text
+// shares memory with line or room.
 func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after []byte, ok bool) {
 	text = line
 	for i, at := range s.strings {
@@ -421,8 +420,8 @@ func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after
 	return before, text[s.before:end], after, true
 }
 
-// lineStep is the position of a record relative to the one before: how to read its line, the gap in
-// bytes, and the time difference.
+// lineStep is the position of a record relative to the previous one. bits is the shape of the text and the
+// flags, gap the distance in bytes, and later the time difference.
 type lineStep struct {
 	bits  uint64
 	gap   int64
@@ -439,7 +438,7 @@ func (s *lineStep) appendTo(p []byte) []byte {
 	return p
 }
 
-// stepIn decodes a step of appendTo and returns the rest.
+// stepIn decodes a step that appendTo encoded, and returns the remaining bytes.
 func stepIn(p []byte) (s lineStep, rest []byte) {
 	bits, k := binary.Uvarint(p)
 	gap, j := binary.Varint(p[k:])
@@ -462,13 +461,13 @@ type stepPredictor struct {
 type prediction struct {
 	bits         uint64
 	gap          int64
-	still, stood bool // whether the time difference of the last and of the second last was zero
+	still, stood bool // whether the time differences of the last step and of the one before it were zero
 	then         lineStep
 }
 
 const maxGuesses = 32
 
-// predict returns the prediction for the last two steps, nil if there is none.
+// predict returns the prediction for the last two steps, or nil if there is none.
 func (g *stepPredictor) predict() *prediction {
 	last := &g.before[0]
 	for i := range g.known {

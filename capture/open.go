@@ -92,7 +92,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 		return nil, openError(path, syscall.EISDIR)
 	}
 	open := fileOpener(path)
-	if !info.Mode().IsRegular() { // opening a named pipe waits for its writer, so the source does that
+	if !info.Mode().IsRegular() { // opening a named pipe waits for its writer, so it is opened only when the source is read
 		return openPipe(ctx, path, open, o), nil
 	}
 	// Only a probe: a source that is never read must not keep a file open.
@@ -101,7 +101,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 		return nil, openError(path, err)
 	}
 	defer probe.Close()
-	if o.Follow && !isPacked(probe) && !isDatabase(probe) { // a compressed file doesn't grow, and a database not at its end
+	if o.Follow && !isPacked(probe) && !isDatabase(probe) { // a compressed file doesn't grow, and a database doesn't grow at its end
 		return followNames(ctx, o, []*followedName{{path: path, shown: path, open: open}}, nil), nil
 	}
 	return openRegular(ctx, path, open, path, o), nil
@@ -171,11 +171,11 @@ func openRegular(ctx context.Context, name string, open func() (osFile, error), 
 type chunk struct {
 	data    []byte
 	at      time.Duration
-	err     error  // why nothing follows data
+	err     error  // the reason why nothing follows data
 	packing string // the compression that was removed from data
 }
 
-// openPipe reads chunks as they arrive. Each gets the time since the source was opened.
+// openPipe reads chunks as they arrive. Each chunk gets the time since the source was opened.
 func openPipe[R io.ReadCloser](ctx context.Context, name string, open func() (R, error), o Options) Source {
 	began := time.Now()
 	return func(yield func(Record, error) bool) {
@@ -205,7 +205,8 @@ func openPipe[R io.ReadCloser](ctx context.Context, name string, open func() (R,
 	}
 }
 
-// pumpChunks reads until the input or ctx ends. It exists because a read can't wait for ctx.
+// pumpChunks reads until the input or ctx ends. It needs its own goroutine, because ctx can't interrupt a
+// read.
 func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), began time.Time, to chan<- chunk) {
 	send := func(c chunk) bool {
 		select {
@@ -235,13 +236,13 @@ func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), be
 	}
 }
 
-// scanEvery is how often directories and patterns are searched for new files.
+// scanEvery is the interval at which directories and patterns are searched for new files.
 const scanEvery = time.Second
 
-// OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as
-// a shell has them. They are read one after the other, or with o.Follow at the same time. With o.Follow,
-// files that appear in the directories or match the patterns later are read as well, and missing files
-// are waited for. Unreadable files of a directory or pattern become notes.
+// OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as in a
+// shell. They are read one after the other, or with o.Follow at the same time. With o.Follow, files that
+// appear in the directories or match the patterns later are read as well, and missing files are waited for.
+// Unreadable files in a directory or pattern become notes.
 func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	if o.Follow {
 		src, err := followAll(ctx, paths, o)
@@ -385,9 +386,9 @@ func isDatabase(f io.ReaderAt) bool {
 // same chunks, except while its first bytes leave the compression undecided.
 type decompressor struct {
 	from io.Reader
-	name string    // of the compression, once the first bytes were read; "" without one
+	name string    // name of the compression, once the first bytes have been read; "" for none
 	read io.Reader // nil before that
-	err  error     // why from has ended
+	err  error     // the reason why from has ended
 }
 
 // compressionError means that the input can't be decompressed any further because it is damaged. It
@@ -422,8 +423,8 @@ func (u *decompressor) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// detectCompression reads the first bytes into p and detects the compression. Without one, they are the
-// result.
+// detectCompression reads the first bytes into p and detects the compression. For uncompressed input, these
+// bytes are the result.
 func (u *decompressor) detectCompression(p []byte) (n int, err error) {
 	var found *compression
 	for more := true; more && err == nil && n < len(p); {

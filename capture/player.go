@@ -113,8 +113,8 @@ func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 	return false
 }
 
-// jitter is how far the times of records may go back without being wrong: a reader of several connections
-// stamps a record and passes it on a moment later.
+// jitter is the largest step back in the times of records that counts as normal. A reader of several
+// connections sets a record's time and passes the record on a moment later.
 const jitter = 10 * time.Millisecond
 
 // Play passes records on at the times at which they were received, by p's clock, counted from the start
@@ -143,14 +143,15 @@ func Play(ctx context.Context, src Source, p *Player) Source {
 	}
 }
 
-// aheadBytes is about how many bytes are read ahead: the data of the records and recordBytes for each.
+// aheadBytes is the approximate number of bytes that are read ahead: the data of the records, and recordBytes
+// for each record.
 const (
 	aheadBytes  = 1 << 20
 	recordBytes = 320
 )
 
-// ReadAhead reads src in its own goroutine, some records ahead of the consumer. No record waits for a
-// later one. A panic of src is raised in the consumer.
+// ReadAhead reads src in its own goroutine, some records ahead of the consumer. No record waits for a later
+// one. A panic in src is raised in the consumer.
 func ReadAhead(src Source) Source {
 	return func(yield func(Record, error) bool) {
 		a := &readAhead{}

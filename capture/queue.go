@@ -20,8 +20,8 @@ import (
 //     once for each gap. Items without bytes (a head, an end) are kept beyond the limit, as far as a
 //     reserve allows; the last item of an exchange is always kept.
 //   - An exchange whose first item exceeds even the reserve leaves no trace, and is counted.
-//   - So a queue holds at most its limit and half of it more, and admitted exchanges end, however fast it
-//     is filled and however slowly it is emptied.
+//   - So a queue holds at most one and a half times its limit, and admitted exchanges end, however fast the
+//     queue is filled and however slowly it is emptied.
 
 // QueueRules define the items of a queue. Limit and Cost are required. The others define gaps and are set all
 // together or not at all.
@@ -31,13 +31,13 @@ type QueueRules[T any] struct {
 
 	PartOf       func(T) QueuePart          // the place of an item
 	WithoutBytes func(T) (T, bool)          // the item without its bytes; false if the remaining item is not worth keeping
-	Gap          func(lost int64, near T) T // near, which has no bytes, reporting how many are missing there
+	Gap          func(lost int64, near T) T // returns near, which has no bytes, with a report of the number of bytes missing there
 }
 
 // QueuePart is the place of an item.
 type QueuePart struct {
 	QueueStream
-	Bytes        int64 // bytes that are missing without the item
+	Bytes        int64 // number of bytes that are missing without the item
 	EndsExchange bool  // no item of the exchange follows
 }
 
@@ -51,9 +51,9 @@ type QueueStream struct {
 type QueueState struct {
 	Waiting int   // number of waiting items
 	Cost    int   // their cost
-	Lost    int64 // bytes that were left out
+	Lost    int64 // number of bytes that were left out
 	Gaps    int64 // number of places where bytes are missing
-	Dropped int64 // items that were left out and that no gap reports
+	Dropped int64 // number of items that were left out and that no gap reports
 	Full    bool  // bytes are being left out now
 }
 
@@ -66,9 +66,9 @@ type Queue[T any] struct {
 	room   sync.Cond // for waiting Puts
 	queue  []T
 	first  int   // index in queue: the items before it were taken
-	taken  int64 // how many items were taken, ever
-	lately int   // how many items waited at a Take: a decaying maximum
-	batch  []T   // of the latest Take
+	taken  int64 // number of items that were ever taken
+	lately int   // number of items that waited at a Take: a decaying maximum
+	batch  []T   // the batch of the latest Take
 	closed bool
 	err    error
 
@@ -76,7 +76,7 @@ type Queue[T any] struct {
 	begun    map[int]*openExchange // exchanges that have not ended
 	reserved int                   // room reserved for their ends
 	full     bool                  // an item with bytes did not fit
-	gaps     []*gap                // that wait, in order
+	gaps     []*gap                // waiting gaps, in order
 }
 
 // NewQueue returns an empty queue.
@@ -113,8 +113,8 @@ func (b *Queue[T]) add(v T) {
 
 func (b *Queue[T]) waitingCount() int { return len(b.queue) - b.first }
 
-// Take takes items out until their cost reaches most, or one item if there is one. more reports whether
-// there are others. It never waits. The batch is valid until the next Take.
+// Take takes items out until their cost reaches most, but at least one item if there is one. more reports
+// whether there are other items. Take never waits. The batch is valid until the next Take.
 func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,8 +141,8 @@ const (
 	floodSlots = 1 << 14
 )
 
-// slotCount returns how many slots are kept now. Slices grow by doubling, so there may be room for twice
-// the waiting items.
+// slotCount returns the number of slots that are kept now. Slices grow by doubling, so there may be room for
+// twice the waiting items.
 func (b *Queue[T]) slotCount() int { return max(idleSlots, min(2*b.lately, floodSlots)) }
 
 // removeFirst removes the first n waiting items.
@@ -161,7 +161,7 @@ func (b *Queue[T]) removeFirst(n int) {
 	}
 }
 
-// All yields all items until the queue is closed and empty. It waits for them.
+// All yields all items until the queue is closed and empty. It waits for items.
 func (b *Queue[T]) All(yield func(T) bool) {
 	for {
 		batch, _ := b.Take(1)
@@ -225,7 +225,7 @@ func (b *Queue[T]) State() QueueState {
 // openExchange is an exchange that has begun and not ended.
 type openExchange struct {
 	out  bool    // it was not admitted
-	gaps [2]*gap // of its response and its request: the last item waiting of that side, if it is a gap
+	gaps [2]*gap // for its response and its request: the last waiting item of that side, if that item is a gap
 }
 
 // gap is a place where bytes of a stream are missing. A waiting item without bytes reports it.
@@ -310,7 +310,7 @@ func (x *openExchange) gapSlot(s QueueStream) **gap {
 	return &x.gaps[0]
 }
 
-// omitBytes leaves out the bytes of an item: they form a gap, or extend the one directly before the item.
+// omitBytes leaves out the bytes of an item. They form a gap, or extend the gap directly before the item.
 func (b *Queue[T]) omitBytes(x *openExchange, part QueuePart, v T) {
 	b.state.Lost += part.Bytes
 	kept, worth := b.rules.WithoutBytes(v)

@@ -11,30 +11,30 @@ import (
 )
 
 const (
-	maxLineBytes   = maxEventBytes // a longer line is damaged
+	maxLineBytes   = maxEventBytes // a longer line counts as damaged
 	giantLine      = 1 << 20       // a longer line gets its own buffer
-	maxDamageShown = 4 << 10       // bytes of a damaged line that its note shows
+	maxDamageShown = 4 << 10       // maximum number of bytes of a damaged line that its note shows
 )
 
-// captureReader reads toolscope's own format. It joins lines. An unreadable line becomes a note with its
-// number, its place and its text, and reading continues after it.
+// captureReader reads toolscope's own format. It joins the parts of a line. An unreadable line becomes a note
+// with its number, its offset and its text, and reading continues after the line.
 type captureReader struct {
 	file    string
 	names   numberMap        // makes the file's exchange numbers unique in the source
 	line    []byte           // the unfinished line
-	cut     int64            // bytes of the unfinished line beyond maxLineBytes, which are not in line
-	number  int              // finished lines
-	offset  int64            // finished bytes
+	cut     int64            // number of bytes of the unfinished line that are not in line, because it is too long or not wanted
+	number  int              // number of finished lines
+	offset  int64            // number of finished bytes
 	summed  bool             // the lines have checksums
-	header  lineStart        // where that was decided
+	header  lineStart        // the line that decided summed
 	open    map[int]bool     // exchanges that have begun and not ended
 	current int              // exchange of the latest record
 	from    *File            // nil if it can't be read again
-	before  int64            // bytes of the file before offset 0
+	before  int64            // number of bytes of the file before offset 0
 	here    Location         // of the current line
 	room    *lineBuffer      // nil until it is needed
-	wanted  *exchangeFilter  // the only exchange to be read; nil: all are
-	ended   *recentExchanges // exchanges whose numbers may soon be dropped; nil: all numbers are kept
+	wanted  *exchangeFilter  // the only exchange to be read; nil for all exchanges
+	ended   *recentExchanges // exchanges whose numbers may soon be dropped; nil if all numbers are kept
 }
 
 // lineBuffer holds the data of a line until its size is known. Readers in the same goroutine share one.
@@ -80,8 +80,8 @@ func (c *captureReader) extendLine(p []byte) []byte {
 	return c.line
 }
 
-// Close ends the open exchanges of the capture. The capture itself was cut, by toolscope, which wrote it,
-// or by the program that cut its file: never by the provider. So they end with EndCut.
+// Close ends the open exchanges of the capture with EndCut. They were cut off by toolscope, which wrote the
+// capture, or by the program that cut the file, but never by the provider.
 func (c *captureReader) Close(recs []Record, end End, why string, _ time.Duration) []Record {
 	recs = c.readLastLine(recs)
 	switch {
@@ -193,14 +193,14 @@ func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 	}
 	number := r.Exchange
 	if _, known := c.names.known[number]; !known && c.ended != nil && c.current != 0 && r.OfSource() {
-		r.Exchange = c.current // a note about the source has an exchange that may have ended long ago
+		r.Exchange = c.current // a note about the source names an exchange that may have ended long ago
 	} else {
 		r.Exchange = c.names.numberOf(number)
 	}
 	if r.Head != nil && r.Head.File == "" {
 		r.Head.File = c.file
 	}
-	r.ofRun(c.file)                                 // all of a capture has one clock, whatever file each record was first read from
+	r.ofRun(c.file)                                 // all records of a capture have one clock, whatever file each was first read from
 	if c.current = r.Exchange; there && !c.summed { // a program that writes one checksum writes them all
 		c.summed = true
 		recs = append(recs, c.damageNote(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))
@@ -243,14 +243,14 @@ func (c *captureReader) newNote(text string) Record {
 	return Record{Exchange: c.current, At: NoTime, Note: text}
 }
 
-// damageNote returns the note of a line that is unreadable or untrusted.
+// damageNote returns a note about a line that is unreadable or untrusted.
 func (c *captureReader) damageNote(text string) Record {
 	r := c.newNote(text)
 	r.Damaged = true
 	return r
 }
 
-// versionError is the error of an undamaged capture of another format version.
+// versionError is the error for an undamaged capture with another format version.
 type versionError struct{ version string }
 
 func (e *versionError) Error() string {

@@ -42,7 +42,8 @@ func (f *follower) followName(n *followedName) {
 	}
 }
 
-// followRotation makes a rotated name follow the file that has it now: a file that had another name, or a new one.
+// followRotation makes a rotated name follow the file that has the name now: a file that had another name, or
+// a new file.
 func (f *follower) followRotation(n *followedName, info fs.FileInfo) {
 	old := n.current
 	next := f.findOpen(info)
@@ -69,7 +70,7 @@ func (f *follower) followRotation(n *followedName, info fs.FileInfo) {
 	f.readAvailable(next, turnBytes)
 }
 
-// detachName detaches a name from the file that it had before. That file is read while it grows.
+// detachName detaches a name from the file that had it before. That file is still read while it grows.
 func (f *follower) detachName(n *followedName, old *tail, isNew bool) {
 	if old.of == n && (isNew || !n.found) {
 		f.noteChange(n, "file rotated: reading the new file, and the old one while it grows")
@@ -88,7 +89,7 @@ func (f *follower) detachName(n *followedName, old *tail, isNew bool) {
 	}
 }
 
-// findOpen returns the file among those being read, nil if there is none.
+// findOpen returns the file among those being read, or nil if it isn't one of them.
 func (f *follower) findOpen(info fs.FileInfo) *tail {
 	for _, t := range f.byID[fileIDOf(info)] {
 		if os.SameFile(info, t.info) && !f.isReusedInode(t, info) {
@@ -128,13 +129,13 @@ func (f *follower) isReusedInode(t *tail, info fs.FileInfo) bool {
 // hasName reports whether the file still has the name by which it was found.
 func (t *tail) hasName() bool { return t.of.current == t && !t.of.gone }
 
-// isMissing reports whether a found file has no name any more.
+// isMissing reports whether a found file no longer has a name.
 func (f *follower) isMissing(t *tail) bool {
 	return !f.done && t.of.found && !t.hasName() && !slices.ContainsFunc(f.names, func(n *followedName) bool { return n.current == t && !n.gone })
 }
 
-// releaseRotated ends the reading of a rotated file. If it has another name now, only the old stream
-// ends: the file is read on if it grows.
+// releaseRotated ends the reading of a rotated file. If the file has another name now, only the old stream
+// ends, and the file is still read if it grows.
 func (f *follower) releaseRotated(t *tail) {
 	t.close()
 	if t.intake != nil {
@@ -266,7 +267,7 @@ func (f *follower) addName(n *followedName) {
 	f.names = append(f.names, n)
 }
 
-// findRotationBase returns the name of a file that a rotation may have given this path, nil if there is
+// findRotationBase returns the followed name from which a rotation may have made this path, or nil if there is
 // none. If there are several names, it returns the one that was followed first.
 func (f *follower) findRotationBase(path string) (base *followedName) {
 	for i := range path {
@@ -293,7 +294,7 @@ func (f *follower) detectCopy(t *tail) {
 	}
 }
 
-// packedName reports whether a name is that of a compressed file.
+// packedName reports whether a path is the name of a compressed file.
 func packedName(path string) bool {
 	switch filepath.Ext(path) {
 	case ".gz", ".zst", ".bz2", ".xz", ".Z", ".lz4":
@@ -336,8 +337,8 @@ func (f *follower) listPlace(p *searchPath) []string {
 }
 
 const (
-	headPrint = 1 << 10 // bytes at the beginning of a file that identify its content
-	lastPrint = 64      // bytes before the read offset that identify it as well
+	headPrint = 1 << 10 // number of bytes at the beginning of a file that identify its content
+	lastPrint = 64      // number of bytes before the read offset that also identify it
 )
 
 // errReplaced means that the file is the same, but its content was replaced.
@@ -382,13 +383,13 @@ type tail struct {
 	intake *inputReader
 	known  int64       // the bytes before this offset existed when following began
 	was    fingerprint // of the previous content
-	times  int         // how often its content was replaced
+	times  int         // number of times that its content was replaced
 	twin   *copyOf     // the content that it is a copy of
 
 	busy  time.Time   // when it last had bytes
 	seen  fs.FileInfo // its state when it was last read to its end
 	until time.Time   // when that was
-	out   bool        // another file has its name now, or none
+	out   bool        // another file, or no file, has its name now
 	over  bool        // nothing more is read: it is unreadable, or compressed and read completely
 }
 
@@ -415,7 +416,7 @@ func (t *tail) read(buf []byte) ([]byte, error) {
 	}
 	p := buf[:n]
 	if !t.matches(t.file) && hasBytesAt(t.file, p, t.offset) {
-		return nil, errReplaced // p is of the new content, which will be read from its start
+		return nil, errReplaced // p is from the new content, which will be read from its start
 	}
 	t.add(p)
 	return p, nil
@@ -445,8 +446,9 @@ func (t *tail) close() {
 	}
 }
 
-// settleTime: isUnchanged trusts a modification time only if it was older than this when the file was last read
-// to its end. After a younger change, a later one may leave the modification time as it is.
+// settleTime is the minimum age of a modification time that isUnchanged trusts. The age counts from the last
+// time that the file was read to its end. After a younger change, another change may leave the modification
+// time as it is.
 const settleTime = 2 * time.Second
 
 // isUnchanged reports whether a file has not changed since it was last read to its end.
@@ -455,7 +457,7 @@ func (t *tail) isUnchanged(now fs.FileInfo) bool {
 		t.until.Sub(now.ModTime()) > settleTime
 }
 
-// copyOf names the content that a file is a copy of: that of another file, after a number of
+// copyOf identifies the content that a file is a copy of: the content of another file, after a number of
 // replacements. While that content is still there, the copy has nothing new.
 type copyOf struct {
 	of    *tail

@@ -22,7 +22,7 @@ func (s *FileSurvey) Add(other FileSurvey) {
 	s.Responses += other.Responses
 }
 
-// surveyBytes is how many bytes of a file are read at a time.
+// surveyBytes is the number of bytes of a file that are read at a time.
 const surveyBytes = 512 << 10
 
 // Survey counts the lines of a file, and estimates the number of responses by their markers. It uses
@@ -132,14 +132,14 @@ type markerScanner struct {
 	kinds  int
 	least  int                  // length of the shortest marker with its quote
 	steps  [1 << hashBits]uint8 // by the last bytes of a place: distance to the next possible end
-	recent [recentNames]uint64  // hashes of response ids with a seen end
+	recent [recentNames]uint64  // hashes of the ids of responses whose end was seen
 	next   int
 }
 
 const (
 	hashBits    = 14
-	blockBytes  = 3       // bytes compared at a time
-	markBehind  = 4 << 10 // bytes of a line searched before a marker
+	blockBytes  = 3       // number of bytes compared at a time
+	markBehind  = 4 << 10 // maximum number of bytes of a line searched before a marker
 	markAhead   = 128     // maximum length of a marker and its value
 	recentNames = 64
 )
@@ -218,9 +218,9 @@ func hasValue(rest []byte) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// seenNear reports whether the end of the same response was seen shortly before: some providers repeat it
-// with the usage. The last id in the line identifies the response; without one, it counts as another
-// response.
+// seenNear reports whether the end of the same response was seen shortly before, because some providers repeat
+// the end with the usage. The last id in the line identifies the response. An end without an id counts as the
+// end of another response.
 func (m *markerScanner) seenNear(text []byte, at int) bool {
 	line := text[max(0, at-markBehind):at]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
@@ -249,17 +249,17 @@ func (m *markerScanner) seenNear(text []byte, at int) bool {
 	return false
 }
 
-// Progress counts how many bytes of files were read, and how many they had when opened. It is safe for
-// concurrent use. A nil Progress counts nothing.
+// Progress counts the bytes that were read from files, and the bytes that the files had when they were opened.
+// It is safe for concurrent use. A nil Progress counts nothing.
 type Progress struct {
 	read, size atomic.Int64
 	files      []string // to be read; constant once reading has begun
 }
 
-// State returns how many bytes were read, and the total.
+// State returns the number of bytes read, and the total.
 func (p *Progress) State() (read, size int64) { return p.read.Load(), p.size.Load() }
 
-// Survey adds up the surveys of all files. It leaves out unreadable files: reading them reports the
+// Survey adds up the surveys of all files. It leaves out unreadable files, because reading them reports the
 // error.
 func (p *Progress) Survey(ctx context.Context, all []ResponseMarker, workers int) (sum FileSurvey) {
 	for _, path := range p.files {

@@ -60,36 +60,36 @@ type WebSocketReader struct {
 	// Control, if set, is called for each control frame. It must not keep payload.
 	Control func(opcode byte, payload []byte)
 
-	header  []byte // of a frame, as far as it has arrived
+	header  []byte // header of a frame, as far as it has arrived
 	inFrame bool   // the header is complete
 	opcode  byte
 	final   bool
 	mask    [4]byte
 	masked  bool
-	at      uint64 // bytes of the payload so far
+	at      uint64 // number of bytes of the payload so far
 	size    uint64
 
-	control []byte // of the unfinished control frame
+	control []byte // payload of the unfinished control frame
 
-	came int64 // all bytes
+	came int64 // number of all bytes
 	// Start and End are the byte range of the latest frame, among all bytes: the last frame of an emitted
 	// message.
 	Start, End int64
 
 	Message []byte // the unfinished message
 	Open    bool   // there is an unfinished message
-	Length  uint64 // of that message, even if it is too long to be kept
-	Kind    byte   // OpText or OpBinary: of that message, or of the emitted one
+	Length  uint64 // length of that message, even if it is too long to be kept
+	Kind    byte   // OpText or OpBinary: kind of that message, or of the emitted one
 
 	Closed bool // a Close has arrived
-	Code   int  // its status code, 1005 without one (§7.1.5)
+	Code   int  // its status code; 1005 if it has none (§7.1.5)
 	Reason string
 	Broken string // why reading has stopped
-	Unread int64  // bytes since then, and those of the message that was open
+	Unread int64  // number of bytes since then, including those of the message that was open
 }
 
-// Write takes the next bytes and emits each message that they complete. A message that was too long to
-// keep is nil.
+// Write reads the next bytes and emits each message that they complete. A message that is too long to be kept
+// is nil.
 func (m *WebSocketReader) Write(p []byte, emit func(message []byte, length uint64)) {
 	m.came += int64(len(p))
 	if m.Broken != "" {
