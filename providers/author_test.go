@@ -22,7 +22,7 @@ func TestWhoEncodedTwice(t *testing.T) {
 		{"the model did", twice, twice, "the model encoded the arguments twice", "the model wrote a string", "the model encoded the arguments twice, and this client"},
 		{"a client did", plain, twice, "a client before this client, not the model, encoded", "a client before this client, not the model,", "a client before this client, not the model, encoded"},
 		{"unknown", "", twice, "the model or a client before this client encoded", "the model or a client before this client", "the model or a client before this client encoded"},
-		{"nobody did", plain, plain, "", "", "the client encodes the text once more"},
+		{"nobody did", plain, plain, "", "", "the client encodes the text again"},
 	} {
 		all := [][2]string{{asks, wrote(test.wrote)}, {history("a", test.sent), says("b", "f", `{}`)}}
 		if test.wrote == "" {
@@ -60,7 +60,7 @@ func TestWhoEncodedTwice(t *testing.T) {
 // TestWhoEncodedAsObserved: what a later request made of a call says the same.
 func TestWhoEncodedAsObserved(t *testing.T) {
 	for _, test := range []struct{ wrote, sent, as, says string }{
-		{`{\"n\":1}`, `\"{\\\"n\\\":1}\"`, "double-encoded", "the client encoded the arguments once more"},
+		{`{\"n\":1}`, `\"{\\\"n\\\":1}\"`, "double-encoded", "the client encoded the arguments again"},
 		{`\"{\\\"n\\\":1}\"`, `\"{\\\"n\\\":1}\"`, "intact", ""},
 		{`\"{\\\"n\\\":1}\"`, `\"\\\"{\\\\\\\"n\\\\\\\":1}\\\"\"`, "double-encoded", "the model encoded the arguments twice, and the client"},
 	} {

@@ -92,12 +92,12 @@ func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 			return inNames("%s was added", name)
 		}
 		if i < len(old) && name != old[i] && len(now) == len(old) && slices.Contains(now, old[i]) {
-			return inNames("the order is different, %s moved", name)
+			return inNames("the order changed and %s moved", name)
 		}
 	}
 	for _, name := range old {
 		if !slices.Contains(now, name) {
-			return inNames("%s is gone", name)
+			return inNames("%s was removed", name)
 		}
 	}
 	return b, ok
@@ -141,14 +141,14 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 	case was.IsString() && is.IsString():
 		b.compareTexts(was.Unquoted(), is.Unquoted())
 		b.bytes -= 1 + b.offset // without the quote before it
-		b.words = stream.Messagef("%s, byte %d, %q became %q", stream.Own(b.path), b.offset, b.was, b.is)
+		b.words = stream.Messagef("%s changed at byte %d from %q to %q", stream.Own(b.path), b.offset, b.was, b.is)
 	case was == nil:
 		b.words = stream.Messagef("%s was added", stream.Own(b.path))
 	case is == nil:
-		b.words = stream.Messagef("%s is gone", stream.Own(b.path))
+		b.words = stream.Messagef("%s was removed", stream.Own(b.path))
 	default:
 		b.was, b.is = stream.Clip(was, 0, maxBreakWords), stream.Clip(is, 0, maxBreakWords)
-		b.words = stream.Messagef("%s, %s became %s", stream.Own(b.path), b.was, b.is)
+		b.words = stream.Messagef("%s changed from %s to %s", stream.Own(b.path), b.was, b.is)
 	}
 	return b, true
 }

@@ -79,7 +79,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	}
 	switch {
 	case len(x.pending) > 0 && x.isFromGateway():
-		best, score = &emptyProtocol, protocol.SniffScore{Why: "an error of a gateway"}
+		best, score = &emptyProtocol, protocol.SniffScore{Why: "a gateway error"}
 	case x.isPlain():
 		best, score = &plainHTTP, protocol.SniffScore{Why: "method and path"}
 	case best != nil && (score.Points >= protocol.Likely || last):
@@ -91,7 +91,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 		if x.Head.Wrappers == "" && x.Head.Status == 0 { // payloads from HTTP or a log need no guess
 			x.Guess = guessPayload(x.pending)
 		}
-		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "no frame is recognised"}
+		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "no frame was recognised"}
 	default:
 		return
 	}
@@ -175,7 +175,7 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 		x.reportUndecodable(err.Error())
 	case f.Truncated && x.Framing == "SSE":
 		x.handleEvent(findingEvent(x.lastTurn(), unterminatedFrame,
-			"the last event has no blank line after it: browsers and some SDKs drop it"))
+			"no blank line follows the last event: browsers and some SDKs drop the event"))
 	}
 }
 

@@ -318,7 +318,7 @@ func (x *Exchange) closeLast() {
 	}
 	if len(turn.Findings) == 0 && !turn.HasGap() && !x.cutShort() {
 		x.emit(findingEvent(n, protocolUnknown,
-			"no frame belongs to %s: toolscope shows the frames as they arrived", stream.Own(x.Protocol.Title)))
+			"no frame follows %s: toolscope shows the frames as they arrived", stream.Own(x.Protocol.Title)))
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }

@@ -79,7 +79,7 @@ var (
 	}
 	unterminatedFrame = &stream.Diagnosis{
 		Code: "UNTERMINATED_FRAME", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The last event has no blank line after it. Browsers and some SDKs drop such an event.",
+		Meaning: "No blank line follows the last event. Browsers and some SDKs drop such an event.",
 		Advice:  "Nothing, if your client reads the event. Otherwise, make the server end each event with a blank line.",
 	}
 	blankLinesMissing = &stream.Diagnosis{

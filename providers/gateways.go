@@ -64,7 +64,7 @@ var refusalReasons = []struct {
 	codes  []string
 }{
 	{"no credit", []int{402}, []string{"insufficient_quota", "credit balance is too low"}},
-	{"the key or its rights", []int{401, 403}, nil},
+	{"the key or its permissions", []int{401, 403}, nil},
 	{"no such model or path", []int{404}, []string{"model_not_found"}},
 }
 

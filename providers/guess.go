@@ -79,7 +79,7 @@ var guesses = []struct {
 	{"a diff", regexp.MustCompile(`^(diff --git |--- \S|Index: )`)},
 	{"Go source", regexp.MustCompile(`(?m)^package \w+$`)},
 	{"source code", regexp.MustCompile(`(?m)^(import [\w{"'*]|from \S+ import |def \w+\(|class \w+|function \w+\(|#include <|const \w+ = |use strict|public class )`)},
-	{"the keys of TLS connections", regexp.MustCompile(`(?m)^(CLIENT|SERVER|EXPORTER|EARLY)_[A-Z0-9_]+ [0-9a-f]{64} [0-9a-f]{2}|^CLIENT_RANDOM [0-9a-f]{64} `)},
+	{"keys for TLS connections", regexp.MustCompile(`(?m)^(CLIENT|SERVER|EXPORTER|EARLY)_[A-Z0-9_]+ [0-9a-f]{64} [0-9a-f]{2}|^CLIENT_RANDOM [0-9a-f]{64} `)},
 	{"Markdown", regexp.MustCompile("\\A#{1,3} \\S[^\\n]*\\r?\\n(\\r?\\n|\\z)|\\A#{1,3} \\S[^\\n]*\\z|(?m:^```)")},
 	{"log lines", regexp.MustCompile(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d`)},
 	{"YAML", regexp.MustCompile(`^(---\n|[\w-]+:( \S[^\n]*)?\n([\w-]+:|  [\w-]+:|- |  - ))`)},

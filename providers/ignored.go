@@ -15,9 +15,9 @@ import (
 var framesIgnored = &stream.Diagnosis{
 	Code: "FRAMES_IGNORED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Toolscope,
 	Verdict:      "frames unread",
-	SeverityNote: "info if you named the protocol",
-	Meaning:      "toolscope chose a protocol, but doesn't know most frames of the response, or a frame about a tool. Calls may be missing.",
-	Advice:       "Look at the frames in the wire pane. If the protocol is wrong, name the right one with --protocol.",
+	SeverityNote: "info if you set the protocol",
+	Meaning:      "toolscope chose a protocol but doesn't recognise most frames of the response, or a frame about a tool. Calls may be missing.",
+	Advice:       "Look at the frames in the wire pane. If the protocol is wrong, set the right protocol with --protocol.",
 }
 
 // minIgnoredFrames is the minimum number of data frames in a response for which the unknown share counts.

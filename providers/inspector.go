@@ -378,6 +378,6 @@ func (d *details) emitLateUsage() {
 func (d *details) reportExcess() {
 	if n := d.findings - maxDetails; n > 0 {
 		d.x.emit(findingEvent(d.x.lastTurn(), protocol.CountedOnly,
-			"toolscope keeps at most %d findings of an exchange; it only counted %s beyond that", maxDetails, stream.Own(count.Of(n, "finding"))))
+			"toolscope keeps at most %d findings per exchange and only counted %s beyond that", maxDetails, stream.Own(count.Of(n, "finding"))))
 	}
 }

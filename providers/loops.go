@@ -16,8 +16,8 @@ var callLoop = &stream.Diagnosis{
 	Code: "LOOP", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Model,
 	Verdict:      "loop",
 	SeverityNote: "info if the results are not errors and there are fewer than 5 rounds, because the model may repeat such calls on purpose",
-	Meaning:      "The model makes the same calls, with the same arguments and the same results, again and again. Nothing changes between the rounds.",
-	Advice:       "Stop the run, or tell the model in a message that the calls don't help. Check the result: it may report an error without the information that the model needs to avoid the error.",
+	Meaning:      "The model repeats the same calls with the same arguments and gets the same results. Nothing changes between the rounds.",
+	Advice:       "Stop the run, or tell the model in a message that the repeated calls don't help. Check the result: it may report an error without enough information for the model to avoid the error.",
 }
 
 // Numbers of rounds that make a loop, and other limits.

@@ -52,7 +52,7 @@ func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	return nil
 }
 
-var errDropped = errors.New("parts of the source are no longer in memory: open it again with --protocol")
+var errDropped = errors.New("parts of the source are no longer in memory: open the source again with --protocol")
 
 // forcedFor returns the protocol that is forced on an exchange, or nil.
 func (in *Inspector) forcedFor(number int) *protocol.Protocol {

@@ -13,13 +13,13 @@ var (
 		Code: "RESULT_MADE_UP", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Client,
 		Verdict:      "invented",
 		SeverityNote: "warn if toolscope saw the tool run",
-		Meaning:      "The client had no result of the tool, so it sent a sentence of its own. The model reads this sentence as the tool's result.",
-		Advice:       "Find out whether the tool ran: the client lost the result, or stopped the tool. The tool may have changed files or other data.",
+		Meaning:      "The client had no result from the tool, so it sent a sentence of its own. The model reads this sentence as the tool's result.",
+		Advice:       "Find out whether the tool ran: the client may have lost the result or stopped the tool. The tool may have changed files or other data.",
 	}
 	mediaAsText = &stream.Diagnosis{
 		Code: "MEDIA_AS_TEXT", Severity: stream.Info, By: stream.Client,
-		Meaning: "A result has a picture or a document as base64 text. The model can't see the picture or document. The provider counts the text, which is often many thousand tokens.",
-		Advice:  "Send the picture or document as a block for media, or leave it out of the result.",
+		Meaning: "A result contains a picture or document as base64 text. The model can't see the picture or document. The provider counts the text, which is often many thousands of tokens.",
+		Advice:  "Send the picture or document as a media block, or leave it out of the result.",
 	}
 )
 
@@ -64,13 +64,13 @@ func (h *history) reportResult(ref stream.Ref, result []byte) {
 	}
 	var f stream.Finding
 	if client := madeUpBy(string(result[:min(len(result), maxMadeUp+1)])); client != "" {
-		f = resultMadeUp.Finding("the client made this result up, because the tool returned none: %s", stream.Fact(result))
+		f = resultMadeUp.Finding("the client made up this result, because the tool returned none: %s", stream.Fact(result))
 		if len(c.Runs) > 0 {
-			f = resultMadeUp.WithSeverity(stream.Warn).Finding("the client made this result up, but the tool was run: %s", stream.Fact(result))
+			f = resultMadeUp.WithSeverity(stream.Warn).Finding("the client made up this result, but the tool was run: %s", stream.Fact(result))
 		}
 		f = f.WithDetail("made_up", "client", client)
 	} else if kind, at, size := findMedia(result); size > 0 {
-		f = mediaAsText.Finding("the result has %s as base64 text: %s of %d", stream.OwnFact(kind), stream.Own(count.Of(size, "byte")), len(result)).
+		f = mediaAsText.Finding("the result contains %s as base64 text: %s of %d", stream.OwnFact(kind), stream.Own(count.Of(size, "byte")), len(result)).
 			WithDetail("media_as_text", "media", kind, "bytes", size, "offset", at)
 	} else {
 		return

@@ -205,12 +205,12 @@ func TestCacheBreak(t *testing.T) {
 		"a message":      len(messages) - strings.Index(messages, "look") - 4,
 	}
 	for _, test := range []struct{ name, tools, system, first, path, words string }{
-		{"a clock", tools, strings.Replace(system, "15:00", "16:21", 1), "look", "system", `the system prompt, which an earlier request sent: system, byte 27, "07:15:00" became "07:16:21"; 0 of 4000 cached tokens were read`},
-		{"the order of tools", `[{"name":"ping","input_schema":{"type":"object"}},{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "the order is different, ping moved"},
+		{"a clock", tools, strings.Replace(system, "15:00", "16:21", 1), "look", "system", `the system prompt, which an earlier request sent: system changed at byte 27 from "07:15:00" to "07:16:21"; 0 of 4000 cached tokens were read`},
+		{"the order of tools", `[{"name":"ping","input_schema":{"type":"object"}},{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "the order changed and ping moved"},
 		{"a new tool", strings.Replace(tools, "]", `,{"name":"dig","input_schema":{}}]`, 1), system, "look", "tools", "dig was added"},
-		{"a tool is gone", `[{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "ping is gone"},
+		{"a tool is gone", `[{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "ping was removed"},
 		{"a schema", strings.Replace(tools, `"type":"object"`, `"type":"object","required":[]`, 1), system, "look", "tools[0].input_schema.required", "was added"},
-		{"a message", tools, system, "look there", "messages[0].content", `byte 4, "look" became "look there"`},
+		{"a message", tools, system, "look there", "messages[0].content", `changed at byte 4 from "look" to "look there"`},
 		{"nothing", tools, system, "look", "", ""},
 	} {
 		in, _ := play(ownHost, asked{request(tools, system, "look"), usage(0, 4000), 200}, asked{request(test.tools, test.system, test.first), usage(0, 4000), 200})

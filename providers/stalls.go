@@ -13,8 +13,8 @@ var stalled = &stream.Diagnosis{
 	Code: "STALLED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Provider,
 	Verdict:      "stalled",
 	SeverityNote: "info if the response continued and is complete",
-	Meaning:      "The response paused for much longer than usual, in the middle of a call or after a call. Pings may have arrived. Pings keep the connection open, but contain nothing from the model.",
-	Advice:       "Set a limit in your client for the time without a delta. Pings must not reset this time. Retry the request.",
+	Meaning:      "The response paused for much longer than usual, in the middle of a call or after a call. Pings may have arrived, which keep the connection open but contain nothing from the model.",
+	Advice:       "In your client, limit the time without a delta, and don't let pings reset that time. Retry the request.",
 }
 
 // The limits of silences. maxCallSilence and maxOtherSilence apply while the usual gaps are unknown. A silence
@@ -127,7 +127,7 @@ func (s *silence) reportStall(e *stream.Event, number int32) {
 		d = d.WithSeverity(stream.Info)
 	}
 	l := &s.longest
-	f := d.Finding("%s for %s, %s; %s", stream.Own(gapWords[l.kind]), formatSeconds(l.lasted), stream.Own(count.Of(l.pings, "ping")), stream.Own(l.usual)).
+	f := d.Finding("%s for %s, with %s; %s", stream.Own(gapWords[l.kind]), formatSeconds(l.lasted), stream.Own(count.Of(l.pings, "ping")), stream.Own(l.usual)).
 		WithDetail("stall", "ms", int(l.lasted.Milliseconds()), "pings", l.pings)
 	*s = silence{x: x, over: true}
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})

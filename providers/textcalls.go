@@ -59,7 +59,7 @@ func (c *textCalls) findIn(number int32, d *stream.Diagnosis) (f stream.Finding,
 		if found.Form == "antml" && c.isClaude(t) {
 			d = d.WithCause(stream.Model)
 		}
-		f = d.Finding("the %s ends with a call of %s in %s (byte %d, %s), but no client ran this call",
+		f = d.Finding("the %s ends with a call to %s in %s (byte %d, %s), but no client ran this call",
 			stream.OwnFact(place.name), stream.Fact(found.Tool), stream.Own(found.Title), found.Offset, found.Opening)
 		f.InText = &stream.InText{Form: found.Form, Tool: found.Tool, In: place.name, Offset: found.Offset}
 		return f, true

@@ -13,7 +13,7 @@ import (
 var toolChoiceIgnored = &stream.Diagnosis{
 	Code: "TOOL_CHOICE_IGNORED", Severity: stream.Warn, By: stream.Provider,
 	Verdict: "wrong choice",
-	Meaning: "The response breaks a rule of the request: tool_choice requires a call and there is none, tool_choice excludes the call, or parallel calls are off and there are several.",
+	Meaning: "The response breaks a rule in the request: tool_choice requires a call but there is none, tool_choice excludes the call, or parallel calls are off but there are several.",
 	Advice:  "Check the calls before you run them. Find out whether the server and its gateways support tool_choice and parallel_tool_calls for this model.",
 }
 
@@ -162,7 +162,7 @@ func (c *toolChoice) describeConflict(t *stream.Turn) (stream.Message, bool) {
 	case c.required && len(t.Calls) == 0 && !isText:
 		return stream.Messagef("the request's %s requires a call, but the response has none", stream.Own(c.field)), true
 	case c.single && several > 1:
-		return stream.Messagef("the request turns parallel calls off, but the response has %s", stream.Own(count.Of(several, "call"))), true
+		return stream.Messagef("the request turns off parallel calls, but the response has %s", stream.Own(count.Of(several, "call"))), true
 	}
 	return stream.Message{}, false
 }

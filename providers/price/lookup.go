@@ -163,7 +163,7 @@ func (p Price) regionalDoubt(host string) string {
 		seller == "amazon-bedrock" && !slices.Contains(usualRegions, region) && !hasRegion(p.ID):
 		return "the price may be higher in this region"
 	case seller == "azure":
-		return "the price may be higher if the deployment is bound to a region"
+		return "the price may be higher if the deployment is tied to a region"
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func (t *Table) findPrice(dialect, host, model string) Price {
 	case model == "":
 		return Price{Why: "the model is unknown"}
 	case seller == subscription:
-		return Price{Why: host + " is paid by subscription, not by the token"}
+		return Price{Why: host + " is billed by subscription, not per token"}
 	case seller != "":
 		return t.priceAt(seller, names, model)
 	}
@@ -236,7 +236,7 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 	if seller == "openrouter" {
 		return t.openRouterVariant(model)
 	}
-	return Price{Why: fmt.Sprintf("no price is known for %s of %s", model, seller)}
+	return Price{Why: fmt.Sprintf("no price is known for %s from %s", model, seller)}
 }
 
 // routing lists the suffixes of OpenRouter's model names that only select the seller, or add a search before
@@ -252,11 +252,11 @@ func (t *Table) openRouterVariant(model string) Price {
 		return Price{Provider: "openrouter", ID: model, Free: true}
 	case routing[word]:
 		if p := t.priceAt("openrouter", namesFor(name), name); p.Why == "" {
-			p.Doubt = fmt.Sprintf("this is the price of %s; with :%s it may differ", name, word)
+			p.Doubt = fmt.Sprintf("this is the price of %s; the price with :%s may differ", name, word)
 			return p
 		}
 	}
-	return Price{Why: fmt.Sprintf("no price is known for %s of openrouter", model)}
+	return Price{Why: fmt.Sprintf("no price is known for %s from openrouter", model)}
 }
 
 // closedMakers lists makers whose models no other company runs on its own account. For this reason, resellers
@@ -298,7 +298,7 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 	case len(sellers) > 1:
 		return Price{Why: fmt.Sprintf("the sellers of %s are %s, and it is unknown which of them answered", model, strings.Join(sellers, " and "))}
 	case local && len(sellers) == 1:
-		return Price{Why: fmt.Sprintf("%s answered on this machine, and the model may not be from %s", model, p.Provider)}
+		return Price{Why: fmt.Sprintf("%s was served on this machine, so the model may not be from %s", model, p.Provider)}
 	}
 	return Price{Why: "no price is known for " + model}
 }
@@ -318,7 +318,7 @@ func (p Price) asEstimate(to string) Price {
 	if p.Provider == "google" && to == "vertex" {
 		return p
 	}
-	p.Doubt = fmt.Sprintf("this is the price of %s; %s may charge a different price", p.Provider, to)
+	p.Doubt = fmt.Sprintf("this is the price from %s; %s may charge a different price", p.Provider, to)
 	return p
 }
 

@@ -55,7 +55,7 @@ func Parse(text []byte) ([]Price, error) {
 		}
 		k := p.key()
 		if first, again := at[k]; again {
-			return nil, &ParseError{line, "id", fmt.Sprintf("%s of %s is already on line %d", p.ID, p.Provider, first), "list each model of a provider once"}
+			return nil, &ParseError{line, "id", fmt.Sprintf("%s from %s is already on line %d", p.ID, p.Provider, first), "list each model from a provider only once"}
 		}
 		at[k] = line
 		rows = append(rows, p)
@@ -133,7 +133,7 @@ func (r *reader) readValue() (raw json.RawMessage) {
 
 const rateFields = "input, output, cache_read, cache_write, cache_write_hour, audio_input, audio_cache_read, audio_output, web_searches"
 
-const rightDoubt = "say why the price may differ, in words"
+const rightDoubt = "explain in words why the price may differ"
 
 const rowFields = "provider, id, " + rateFields + ", tiers, since, names, disputed, doubt, as_of"
 
@@ -145,7 +145,7 @@ func (r *reader) readRow() (p Price, line int, err error) {
 		case "provider":
 			return setText(&p.Provider, name, r.readValue(), line, `use a seller, e.g. "openai", or a host`)
 		case "id":
-			return setText(&p.ID, name, r.readValue(), line, `use the model as the wire names it, e.g. "gpt-x"`)
+			return setText(&p.ID, name, r.readValue(), line, `use the model's name as it appears in requests or responses, e.g. "gpt-x"`)
 		case "as_of":
 			return setDay(&p.AsOf, name, r.readValue(), line)
 		case "disputed":
@@ -282,7 +282,7 @@ func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 
 const (
 	sinceFields = "day, " + rateFields + ", tiers"
-	rightSince  = `list all prices from each day on, the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
+	rightSince  = `list all prices that apply from each day on, with the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
 )
 
 func (r *reader) readChanges(to *[]Change, field string, line int) error {

@@ -231,7 +231,7 @@ func (t *Table) priceOf(turn *stream.Turn, head stream.Head) Price {
 	day := dayOf(head)
 	p := t.Lookup(turn.Protocol, hostOf(head.URL), turn.Model).onDay(day, turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
 	if day = cmp.Or(day, t.Today); p.isOutdated(day) {
-		p.addDoubt("this price is of " + p.AsOf + ", and may have changed since")
+		p.addDoubt("this price is from " + p.AsOf + " and may have changed since")
 	}
 	return p
 }
@@ -347,7 +347,7 @@ func (f *Figure) searchMicros(u stream.Usage, p Price, r Rates) float64 {
 	case u.WebSearches.N <= 0:
 		return 0
 	case !r.WebSearches.Known:
-		f.markApproximate("the price of web searches is unknown: they are left out")
+		f.markApproximate("the price of web searches is unknown: web searches are not included")
 	case p.Provider == "openai" && strings.HasPrefix(p.ID, "gpt-4"):
 		f.markApproximate("the price of web searches depends on the version of the search")
 	}

@@ -74,7 +74,7 @@ func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(raw, &one) == nil {
 		if slices.ContainsFunc(genAIExtras, func(name string) bool { return one[name] != nil }) {
-			p.addDoubt("requests, reasoning, citations or images have a price of their own")
+			p.addDoubt("requests, reasoning, citations or images are priced separately")
 		}
 		return f.genAIRates(&p.Rates, &p.Tiers, one)
 	}
@@ -89,7 +89,7 @@ func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 		}
 		switch {
 		case price.Constraint.StartTime != "":
-			p.Doubt = "the price differs by the hour of the day"
+			p.Doubt = "the price depends on the time of day"
 			p.Rates, p.Tiers = s.Rates, s.Tiers
 		case s.Day != "":
 			p.Since = append(p.Since, s)
@@ -282,7 +282,7 @@ func (f *listReader) modelsDevCost(p *Price, cost map[string]json.RawMessage) er
 	if more := cost["context_over_200k"]; len(more) > 0 && len(p.Tiers) == 0 {
 		var rates map[string]json.RawMessage
 		if err := json.Unmarshal(more, &rates); err != nil {
-			return f.parseError("context_over_200k", shortValue(more)+" is not an object", "use an object with the prices of longer requests")
+			return f.parseError("context_over_200k", shortValue(more)+" is not an object", "use an object with the prices for longer requests")
 		}
 		return f.modelsDevRates(&tierOver(&p.Tiers, overContext, "").Rates, rates)
 	}

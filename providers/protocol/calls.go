@@ -62,17 +62,17 @@ func (k *Clock) StampAt(o *Out, text json.Value) {
 var (
 	NoModelWords = &stream.Diagnosis{
 		Code: "NO_MODEL_WORDS", Severity: stream.Info, By: stream.Client,
-		Meaning: "These lines report what an agent did. The model didn't write these lines: the agent may have read and rewritten the arguments, and calls that it could not read are missing.",
-		Advice:  "Record the requests of the agent with toolscope run to see what the model wrote.",
+		Meaning: "These lines report an agent's actions, not the model's output. The agent may have parsed and rewritten the arguments, and calls that it could not parse are missing.",
+		Advice:  "To see the model's output, record the agent's requests with toolscope run.",
 	}
 	AgentError = &stream.Diagnosis{
 		Code: "AGENT_ERROR", Severity: stream.Info, By: stream.Client,
 		Meaning: "The agent reported an error to its user.",
-		Advice:  "Read the message. If calls follow, the agent went on.",
+		Advice:  "Read the message. If calls follow, the agent continued.",
 	}
 	CallDenied = &stream.Diagnosis{
 		Code: "PERMISSION_DENIED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The agent had no permission to run the call.",
-		Advice:  "Allow the tool if it should run. The model gets the refusal as the result.",
+		Advice:  "Allow the tool if it should run. The model receives the refusal as the result of the call.",
 	}
 )

@@ -110,7 +110,7 @@ func (o *Out) CheckName(name, kind []byte, named bool) {
 	case len(name) > 0:
 		o.Once(EventNameMismatch, "the event is named %q, but the type in its body is %q", stream.Fact(name), stream.Fact(kind))
 	case named:
-		o.Once(EventNameMissing, "the events have no event: line; clients that choose by the event name ignore such events")
+		o.Once(EventNameMissing, "the events have no event: line; clients that handle events by name ignore such events")
 	}
 }
 

@@ -28,7 +28,7 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 		sent.Form = protocol.TextForm
 		return f.raw
 	case f.freeform:
-		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`the target accepts no free text: it is sent as {"input": …}`))
+		c.addLossAt(span{0, len(f.raw)}, FreeformToJSON.newLoss(`the target accepts no free text: the text is sent as {"input": …}`))
 		p.ToolKind, sent.Outcome = "function", Wrapped
 		return objectOf("input", c.quoteArgs(f))
 	case own && (f.syntax == json.SyntaxObject || f.syntax == json.SyntaxEmpty && c.To.Form == protocol.TextForm):
@@ -75,9 +75,9 @@ func encoderWords(a protocol.ArgsAuthor) string {
 
 // encodeAgain returns the text as a JSON string.
 func (c *previewBuilder) encodeAgain(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
-	words := "the client encodes the text once more: a program that decodes it once gets a string"
+	words := "the client encodes the text again: a program that decodes it once gets a string"
 	if f.syntax == json.SyntaxDouble {
-		words = encoderWords(p.Author) + " encoded the arguments twice, and this client encodes the string once more"
+		words = encoderWords(p.Author) + " encoded the arguments twice, and this client encodes the string again"
 	}
 	c.addLossAt(span{0, len(f.raw)}, DoubleEncoded.newLoss("%s", stream.Own(words)))
 	sent.Outcome = Wrapped
@@ -99,7 +99,7 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 		}
 		return f.raw
 	case wrap, wrapAny:
-		c.addLossAt(all, ArgsWrapped.newLoss("the model's text is put into {%q: …}", stream.Own(c.Policy.key)))
+		c.addLossAt(all, ArgsWrapped.newLoss("the model's text is wrapped in {%q: …}", stream.Own(c.Policy.key)))
 		sent.Outcome = Wrapped
 		return c.wrapArgs(f, act, sent)
 	case drop:
@@ -236,7 +236,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 		c.addLossOf(f, Whitespace, surroundingSpace(f.raw), "the space around the value, e.g. %s, is removed")
 	}
 	if rule := c.To.Depth; f.tooDeep(rule) {
-		c.addLoss(NestedTooDeep.newLoss("the arguments nest %d levels deep, which takes %d nested protobuf messages; the target accepts %d messages, enough for %d nested objects",
+		c.addLoss(NestedTooDeep.newLoss("the arguments are nested %d levels deep, which needs %d nested protobuf messages; the target accepts %d messages, which is enough for %d nested objects",
 			f.depth, f.depthLevels(rule), rule.Limit, rule.Objects()))
 		c.doubt = true
 		if words := c.To.Refusal.Depth; words != "" {
@@ -276,10 +276,10 @@ func (c *previewBuilder) valueRules() (how rewriteRules) {
 
 // addNumberLosses adds the losses of numbers that become doubles.
 func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *Sent) {
-	c.addLossOf(f, IntPrecision, f.integer, "%s doesn't fit a double: it is rounded")
-	c.addLossOf(f, NumPrecision, f.fraction, "%s has more digits than a double can hold: it is rounded")
+	c.addLossOf(f, IntPrecision, f.integer, "%s doesn't fit in a double: it is rounded")
+	c.addLossOf(f, NumPrecision, f.fraction, "%s has more digits than a double can store: it is rounded")
 	if how.spell {
-		c.addLossOf(f, NumSpelling, f.respell, "%s is written in a different way")
+		c.addLossOf(f, NumSpelling, f.respell, "%s is written differently")
 	}
 	if !f.huge.is() {
 		return

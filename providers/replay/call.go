@@ -36,7 +36,7 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 		c.Calls = append(c.Calls, sent)
 		return false
 	case Unknown:
-		return c.markUnknown(sent, ArgsUnknown.newLoss("the treatment of these arguments by %s is unknown", stream.Own(c.Policy.Client.Title)))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("it is unknown how %s treats these arguments", stream.Own(c.Policy.Client.Title)))
 	case Dropped:
 		return c.leaveOut(sent, CallDropped.newLoss("the call is not in the history: the model doesn't know about it"))
 	}
@@ -163,9 +163,9 @@ func nameWords(r protocol.NameRule) string {
 		return "the name must not be empty"
 	}
 	if r.Max == 0 {
-		return fmt.Sprintf("the name must consist of [%s]", r.Class)
+		return fmt.Sprintf("the name must contain only characters from [%s]", r.Class)
 	}
-	return fmt.Sprintf("the name must have 1 to %d of [%s]", r.Max, r.Class)
+	return fmt.Sprintf("the name must have 1 to %d characters from [%s]", r.Max, r.Class)
 }
 
 // keepSignature keeps the call's signature if the target can use it, and adds a sentinel if the target needs
@@ -187,7 +187,7 @@ func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool)
 	case c.same && c.src.split && c.src.behind[c.call-1]:
 		sent.noteRefusal(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: if another call is sent alone, it has no signature")
 	case !c.same && c.To.Sentinel != "" && c.Policy.way == nil:
-		c.addLoss(SignatureSentinel.newLoss("the call is not signed: the client sends a fixed word as the signature, which turns the check off"))
+		c.addLoss(SignatureSentinel.newLoss("the call is not signed: the client sends a fixed word as the signature, which turns off the check"))
 		p.Signature = c.To.Sentinel
 	}
 }

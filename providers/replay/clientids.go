@@ -79,7 +79,7 @@ func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 		if made == id {
 			made += "_"
 		}
-		return made, []Loss{IDRewritten.newLoss("the client makes an id for the call; the preview shows %s in its place", stream.Own(made))}
+		return made, []Loss{IDRewritten.newLoss("the client creates an id for the call; the preview shows %s in its place", stream.Own(made))}
 	case sent.id == id:
 		return id, nil
 	case strings.HasPrefix(id, sent.id):

@@ -68,7 +68,7 @@ func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []
 		s.name = c.named.name
 	}
 	if c.setOutcome(p, f, sent, s.args); s.name != p.Name {
-		c.addLoss(NameRewritten.newLoss("the call of %s is sent under the name %s", quoteShort(p.Name), quoteShort(s.name)))
+		c.addLoss(NameRewritten.newLoss("the call to %s is sent under the name %s", quoteShort(p.Name), quoteShort(s.name)))
 		p.Name, sent.Outcome = s.name, Renamed
 	}
 	return s.args
@@ -138,10 +138,10 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 		return was
 	}
 	c.addLossOf(f, DupKeys, gone(f.twice, now.twice), "only the last value of %s is sent")
-	c.addLossOf(f, IntPrecision, gone(f.integer, now.integer), "%s doesn't fit a double: it is rounded")
-	c.addLossOf(f, NumPrecision, gone(f.fraction, now.fraction), "%s has more digits than a double can hold: it is rounded")
+	c.addLossOf(f, IntPrecision, gone(f.integer, now.integer), "%s doesn't fit in a double: it is rounded")
+	c.addLossOf(f, NumPrecision, gone(f.fraction, now.fraction), "%s has more digits than a double can store: it is rounded")
 	c.addLossOf(f, NumRange, gone(f.huge, now.huge), "%s is too large for a double: null is sent")
-	c.addLossOf(f, NumSpelling, f.respelledIn(now), "%s is written in a different way")
+	c.addLossOf(f, NumSpelling, f.respelledIn(now), "%s is written differently")
 	spelled := gone(f.respelledString(rewriteRules{}), now.respelledString(rewriteRules{}))
 	if !utf8.Valid(f.raw) && utf8.Valid(args) {
 		spelled = f.half // half a character can only be written as an escape
@@ -300,11 +300,11 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	among := slices.ContainsFunc(r.mates, func(mate receivedCall) bool { _, valid := mate.langChainInput(); return valid })
 	switch {
 	case r.from == gemini && strings.ContainsAny(r.args, lineEnds):
-		return clientCall{throws: "the client's reader of Gemini's stream ends lines at U+2028"}
+		return clientCall{throws: "the client's reader for Gemini streams treats U+2028 as the end of a line"}
 	case r.from == responses && to == r.from:
 		return callWith([]byte(r.args)) // the item itself goes back
 	case r.from == messages && to == gemini:
-		return clientCall{throws: "it doesn't know input_json_delta"}
+		return clientCall{throws: "the client doesn't recognise input_json_delta"}
 	case to == ollama && (r.from == responses || r.from == gemini):
 		return leftOut // if the content of a message is a list, only its tool_use is read
 	case r.from == messages && to == ollama && !valid && !among:
@@ -350,7 +350,7 @@ func throughJSON(r receivedCall, _ string) clientCall {
 // geminiCLIRule is the rule of Gemini CLI.
 func geminiCLIRule(r receivedCall, to string) clientCall {
 	if strings.ContainsAny(r.args, lineEnds) {
-		return clientRaises("the client's stream reader ends lines at U+2028, and the client retries the request")
+		return clientRaises("the client's stream reader treats U+2028 as the end of a line, and the client retries the request")
 	}
 	return throughJSON(r, to)
 }

@@ -138,12 +138,12 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	case isWrapped(text, raw) && freeform:
 		return argsVerdict{treatment: WasWrapped, loss: FreeformToJSON.newLoss("free text was put into an object")}
 	case isWrapped(text, raw):
-		return argsVerdict{treatment: WasWrapped, loss: ArgsWrapped.newLoss("the model's text was put into an object")}
+		return argsVerdict{treatment: WasWrapped, loss: ArgsWrapped.newLoss("the model's text was wrapped in an object")}
 	}
 	if n := wrappedPrefix(text, raw); n > 0 {
 		return argsVerdict{
 			treatment: WasWrapped,
-			loss: ArgsWrapped.newLoss("the client put the first %s of the model's text into an object and left the rest out",
+			loss: ArgsWrapped.newLoss("the client wrapped the first %s of the model's text in an object and left out the rest",
 				stream.Own(count.Of(n, "byte"))),
 		}
 	}
@@ -153,7 +153,7 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 // parsedLoss returns the loss of arguments that were parsed and written again, and are otherwise unchanged. Nearly
 // every client does this, so the client gets no finding.
 func parsedLoss(f *argsFacts) Loss {
-	l := NumPrecision.newLoss("fractions with more digits than a double were rounded")
+	l := NumPrecision.newLoss("fractions with too many digits for a double were rounded")
 	if f.twice.is() {
 		l = DupKeys.newLoss("only the last of several fields with the same key was sent")
 	}
@@ -164,9 +164,9 @@ func parsedLoss(f *argsFacts) Loss {
 // judgeString judges a string instead of an object, or a string in a string.
 func judgeString(raw, text []byte) argsVerdict {
 	if bytes.Equal(raw, text) || json.Same(raw, text) || isEncoded(text, raw) {
-		words := "the client encoded the arguments once more: it sent a string that contains the text"
+		words := "the client encoded the arguments again: it sent a string that contains the text"
 		if factsOf(raw, false).syntax == json.SyntaxDouble {
-			words = "the model encoded the arguments twice, and the client encoded the string once more"
+			words = "the model encoded the arguments twice, and the client encoded the string again"
 		}
 		return argsVerdict{treatment: WasEncoded, loss: DoubleEncoded.newLoss("%s", stream.Own(words))}
 	}
@@ -178,7 +178,7 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 	object := f.syntax == json.SyntaxObject
 	switch {
 	case object && isRounded(f, text):
-		return argsVerdict{treatment: WasReformatted, loss: IntPrecision.newLoss("numbers that don't fit a double were rounded")}
+		return argsVerdict{treatment: WasReformatted, loss: IntPrecision.newLoss("numbers that don't fit in a double were rounded")}
 	case isSanitised(f, text):
 		return argsVerdict{treatment: WasReformatted, loss: UnicodeSanitized.newLoss("invalid Unicode became U+FFFD")}
 	case f.syntax == json.SyntaxDouble && json.Same(stringContent(f), text):

@@ -91,8 +91,8 @@ func (n UnsentCall) collision(id, made string) (l Loss) {
 	if who == "" {
 		who = "an earlier call"
 	}
-	if l = IDCollision.newLoss("%s also has the id %s: a result can't show which call it belongs to", stream.Own(who), quoteShort(id)); n.ID != id || id == "" {
-		l = IDCollision.newLoss("%s and %s both become %s: a result can't show which call it belongs to", quoteShort(n.ID), quoteShort(id), quoteShort(made))
+	if l = IDCollision.newLoss("%s also has the id %s: it is unclear which call a result belongs to", stream.Own(who), quoteShort(id)); n.ID != id || id == "" {
+		l = IDCollision.newLoss("%s and %s both become %s: it is unclear which call a result belongs to", quoteShort(n.ID), quoteShort(id), quoteShort(made))
 	}
 	l.Other = n.who
 	return l
@@ -120,13 +120,13 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 		if !x.rule.Takes(made) {
 			made = digestID(made, x.rule)
 		}
-		return made, []Loss{IDRewritten.newLoss("the call has no id and gets %s", stream.Own(made))}
+		return made, []Loss{IDRewritten.newLoss("the call has no id and gets the id %s", stream.Own(made))}
 	case x.rule.Exact():
 		made := digestID(id, x.rule)
 		if x.first {
 			made = firstOf(id, x.rule)
 		}
-		return made, []Loss{IDRewritten.newLoss("%s becomes %s: the target's ids have %d letters and digits", quoteShort(id), made, x.rule.Max)}
+		return made, []Loss{IDRewritten.newLoss("%s becomes %s: the target's ids consist of %d letters and digits", quoteShort(id), made, x.rule.Max)}
 	}
 	var losses []Loss
 	made := strings.Map(func(r rune) rune {

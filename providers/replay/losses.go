@@ -90,9 +90,9 @@ var (
 	}, Critical, "arguments that are not an object are sent as {}"}
 	ArgsWrapped = &Kind{&stream.Diagnosis{
 		Code: "ARGS_WRAPPED", Verdict: "args wrapped", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client puts arguments that don't parse into an object, as text.",
+		Meaning: "The client wraps arguments that don't parse in an object, as text.",
 		Advice:  "Nothing, if the target accepts only objects: the model can still read its own text.",
-	}, Medium, "arguments are put into an object that contains them"}
+	}, Medium, "arguments are wrapped in an object"}
 	ArgsRepaired = &Kind{&stream.Diagnosis{
 		Code: "ARGS_REPAIRED", Verdict: "args repaired", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The client sends back a parser's guess as if the model had written it.",
@@ -100,15 +100,15 @@ var (
 	}, High, "a parser's guess is sent as if the model had written it"}
 	ConcatFirstOnly = &Kind{&stream.Diagnosis{
 		Code: "CONCAT_FIRST_ONLY", Verdict: "calls lost", Severity: stream.Error, By: stream.Client,
-		Meaning: "One call contains several objects, and the client sends back only the first. The client drops the others silently.",
+		Meaning: "One call contains several objects, and the client sends back only the first. The client silently drops the others.",
 		Advice:  "Split the objects into several calls, or refuse the call.",
 	}, Critical, "only the first of several consecutive objects is sent"}
 	DoubleEncoded = &Kind{&stream.Diagnosis{
 		Code: "DOUBLE_ENCODED", Verdict: "encoded twice", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "The client encodes the arguments as a JSON string once more. A program that decodes them once gets a string, not an object.",
-		Advice:       "Send the text of the arguments as it arrived: the text is JSON already.",
-	}, Critical, "the client encodes the text once more"}
+		Meaning:      "The client encodes the arguments as a JSON string again. A program that decodes them once gets a string, not an object.",
+		Advice:       "Send the text of the arguments as it arrived: the text is already JSON.",
+	}, Critical, "the client encodes the text again"}
 	ArgsAltered = &Kind{&stream.Diagnosis{
 		Code: "ARGS_ALTERED", Verdict: "args changed", Severity: stream.Error, By: stream.Client,
 		Meaning: "A client sent back arguments that the model didn't write.",
@@ -121,20 +121,20 @@ var (
 	}, Medium, "toolscope missed bytes of the call"}
 	ArgsUnknown = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNKNOWN", Verdict: "args unknown", Severity: stream.Warn, By: stream.Toolscope,
-		Meaning: "This client's treatment of these arguments is unknown: we didn't test the client with them and didn't read the source.",
+		Meaning: "It is unknown how this client treats these arguments: the client was not tested with them, and its source was not read.",
 		Advice:  "Run the client and record its traffic. A later request then shows how the call is sent back.",
 	}, Medium, "the client's treatment of these arguments is unknown"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Verdict: "text to JSON", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The client puts free text, which this kind of tool accepts, into an object.",
-		Advice:  "Nothing, if the target has no such tools. The model reads its text in a different form.",
+		Advice:  "Nothing, if the target has no free-text tools. The model reads its text in a different form.",
 	}, High, "free text is put into an object"}
-	IntPrecision = &Kind{protocol.IntPrecision, High, "an integer that doesn't fit a double is rounded"}
+	IntPrecision = &Kind{protocol.IntPrecision, High, "an integer with too many digits for a double is rounded"}
 	NumPrecision = &Kind{&stream.Diagnosis{
 		Code: "NUM_PRECISION", Severity: stream.Info, By: stream.Client,
-		Meaning: "A fraction with more digits than a double holds is rounded.",
+		Meaning: "A fraction with too many digits for a double is rounded.",
 		Advice:  "Declare the number as a string in the schema if its last digits matter.",
-	}, Low, "a fraction with more digits than a double holds is rounded"}
+	}, Low, "a fraction with too many digits for a double is rounded"}
 	NumRange = &Kind{&stream.Diagnosis{
 		Code: "NUM_RANGE", Verdict: "number range", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A number is too large for a double, so it becomes infinity, null or an error.",
@@ -142,9 +142,9 @@ var (
 	}, High, "a number is too large for a double"}
 	NumSpelling = &Kind{&stream.Diagnosis{
 		Code: "NUM_SPELLING", Severity: stream.Info, By: stream.Client,
-		Meaning: "A number is written in a different way, e.g. 1 for 1.0. The value is the same, but the text is different.",
+		Meaning: "A number is written differently, e.g. 1 instead of 1.0. The value is the same, but the text is different.",
 		Advice:  "Nothing, unless a prompt cache or a signature depends on the bytes.",
-	}, Low, "a number is written in a different way: 1.0 becomes 1"}
+	}, Low, "a number is written differently: 1.0 becomes 1"}
 	StrSpelling = &Kind{&stream.Diagnosis{
 		Code: "STR_SPELLING", Severity: stream.Info, By: stream.Client,
 		Meaning: "A string has different escapes, but the same value.",
@@ -168,9 +168,9 @@ var (
 	}, Low, "invalid Unicode becomes U+FFFD"}
 	NestedTooDeep = &Kind{&stream.Diagnosis{
 		Code: "DEPTH_LIMIT", Verdict: "too deep", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The arguments nest deeper than the target accepts. It refuses the request.",
+		Meaning: "The arguments are nested more deeply than the target accepts. The target refuses the request.",
 		Advice:  "Send the arguments as text inside an object, or declare a flatter schema.",
-	}, High, "the arguments nest deeper than the target accepts"}
+	}, High, "the arguments are nested too deeply"}
 )
 
 // Kinds of losses of calls.
@@ -192,8 +192,8 @@ var (
 	}, Medium, "a client sent the calls of a turn in a different order"}
 	KindLost = &Kind{&stream.Diagnosis{
 		Code: "KIND_LOST", Verdict: "kind lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client sends a call of a special kind, e.g. of a custom tool or a shell, as a function call.",
-		Advice:  "Nothing, if the target has no such kind.",
+		Meaning: "The client sends a call of a special kind, e.g. to a custom tool or a shell, as a function call.",
+		Advice:  "Nothing, if the target has no such kind of call.",
 	}, Medium, "a call of a special kind is sent as a function call"}
 	IDRewritten = &Kind{&stream.Diagnosis{
 		Code: "ID_REWRITTEN", Severity: stream.Info, By: stream.Client,
@@ -208,8 +208,8 @@ var (
 	IDCollision = &Kind{&stream.Diagnosis{
 		Code: "ID_COLLISION", Verdict: "same id twice", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "Two calls have the same id in the history, so a result can't show which call it belongs to.",
-		Advice:       "Add a number to each id when you rewrite ids.",
+		Meaning:      "Two calls have the same id in the history, so it is unclear which call a result belongs to.",
+		Advice:       "When you rewrite ids, add a different number to each id.",
 	}, Critical, "two calls have the same id"}
 	ItemIDDropped = &Kind{&stream.Diagnosis{
 		Code: "ITEM_ID_DROPPED", Severity: stream.Info, By: stream.Client,
@@ -218,24 +218,24 @@ var (
 	}, Info, "the id of the item around the call is left out"}
 	NameRewritten = &Kind{&stream.Diagnosis{
 		Code: "NAME_REWRITTEN", Verdict: "name changed", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client sends the call under a name that the model didn't write. The model reads a call of a tool that it didn't call.",
+		Meaning: "The client sends the call under a name that the model didn't write. The model reads a call to a tool that it didn't call.",
 		Advice:  "Send the name that the model wrote, and describe the error in the result.",
 	}, High, "the call is sent under a different name"}
 	NameIllegal = &Kind{&stream.Diagnosis{
 		Code: "NAME_ILLEGAL", Verdict: "illegal name", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "The target doesn't accept the tool's name. It refuses the request.",
+		Meaning:      "The target doesn't accept the tool's name and refuses the request.",
 		Advice:       "Rename the tool in the declaration and in the history.",
 	}, High, "the target doesn't accept the name"}
 	SignatureDropped = &Kind{&stream.Diagnosis{
 		Code: "SIGNATURE_DROPPED", Verdict: "no signature", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "A signature proves that the model wrote this part. The client leaves the signature out, and without it the model's provider refuses the history.",
-		Advice:       "Send a signature back to the provider that made it. Other providers can't use the signature.",
+		Advice:       "Send a signature back to the provider that created it. Other providers can't use the signature.",
 	}, High, "the signature of a part is left out"}
 	SignatureSentinel = &Kind{&stream.Diagnosis{
 		Code: "SIGNATURE_SENTINEL", Verdict: "no signature", Severity: stream.Warn, By: stream.Client,
-		Meaning: "A fixed word replaces the signature. This word turns the provider's signature check off.",
+		Meaning: "A fixed word replaces the signature. This word turns off the provider's signature check.",
 		Advice:  "Use the fixed word for calls of other models, never for calls of the provider's own models.",
 	}, Medium, "a fixed word replaces the signature"}
 	ServerToolDropped = &Kind{&stream.Diagnosis{
@@ -250,8 +250,8 @@ var (
 	}, Medium, "the id of the code that made the call is left out"}
 	NamespaceDropped = &Kind{&stream.Diagnosis{
 		Code: "NAMESPACE_DROPPED", Verdict: "no namespace", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client leaves out the namespace of the tool, so tools of different servers may get the same name.",
-		Advice:  "Put the namespace into the name in the declaration and in the history.",
+		Meaning: "The client leaves out the namespace of the tool, so tools from different servers may have the same name.",
+		Advice:  "Include the namespace in the tool's name, in both the declaration and the history.",
 	}, Medium, "the namespace of the tool's name is left out"}
 )
 
@@ -260,40 +260,40 @@ var (
 	ReasoningToText = &Kind{&stream.Diagnosis{
 		Code: "REASONING_TO_TEXT", Verdict: "thought sent", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The client sends reasoning as ordinary text. The model reads this text as part of its response.",
-		Advice:  "Leave the reasoning out if the target doesn't read reasoning.",
+		Advice:  "Leave out the reasoning if the target doesn't read it.",
 	}, Medium, "reasoning is sent as text of the response"}
 	ReasoningDropped = &Kind{&stream.Diagnosis{
 		Code: "REASONING_DROPPED", Verdict: "thoughts lost", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "The client leaves reasoning out of the history.",
+		Meaning:      "The client leaves the reasoning out of the history.",
 		Advice:       "Send reasoning back to the provider that it came from. Other providers can't use the reasoning.",
 	}, Medium, "reasoning is left out"}
 	ReasoningAltered = &Kind{&stream.Diagnosis{
 		Code: "REASONING_ALTERED", Verdict: "other thought", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "The client sends reasoning or its signature back changed, or in a different place among the calls. The provider notices and refuses the request.",
-		Advice:       "Send reasoning back byte for byte, in the order in which it came. Don't trim, merge or redact the reasoning.",
+		Meaning:      "The client changes reasoning or its signature before it sends them back, or moves the reasoning to a different place among the calls. The provider notices the change and refuses the request.",
+		Advice:       "Send reasoning back byte for byte, in the order in which it arrived. Don't trim, merge or redact the reasoning.",
 	}, High, "reasoning or its signature is changed or moved"}
 	PartDropped = &Kind{&stream.Diagnosis{
 		Code: "PART_DROPPED", Verdict: "part lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client leaves images, sound or documents of messages out.",
+		Meaning: "The client leaves out images, sound or documents in messages.",
 		Advice:  "Send images, sound and documents in the form that the target accepts.",
-	}, Medium, "media and documents of messages are left out"}
+	}, Medium, "media and documents in messages are left out"}
 	MediaResultLoss = &Kind{&stream.Diagnosis{
 		Code: "MEDIA_RESULT_LOSS", Verdict: "media lost", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client leaves images of a result out.",
+		Meaning: "The client leaves out images in a result.",
 		Advice:  "Send the images in a user message after the result.",
-	}, Medium, "images of a result are left out"}
+	}, Medium, "images in a result are left out"}
 	ErrorFlagLoss = &Kind{&stream.Diagnosis{
 		Code: "ERROR_FLAG_LOSS", Severity: stream.Info, By: stream.Client,
-		Meaning: "The client leaves the error flag of a result out, because the target has no field for this flag.",
+		Meaning: "The client leaves out the error flag of a result, because the target has no field for this flag.",
 		Advice:  "Put the error into the text of the result.",
 	}, Low, "the error flag of a result is left out"}
 	OrphanCall = &Kind{&stream.Diagnosis{
 		Code: "ORPHAN_CALL", Verdict: "orphan call", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "A call has no result in the history. Most providers refuse the request.",
-		Advice:       "Add a result for every call. If a call didn't run, let the result say so.",
+		Advice:       "Add a result for every call. If a call didn't run, state that in the result.",
 	}, Critical, "a call has no result"}
 	OrphanResult = &Kind{protocol.OrphanResult, Critical, "a result has no call"}
 	AdjacencyFix = &Kind{&stream.Diagnosis{
@@ -305,6 +305,6 @@ var (
 	ParallelSplit = &Kind{&stream.Diagnosis{
 		Code: "PARALLEL_SPLIT", Verdict: "calls split", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The client sends calls that the model made together as if the model had made them one after another.",
-		Advice:  "Keep the calls in one message: signatures and some providers depend on it.",
+		Advice:  "Keep the calls in one message, because signatures and some providers depend on it.",
 	}, High, "the calls of one turn are sent in several messages"}
 )

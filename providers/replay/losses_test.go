@@ -117,7 +117,7 @@ func TestDepth(t *testing.T) {
 		}
 	}
 	p := replay.SourceOfHistory(calls(from, objects(40)), from).Preview(target(t, "gemini"), policy(t, "preserve"))
-	const want = "the arguments nest 40 levels deep, which takes 123 nested protobuf messages; the target accepts 100 messages, enough for 32 nested objects"
+	const want = "the arguments are nested 40 levels deep, which needs 123 nested protobuf messages; the target accepts 100 messages, which is enough for 32 nested objects"
 	if p.Losses[0].Message != want {
 		t.Errorf("%q, want %q", p.Losses[0].Message, want)
 	}

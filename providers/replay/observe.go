@@ -136,12 +136,12 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	o.ID, o.sent = h.part.ID, h.part
 	o.setVerdict(m.by.judgeCall(c, o.sent, m.to))
 	if o.ID != c.id && c.id != "" {
-		o.addLoss(IDRewritten.newLoss("its id became %s", quoteShort(o.ID)))
+		o.addLoss(IDRewritten.newLoss("the call's id became %s", quoteShort(o.ID)))
 	}
 	if h.result != nil {
 		o.setResult(h.result)
 		if h.late && m.to.ResultsFollow {
-			o.addLoss(AdjacencyFix.newLoss("the call's result doesn't follow directly"))
+			o.addLoss(AdjacencyFix.newLoss("the call's result doesn't directly follow the call"))
 			o.lowerOutcome(WasMoved)
 		}
 	} else if !m.KeptByProvider && m.goesOn(h.message) {

@@ -110,7 +110,7 @@ const (
 var behaviours = []Policy{
 	{
 		Name: "preserve", text: keep, object: unwrap, reasoningAsText: true, fillsIn: true,
-		Description: "Providers that accept text get the raw text. Others get the object in the text, or {} if there is none.",
+		Description: "Providers that accept text get the raw text. Other providers get the object in the text, or {} if the text contains no object.",
 		Seen:        "OpenClaw since #61956",
 	},
 	{
@@ -125,17 +125,17 @@ var behaviours = []Policy{
 	},
 	{
 		Name: "empty", text: empty, object: empty, reserialises: true,
-		Description: "Arguments that don't parse become {} without a message.",
+		Description: "Arguments that don't parse silently become {}.",
 		Seen:        "OpenClaw before #61956, google/adk-python#6867, kagent#2230, kimi-cli#2196",
 	},
 	{
 		Name: "empty-warn", text: keep, object: empty,
-		Description: "Providers that accept text get the raw text. Others get {}, and the calling program gets a warning.",
+		Description: "Providers that accept text get the raw text. Other providers get {}, and the calling program gets a warning.",
 		Seen:        "charmbracelet/fantasy with Anthropic",
 	},
 	{
 		Name: "drop", text: drop, object: drop,
-		Description: "A call whose arguments don't parse is left out. Its result stays, without a call.",
+		Description: "A call whose arguments don't parse is left out. Its result stays in the history without a call.",
 		Seen:        "charmbracelet/fantasy with Google, gcli2api#406, clients that filter calls that don't decode",
 	},
 	{
@@ -145,7 +145,7 @@ var behaviours = []Policy{
 	},
 	{
 		Name: "double-encode", again: true, object: empty,
-		Description: "The text is encoded as a JSON string once more.",
+		Description: "The text is encoded as a JSON string again.",
 		Seen:        "OpenClaw before #61956 if it kept the text, litellm#12554",
 	},
 	{
@@ -185,7 +185,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "opencode", Known: client.Ran, targets: []string{chat, responses, messages}, own: true, way: opencodeRule, shapes: callTemplates{responses: plainResponses},
-		Description: `A call whose arguments don't parse becomes a call of the tool "invalid" with {"tool": …, "error": …}, which contains the parser's error. A value that is not an object becomes {"value": …}.`,
+		Description: `A call whose arguments don't parse becomes a call to the tool "invalid" with {"tool": …, "error": …}, which contains the parser's error. A value that is not an object becomes {"value": …}.`,
 	},
 	{
 		Name: "continue", Known: client.Ran, targets: []string{chat, messages}, own: true, way: continueCLIRule,
@@ -193,7 +193,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "cline", Known: client.Ran, targets: []string{chat, responses}, own: true, way: clineRule, shapes: callTemplates{responses: plainResponses},
-		Description: "jsonrepair changes arguments that don't parse, or they become {}; toolscope can't predict the result. An array stays an array, and the client runs it as commands.",
+		Description: "Arguments that don't parse are changed by jsonrepair or become {}; toolscope can't predict the result. An array stays an array, and the client runs it as commands.",
 	},
 	{
 		Name: "crush", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: crushRule,
@@ -201,24 +201,24 @@ var clients = []Policy{
 	},
 	{
 		Name: "openclaw", Known: client.Read,
-		Description: "Providers that accept text get the raw text. Others get the object in the text, or {} if there is none.",
+		Description: "Providers that accept text get the raw text. Other providers get the object in the text, or {} if the text contains no object.",
 		text:        keep, object: unwrap, reasoningAsText: true, fillsIn: true,
 	},
 	{
 		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: `streamText with tools: arguments that don't parse become {}. Values that are not an object stay unchanged for Responses and Gemini, and become {"rawInvalidInput": …} for Anthropic and Bedrock, and {} for Chat. An object in a string becomes an object. A call of Chat or Gemini without an id gets an id. Names are cleaned for Bedrock.`,
+		Description: `streamText with tools: arguments that don't parse become {}. Values that are not an object stay unchanged for Responses and Gemini, and become {"rawInvalidInput": …} for Anthropic and Bedrock, and {} for Chat. An object in a string becomes an object. A call from Chat or Gemini without an id gets an id. For Bedrock, characters other than letters, digits, _ and - are removed from names.`,
 	},
 	{
 		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
-		Description: `useChat history: arguments that don't parse become a string for Responses and Gemini, {"rawInvalidInput": "…"} for Anthropic and Bedrock, and {} for Chat. All other rules are those of ai-sdk.`,
+		Description: `useChat history: arguments that don't parse become a string for Responses and Gemini, {"rawInvalidInput": "…"} for Anthropic and Bedrock, and {} for Chat. All other rules are the same as for ai-sdk.`,
 	},
 	{
 		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: "The rules are those of ai-sdk, but Anthropic gets values that are not an object unchanged, and refuses them.",
+		Description: "The rules are the same as for ai-sdk, except that Anthropic gets values that are not an object unchanged, and refuses them.",
 	},
 	{
 		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
-		Description: "The rules are those of ai-sdk-ui, but Anthropic gets values that are not an object unchanged, and refuses them.",
+		Description: "The rules are the same as for ai-sdk-ui, except that Anthropic gets values that are not an object unchanged, and refuses them.",
 	},
 	{
 		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, names: mastraNames, shapes: aiSDKShapes,
@@ -226,7 +226,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, names: langChainNames, idless: []string{gemini},
-		Description: "JSON that was cut off is closed. The OpenAI protocol that a call came from gets other text that is not an object as raw text. From Anthropic to Anthropic, such text becomes {} or stays unchanged. Otherwise, the call is left out, but its result stays. A broken call next to valid calls is also left out.",
+		Description: "JSON that was cut off is closed. Other text that is not an object is sent as raw text if the call goes back to the OpenAI protocol that it came from. From Anthropic to Anthropic, such text becomes {} or stays unchanged. Otherwise, the call is left out, but its result stays. A broken call next to valid calls is also left out.",
 	},
 	{
 		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule, names: llamaIndexTSNames,
@@ -250,19 +250,19 @@ var clients = []Policy{
 	},
 	{
 		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, read: []string{bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
-		Description: "The client repairs strings with raw control characters or wrong escapes. Other arguments that are not an object become {}, but a value of Gemini stays unchanged. Ids are cleaned for protocols other than their own. We read the code for Bedrock, but did not run it. Before version 1, the client closed JSON that was cut off.",
+		Description: "The client repairs strings with raw control characters or wrong escapes. Other arguments that are not an object become {}, but a value from Gemini stays unchanged. For protocols other than their own, ids may be shortened, and characters may be replaced with _. The code for Bedrock was read but not run. Before version 1, the client closed JSON that was cut off.",
 	},
 	{
 		Name: "fantasy", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: fantasyRule,
-		Description: "Providers that accept text get the raw text. Arguments that are not an object become {} for Anthropic, with a warning, and are not sent to Gemini. For both, the fields of an object are sorted.",
+		Description: "Providers that accept text get the raw text. Arguments that are not an object become {} for Anthropic, with a warning, and are not sent to Gemini. For both providers, the fields of an object are sorted.",
 	},
 	{
 		Name: "langchain", Known: client.Read, targets: []string{chat}, way: langChainRule, shapes: callTemplates{chat: typeFirst}, unsigned: true,
-		Description: "Python: JSON that was cut off is closed, or shortened until it parses. Other text that is not an object stays raw, after the complete calls.",
+		Description: "Python: JSON that was cut off is closed, or shortened until it parses. Other text that is not an object is sent as raw text, after the complete calls.",
 	},
 	{
 		Name: "smolagents", Known: client.Read, asText: true,
-		Description: "The call becomes text: Calling tools: and a Python list. The result becomes Observation: …. Arguments that don't parse stay a string in the list. A string that contains a list or an object is parsed.",
+		Description: "The call becomes the text \"Calling tools:\" and a Python list. The result becomes \"Observation: …\". Arguments that don't parse stay a string in the list. A string that contains a list or an object is parsed.",
 	},
 	{
 		Name: "crewai", Known: client.Read, targets: []string{chat, messages}, way: pythonStrict,
@@ -270,7 +270,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "semantic-kernel", Known: client.Read, targets: []string{chat, messages, gemini, bedrock, ollama}, way: pythonStrict,
-		Description: "Python: providers that accept text get the raw text. For others, arguments that don't parse raise an error.",
+		Description: "Python: providers that accept text get the raw text. For other providers, arguments that don't parse raise an error.",
 	},
 	{
 		Name: "spring-ai", Known: client.Read, targets: []string{chat, messages, gemini, bedrock}, way: springAIRule,
@@ -286,7 +286,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, names: openAIJSNames, shapes: openAIShapes,
-		Description: "The text stays unchanged. The stream of Responses throws if two calls of a response have the same id.",
+		Description: "The text stays unchanged. The stream of Responses throws if two calls in a response have the same id.",
 	},
 	{
 		Name: "google-genai-js", Known: client.Ran, own: true, targets: []string{gemini}, way: throughJSON, shapes: callTemplates{gemini: argsFirstID},

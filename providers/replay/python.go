@@ -103,7 +103,7 @@ func pythonStrict(r receivedCall, to string) clientCall {
 	if out, ok := pythonJSON(r.args); ok {
 		return callWith(out)
 	}
-	return clientRaises("json.loads raises")
+	return clientRaises("json.loads raises an error")
 }
 
 // fantasyRule is the rule of fantasy.

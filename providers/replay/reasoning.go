@@ -112,7 +112,7 @@ func (m *matcher) compareCallSignatures(t *candidateTurn) {
 			r.Words = stream.Messagef("the signature of the call %s is missing", stream.Fact(e.name))
 		default:
 			r.Kind, r.Rule = ReasoningAltered, ReasoningSame
-			r.Words = stream.Messagef("the signature of the call %s differs from the signature that came with the call", stream.Fact(e.name))
+			r.Words = stream.Messagef("the signature of the call %s differs from the signature that arrived with the call", stream.Fact(e.name))
 		}
 		m.Reasoning = append(m.Reasoning, r)
 	}

@@ -213,11 +213,11 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	}
 	if p.ID == "" {
 		p.ID = fmt.Sprintf("call_%d", c.call)
-		c.addLoss(IDRewritten.newLoss("the call has no id and gets %s", stream.Own(p.ID)))
+		c.addLoss(IDRewritten.newLoss("the call has no id and gets the id %s", stream.Own(p.ID)))
 	}
 	args, ok := reprOf(nil, text, true)
 	if !ok || slices.Contains(c.textIDs, p.ID) { // a later call with the same id replaces the earlier one
-		return c.markUnknown(sent, ArgsUnknown.newLoss("the treatment of these arguments, or of two calls with the same id, by %s is unknown", stream.Own(c.Policy.Client.Title)))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("the handling of these arguments, or of two calls with the same id, is unknown for %s", stream.Own(c.Policy.Client.Title)))
 	}
 	if p.Signature != "" {
 		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", stream.Own(c.Policy.Client.Title)))
@@ -234,7 +234,7 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 // resultAsText adds the losses of a result that is sent as text.
 func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
 	if p.Failed {
-		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but text has no field for that"))
+		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but text has no field for errors"))
 	}
 	if p.Media > 0 {
 		c.addLoss(MediaResultLoss.newLoss("the parts of the result that are not text are left out"))

@@ -63,7 +63,7 @@ func (c *checker) checkTrailingSpace() {
 	}
 	p := &parts[len(parts)-1]
 	if text := p.Text; p.Kind == protocol.TextPart && len(text) > 0 && bytes.ContainsRune([]byte(" \t\r\n"), rune(text[len(text)-1])) {
-		c.addSpot(RequestIllegal, "trailing-space", ByHost, "the last text of the model ends with a blank", Spot{Message: last, Part: len(parts) - 1})
+		c.addSpot(RequestIllegal, "trailing-space", ByHost, "the model's last text ends with white space", Spot{Message: last, Part: len(parts) - 1})
 	}
 }
 
@@ -73,7 +73,7 @@ func (c *checker) checkAfterResults(i int) {
 		return
 	}
 	if hasResults(&c.Messages[i-1]) {
-		c.addSpot(RequestIllegal, "turn-order", ByHost, "a message of the user follows results directly", Spot{Message: i, Part: -1})
+		c.addSpot(RequestIllegal, "turn-order", ByHost, "a user message directly follows results", Spot{Message: i, Part: -1})
 	}
 }
 

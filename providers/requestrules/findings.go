@@ -15,14 +15,14 @@ var (
 		Verdict:      "two results",
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "The history has more than one result for a call. Anthropic, Bedrock and OpenAI refuse the request.",
-		Advice:       "Keep one result for each call. Look for code that adds a result when it resumes or repairs a history.",
+		Advice:       "Keep only one result for each call. Look for code that adds a result when it resumes or repairs a history.",
 	}
 	IDIllegal = &stream.Diagnosis{
 		Code: "ID_ILLEGAL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		Verdict:      "illegal id",
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "The id of a call is too long for the target, or has characters that the target doesn't accept. It refuses the request.",
-		Advice:       "In the call and in its result, replace the id by an id that the target accepts.",
+		Meaning:      "The id of a call is too long for the target, or contains characters that the target doesn't accept. The target refuses the request.",
+		Advice:       "Replace the id, in both the call and its result, with an id that the target accepts.",
 	}
 	RequestIllegal = &stream.Diagnosis{
 		Code: "REQUEST_ILLEGAL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,

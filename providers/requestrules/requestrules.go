@@ -174,7 +174,7 @@ func (c *checker) checkCalls() {
 				c.addSpot(replay.IDCollision.Diagnosis, "id-unique", ByRequest, "the request has two calls with the same id", spotOf(i, j, p))
 			case p.ID != "" && !to.IDs.Takes(p.ID):
 				at := spotOf(i, j, p)
-				at.Words = stream.Messagef("%s, of %s", at.Words, stream.Own(count.Of(len(p.ID), "byte")))
+				at.Words = stream.Messagef("%s, %s long", at.Words, stream.Own(count.Of(len(p.ID), "byte")))
 				c.addSpot(IDIllegal, "id-legal", ByHost, illegalID(to), at)
 			}
 			ids[p.ID] = true
@@ -191,11 +191,11 @@ func illegalID(to *protocol.Target) string {
 	size := count.Of(to.IDs.Max, "byte")
 	switch {
 	case to.IDs.Exact():
-		return "an id doesn't have " + size + " of letters and digits"
+		return "an id doesn't consist of " + size + " of letters and digits"
 	case to.IDs.Class == "":
 		return "an id has more than " + size
 	}
-	return "an id has more than " + size + ", or other characters than " + to.IDs.Class
+	return "an id has more than " + size + ", or characters other than " + to.IDs.Class
 }
 
 // checkArgs checks the form of a call's arguments.
@@ -275,7 +275,7 @@ func (c *checker) checkTexts(i int) {
 	}
 	switch {
 	case blank:
-		c.addSpot(RequestIllegal, "content-empty", ByRequest, "all texts of a message are blank", Spot{Message: i, Part: -1})
+		c.addSpot(RequestIllegal, "content-empty", ByRequest, "all texts in a message are blank", Spot{Message: i, Part: -1})
 	case len(m.Parts) == 0 && m.Role == protocol.User && m.Raw.Get("content").IsPresent():
 		c.addSpot(RequestIllegal, "content-empty", ByRequest, "a user message has no content", Spot{Message: i, Part: -1})
 	}
@@ -312,5 +312,5 @@ func (c *checker) checkReasoning(i int) {
 		return
 	}
 	at := Spot{Message: i, Part: n, ID: parts[n].Item, Words: stream.Messagef("%s", parts[n].Item)}
-	c.addSpot(RequestIllegal, "reasoning-alone", ByRequest, "a reasoning item is not followed by another item of the model", at)
+	c.addSpot(RequestIllegal, "reasoning-alone", ByRequest, "a reasoning item is not followed by another item from the model", at)
 }

@@ -81,7 +81,7 @@ func (s *Session) Check(messages []protocol.Message, sendsCalls bool) []Breach {
 			at := spotOf(NoMessage, -1, &protocol.Part{ID: call.id, Name: call.name})
 			at.Call = call.ref
 			c.breaches = append(c.breaches, Breach{
-				Diagnosis: replay.OrphanCall.Diagnosis, Rule: "call-answered", Spots: []Spot{at}, what: "the session goes on without a result for a call",
+				Diagnosis: replay.OrphanCall.Diagnosis, Rule: "call-answered", Spots: []Spot{at}, what: "the session continues without a result for a call",
 			})
 		}
 	}

@@ -275,7 +275,7 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 		}
 		o.keys[name] = true
 		if o.count++; o.count > o.maxItems {
-			w.report(TooMany, o.start, w.start, stream.Messagef("key %d starts, but the schema allows %s", o.count, stream.Own(count.Of(o.maxItems, "key"))), "more than "+count.Of(o.maxItems, "key"))
+			w.report(TooMany, o.start, w.start, stream.Messagef("key %d starts, but the schema allows only %s", o.count, stream.Own(count.Of(o.maxItems, "key"))), "more than "+count.Of(o.maxItems, "key"))
 		}
 	}
 	return true
@@ -344,7 +344,7 @@ func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 		w.report(of, w.start, r.at, stream.Messagef("no allowed %s begins with %q; the schema allows %s", stream.Own(what), text(r.at+r.size), l.of.allowedText(of)), l.of.shortReason(of))
 	}
 	long := func() {
-		w.report(TooMany, w.start, r.at, stream.Messagef("the string goes on, but the schema allows %s", stream.Own(count.Of(r.maxRunes, "character"))), "more than "+count.Of(r.maxRunes, "character"))
+		w.report(TooMany, w.start, r.at, stream.Messagef("the string continues, but the schema allows only %s", stream.Own(count.Of(r.maxRunes, "character"))), "more than "+count.Of(r.maxRunes, "character"))
 	}
 	for !r.isIdle() && !w.done && r.next(args, end, growing, fail, long) {
 	}
@@ -366,7 +366,7 @@ func (w *CallChecker) checkScalar(kind json.TokenKind, end int) {
 		k := numberKind(text)
 		for _, n := range w.want {
 			if n.types&k == 0 {
-				w.report(WrongType, w.start, w.start, stream.Messagef("%s is %s, but the schema wants %s", clipText(string(text)), stream.Own(withArticle(k)), n.types), "want "+n.types.String())
+				w.report(WrongType, w.start, w.start, stream.Messagef("%s is %s, but the schema allows %s", clipText(string(text)), stream.Own(withArticle(k)), n.types), "want "+n.types.String())
 			}
 		}
 	}

@@ -24,7 +24,7 @@ import (
 func problemText(e *jsonschema.ValidationError) stream.Message {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
-		return stream.Messagef("a value of type %s, but the schema wants %s", stream.Own(k.Got), stream.OwnFact(strings.Join(k.Want, " or ")))
+		return stream.Messagef("a value of type %s, but the schema allows %s", stream.Own(k.Got), stream.OwnFact(strings.Join(k.Want, " or ")))
 	case *kind.FalseSchema:
 		return stream.Message{Text: "no value is allowed here"}
 	case *kind.Enum:
@@ -454,21 +454,21 @@ var (
 	NamespaceMissing = &stream.Diagnosis{
 		Code: "NAMESPACE_MISSING", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "no namespace",
-		Meaning: "The tool is declared in a namespace. The call doesn't name the namespace, or has the namespace in the tool's name. Codex refuses such a call.",
-		Advice:  "Make the gateway pass the namespace of a call on as a separate field.",
+		Meaning: "The tool is declared in a namespace. The call doesn't name the namespace, or includes it in the tool's name. Codex refuses such a call.",
+		Advice:  "Make the gateway pass on the namespace of a call in a separate field.",
 	}
 	KindChanged = &stream.Diagnosis{
 		Code: "KIND_CHANGED", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "wrong kind",
-		Meaning: "A tool that was declared as custom (free text) is called as a function, or the other way round. Codex refuses such a call.",
-		Advice:  "Make the gateway return each call as the kind that the request declares.",
+		Meaning: "A tool that was declared as custom (free text) was called as a function, or the other way round. Codex refuses such a call.",
+		Advice:  "Make the gateway send each call as the kind of call that the request declares.",
 	}
 	UnknownKey = &stream.Diagnosis{
 		Code: "SCHEMA_UNKNOWN_KEY", Severity: stream.Warn, By: stream.Model,
 		Verdict: "unknown key",
 		Short:   "no such key",
-		Meaning: "The arguments have a key that the tool's schema doesn't allow.",
-		Advice:  "Refuse the call in a tool result, or declare the key.",
+		Meaning: "The arguments contain a key that the tool's schema doesn't allow.",
+		Advice:  "Refuse the call in a tool result, or declare the key in the schema.",
 	}
 	WrongType = &stream.Diagnosis{
 		Code: "SCHEMA_WRONG_TYPE", Severity: stream.Warn, By: stream.Model,
@@ -501,7 +501,7 @@ var (
 	Unchecked = &stream.Diagnosis{
 		Code: "SCHEMA_UNCHECKED", Severity: stream.Info, By: stream.Toolscope,
 		Meaning: "toolscope didn't check the arguments against a schema. The message names the reason.",
-		Advice:  "Don't treat the arguments as valid: they may still break the schema.",
+		Advice:  "Don't treat the arguments as valid: they may still violate the schema.",
 	}
 )
 

@@ -300,7 +300,7 @@ func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	}
 	for _, n := range b.order {
 		if nestingDepth(n) > maxSchemasAtValue {
-			return "the schema's references form a cycle or nest too deep"
+			return "the schema's references form a cycle or are nested too deeply"
 		}
 		s := n.of
 		for _, p := range n.patterns {
@@ -309,7 +309,7 @@ func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 		exact = exact && s.Not == nil && s.If == nil && len(s.OneOf) == 0 && s.Contains == nil
 	}
 	if guess && !exact {
-		return "the schema has a pattern that toolscope can't check exactly: the pattern looks ahead or back, or is too large"
+		return "the schema has a pattern that toolscope can't check exactly: the pattern uses lookahead or lookbehind, or is too large"
 	}
 	for _, n := range b.order {
 		n.combineRules()

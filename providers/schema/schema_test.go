@@ -102,26 +102,26 @@ func TestFollow(t *testing.T) {
 		{`{"city":"Oslo","days":1.0}`, ""},
 		{`{"city":"Oslo","dayz":3}`, "20@19 SCHEMA_UNKNOWN_KEY the arguments: no allowed key begins with \"dayz\"; the schema allows city, days, tags, unit, where\n"},
 		{`{"city":"Oslo","day":3}`, "20@19 SCHEMA_UNKNOWN_KEY the arguments: \"day\" is not an allowed key; the schema allows city, days, tags, unit, where\n"},
-		{`{"city":"Oslo","days":"3"}`, "23@22 SCHEMA_WRONG_TYPE /days: a string, but the schema wants integer\n"},
-		{`{"city":"Oslo","days":1.5}`, "26@22 SCHEMA_WRONG_TYPE /days: 1.5 is a number that is not an integer, but the schema wants integer\n"},
+		{`{"city":"Oslo","days":"3"}`, "23@22 SCHEMA_WRONG_TYPE /days: a string, but the schema allows integer\n"},
+		{`{"city":"Oslo","days":1.5}`, "26@22 SCHEMA_WRONG_TYPE /days: 1.5 is a number that is not an integer, but the schema allows integer\n"},
 		{`{"city":"Oslo","days":0}`, "-1@22 SCHEMA_INVALID /days: 0, but the schema wants at least 1\n"},
 		{`{"city":"Oslo","unit":"kilo"}`, "25@24 SCHEMA_ENUM /unit: no allowed value begins with \"ki\"; the schema allows \"celsius\", \"fahrenheit\", \"kelvin\"\n"},
 		{`{"city":"Oslo","unit":"kel"}`, "27@26 SCHEMA_ENUM /unit: \"kel\" is not an allowed value; the schema allows \"celsius\", \"fahrenheit\", \"kelvin\"\n"},
 		{`{"city":"Oslo","unit":7}`, "23@22 SCHEMA_ENUM /unit: a number, but the schema allows \"celsius\", \"fahrenheit\", \"kelvin\"\n"},
-		{`{"city":"Trondheim"}`, "16@15 SCHEMA_TOO_MANY /city: the string goes on, but the schema allows 6 characters\n"},
+		{`{"city":"Trondheim"}`, "16@15 SCHEMA_TOO_MANY /city: the string continues, but the schema allows only 6 characters\n"},
 		{`{"days":3}`, "-1@0 SCHEMA_INVALID the arguments: missing city, which the schema requires\n"},
 		{`{}`, "-1@0 SCHEMA_INVALID the arguments: missing city, which the schema requires\n"},
 		{``, "-1@-1 SCHEMA_INVALID the arguments: missing city, which the schema requires\n"},
-		{`{"city":"Oslo","where":{"lat":"1"}}`, "31@30 SCHEMA_WRONG_TYPE /where/lat: a string, but the schema wants number\n"},
+		{`{"city":"Oslo","where":{"lat":"1"}}`, "31@30 SCHEMA_WRONG_TYPE /where/lat: a string, but the schema allows number\n"},
 		{`{"city":"Oslo","where":{"lon":1}}`, "-1@23 SCHEMA_INVALID /where: missing lat, which the schema requires\n"},
-		{`{"city":"Oslo","where":[]}`, "24@23 SCHEMA_WRONG_TYPE /where: an array, but the schema wants object or null\n"},
-		{`{"city":"Oslo","tags":["a","b","c"]}`, "32@31 SCHEMA_TOO_MANY /tags: element 3 starts, but the schema allows 2 elements\n"},
-		{`["Oslo"]`, "1@0 SCHEMA_WRONG_TYPE the arguments: an array, but the schema wants object\n"},
-		{`{"city":1,"city":"Oslo"}`, "9@8 SCHEMA_WRONG_TYPE /city: a number, but the schema wants string\n"},
+		{`{"city":"Oslo","where":[]}`, "24@23 SCHEMA_WRONG_TYPE /where: an array, but the schema allows object or null\n"},
+		{`{"city":"Oslo","tags":["a","b","c"]}`, "32@31 SCHEMA_TOO_MANY /tags: element 3 starts, but the schema allows only 2 elements\n"},
+		{`["Oslo"]`, "1@0 SCHEMA_WRONG_TYPE the arguments: an array, but the schema allows object\n"},
+		{`{"city":1,"city":"Oslo"}`, "9@8 SCHEMA_WRONG_TYPE /city: a number, but the schema allows string\n"},
 		{`{"c\u0069ty":"Oslo"}`, ""},
 		{`{"city":"Oslo"}{"x":1}`, ""},
 		{`{"city":"Oslo","day`, ""},
-		{`{"city": nix}`, "10@9 SCHEMA_WRONG_TYPE /city: null, but the schema wants string\n"},
+		{`{"city": nix}`, "10@9 SCHEMA_WRONG_TYPE /city: null, but the schema allows string\n"},
 		{`{"city":x}`, ""},
 	} {
 		if diff := cmp.Diff(test.want, check(weather, test.args)); diff != "" {
@@ -134,27 +134,27 @@ func TestFollow(t *testing.T) {
 func TestSchemas(t *testing.T) {
 	for _, test := range []struct{ name, schema, args, want string }{
 		{"pattern allows the key", `{"patternProperties":{"^x-":{"type":"integer"}},"additionalProperties":false}`, `{"x-a":1}`, ""},
-		{"pattern types the value", `{"patternProperties":{"^x-":{"type":"integer"}},"additionalProperties":false}`, `{"x-a":"b"}`, "8@7 SCHEMA_WRONG_TYPE /x-a: a string, but the schema wants integer\n"},
+		{"pattern types the value", `{"patternProperties":{"^x-":{"type":"integer"}},"additionalProperties":false}`, `{"x-a":"b"}`, "8@7 SCHEMA_WRONG_TYPE /x-a: a string, but the schema allows integer\n"},
 		{"no pattern allows the key", `{"patternProperties":{"^x-":{}},"additionalProperties":false}`, `{"y":1}`, "4@1 SCHEMA_UNKNOWN_KEY the arguments: the key \"y\" is not allowed; the schema allows keys that match ^x-\n"},
-		{"allOf", `{"allOf":[{"type":"object"},{"properties":{"a":{"type":"null"}}}]}`, `{"a":1}`, "6@5 SCHEMA_WRONG_TYPE /a: a number, but the schema wants null\n"},
+		{"allOf", `{"allOf":[{"type":"object"},{"properties":{"a":{"type":"null"}}}]}`, `{"a":1}`, "6@5 SCHEMA_WRONG_TYPE /a: a number, but the schema allows null\n"},
 		{"alternatives of a type", `{"properties":{"a":{"oneOf":[{"enum":["x"]},{"enum":["y"]}]}}}`, `{"a":"z"}`, "7@6 SCHEMA_ENUM /a: no allowed value begins with \"z\"; the schema allows \"x\", \"y\"\n"},
 		{"alternatives both fit", `{"properties":{"a":{"oneOf":[{"type":"integer"},{"minimum":1}]}}}`, `{"a":2}`, "-1@5 SCHEMA_INVALID /a: matches alternatives 1 and 2; only one may match\n"},
 		{"object alternatives are judged late", `{"anyOf":[{"properties":{"k":{"const":"a"}},"required":["k"]},{"properties":{"k":{"const":"b"}},"required":["k"]}]}`, `{"k":"c"}`, "-1@0 SCHEMA_INVALID the arguments: matches none of the 2 alternatives\n"},
 		{"the alternative that has the mark", `{"oneOf":[{"properties":{"k":{"const":"a"}},"required":["k","x"]},{"properties":{"k":{"const":"b"}},"required":["k","y"]}]}`, `{"k":"b"}`, "-1@0 SCHEMA_INVALID the arguments: missing y, which the schema requires\n"},
 		{"const of a number", `{"properties":{"a":{"const":1}}}`, `{"a":1.00}`, ""},
 		{"const of another number", `{"properties":{"a":{"const":1}}}`, `{"a":12}`, "8@5 SCHEMA_ENUM /a: 12 is not an allowed value; the schema allows 1\n"},
-		{"tuple of draft 7", `{"properties":{"a":{"items":[{"type":"string"}],"additionalItems":false}}}`, `{"a":["x",1]}`, "11@10 SCHEMA_TOO_MANY /a: element 2 starts, but the schema allows 1 element\n"},
-		{"tuple of 2020", `{"properties":{"a":{"prefixItems":[{"type":"string"}],"items":{"type":"null"}}}}`, `{"a":[1,1]}`, "7@6 SCHEMA_WRONG_TYPE /a/0: a number, but the schema wants string\n9@8 SCHEMA_WRONG_TYPE /a/1: a number, but the schema wants null\n"},
+		{"tuple of draft 7", `{"properties":{"a":{"items":[{"type":"string"}],"additionalItems":false}}}`, `{"a":["x",1]}`, "11@10 SCHEMA_TOO_MANY /a: element 2 starts, but the schema allows only 1 element\n"},
+		{"tuple of 2020", `{"properties":{"a":{"prefixItems":[{"type":"string"}],"items":{"type":"null"}}}}`, `{"a":[1,1]}`, "7@6 SCHEMA_WRONG_TYPE /a/0: a number, but the schema allows string\n9@8 SCHEMA_WRONG_TYPE /a/1: a number, but the schema allows null\n"},
 		{"unevaluated keys are judged late", `{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"a":1,"b":2}`, "-1@11 SCHEMA_INVALID /b: no value is allowed here\n"},
-		{"recursive", `{"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"},"v":{"type":"integer"}},"additionalProperties":false}},"$ref":"#/$defs/n"}`, `{"next":{"next":{"v":"x"}}}`, "22@21 SCHEMA_WRONG_TYPE /next/next/v: a string, but the schema wants integer\n"},
-		{"definitions", `{"definitions":{"n":{"type":"integer"}},"properties":{"a":{"$ref":"#/definitions/n"}}}`, `{"a":true}`, "6@5 SCHEMA_WRONG_TYPE /a: a boolean, but the schema wants integer\n"},
-		{"false", `{"properties":{"a":false}}`, `{"a":1}`, "6@5 SCHEMA_WRONG_TYPE /a: a number, but the schema wants nothing\n"},
-		{"too many keys", `{"maxProperties":1}`, `{"a":1,"a":2,"b":3}`, "16@13 SCHEMA_TOO_MANY the arguments: key 2 starts, but the schema allows 1 key\n"},
+		{"recursive", `{"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"},"v":{"type":"integer"}},"additionalProperties":false}},"$ref":"#/$defs/n"}`, `{"next":{"next":{"v":"x"}}}`, "22@21 SCHEMA_WRONG_TYPE /next/next/v: a string, but the schema allows integer\n"},
+		{"definitions", `{"definitions":{"n":{"type":"integer"}},"properties":{"a":{"$ref":"#/definitions/n"}}}`, `{"a":true}`, "6@5 SCHEMA_WRONG_TYPE /a: a boolean, but the schema allows integer\n"},
+		{"false", `{"properties":{"a":false}}`, `{"a":1}`, "6@5 SCHEMA_WRONG_TYPE /a: a number, but the schema allows nothing\n"},
+		{"too many keys", `{"maxProperties":1}`, `{"a":1,"a":2,"b":3}`, "16@13 SCHEMA_TOO_MANY the arguments: key 2 starts, but the schema allows only 1 key\n"},
 		{"a pattern that looks ahead is not judged", `{"properties":{"a":{"pattern":"^(?!x)"}}}`, `{"a":"x"}`, ""},
 		{"a pattern", `{"properties":{"a":{"pattern":"^x+$"}}}`, `{"a":"xyx"}`, "-1@5 SCHEMA_INVALID /a: \"xyx\" does not match ^x+$\n"},
 		{"half a character in a list", `{"properties":{"a":{"enum":["😀"]}}}`, `{"a":"\ud83d\ude00"}`, ""},
 		{"another character in a list", `{"properties":{"a":{"enum":["😀"]}}}`, `{"a":"\ud83d\ude01"}`, "18@6 SCHEMA_ENUM /a: no allowed value begins with \"😁\"; the schema allows \"😀\"\n"},
-		{"many errors", `{"items":{"type":"string"}}`, `[1,2,3,4,5,6,7]`, "2@1 SCHEMA_WRONG_TYPE /0: a number, but the schema wants string\n4@3 SCHEMA_WRONG_TYPE /1: a number, but the schema wants string\n6@5 SCHEMA_WRONG_TYPE /2: a number, but the schema wants string\n8@7 SCHEMA_WRONG_TYPE /3: a number, but the schema wants string\n10@9 SCHEMA_WRONG_TYPE /4: a number, but the schema wants string\n-1@11 SCHEMA_INVALID /5: a value of type number, but the schema wants string\n-1@13 SCHEMA_INVALID /6: a value of type number, but the schema wants string\n"},
+		{"many errors", `{"items":{"type":"string"}}`, `[1,2,3,4,5,6,7]`, "2@1 SCHEMA_WRONG_TYPE /0: a number, but the schema allows string\n4@3 SCHEMA_WRONG_TYPE /1: a number, but the schema allows string\n6@5 SCHEMA_WRONG_TYPE /2: a number, but the schema allows string\n8@7 SCHEMA_WRONG_TYPE /3: a number, but the schema allows string\n10@9 SCHEMA_WRONG_TYPE /4: a number, but the schema allows string\n-1@11 SCHEMA_INVALID /5: a value of type number, but the schema allows string\n-1@13 SCHEMA_INVALID /6: a value of type number, but the schema allows string\n"},
 		{"more errors", `{"items":{"minimum":9}}`, `[1,2,3,4,5,6,7]`, "-1@1 SCHEMA_INVALID /0: 1, but the schema wants at least 9\n-1@3 SCHEMA_INVALID /1: 2, but the schema wants at least 9\n-1@5 SCHEMA_INVALID /2: 3, but the schema wants at least 9\n-1@7 SCHEMA_INVALID /3: 4, but the schema wants at least 9\n-1@9 SCHEMA_INVALID /4: 5, but the schema wants at least 9; and 2 more\n"},
 		{"a big integer", `{"properties":{"a":{"const":9007199254740993}}}`, `{"a":9007199254740992}`, "22@5 SCHEMA_ENUM /a: 9007199254740992 is not an allowed value; the schema allows 9007199254740993\n"},
 	} {
@@ -173,14 +173,14 @@ func TestUnusable(t *testing.T) {
 		{"no such place", `{"$ref":"#/$defs/x"}`, `json-pointer in "#/$defs/x" not found`},
 		{"of its own draft", `{"$schema":"https://example.com/draft","type":"object"}`, "the schema refers to https://example.com/draft, and toolscope never fetches schemas"},
 		{"no schema", `{"type":"strnig"}`, "the schema is not a JSON Schema at /type: matches none of the 2 alternatives"},
-		{"no object", `[1]`, "the schema is not a JSON Schema: a value of type array, but the schema wants boolean or object"},
-		{"round in a circle", `{"allOf":[{"$ref":"#"}]}`, "the schema's references form a cycle or nest too deep"},
+		{"no object", `[1]`, "the schema is not a JSON Schema: a value of type array, but the schema allows boolean or object"},
+		{"round in a circle", `{"allOf":[{"$ref":"#"}]}`, "the schema's references form a cycle or are nested too deeply"},
 		{"large", `{"description":"` + strings.Repeat("x", maxBytes) + `"}`, "the schema is larger than 256 KiB"},
 		{"many", `{"anyOf":[` + strings.Repeat("{},", maxSchemas) + `{}]}`, "the schema has more than 2,000 objects"},
 		{"deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), "the schema is nested more than 64 levels deep"},
 		{"large number", `{"minimum":1e999999}`, "the schema has a number that is too large to calculate with"},
-		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "the schema has a pattern that toolscope can't check exactly: the pattern looks ahead or back, or is too large"},
-		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "the schema has a pattern that toolscope can't check exactly: the pattern looks ahead or back, or is too large"},
+		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "the schema has a pattern that toolscope can't check exactly: the pattern uses lookahead or lookbehind, or is too large"},
+		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "the schema has a pattern that toolscope can't check exactly: the pattern uses lookahead or lookbehind, or is too large"},
 	} {
 		got := check(test.schema, `{"a":1}`)
 		if want := "0@-1 SCHEMA_UNCHECKED this tool's schema can't be used: " + test.want + "\n"; got != want {
@@ -236,7 +236,7 @@ func TestLateName(t *testing.T) {
 	}
 	tr.timeline.Append(stream.Event{Kind: stream.CallMeta, What: &stream.CallInfo{Name: "f"}})
 	tr.take(tr.watch.Extend())
-	if got, want := tr.lines(), "10@8 SCHEMA_WRONG_TYPE /days: a string, but the schema wants integer\n"; got != want {
+	if got, want := tr.lines(), "10@8 SCHEMA_WRONG_TYPE /days: a string, but the schema allows integer\n"; got != want {
 		t.Errorf("got %s", got)
 	}
 }
@@ -247,7 +247,7 @@ func TestRewrite(t *testing.T) {
 	tr.event(stream.Rewrite, `{"days":"x`)
 	tr.event(stream.Rewrite, `{"days":"xy"`)
 	tr.event(stream.Rewrite, `{"days":1,"unit":5`)
-	want := "10@8 SCHEMA_WRONG_TYPE /days: a string, but the schema wants integer\n" +
+	want := "10@8 SCHEMA_WRONG_TYPE /days: a string, but the schema allows integer\n" +
 		"18@17 SCHEMA_ENUM /unit: a number, but the schema allows \"celsius\", \"fahrenheit\", \"kelvin\"\n"
 	if diff := cmp.Diff(want, tr.lines()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

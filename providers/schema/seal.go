@@ -128,7 +128,7 @@ func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*json
 	case len(args) > maxArgs || m.steps > maxSteps:
 		return nil, stream.Message{Text: "the arguments are too large to be validated"}
 	case m.depth > maxDepth:
-		return nil, stream.Message{Text: "the arguments are nested too deep to be validated"}
+		return nil, stream.Message{Text: "the arguments are nested too deeply to be validated"}
 	case m.number:
 		return nil, stream.Message{Text: "a number is too large to be validated"}
 	}
@@ -136,7 +136,7 @@ func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*json
 		switch p := recover(); p.(type) {
 		case nil:
 		case budgetExceeded:
-			all, why = nil, stream.Message{Text: "validation takes too long: the schema has too many ways to match"}
+			all, why = nil, stream.Message{Text: "validation takes too long: there are too many ways to match the schema"}
 		default:
 			all, why = nil, stream.Messagef("the validator failed: %v", p)
 		}

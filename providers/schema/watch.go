@@ -142,7 +142,7 @@ func (w *CallChecker) checkFolded() {
 	case t == nil:
 	case t.Namespace == "":
 		w.found = append(w.found, stream.NameMarkup.Finding(
-			"the name %q is the model's own form of %q: the server's parser failed", stream.Fact(clipText(name)), stream.Fact(clipText(t.Name))))
+			"the name %q is the model's own form of %q: the server's parser should have converted it", stream.Fact(clipText(name)), stream.Fact(clipText(t.Name))))
 	default:
 		w.found = append(w.found, NamespaceMissing.Finding(
 			"the namespace %q is part of the name %q: Codex answers \"unsupported call: %s\"", stream.Fact(clipText(t.Namespace)), stream.Fact(clipText(name)), clipText(name)))
@@ -231,7 +231,7 @@ func (w *CallChecker) beginValue(k kinds) {
 	for _, n := range w.want {
 		switch {
 		case n.types&k == 0:
-			w.report(WrongType, w.start, w.start, stream.Messagef("%s, but the schema wants %s", stream.Own(withArticle(k)), n.types), "want "+n.types.String())
+			w.report(WrongType, w.start, w.start, stream.Messagef("%s, but the schema allows %s", stream.Own(withArticle(k)), n.types), "want "+n.types.String())
 		case n.kinds&k == 0:
 			w.report(NotListed, w.start, w.start, stream.Messagef("%s, but the schema allows %s", stream.Own(withArticle(k)), n.listedText()), n.notListedText())
 		default:
@@ -309,7 +309,7 @@ func (w *CallChecker) beginElement(o *openContainer) {
 		}
 	}
 	if o.count++; o.count > o.maxItems {
-		w.report(TooMany, o.start, w.start, stream.Messagef("element %d starts, but the schema allows %s", o.count, stream.Own(count.Of(o.maxItems, "element"))), "more than "+count.Of(o.maxItems, "element"))
+		w.report(TooMany, o.start, w.start, stream.Messagef("element %d starts, but the schema allows only %s", o.count, stream.Own(count.Of(o.maxItems, "element"))), "more than "+count.Of(o.maxItems, "element"))
 	}
 }
 

@@ -11,27 +11,27 @@ var (
 	altered = &stream.Diagnosis{
 		Code: "EXEC_ALTERED", Severity: stream.Error, By: stream.Client, OtherSeverities: []stream.Severity{stream.Info},
 		Verdict:      "changed",
-		SeverityNote: "info if only fields with the same key, or digits beyond a double, were lost, as in most JSON libraries",
+		SeverityNote: "info if the only losses are fields with the same key, or digits that a double can't store, as in most JSON libraries",
 		Meaning:      "A tool got arguments that the model didn't write: the client changed the arguments.",
-		Advice:       "Make the client pass the arguments on unchanged, or make it tell the model about the change.",
+		Advice:       "Make the client pass on the arguments unchanged, or make it tell the model about the change.",
 	}
 	twice = &stream.Diagnosis{
 		Code: "EXEC_TWICE", Severity: stream.Error, By: stream.Client,
 		Verdict: "run twice",
-		Meaning: "The tool of one call was run more than once. The tool's effects happened again, but the model got one result.",
+		Meaning: "The tool was run more than once for one call. Its effects happened each time, but the model got only one result.",
 		Advice:  "Make the client run each call id once, even if the end of a call is sent twice.",
 	}
 	repeated = &stream.Diagnosis{
 		Code: "EXEC_REPEATED", Severity: stream.Warn, By: stream.Client,
 		Verdict: "run again",
-		Meaning: "A tool was run again with the same arguments, after a run for a turn that was cut off. The client retried the request without regard to the first run.",
+		Meaning: "A tool was run with the same arguments as in an earlier turn that was cut off. The client retried the request without regard to the first run.",
 		Advice:  "Run tools only when their turn is complete, or make the client remember tool runs across retries.",
 	}
 	cut = &stream.Diagnosis{
 		Code: "EXEC_CUT", Severity: stream.Error, By: stream.Client,
 		Verdict: "run cut short",
 		Meaning: "A tool was run with incomplete arguments: the arguments were cut off or malformed, or more of them arrived later.",
-		Advice:  "Run a call when the provider says that the arguments are final, not when the arguments parse.",
+		Advice:  "Run a call when the provider signals that the arguments are final, not when the arguments parse.",
 	}
 	orphaned = &stream.Diagnosis{
 		Code: "EXEC_ORPHANED", Severity: stream.Error, By: stream.Client,
@@ -43,14 +43,14 @@ var (
 		Code: "EXEC_EARLY", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Error}, By: stream.Client,
 		Verdict:      "run early",
 		SeverityNote: "error if the arguments were not final",
-		Meaning:      "A tool was run before its turn ended. If the severity is error, even the arguments were not final.",
+		Meaning:      "A tool was run before its turn ended. If the severity is error, not even the arguments were final.",
 		Advice:       "Nothing, if the client tolerates turns that are cut off later. Never run a call before its arguments are final.",
 	}
 	notRun = &stream.Diagnosis{
 		Code: "EXEC_NOT", Severity: stream.Warn, By: stream.Client,
 		Verdict: "not run",
 		Meaning: "The model got a result for a call that never reached its tool. The client wrote the result, because the user or the client's rules refused the call, or because the client couldn't run the tool.",
-		Advice:  "Treat the result as the client's words, not the tool's.",
+		Advice:  "Treat the result as the client's output, not the tool's.",
 	}
 	unasked = &stream.Diagnosis{
 		Code: "EXEC_UNASKED", Severity: stream.Info, By: stream.Client,
@@ -71,14 +71,14 @@ var (
 	resultAltered = &stream.Diagnosis{
 		Code: "RESULT_ALTERED", Severity: stream.Error, By: stream.Client,
 		Verdict: "wrong result",
-		Meaning: "The result that the model got is not what the tool returned.",
+		Meaning: "The model got a result that differs from the tool's result.",
 		Advice:  "Compare both results, and find the part of the client that changes results.",
 	}
 	resultFlipped = &stream.Diagnosis{
 		Code: "RESULT_FLIPPED", Severity: stream.Error, By: stream.Client,
 		Verdict: "flag flipped",
 		Meaning: "The tool reported a failure, but the model got a success, or the other way round.",
-		Advice:  "Make the client pass the error flag on. Without the flag, the model acts on the wrong outcome.",
+		Advice:  "Make the client pass on the error flag. Without the flag, the model acts on the wrong outcome.",
 	}
 	schemaDrift = &stream.Diagnosis{
 		Code: "TOOL_SCHEMA_DRIFT", Severity: stream.Warn, By: stream.Client, OtherSeverities: []stream.Severity{stream.Info},
