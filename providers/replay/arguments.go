@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// sentArgs returns the call's arguments as they would be sent.
+// sentArgs returns the call's arguments in the form in which they would be sent.
 func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
@@ -47,12 +47,13 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 	return c.malformedArgs(p, f, sent)
 }
 
-// isNative reports whether a call is a special item of the protocol that goes back to the same protocol.
+// isNative reports whether a call is a special item of the protocol that is sent back in the same protocol.
 func (c *previewBuilder) isNative(p *protocol.Part) bool {
 	return c.same && p.ToolKind != "function" && p.ToolKind != "custom"
 }
 
-// addLossAt adds a loss of bytes of the arguments, given as a range of the original or sanitised text.
+// addLossAt adds a loss for a range of bytes in the arguments. The range is in the original or the sanitised
+// text.
 func (c *previewBuilder) addLossAt(at span, l Loss) {
 	if c.cleaned != nil {
 		raw := c.src.facts[c.call-1].raw
@@ -73,7 +74,7 @@ func encoderWords(a protocol.ArgsAuthor) string {
 	return "the model or a client before this client"
 }
 
-// encodeAgain returns the text as a JSON string.
+// encodeAgain returns the text encoded as a JSON string.
 func (c *previewBuilder) encodeAgain(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the client encodes the text again: a program that decodes it once gets a string"
 	if f.syntax == json.SyntaxDouble {
@@ -94,7 +95,7 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 	switch act {
 	case keep:
 		if c.To.Form != protocol.TextForm && f.syntax != json.SyntaxOther && f.syntax != json.SyntaxDouble {
-			sent.Outcome = Unknown // not JSON, but the target needs JSON
+			sent.Outcome = Unknown // not JSON, although the target needs JSON
 			return nil
 		}
 		return f.raw
@@ -135,7 +136,7 @@ func bytesWord(n int) string {
 	return "the " + count.Of(n, "byte")
 }
 
-// wrapArgs returns an object that holds the arguments under the policy's key.
+// wrapArgs returns an object that contains the arguments under the policy's key.
 func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
 	if act == wrapAny && (f.syntax == json.SyntaxOther || f.syntax == json.SyntaxDouble) {
 		return objectOf(c.Policy.key, c.rewriteValue(f, sent))
@@ -158,7 +159,7 @@ func objectOf(key string, value []byte) []byte {
 	return w.Open('{').Key(key).Raw(value).Close('}').Text
 }
 
-// unwrapArgs returns the object in a string.
+// unwrapArgs returns the object inside a string.
 func (c *previewBuilder) unwrapArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the model wrote a string: the object in it is sent"
 	if p.Author != protocol.ModelAuthor {
@@ -169,7 +170,7 @@ func (c *previewBuilder) unwrapArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 	return c.rewriteValue(factsOf(stringContent(f), false), sent)
 }
 
-// repairArgs returns the object that a forgiving parser reads; ok is false if it reads none.
+// repairArgs returns the object that a lenient parser reads. ok is false if the parser reads no object.
 func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) ([]byte, bool) {
 	if f.syntax == json.SyntaxDouble {
 		return c.unwrapArgs(p, f, sent), true
@@ -202,8 +203,8 @@ func (c *previewBuilder) objectArgs(from protocol.ArgsForm, f *argsFacts, sent *
 	return c.rewriteValue(f, sent)
 }
 
-// rewriteValue returns a JSON value as the target gets it, with the same bytes if possible. It adds a loss
-// for each change.
+// rewriteValue returns a JSON value as the target receives it, with unchanged bytes if possible. It adds a
+// loss for each change.
 func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	how := c.valueRules()
 	again := c.Policy.reserialises
@@ -228,7 +229,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	changes := len(c.Losses) > before || c.To.Form == protocol.PositionalForm || again
 	value := f.raw
 	if c.To.Form != protocol.TextForm {
-		value = bytes.Trim(f.raw, whitespace) // space around a value is not part of it
+		value = bytes.Trim(f.raw, whitespace) // white space around a value is not part of the value
 	}
 	if changes {
 		c.addLossOf(f, Whitespace, f.space, "the space between values, e.g. %s, is removed")
@@ -257,7 +258,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	return out
 }
 
-// valueRules returns the changes that a value undergoes on the way to the target.
+// valueRules returns the changes that are made to a value on its path to the target.
 func (c *previewBuilder) valueRules() (how rewriteRules) {
 	if c.Policy.reserialises {
 		how = rewriteRules{doubles: true, spell: true, javaScript: true}
@@ -274,7 +275,7 @@ func (c *previewBuilder) valueRules() (how rewriteRules) {
 	return how
 }
 
-// addNumberLosses adds the losses of numbers that become doubles.
+// addNumberLosses adds the losses for numbers that become doubles.
 func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *Sent) {
 	c.addLossOf(f, IntPrecision, f.integer, "%s doesn't fit in a double: it is rounded")
 	c.addLossOf(f, NumPrecision, f.fraction, "%s has more digits than a double can store: it is rounded")
@@ -292,8 +293,8 @@ func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *S
 	sent.noteRefusal("", sent.ID, sent.Name, "a number is too large for a double")
 }
 
-// addLossOf adds a loss at a span of the facts, if there is one. The message is a format for its text. A derived
-// value has no bytes of the call, so its loss has no span.
+// addLossOf adds a loss for a span in the facts, if the span is not empty. message is a format for the text
+// in the span. A derived value has no bytes of the call, so its loss has no span.
 func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return
@@ -305,7 +306,8 @@ func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message st
 	c.addLossAt(at, l)
 }
 
-// surroundingSpace returns the space before a value, or if there is none, after it.
+// surroundingSpace returns the white space before a value. If there is none, it returns the white space after
+// it.
 func surroundingSpace(text []byte) span {
 	if n := len(text) - len(bytes.TrimLeft(text, whitespace)); n > 0 {
 		return span{0, n}
@@ -313,19 +315,19 @@ func surroundingSpace(text []byte) span {
 	return span{len(bytes.TrimRight(text, whitespace)), len(text)}
 }
 
-// whitespace holds the space characters of JSON.
+// whitespace is the white-space characters of JSON.
 const whitespace = " \t\r\n"
 
-// quoteShort returns a text for a message, cut if it is long.
+// quoteShort returns a text for a message, clipped if it is long.
 func quoteShort(s string) string {
 	return string(json.ReplaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
 }
 
-// stringContent returns the text in a string.
+// stringContent returns the text inside a JSON string.
 func stringContent(f *argsFacts) []byte { return json.Value(bytes.TrimSpace(f.raw)).Append(nil) }
 
-// argsFacts describes the arguments of one call. The facts are found once for all previews. A span is the first place
-// of its kind, empty if there is none.
+// argsFacts describes the arguments of one call. The facts are found once for all previews. A span is the
+// first occurrence of its kind; it is empty if there is none.
 type argsFacts struct {
 	raw      []byte
 	freeform bool
@@ -341,12 +343,12 @@ type argsFacts struct {
 	fraction span // a fraction with more digits than a double
 	huge     span // a number that is too large for a double
 	escapes  span // a string that JavaScript writes differently
-	halves   span // such a string with half a surrogate pair
+	halves   span // such a string that contains half a surrogate pair
 	half     span // half a surrogate pair
 	invalid  span // bytes that are not UTF-8
 	twice    span // a duplicate key
 	unsorted span // a key that sorts before the previous one
-	numeric  span // an array index as key, out of place: JavaScript puts these first
+	numeric  span // an array index as a key, out of place: JavaScript puts array indexes first
 	depth    int  // nesting of containers
 }
 
@@ -354,14 +356,14 @@ type span struct{ start, end int }
 
 func (s span) is() bool { return s.end > s.start }
 
-// setFirst sets the span if it is empty.
+// setFirst sets the span if the span is empty.
 func (s *span) setFirst(start, end int) {
 	if !s.is() {
 		*s = span{start, end}
 	}
 }
 
-// factsOf finds the facts of arguments.
+// factsOf returns the facts about arguments.
 func factsOf(raw []byte, freeform bool) *argsFacts {
 	f := &argsFacts{raw: raw, freeform: freeform, wrong: len(raw)}
 	f.findInvalid()
@@ -389,8 +391,8 @@ func factsOf(raw []byte, freeform bool) *argsFacts {
 	return f
 }
 
-// findInvalid finds bytes that are not UTF-8. Half a surrogate pair, encoded as three bytes, is separate:
-// JSON can express it.
+// findInvalid finds bytes that are not UTF-8. Half a surrogate pair, encoded as three bytes, is handled
+// separately, because JSON can express it.
 func (f *argsFacts) findInvalid() {
 	if utf8.Valid(f.raw) {
 		return
@@ -407,7 +409,7 @@ func (f *argsFacts) findInvalid() {
 	}
 }
 
-// scanTokens finds the facts of the tokens of a text that parses.
+// scanTokens finds the facts about the tokens of a text that is valid JSON.
 func (f *argsFacts) scanTokens() {
 	var open []*members
 	start := 0
@@ -437,7 +439,7 @@ func (f *argsFacts) scanTokens() {
 	}
 }
 
-// members holds the keys of an object so far.
+// members is the keys of an object so far.
 type members struct {
 	last  string
 	index int  // the last key that is an array index
@@ -450,7 +452,7 @@ func (f *argsFacts) lookAtKey(m *members, lit []byte, start int) {
 	end := start + len(lit)
 	if m.all[key] {
 		f.twice.setFirst(start, end)
-		return // the value takes the place of the first one
+		return // the value replaces the first value of the key
 	}
 	if m.all == nil {
 		m.all = map[string]bool{}
@@ -488,7 +490,7 @@ func (f *argsFacts) lookAtString(lit []byte, start int) {
 }
 
 // respelledString returns a string that JavaScript writes differently. A string with half a character counts
-// only if that is kept: replacing it is a separate loss.
+// only if the half is kept: its replacement is a separate loss.
 func (f *argsFacts) respelledString(how rewriteRules) span {
 	if !f.escapes.is() && !how.sanitize {
 		return f.halves
@@ -510,7 +512,7 @@ func (f *argsFacts) lookAtNumber(lit []byte, start int) {
 	}
 }
 
-// depthLevels returns the number of levels that the text needs by a rule.
+// depthLevels returns the number of levels that the text needs under a rule.
 func (f *argsFacts) depthLevels(rule protocol.DepthRule) (most int) {
 	now, cost := rule.Base, []int(nil)
 	for _, t := range f.tokens.All() {
@@ -531,7 +533,7 @@ func (f *argsFacts) depthLevels(rule protocol.DepthRule) (most int) {
 	return most
 }
 
-// tooDeep reports whether the text nests deeper than a rule allows.
+// tooDeep reports whether the text is nested more deeply than a rule allows.
 func (f *argsFacts) tooDeep(rule protocol.DepthRule) bool {
 	if rule.Limit == 0 || rule.Base+f.depth*max(rule.Object, rule.Array) <= rule.Limit {
 		return false

@@ -65,7 +65,7 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 	return true
 }
 
-// leaveOut leaves the current call out. That is its only loss: earlier losses of the call are retracted.
+// leaveOut leaves the current call out. why becomes the only loss of the call: earlier losses are retracted.
 func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	c.retractLosses(func(Loss) bool { return true })
 	sent.Outcome = Dropped
@@ -75,7 +75,7 @@ func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	return false
 }
 
-// markUnknown marks the preview as unknown; l is the reason.
+// markUnknown marks the preview as unknown. l contains the reason.
 func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	c.unseen = true
 	sent.Outcome = Unknown
@@ -100,7 +100,7 @@ func sameCall(a, b *protocol.Part) bool {
 		string(a.Args) == string(b.Args)
 }
 
-// dropUnsupported removes the values for which the target has no field, and adds the losses.
+// dropUnsupported removes values for which the target has no field, and adds their losses.
 func (c *previewBuilder) dropUnsupported(p *protocol.Part) {
 	if c.same {
 		return
@@ -123,8 +123,8 @@ func (c *previewBuilder) dropUnsupported(p *protocol.Part) {
 	}
 }
 
-// fitID gives the call an id that the target takes. It adds a refusal for an id or a name that the target
-// doesn't take.
+// fitID sets an id that the target accepts. It adds a refusal for an id or a name that the target doesn't
+// accept.
 func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 	if p.RunByProvider {
 		return // the provider made both by its own rules
@@ -168,8 +168,8 @@ func nameWords(r protocol.NameRule) string {
 	return fmt.Sprintf("the name must have 1 to %d characters from [%s]", r.Max, r.Class)
 }
 
-// keepSignature keeps the call's signature if the target can use it, and adds a sentinel if the target needs
-// a signature and there is none.
+// keepSignature keeps the call's signature if the target can use it. If the target needs a signature and
+// there is none, keepSignature adds a sentinel.
 func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool) {
 	switch {
 	case p.Signature == "":
@@ -192,14 +192,14 @@ func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool)
 	}
 }
 
-// noteRefusal notes that the call would be refused. The first refusal counts.
+// noteRefusal records that the call would be refused. Only the first refusal is kept.
 func (s *Sent) noteRefusal(words, id, name, ours string) {
 	if s.Refused == "" {
 		s.Refused = refusalText(words, id, name, ours)
 	}
 }
 
-// refusalText returns the provider's error for a call if it is known, else toolscope's words.
+// refusalText returns the provider's error for a call. If it is not known, it returns toolscope's words.
 func refusalText(words, id, name, ours string) string {
 	if words == "" {
 		return ours
@@ -207,12 +207,12 @@ func refusalText(words, id, name, ours string) string {
 	return protocol.FillRefusal(words, id, name)
 }
 
-// callTemplates holds the form in which a client writes calls, if it is not the usual form. A template has the fields
-// in the client's order, with words in capitals for the values. The key is the target's protocol, or the protocols of
-// the source and the target: "from>to". A field without a value is left out.
+// callTemplates are the forms in which a client writes calls, if they are not the usual form. A template has
+// the fields in the client's order, with words in capitals for the values. The key is the target's protocol,
+// or the protocols of the source and the target: "from>to". Fields without a value are omitted.
 type callTemplates map[string]string
 
-// templateFor returns the template of a call between two protocols, or "".
+// templateFor returns the template for a call between two protocols, or "".
 func (s callTemplates) templateFor(from, to string) string {
 	if shape, ok := s[from+">"+to]; ok {
 		return shape
@@ -278,7 +278,7 @@ const (
 
 // Templates of clients.
 var (
-	usualShapes = callTemplates{ // for an empty id, which is otherwise left out
+	usualShapes = callTemplates{ // with an empty id, which is otherwise omitted
 		chat: `{"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`, responses: `{"type":"function_call","id":ITEM,"call_id":ID,"name":NAME,"arguments":ARGS}`, gemini: withID,
 		ollama: `{"id":ID,"function":{"name":NAME,"arguments":ARGS}}`,
 	}
@@ -299,7 +299,7 @@ var (
 	}
 )
 
-// sanitise replaces bytes of a part that are not UTF-8, because a request must be UTF-8. sentArgs sanitises
+// sanitise replaces bytes in a part that are not UTF-8, because a request must be UTF-8. sentArgs sanitises
 // the arguments of a call.
 func (c *previewBuilder) sanitise(p *protocol.Part) {
 	if p.Kind != protocol.CallPart && !utf8.Valid(p.Text) {
@@ -331,7 +331,8 @@ func (c *previewBuilder) sanitise(p *protocol.Part) {
 
 var partWords = [...]string{"a text", "reasoning", "a call", "a result", "a part"}
 
-// cleanRaw returns a JSON text as UTF-8. Bytes that are not UTF-8 can only be in its strings.
+// cleanRaw returns a JSON text as UTF-8. Only the strings of a JSON text can contain bytes that are not
+// UTF-8.
 func cleanRaw(raw json.Value) json.Value {
 	if utf8.Valid(raw) {
 		return raw

@@ -15,14 +15,14 @@ import (
 // unchanged.
 type idRule func(c namedCall, to string) namedCall
 
-// namedCall holds the id and the name that a client gives to a call.
+// namedCall is a call with the id and the name that a client uses for it.
 type namedCall struct {
-	from           string // protocol of the source, "" if unknown
+	from           string // protocol of the source; "" if unknown
 	id, item, name string
 	again          bool // an earlier call has the same id
 	shared         bool // another call of the message has the same id
 
-	random  bool   // the client makes an id, which can't be predicted
+	random  bool   // the client generates an id, which can't be predicted
 	unknown bool   // the client's behaviour is unknown
 	leftOut bool   // the call is left out
 	throws  string // reason why no request is sent
@@ -67,7 +67,7 @@ func (x *idMapper) nameOf(p *protocol.Part, shared bool) namedCall {
 	return n
 }
 
-// clientID returns the id with which a client sends call number n, and the losses.
+// clientID returns the id with which a client sends call number n. It also returns the losses.
 func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 	switch {
 	case x.none && id != "":
@@ -88,8 +88,8 @@ func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 	return sent.id, []Loss{IDRewritten.newLoss("%s becomes %s", quoteShort(id), quoteShort(sent.id))}
 }
 
-// aiSDKNames is the rule of the AI SDK, which makes up ids that Chat and Gemini don't give, and cleans names
-// for Bedrock.
+// aiSDKNames is the rule of the AI SDK. It makes up ids if Chat Completions or Gemini sends none, or if Chat
+// Completions repeats one. For Bedrock, it removes characters from names.
 func aiSDKNames(c namedCall, to string) namedCall {
 	switch {
 	case c.from == chat && c.name == "":
@@ -105,14 +105,15 @@ func aiSDKNames(c namedCall, to string) namedCall {
 	return c
 }
 
-// aiSDKPageNames is the rule of useChat, which has one part for each id.
+// aiSDKPageNames is the rule of useChat, which has only one part for each id.
 func aiSDKPageNames(c namedCall, to string) namedCall {
 	c = aiSDKNames(c, to)
 	c.unknown = c.shared && c.from != chat // the later call replaces the earlier one
 	return c
 }
 
-// mastraNames is the rule of Mastra, which has one call for each id, and cleans names.
+// mastraNames is the rule of Mastra. It has only one call for each id, and replaces names with unusual
+// characters.
 func mastraNames(c namedCall, to string) namedCall {
 	c = aiSDKNames(c, to)
 	switch {
@@ -138,7 +139,7 @@ func agentsNames(c namedCall, _ string) namedCall {
 	return c
 }
 
-// openAIJSNames is the rule of OpenAI's SDK, which joins a response of Responses only if its calls have
+// openAIJSNames is the rule of OpenAI's SDK. It joins a streamed response of Responses only if its calls have
 // different ids.
 func openAIJSNames(c namedCall, to string) namedCall {
 	if c.shared && to == responses {
@@ -147,7 +148,7 @@ func openAIJSNames(c namedCall, to string) namedCall {
 	return c
 }
 
-// llamaIndexTSNames is the rule of LlamaIndex TS, which has one call for each id.
+// llamaIndexTSNames is the rule of LlamaIndex TS, which has only one call for each id.
 func llamaIndexTSNames(c namedCall, _ string) namedCall {
 	c.unknown = c.shared
 	if c.id == "" {
@@ -156,15 +157,15 @@ func llamaIndexTSNames(c namedCall, _ string) namedCall {
 	return c
 }
 
-// langChainNames is the rule of LangChain JS, which makes an id for each call of Ollama, and for one of Gemini
-// that has none.
+// langChainNames is the rule of LangChain JS. It makes an id for each call from Ollama, and for each call
+// from Gemini without an id.
 func langChainNames(c namedCall, to string) namedCall {
 	c.random = c.from == ollama || c.from == gemini && c.id == ""
 	c.unknown = c.shared && (c.from == gemini || c.from == messages && to == messages) // it confuses the two calls
 	return c
 }
 
-// keepClass replaces the characters that are not of a class.
+// keepClass replaces all characters that are not in a class.
 func keepClass(text, class, by string) string {
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune(text)) {
@@ -177,8 +178,8 @@ func keepClass(text, class, by string) string {
 	return b.String()
 }
 
-// piNames is the rule of pi: a history of another protocol gets new ids. The ids of a call and its item are one id,
-// with a | between them.
+// piNames is the rule of pi. A history from another protocol gets new ids. The ids of a call and its item
+// become one id, with a | between them.
 func piNames(c namedCall, to string) namedCall {
 	whole := c.id
 	if c.from == responses && c.item != "" {
@@ -188,7 +189,7 @@ func piNames(c namedCall, to string) namedCall {
 	id, item, joined := strings.Cut(whole, "|")
 	switch {
 	case c.from == chat && c.shared:
-		c.unknown = true // it joins calls of a turn with the same id
+		c.unknown = true // it joins calls in a turn that have the same id
 		return c
 	case c.from == gemini && (c.id == "" || c.again) && to != gemini:
 		c.random = true
@@ -226,7 +227,7 @@ func piNames(c namedCall, to string) namedCall {
 
 func cutTo(text string, most int) string { return text[:min(len(text), most)] }
 
-// shortHash is the hash that pi puts into ids: two 32-bit numbers in base 36.
+// shortHash is the hash that pi uses in ids: two 32-bit numbers in base 36.
 func shortHash(text string) string {
 	const a, b, c, d = 2654435761, 1597334677, 2246822507, 3266489909
 	h1, h2 := uint32(0xdeadbeef), uint32(0x41c6ce57)

@@ -19,34 +19,34 @@ type clientRule func(r receivedCall, to string) clientCall
 
 // receivedCall is a call as a client receives it.
 type receivedCall struct {
-	from  string // its protocol, "" if unknown
+	from  string // protocol of the call; "" if unknown
 	name  string
-	args  string // the text of the arguments; if the protocol carries a value, its JSON
-	value bool   // the protocol carries a value instead of text in deltas
+	args  string // the text of the arguments; for protocols with arguments as a value, the JSON of the value
+	value bool   // the protocol has arguments as a value, not as text in deltas
 
 	id    string
-	mates []receivedCall // all calls of the message, with this one
+	mates []receivedCall // all calls of the message, including this one
 }
 
 // clientCall is a call as a client sends it.
 type clientCall struct {
-	args    []byte // the text, or the value as JSON; empty if there are none
-	name    string // another name for the call, "" for the original name
-	shape   string // template of the call, "" for the policy's templates
+	args    []byte // the text, or the value as JSON; empty if there are no arguments
+	name    string // another name for the call; "" for the original name
+	shape   string // template for the call; "" for the policy's templates
 	leftOut bool   // the client leaves the call out
 	throws  string // reason why no request is sent
 
 	unknown bool // the client's rule is unknown
 }
 
-// callWith returns a call with arguments.
+// callWith returns a call with the given arguments.
 func callWith(args []byte) clientCall { return clientCall{args: args} }
 
-// leftOut is a call that is left out.
+// leftOut is a call that the client leaves out.
 var leftOut = clientCall{leftOut: true}
 
-// byClient returns the arguments that the policy's client sends. The outcome comes from comparing them with
-// the original arguments.
+// byClient returns the arguments that the policy's client sends. It determines the outcome from a comparison
+// with the original arguments.
 func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	r := c.receiveCall(p, f)
 	r.mates = c.mates
@@ -74,13 +74,14 @@ func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []
 	return s.args
 }
 
-// receiveCall returns a call as the client receives it.
+// receiveCall returns a call in the form in which the client receives it.
 func (c *previewBuilder) receiveCall(p *protocol.Part, f *argsFacts) receivedCall {
 	from := c.ids.from
 	return receivedCall{from: from, name: p.Name, args: string(f.raw), value: from == gemini || from == ollama, id: p.ID}
 }
 
-// receiveAll returns the calls of a message as the client receives them; number is the number of earlier calls.
+// receiveAll returns the calls of a message in the form in which the client receives them. number is the
+// number of earlier calls.
 func (c *previewBuilder) receiveAll(m *protocol.Message, number int) (all []receivedCall) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == protocol.CallPart {
@@ -91,7 +92,7 @@ func (c *previewBuilder) receiveAll(m *protocol.Message, number int) (all []rece
 	return all
 }
 
-// setOutcome sets the outcome of a call whose arguments a client sends as args, and adds the losses.
+// setOutcome sets the outcome of a call whose arguments the client sends as args. It also adds the losses.
 func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, args []byte) {
 	toText, fromText := c.To.Form == protocol.TextForm, p.Form == protocol.TextForm
 	v := judgeText(f.raw, false, &protocol.Part{Args: args, Form: c.To.Form}, c.To)
@@ -128,7 +129,7 @@ func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, 
 	}
 }
 
-// addRewriteLosses adds the losses of args, which has the same value as the facts in another form.
+// addRewriteLosses adds the losses for args, which has the same value as the facts in another form.
 func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	now, before := factsOf(args, false), len(c.Losses)
 	gone := func(was, is span) span {
@@ -144,7 +145,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	c.addLossOf(f, NumSpelling, f.respelledIn(now), "%s is written differently")
 	spelled := gone(f.respelledString(rewriteRules{}), now.respelledString(rewriteRules{}))
 	if !utf8.Valid(f.raw) && utf8.Valid(args) {
-		spelled = f.half // half a character can only be written as an escape
+		spelled = f.half // half a character can only be an escape
 	}
 	c.addLossOf(f, StrSpelling, spelled, "%s is written with different escapes")
 	c.addLossOf(f, KeyOrder, gone(f.numeric, now.numeric), "JavaScript moves keys that are numbers to the front: %s moves")
@@ -157,7 +158,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	}
 }
 
-// respelledIn returns the first number that has another spelling in now. The text of now has the same value.
+// respelledIn returns the first number that has another spelling in now. now has the same value.
 func (f *argsFacts) respelledIn(now *argsFacts) (at span) {
 	there := map[string]bool{}
 	for lit := range now.numberSpans() {
@@ -172,7 +173,7 @@ func (f *argsFacts) respelledIn(now *argsFacts) (at span) {
 	return at
 }
 
-// numberSpans yields the spans of the numbers of a text.
+// numberSpans yields the spans of the numbers in a text.
 func (f *argsFacts) numberSpans() iter.Seq[span] {
 	return func(yield func(span) bool) {
 		start := 0
@@ -185,17 +186,17 @@ func (f *argsFacts) numberSpans() iter.Seq[span] {
 	}
 }
 
-// Rules of clients in JavaScript, each as in the client's code. If the protocol carries values, JSON.parse
-// has read them before the client gets them.
+// The rules of clients in JavaScript follow. Each rule reproduces the client's code. If the protocol has
+// arguments as values, JSON.parse has already read them before the client receives them.
 
-// parseArgs returns the value of arguments in a protocol that carries values.
+// parseArgs returns the value of the arguments for a protocol that has arguments as values.
 func (r *receivedCall) parseArgs() js.Value {
 	v, _ := js.Parse(r.args)
 	return v
 }
 
-// asText returns arguments for a protocol that carries text: the string itself, or another value as
-// JSON.stringify writes it.
+// asText returns arguments for a protocol that has arguments as text. It is the string itself, or the output
+// of JSON.stringify for any other value.
 func asText(v js.Value) []byte {
 	if v.Kind == js.String {
 		return []byte(v.Text)
@@ -203,7 +204,7 @@ func asText(v js.Value) []byte {
 	return v.JSON()
 }
 
-// inputText returns the text of a call's arguments in the AI SDK. ok is false if the SDK throws instead.
+// inputText returns the text of a call's arguments in the AI SDK. If the SDK throws instead, ok is false.
 func (r *receivedCall) inputText() (text string, ok bool) {
 	if !r.value {
 		return r.args, true
@@ -221,7 +222,7 @@ var noPrototypes = clientRaises("the client rejects JSON that names a prototype"
 // aiSDK is the rule of the AI SDK.
 type aiSDK struct {
 	page bool // the history of a page (useChat): arguments that don't parse stay text
-	six  bool // version 6, whose Anthropic provider doesn't wrap
+	six  bool // version 6, whose Anthropic provider doesn't wrap arguments
 }
 
 // sendCall implements clientRule.
@@ -242,7 +243,7 @@ func (w aiSDK) sendCall(r receivedCall, to string) clientCall {
 	return callWith(w.writeInput(v, to))
 }
 
-// writeInput writes the input of a call as the SDK's provider for a protocol does.
+// writeInput writes the input of a call in the form of the SDK's provider for a protocol.
 func (w aiSDK) writeInput(v js.Value, to string) []byte {
 	inside, unwraps := js.Value{}, false // the value in a string
 	if v.Kind == js.String {
@@ -302,7 +303,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	case r.from == gemini && strings.ContainsAny(r.args, lineEnds):
 		return clientCall{throws: "the client's reader for Gemini streams treats U+2028 as the end of a line"}
 	case r.from == responses && to == r.from:
-		return callWith([]byte(r.args)) // the item itself goes back
+		return callWith([]byte(r.args)) // the item itself is sent back
 	case r.from == messages && to == gemini:
 		return clientCall{throws: "the client doesn't recognise input_json_delta"}
 	case to == ollama && (r.from == responses || r.from == gemini):
@@ -314,7 +315,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 			v = js.EmptyObject()
 		}
 	case r.from == chat && (to == r.from || to == responses) && !valid && !among:
-		raw := callWith([]byte(r.args)) // the message keeps the text of the wire
+		raw := callWith([]byte(r.args)) // the message keeps the original text
 		if raw.shape = chatAsItCame; to == responses {
 			raw.shape = nameFirst
 		}
@@ -336,7 +337,7 @@ func (r *receivedCall) langChainInput() (v js.Value, valid bool) {
 	return v, ok && v.IsPlain() && (r.id != "" || r.value)
 }
 
-// asItCame is the rule of clients that keep the text.
+// asItCame is the rule of clients that keep the text unchanged.
 func asItCame(r receivedCall, _ string) clientCall { return callWith([]byte(r.args)) }
 
 // throughJSON is the rule of clients that pass a value on.
@@ -355,7 +356,7 @@ func geminiCLIRule(r receivedCall, to string) clientCall {
 	return throughJSON(r, to)
 }
 
-// lineEnds holds characters that end a line in JavaScript's patterns and that JSON doesn't escape.
+// lineEnds are the characters that end a line in JavaScript's patterns, but that JSON doesn't escape.
 const lineEnds = "\u2028\u2029"
 
 // anthropicJSRule is the rule of Anthropic's JavaScript library.
@@ -383,7 +384,7 @@ func claudeCodeRule(r receivedCall, _ string) clientCall {
 	return callWith(v.WithoutPrototypes().WellFormed().JSON())
 }
 
-// qwenCodeRule is the rule of Qwen Code. The result of jsonrepair is not predicted.
+// qwenCodeRule is the rule of Qwen Code. toolscope doesn't predict the result of jsonrepair.
 func qwenCodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -419,7 +420,7 @@ func opencodeRule(r receivedCall, _ string) clientCall {
 	return callWith(v.JSON())
 }
 
-// codexRule is the rule of Codex, which keeps the text.
+// codexRule is the rule of Codex, which keeps the text unchanged.
 func codexRule(r receivedCall, to string) clientCall {
 	if js.WellFormed(r.args) != r.args {
 		return clientRaises("the client rejects events that contain half a character, and retries the request")
@@ -427,7 +428,7 @@ func codexRule(r receivedCall, to string) clientCall {
 	return asItCame(r, to)
 }
 
-// llamaIndexTSRule is the rule of LlamaIndex TS, which parses the content of a string again.
+// llamaIndexTSRule is the rule of LlamaIndex TS. It parses the content of a string once more.
 func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	if !ok {
@@ -443,7 +444,7 @@ func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	return callWith(asText(inside))
 }
 
-// clineRule is the rule of Cline. The result of jsonrepair is not predicted.
+// clineRule is the rule of Cline. toolscope doesn't predict the result of jsonrepair.
 func clineRule(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -460,7 +461,7 @@ func clineRule(r receivedCall, to string) clientCall {
 	return callWith(v.JSON())
 }
 
-// mastraRule is the rule of Mastra, which uses the providers of AI SDK 6.
+// mastraRule is the rule of Mastra, which uses the providers in AI SDK 6.
 func mastraRule(r receivedCall, to string) clientCall {
 	text, ok := r.inputText()
 	if !ok {
@@ -479,7 +480,7 @@ func mastraRule(r receivedCall, to string) clientCall {
 	return callWith(aiSDK{six: true}.writeInput(v, to))
 }
 
-// mastraRepairs lists the changes that Mastra makes to arguments that don't parse, in this order.
+// mastraRepairs lists the changes that Mastra makes, in this order, to arguments that don't parse.
 var mastraRepairs = []struct {
 	find *regexp.Regexp
 	put  string
@@ -497,7 +498,8 @@ const blanks = `[\s\v\p{Z}\x{feff}]*`
 // markers matches the special tokens of models, which Mastra removes.
 var markers = regexp.MustCompile(`<\|[^|]*\|>` + blanks)
 
-// mastraRepaired returns the value that Mastra reads from a text that doesn't parse, Undefined if it gives up.
+// mastraRepaired returns the value that Mastra reads from a text that doesn't parse. It returns Undefined if
+// Mastra gives up.
 func mastraRepaired(text string) (v js.Value) {
 	text = js.Trim(markers.ReplaceAllString(text, ""))
 	if v, ok := js.Parse(text); ok {

@@ -13,15 +13,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// argsVerdict is the treatment of a call's arguments, and the loss.
+// argsVerdict is the treatment of a call's arguments, with its loss.
 type argsVerdict struct {
 	treatment Treatment
-	loss      Loss // its Kind is nil if there is none
+	loss      Loss // its Kind is nil if there is no loss
 	vague     bool // the treatment is known only from hashes
 	doubtful  bool // a repair that only the rules of a known client can confirm
 }
 
-// cachedVerdict is the latest verdict on a call, with its inputs.
+// cachedVerdict is the latest verdict about a call, with the inputs of the verdict.
 type cachedVerdict struct {
 	argsVerdict
 	text [sha256.Size]byte
@@ -29,15 +29,15 @@ type cachedVerdict struct {
 	to   *protocol.Target
 }
 
-// isAbout reports whether the verdict is about these inputs.
+// isAbout reports whether the verdict has the given inputs.
 func (j *cachedVerdict) isAbout(text [sha256.Size]byte, form protocol.ArgsForm, to *protocol.Target) bool {
 	return j.text == text && j.form == form && j.to == to
 }
 
-// maxJudged is the minimum number of cached verdicts, and half of the maximum.
+// maxJudged is the minimum number of cached verdicts, and half of their maximum number.
 const maxJudged = 1 << 14
 
-// lastVerdict returns the cached verdict on a call.
+// lastVerdict returns the cached verdict about a call.
 func (by *Observer) lastVerdict(call stream.Ref) (j cachedVerdict, ok bool) {
 	if j, ok = by.judged[call]; !ok {
 		j, ok = by.before[call]
@@ -45,7 +45,7 @@ func (by *Observer) lastVerdict(call stream.Ref) (j cachedVerdict, ok bool) {
 	return j, ok
 }
 
-// cacheVerdict caches a verdict. Verdicts that were not used for a long time are dropped.
+// cacheVerdict caches a verdict. Verdicts that have not been used for a long time are dropped.
 func (by *Observer) cacheVerdict(call stream.Ref, j cachedVerdict) {
 	if by.judged == nil || len(by.judged) >= maxJudged {
 		by.judged, by.before = map[stream.Ref]cachedVerdict{}, by.judged
@@ -53,7 +53,7 @@ func (by *Observer) cacheVerdict(call stream.Ref, j cachedVerdict) {
 	by.judged[call] = j
 }
 
-// judgeCall returns the verdict on a call's arguments, from the cache if possible.
+// judgeCall returns the verdict about a call's arguments, from the cache if possible.
 func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	if e.call != nil && bytes.Equal(e.call.Args(), sent.Args) {
 		return judgeArgs(e.call, sent, to)
@@ -85,14 +85,15 @@ func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.
 	return v
 }
 
-// isKnownRepair reports whether a known client, or a behaviour of several clients, repairs a call in the same way.
+// isKnownRepair reports whether a known client, or a behaviour of several clients, repairs the call in the
+// same way.
 func isKnownRepair(e *earlierCall, c *stream.Call, sent *protocol.Part, to *protocol.Target) bool {
 	o := Observation{of: e, turn: e.turn.Candidate, to: to, sent: sent, Treatment: WasRepaired}
 	src := SourceOfCalls(nil, e.turn.Target, c)
 	return len(o.samePolicies(src, Behaviours)) > 0 || len(o.samePolicies(src, Clients)) > 0
 }
 
-// hasSameArgs reports whether the sent arguments hold everything that the model wrote.
+// hasSameArgs reports whether the sent arguments contain everything that the model wrote.
 func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protocol.Target) bool {
 	switch by.judgeCall(e, sent, to).treatment {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
@@ -101,7 +102,7 @@ func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protoco
 	return false
 }
 
-// setVerdict sets the verdict on the arguments.
+// setVerdict sets the verdict about the arguments.
 func (o *Observation) setVerdict(v argsVerdict) {
 	o.Treatment, o.vague = v.treatment, v.vague
 	if v.loss.Kind == nil {
@@ -126,7 +127,7 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	case !asText && bytes.Equal(raw, text), !asText && saysNothing(raw) && saysNothing(text):
 		return argsVerdict{treatment: Intact}
 	case asText && json.Same(raw, json.AppendQuoted(nil, text)):
-		return argsVerdict{treatment: Intact} // the model's was a string too
+		return argsVerdict{treatment: Intact} // the model's arguments were a string, too
 	case asText, isEncoded(text, raw):
 		return judgeString(raw, text)
 	case json.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
@@ -150,8 +151,8 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	return judgeOther(factsOf(raw, freeform), text)
 }
 
-// parsedLoss returns the loss of arguments that were parsed and written again, and are otherwise unchanged. Nearly
-// every client does this, so the client gets no finding.
+// parsedLoss returns the loss for arguments that were parsed and written again, but are otherwise unchanged.
+// Nearly every client does this, so there is no finding about the client.
 func parsedLoss(f *argsFacts) Loss {
 	l := NumPrecision.newLoss("fractions with too many digits for a double were rounded")
 	if f.twice.is() {
@@ -161,7 +162,7 @@ func parsedLoss(f *argsFacts) Loss {
 	return l
 }
 
-// judgeString judges a string instead of an object, or a string in a string.
+// judgeString judges a string that was sent instead of an object, or a string inside a string.
 func judgeString(raw, text []byte) argsVerdict {
 	if bytes.Equal(raw, text) || json.Same(raw, text) || isEncoded(text, raw) {
 		words := "the client encoded the arguments again: it sent a string that contains the text"
@@ -173,7 +174,7 @@ func judgeString(raw, text []byte) argsVerdict {
 	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent a string that doesn't contain the model's arguments")}
 }
 
-// judgeOther judges arguments with another value.
+// judgeOther judges arguments that have another value.
 func judgeOther(f *argsFacts, text []byte) argsVerdict {
 	object := f.syntax == json.SyntaxObject
 	switch {
@@ -202,7 +203,7 @@ func isFirst(f *argsFacts, text []byte) bool {
 	return ok && json.Same(first, text)
 }
 
-// isSanitised reports whether text differs from f only by U+FFFD for invalid Unicode.
+// isSanitised reports whether text differs from f only in U+FFFD for invalid Unicode.
 func isSanitised(f *argsFacts, text []byte) bool {
 	switch {
 	case !f.half.is() && !f.invalid.is():
@@ -216,13 +217,13 @@ func isSanitised(f *argsFacts, text []byte) bool {
 		json.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }
 
-// saysNothing reports whether arguments are empty, null or {}. JSON libraries turn these into each other.
+// saysNothing reports whether arguments are empty, null or {}. JSON libraries convert these into each other.
 func saysNothing(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || string(text) == "null" || json.Value(text).EmptyObject()
 }
 
-// isRounded reports whether text is f after its numbers were doubles.
+// isRounded reports whether text is f with its numbers rounded to doubles.
 func isRounded(f *argsFacts, text []byte) bool {
 	if !f.integer.is() && !f.fraction.is() && !f.huge.is() {
 		return false
@@ -232,7 +233,8 @@ func isRounded(f *argsFacts, text []byte) bool {
 		f.huge.is() && json.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true, javaScript: true}), text)
 }
 
-// isEncoded reports whether text is a JSON string, or a string in one, that holds raw.
+// isEncoded reports whether text is a JSON string that contains raw. The string may be encoded up to three
+// times.
 func isEncoded(text, raw []byte) bool {
 	for range 3 {
 		inner, ok := inString(text)
@@ -246,7 +248,7 @@ func isEncoded(text, raw []byte) bool {
 	return false
 }
 
-// inString returns the content of a JSON string; ok is false if text is not one.
+// inString returns the content of a JSON string. ok is false if text is not a JSON string.
 func inString(text []byte) (inner []byte, ok bool) {
 	v := json.Value(bytes.TrimSpace(text))
 	s := v.Scan()
@@ -256,8 +258,8 @@ func inString(text []byte) (inner []byte, ok bool) {
 	return v.Append(nil), true
 }
 
-// isWrapped reports whether text is an object that holds raw: as the value of its only field, or as one of its
-// wrappedTexts.
+// isWrapped reports whether text is an object that contains raw, either as the value of its only field or as
+// one of its wrappedTexts.
 func isWrapped(text, raw []byte) bool {
 	if !json.IsObject(text) {
 		return false
@@ -267,10 +269,12 @@ func isWrapped(text, raw []byte) bool {
 		slices.ContainsFunc(wrappedTexts(text), func(s []byte) bool { return bytes.Equal(s, raw) })
 }
 
-// minWrapped is the minimum size, in bytes, of a text's beginning that shows that a wrapper holds the text.
+// minWrapped is the minimum size, in bytes, of the beginning of a text that proves that a wrapper contains
+// the text.
 const minWrapped = 1024
 
-// wrappedPrefix returns the number of bytes of raw that an object holds, if it holds only the beginning of raw.
+// wrappedPrefix returns the number of bytes of raw that an object contains, if it contains only the beginning
+// of raw.
 func wrappedPrefix(text, raw []byte) (n int) {
 	if len(raw) < minWrapped || !json.IsObject(text) {
 		return 0
@@ -283,14 +287,15 @@ func wrappedPrefix(text, raw []byte) (n int) {
 	return n
 }
 
-// Limits of the search for wrapped arguments: the depth and the number of fields. A wrapper is small.
+// Limits on the depth and the number of fields in the search for wrapped arguments. Wrappers are small.
 const (
 	maxWrapperDepth  = 3
 	maxWrapperFields = 8
 )
 
-// wrappedTexts returns the strings in an object that may be wrapped arguments: the value of its only field, and
-// strings that begin as JSON does, at any depth up to maxWrapperDepth and next to other fields.
+// wrappedTexts returns the strings in an object that may be wrapped arguments. These are the value of its
+// only field, and strings that begin like JSON. Such strings may be at any depth up to maxWrapperDepth, and
+// next to other fields.
 func wrappedTexts(text []byte) (all [][]byte) {
 	fields := 0
 	var search func(v json.Value, depth int)
@@ -313,13 +318,13 @@ func wrappedTexts(text []byte) (all [][]byte) {
 	return all
 }
 
-// maxNamed is the maximum number of clients that are named. If more clients would have sent the same arguments, none
-// is named.
+// maxNamed is the maximum number of named clients. If more clients would have sent the same arguments, no
+// client is named.
 const maxNamed = 3
 
 // MatchingPolicies returns the names of the policies with the same effect on the arguments, separated by
-// commas: behaviours, and clients that would have sent the same bytes. It returns "" if the arguments were
-// not changed, or if most behaviours do the same.
+// commas. These are behaviours, and clients that would have sent the same bytes. It returns "" if the
+// arguments were not changed. Behaviours are omitted if most of them have this effect.
 func (o *Observation) MatchingPolicies() string {
 	switch o.Treatment {
 	case Intact, WasOrphaned, WasMoved, AsClientHasIt:
@@ -330,7 +335,7 @@ func (o *Observation) MatchingPolicies() string {
 		c = o.of.reload()
 	}
 	if c == nil {
-		return "" // the effect of policies is unknown
+		return "" // the effect of the policies is unknown
 	}
 	src := SourceOfCalls(nil, o.turn.Target, c)
 	same := o.samePolicies(src, Behaviours)
@@ -358,7 +363,7 @@ func (o *Observation) samePolicies(src *Source, policies []Policy) (same []strin
 	return same
 }
 
-// isLike reports whether a preview has the call as it was sent.
+// isLike reports whether a preview contains the call as it was sent.
 func (o *Observation) isLike(s *Sent, p *Policy) bool {
 	objects := o.to.Form != protocol.TextForm
 	switch {
@@ -374,9 +379,10 @@ func (o *Observation) isLike(s *Sent, p *Policy) bool {
 	return bytes.Equal(s.Args, o.sent.Args) || objects && json.Same(s.Args, o.sent.Args)
 }
 
-// A valueHash is a hash of the value of arguments, with numbers as doubles (see json.AsDouble). Texts with the same
-// value by judgeText have the same hash. Texts that differ only by rounded numbers or sanitised Unicode do, too.
-// Texts with the same hash may still differ, and must be compared. The hash is valid within one run only.
+// A valueHash is a hash of the value of arguments, with numbers as doubles (see json.AsDouble). Texts have
+// the same hash if judgeText finds the same value, or if they differ only in rounded numbers or sanitised
+// Unicode. Texts with the same hash may still differ, and must be compared. The hash is only valid within one
+// run.
 type valueHash uint64
 
 // seed is the seed of all hashes of this run.
@@ -385,7 +391,7 @@ var seed = maphash.MakeSeed()
 // nothing is the hash of empty arguments.
 const nothing valueHash = 0
 
-// valueOf returns the hash of a text's value. Text that isn't JSON is its own value.
+// valueOf returns the hash of a text's value. The value of a text that isn't JSON is the text itself.
 func valueOf(text []byte) valueHash {
 	text = bytes.TrimSpace(text)
 	if saysNothing(text) {
@@ -409,15 +415,16 @@ func hashOf(kind valueHash, text []byte) valueHash {
 	return kind.combine(valueHash(maphash.Bytes(seed, text)))
 }
 
-// combine returns the hash of v followed by other.
+// combine returns a hash of v followed by other.
 func (v valueHash) combine(other valueHash) valueHash {
 	const a, b = 0x9e3779b97f4a7c15, 0xff51afd7ed558ccd
 	v = (v ^ other*a) * b
 	return v ^ v>>32
 }
 
-// hashesIn returns the hashes of all values that sent arguments may hold: the arguments themselves, the contents of a
-// string, the value of an object's only field, and wrapped texts. The first hash is the hash of the text itself.
+// hashesIn returns the hashes of all values that sent arguments may contain: the arguments themselves, the
+// content of a string, the value of an object's only field, and wrapped texts. The first hash is the hash of
+// the arguments themselves.
 func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	all := []valueHash{valueOf(p.Args)}
 	if p.Form == protocol.TextForm && to.Form != protocol.TextForm {
@@ -440,7 +447,7 @@ func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	return all
 }
 
-// onlyMember returns the value of an object's only field, nil if text is not such an object.
+// onlyMember returns the value of an object's only field. It returns nil if text is not such an object.
 func onlyMember(text []byte) json.Value {
 	s := json.Scan(text)
 	if !s.Object() {

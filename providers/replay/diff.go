@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// An Edit is one difference between the sent arguments and the model's arguments: the bytes Start to End of the
-// original became To.
+// An Edit is one difference between the sent arguments and the model's arguments. To replaces the bytes from
+// Start to End in the original.
 type Edit struct {
 	Start, End int
 	To         []byte
@@ -62,12 +62,12 @@ func totalLen(pieces [][]byte) (n int) {
 	return n
 }
 
-// alignTokens finds the longest common sequence of pieces of a and b, and returns the differences between
+// alignTokens finds the longest common sequence of pieces in a and b, and returns the differences between
 // them. at is the offset of a in the original.
 func alignTokens(a, b [][]byte, at int) (edits []Edit) {
 	x, y := numberTokens(a, b)
 	width := len(b) + 1
-	best := make([]int32, (len(a)+1)*width) // number of common pieces from i, j on
+	best := make([]int32, (len(a)+1)*width) // number of common pieces from i and j on
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			if x[i] == y[j] {
@@ -103,7 +103,7 @@ func alignTokens(a, b [][]byte, at int) (edits []Edit) {
 	return edits
 }
 
-// numberTokens numbers the pieces. Equal pieces get the same number, which makes comparing cheap.
+// numberTokens numbers the pieces. Equal pieces get the same number, so that comparisons are cheap.
 func numberTokens(a, b [][]byte) (x, y []int) {
 	numbers := map[string]int{}
 	number := func(pieces [][]byte) (all []int) {

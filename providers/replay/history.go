@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// place is the place of a part in a history.
+// place is the position of a part in a history.
 type place struct{ message, part int }
 
 // historyCall is a call in a history.
@@ -16,39 +16,39 @@ type historyCall struct {
 	place
 	part   *protocol.Part
 	result *protocol.Part // nil if there is none
-	late   bool           // the result doesn't follow directly
-	values []valueHash    // hashes of its possible contents, set when needed
+	late   bool           // the result doesn't directly follow the call
+	values []valueHash    // hashes of the values that the arguments may contain, set when needed
 }
 
 // orphan is a result without a call in the history.
 type orphan struct {
 	part   *protocol.Part
-	number int // among the orphans of the history
-	calls  int // number of calls before it
+	number int // number of the orphan in the history
+	calls  int // number of calls before the result
 }
 
-// A History is the history that a request carries, with its calls.
+// A History is the history in a request, with its calls.
 type History struct {
 	Position         Position // position of the request
 	KeptByProvider   bool     // the provider keeps the earlier messages
-	PreviousResponse string   // id of the response that the request continues, "" if it names none
+	PreviousResponse string   // id of the response that the request continues; "" if the request contains none
 	to               *protocol.Target
 	messages         []protocol.Message
 	entries          []historyCall
-	withID           map[string][]int    // by id: indexes in entries
-	at               map[Position]int    // by position: number of calls before it
-	callsBefore      []int               // by message: number of calls before it
+	withID           map[string][]int    // indexes in entries, by id
+	at               map[Position]int    // number of calls before each position
+	callsBefore      []int               // number of calls before each message
 	orphans          map[string][]orphan // by id
-	common           map[MatchKey]bool   // match keys that too many turns have, as far as Find looked them up
+	common           map[MatchKey]bool   // match keys that too many turns have, as far as Find has looked them up
 	items            map[string]bool     // set when needed
 	texts            map[uint64][]int    // set when needed
-	step             int                 // see OpenStep, once stepKnown is set
+	step             int                 // see OpenStep; valid once stepKnown is set
 	stepKnown        bool
 
-	Reasoning []ReasoningChange // in the turns of the open step, once observed
+	Reasoning []ReasoningChange // changes in the turns of the open step, once they were observed
 }
 
-// ReadPast reads a history: its calls, and the result of each.
+// ReadPast reads a history: its calls and their results.
 func ReadPast(history []protocol.Message, to *protocol.Target) *History {
 	h := &History{to: to, messages: history, withID: map[string][]int{}, at: map[Position]int{}, orphans: map[string][]orphan{}, callsBefore: make([]int, len(history))}
 	for n, asked := range Along(history) {
@@ -80,7 +80,7 @@ func ReadPast(history []protocol.Message, to *protocol.Target) *History {
 	return h
 }
 
-// hashesOf returns the hashes of the possible contents of call n.
+// hashesOf returns the hashes of the values that the arguments of call n may contain.
 func (h *History) hashesOf(n int) []valueHash {
 	c := &h.entries[n]
 	if c.values == nil {
@@ -89,7 +89,7 @@ func (h *History) hashesOf(n int) []valueHash {
 	return c.values
 }
 
-// readItems returns the ids of the items that the history only names.
+// readItems returns the ids of items that the history only refers to.
 func (h *History) readItems() map[string]bool {
 	if h.items != nil {
 		return h.items
@@ -105,7 +105,7 @@ func (h *History) readItems() map[string]bool {
 	return h.items
 }
 
-// readTexts returns the messages of the model by their text, if that is long enough to identify them.
+// readTexts returns the model's messages by their text, for texts that are long enough to identify a message.
 func (h *History) readTexts() map[uint64][]int {
 	if h.texts != nil {
 		return h.texts
@@ -122,11 +122,11 @@ func (h *History) readTexts() map[uint64][]int {
 	return h.texts
 }
 
-// resultEnds returns, for each message, the last of the messages with results that directly follow it. If the target
-// merges consecutive messages of one role, consecutive messages of the model share an end.
+// resultEnds returns, for each message, the last of the messages with results that directly follow it. If the
+// target merges consecutive messages of the same role, consecutive messages of the model have a common end.
 func resultEnds(history []protocol.Message, merges bool) []int {
 	end := make([]int, len(history))
-	last, answers := len(history)-1, false // the messages with results after the current one
+	last, answers := len(history)-1, false // last of the messages with results after the current one, and whether there are any
 	for i := len(history) - 1; i >= 0; i-- {
 		m := &history[i]
 		end[i] = i
@@ -155,7 +155,7 @@ func hasResult(m *protocol.Message) bool {
 	return false
 }
 
-// openCalls holds the calls without a result: by id, by tool, and all.
+// openCalls are the calls without a result: by id, by tool, and all calls.
 type openCalls map[callKey][]int
 
 // add adds a call.
@@ -169,9 +169,9 @@ func (w openCalls) add(p *protocol.Part, n int) {
 	}
 }
 
-// callFor returns the call of a result: the first open call of the latest message that has one. A result with
-// an id is for the call with that id, or for a call of its tool without an id. A result without an id is for
-// a call of its tool, or if it names no tool, for any call.
+// callFor returns the call that a result belongs to. It is the first open call of the latest message with
+// such a call. A result with an id belongs to the call with that id, or to a call of its tool without an id.
+// A result without an id belongs to a call of its tool, or to any call if the result contains no tool name.
 func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool) {
 	if r.ID == "" {
 		return w.next(callKey{name: r.Name}, all)
@@ -183,7 +183,7 @@ func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool)
 	return n, ok
 }
 
-// next returns the first open call with a key in the latest message that has one.
+// next returns the first open call with a key, in the latest message that contains one.
 func (w openCalls) next(key callKey, all []historyCall) (n int, ok bool) {
 	list := w[key]
 	for len(list) > 0 && all[list[len(list)-1]].result != nil {
@@ -201,7 +201,7 @@ func (w openCalls) next(key callKey, all []historyCall) (n int, ok bool) {
 // candidateTurn is a Candidate with the state of the search.
 type candidateTurn struct {
 	*Candidate
-	callRange // the place of its calls, if it is placed
+	callRange // range of its calls in the history, if its place is known
 	calls     []earlierCall
 	state     turnState
 	text      uint64
@@ -219,10 +219,10 @@ type earlierCall struct {
 	call    *stream.Call // nil if there is only a summary
 	summary *CallSummary
 	turn    *candidateTurn
-	found   int  // index in History.entries, -1 while not found
-	byItem  bool // the history names the item, which the provider keeps
+	found   int  // index in History.entries; -1 until the call is found
+	byItem  bool // the history refers to the item, which the provider keeps
 	twice   bool // another call of the turn has the same id
-	number  bool // the id is only a number, or too many turns have it
+	number  bool // the id is only a number, or too many turns have the same id
 	valued  bool // value is computed
 	value   valueHash
 }
@@ -243,7 +243,7 @@ func (c *Candidate) earlierCalls() (all []earlierCall) {
 	return all
 }
 
-// readTurn notes the ids of a turn, and finds its place.
+// readTurn reads the ids of a turn and finds its place.
 func (m *matcher) readTurn(t *candidateTurn, c *Candidate) {
 	t.Candidate, t.calls, t.kin = c, c.earlierCalls(), kinOf(c.Position, m.Position)
 	t.text, t.long, t.state = c.otherSigns()
@@ -262,7 +262,7 @@ func (m *matcher) readTurn(t *candidateTurn, c *Candidate) {
 	}
 }
 
-// markTwice marks the calls of the turn that share an id.
+// markTwice marks the calls in the turn that share an id.
 func (t *candidateTurn) markTwice() {
 	if len(t.calls) < 2 {
 		return
@@ -277,7 +277,7 @@ func (t *candidateTurn) markTwice() {
 	}
 }
 
-// otherSigns returns a turn's evidence other than calls.
+// otherSigns returns evidence for a turn other than its calls.
 func (c *Candidate) otherSigns() (text uint64, long bool, state turnState) {
 	if c.Summary != nil {
 		return c.Summary.text, c.Summary.long, c.Summary.state
@@ -297,13 +297,13 @@ func (c *earlierCall) argsHash() valueHash {
 	return c.value
 }
 
-// isMissed reports whether a call should be in the history and is not found yet.
+// isMissed reports whether a call should be in the history but has not been found yet.
 func (c *earlierCall) isMissed() bool {
 	return c.found < 0 && !c.byItem && !c.server && !c.attempt
 }
 
-// otherID reports whether the id of a call of the history is evidence that the call is not c. An id that two calls of
-// a turn share proves nothing, because clients change it.
+// otherID reports whether the id of a call in the history is evidence that it is a different call from c. An
+// id that two calls of a turn share is no evidence, because clients change such ids.
 func (c *earlierCall) otherID(p *protocol.Part) bool {
 	return c.id != "" && p.ID != "" && !c.number && !c.twice
 }
@@ -316,7 +316,7 @@ func (c *earlierCall) isObject() bool {
 	return c.call.Syntax() == json.SyntaxObject
 }
 
-// reload reads the call again. It returns nil if the call can't be read again.
+// reload reads the call's content again. It returns nil if that is not possible.
 func (c *earlierCall) reload() *stream.Call {
 	t := c.turn
 	if c.summary == nil || t.Reload == nil {
@@ -331,7 +331,7 @@ func (c *earlierCall) reload() *stream.Call {
 	return nil
 }
 
-// isOfID reports whether a call has an id, or had it in a request.
+// isOfID reports whether a call has the given id, or had it in an earlier request.
 func (c *earlierCall) isOfID(id string) bool {
 	if c.summary != nil {
 		return c.id == id || c.summary.lastReport().ID == id
@@ -339,8 +339,9 @@ func (c *earlierCall) isOfID(id string) bool {
 	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.SentBackCall) bool { return r.ID == id })
 }
 
-// HasCall compares a call of a history with the turn. any reports whether the turn has a call of the same tool with
-// the same id, or with that id in an earlier history. same reports whether that call also has the same arguments.
+// HasCall compares a call in a history with the turn's calls. any reports whether the turn has a call of the
+// same tool with the same id, or with that id in an earlier history. same reports whether that call also has
+// the same arguments.
 func (c *Candidate) HasCall(p *protocol.Part) (same, any bool) {
 	for _, e := range c.earlierCalls() {
 		if e.name != p.Name || !e.isOfID(p.ID) {

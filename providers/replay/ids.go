@@ -13,29 +13,30 @@ import (
 	"toolscope/stream"
 )
 
-// idMapper fits the ids of calls to a target. It keeps each new id, so that the result gets the same id.
+// idMapper fits the ids of calls to a target. It keeps each new id, so that the call's result gets the same
+// id.
 type idMapper struct {
 	rule       protocol.IDRule
 	first      bool
-	joins      bool // ids are joined with the id of the item
-	none       bool // no id is sent
+	joins      bool // call ids are joined with item ids
+	none       bool // no ids are sent
 	strict     bool
-	keepJoined bool                   // a joined id is fitted as one
-	made       map[string]sentCallRef // by the id of the source
-	taken      map[string]UnsentCall  // by new id: the first call that got it
-	noID       []sentCallRef          // calls that have no id, in order
-	done       []bool                 // by index of noID: its result was seen
+	keepJoined bool                   // a joined id is fitted as a whole
+	made       map[string]sentCallRef // sent calls, by the id in the source
+	taken      map[string]UnsentCall  // the first call with each new id
+	noID       []sentCallRef          // calls without an id, in order
+	done       []bool                 // the result was seen, by index in noID
 	seen       map[string]bool        // ids of earlier calls
 	client     bool                   // a client's rule is previewed
 	sends      idRule                 // the client's rule; nil if the client sends ids and names unchanged
-	from, to   string                 // protocols
-	next       map[string][]int       // indexes of noID without a result, by name, and all of them by ""
+	from, to   string                 // protocols of the source and the target
+	next       map[string][]int       // indexes in noID of calls without a result, by name; "" lists all of them
 }
 
-// sentCallRef holds the values of a sent call that its result needs.
+// sentCallRef is the data of a sent call that its result needs.
 type sentCallRef struct{ id, name, tool string }
 
-// newIDs returns the mapper for a target and a policy.
+// newIDs returns an idMapper for a target and a policy.
 func newIDs(from, to *protocol.Target, p *Policy) idMapper {
 	joins := slices.Contains(p.joins, to.Protocol)
 	protocol := ""
@@ -49,7 +50,7 @@ func newIDs(from, to *protocol.Target, p *Policy) idMapper {
 	}
 }
 
-// assignID returns the id with which call number n is sent, and the losses.
+// assignID returns the id with which call number n is sent. It also returns the losses.
 func (x *idMapper) assignID(n int, p *protocol.Part, named namedCall) (made string, losses []Loss) {
 	id := p.ID
 	if x.client {
@@ -78,14 +79,15 @@ func (x *idMapper) assignID(n int, p *protocol.Part, named namedCall) (made stri
 	return made, losses
 }
 
-// reserve marks the id of an unsent call as taken. A call without an id would get a unique one.
+// reserve marks the id of an unsent call as taken. If the call has no id, its new id would be unique, so
+// nothing is marked.
 func (x *idMapper) reserve(other UnsentCall) {
 	if made := x.otherID(other.ID); other.ID != "" && made != "" {
 		x.taken[made] = other
 	}
 }
 
-// collision returns the loss of a call whose id becomes that of n.
+// collision returns the loss for a call that gets the same id as n.
 func (n UnsentCall) collision(id, made string) (l Loss) {
 	who := n.who
 	if who == "" {
@@ -106,7 +108,7 @@ func (x *idMapper) joinedID(p *protocol.Part) string {
 	return p.ID
 }
 
-// fitID fits the id of call number n to the target's rule.
+// fitID fits the id of call number n to the target's rule for ids.
 func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	switch {
 	case x.none && id != "":
@@ -143,7 +145,7 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	}
 	if most := x.rule.Max; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {
-			most-- // don't cut a character
+			most-- // don't cut inside a character
 		}
 		losses = append(losses, IDTruncated.newLoss("the id is shortened from %d to %d bytes", len(made), most))
 		made = made[:most]
@@ -154,8 +156,8 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	return made, losses
 }
 
-// twoIDs reports whether a client joined two ids, as some do for OpenAI's Responses: the id of the call, a
-// |, and the id of the item.
+// twoIDs reports whether a client joined two ids, as some clients do for OpenAI's Responses: the id of the
+// call, a |, and the id of the item.
 func twoIDs(id string) bool {
 	call, item, ok := strings.Cut(id, "|")
 	return ok && call != "" && item != ""
@@ -170,8 +172,8 @@ func (x *idMapper) callID(n int, id string) (string, []Loss) {
 	return made, append([]Loss{split}, losses...)
 }
 
-// callOfResult returns the call of a result: the call with its id in the source, or for a result without an
-// id, the tool's first call without a result.
+// callOfResult returns the call that a result belongs to. It is the call with the result's id in the source.
+// For a result without an id, it is the tool's first call without a result.
 func (x *idMapper) callOfResult(id, name string) sentCallRef {
 	if id == "" {
 		for list := x.next[name]; len(list) > 0; list = x.next[name] {
@@ -188,7 +190,7 @@ func (x *idMapper) callOfResult(id, name string) sentCallRef {
 	return sentCallRef{id: x.otherID(id)}
 }
 
-// otherID returns the id of a call that is not sent.
+// otherID returns the new id of a call that is not sent.
 func (x *idMapper) otherID(id string) (made string) {
 	if x.client {
 		named := x.nameOf(&protocol.Part{ID: id}, false)
@@ -201,7 +203,7 @@ func (x *idMapper) otherID(id string) (made string) {
 
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// digestID returns an id of the rule's length, made from a hash of id.
+// digestID returns an id made from a hash of id. It has the length that the rule requires.
 func digestID(id string, rule protocol.IDRule) string {
 	sum := sha256.Sum256([]byte(id))
 	n := new(big.Int).SetBytes(sum[:])
@@ -214,8 +216,8 @@ func digestID(id string, rule protocol.IDRule) string {
 	return string(b)
 }
 
-// firstOf fits an id as some clients do. It keeps the id's first characters of the rule's class, up to the rule's
-// length.
+// firstOf fits an id in the same way as some clients. It keeps the first characters of the id that the rule
+// allows, up to the maximum length.
 func firstOf(id string, rule protocol.IDRule) string {
 	var b []byte
 	for i := 0; i < len(id) && len(b) < rule.Max; i++ {
@@ -229,8 +231,8 @@ func firstOf(id string, rule protocol.IDRule) string {
 	return string(b)
 }
 
-// idSpellings yields the forms in which clients send a call's id to a target with a rule for ids: unchanged,
-// joined with the id of its item, and each of these fitted to the rule.
+// idSpellings yields the forms in which clients send a call's id to a target with a rule for ids. The forms
+// are the unchanged id, the id joined with the item's id, and both of these fitted to the rule.
 func idSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for plain := range plainSpellings(id, item) {
@@ -272,8 +274,8 @@ func fittedSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	}
 }
 
-// isCounter reports whether an id is only a number, perhaps with a word of the protocol. Other turns have such an id,
-// too.
+// isCounter reports whether an id is only a number, perhaps together with a word of the protocol. Other turns
+// may have the same id.
 func isCounter(id, tool string) bool {
 	if tool != "" {
 		id = strings.ReplaceAll(id, tool, "_")
@@ -290,7 +292,7 @@ func isDigit(r rune) bool   { return r >= '0' && r <= '9' }
 func isSmall(r rune) bool   { return r >= 'a' && r <= 'z' }
 func isCapital(r rune) bool { return r >= 'A' && r <= 'Z' }
 
-// isRandom reports whether letters and digits are not words, a number, or a word with a number.
+// isRandom reports whether letters and digits are neither words, nor a number, nor a word with a number.
 func isRandom(piece string) bool {
 	word := strings.TrimRightFunc(piece, isDigit)
 	number := len(piece) - len(word)
@@ -303,7 +305,7 @@ func isRandom(piece string) bool {
 	return strings.ContainsFunc(word, isSmall) && !isWords(word)
 }
 
-// isWords reports whether letters are words in camel case: each capital is followed by a lower-case letter.
+// isWords reports whether letters are words in camel case, in which a lower-case letter follows each capital.
 func isWords(s string) bool {
 	for i := range len(s) {
 		if isCapital(rune(s[i])) && (i+1 == len(s) || isCapital(rune(s[i+1]))) {

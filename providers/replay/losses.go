@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// Severity grades a loss.
+// Severity is the severity of a loss.
 type Severity uint8
 
 // Severities, the mildest first.
@@ -27,34 +27,34 @@ var severityWords = [...]string{"info", "low", "medium", "high", "critical"}
 // String returns the name of the severity.
 func (s Severity) String() string { return severityWords[s] }
 
-// FindSeverity returns the severity of a name.
+// FindSeverity returns the severity with the given name.
 func FindSeverity(name string) (Severity, bool) {
 	i := slices.Index(severityWords[:], name)
 	return Severity(max(i, 0)), i >= 0
 }
 
-// A Kind of loss has a diagnosis, for the finding that reports the loss when a later request shows it. A kind's own
-// severity is finer than the severity of a finding.
+// A Kind of loss contains a diagnosis, for the finding when a later request shows the loss. The severities of
+// kinds are finer than the severities of findings.
 type Kind struct {
 	*stream.Diagnosis
 	Severity    Severity
 	Description string // the change, in a few words
 }
 
-// newLoss returns a loss. Its arguments are those of stream.Messagef.
+// newLoss returns a loss of this kind. The arguments are the same as for stream.Messagef.
 func (k *Kind) newLoss(format string, args ...any) Loss {
 	m := stream.Messagef(format, args...)
 	return Loss{Kind: k, Message: m.Text, Quoted: m.Quoted, facts: m.Facts}
 }
 
-// A Loss is one thing that replay changes.
+// A Loss is one change that a replay makes.
 type Loss struct {
 	*Kind
 	Message string       // one sentence
 	Quoted  stream.Spans // the ranges of Message that are captured text
 	Call    int          // number of the call in the Source, from 1; 0 if the loss is not about a call
 	Other   string       // another call that the loss concerns and that is not sent: "call 2"
-	Start   int          // the loss's range of the call's arguments; none if End is 0
+	Start   int          // range in the call's arguments; no range if End is 0
 	End     int
 	facts   string // as in stream.Message
 }
@@ -76,7 +76,7 @@ var Kinds = []*Kind{
 	AdjacencyFix, ParallelSplit,
 }
 
-// Kinds of losses of arguments.
+// Kinds of losses in arguments.
 var (
 	ImpliedEmpty = &Kind{&stream.Diagnosis{
 		Code: "IMPLIED_EMPTY", Severity: stream.Info, By: stream.Client,
@@ -173,7 +173,7 @@ var (
 	}, High, "the arguments are nested too deeply"}
 )
 
-// Kinds of losses of calls.
+// Kinds of losses in calls.
 var (
 	CallDropped = &Kind{&stream.Diagnosis{
 		Code: "CALL_DROPPED", Verdict: "call dropped", Severity: stream.Error, By: stream.Client,
@@ -255,7 +255,7 @@ var (
 	}, Medium, "the namespace of the tool's name is left out"}
 )
 
-// Kinds of losses of reasoning, results and other parts, and of the order of messages.
+// Kinds of losses in reasoning, results and other parts, and in the order of messages.
 var (
 	ReasoningToText = &Kind{&stream.Diagnosis{
 		Code: "REASONING_TO_TEXT", Verdict: "thought sent", Severity: stream.Warn, By: stream.Client,

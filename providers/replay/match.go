@@ -10,27 +10,27 @@ import (
 	"toolscope/stream"
 )
 
-// matcher finds calls of earlier turns in a history. The evidence, from strong to weak, is a unique id, the
+// matcher finds calls of earlier turns in a history. The evidence is, from strong to weak: a unique id, the
 // place of the turn in the conversation, and the arguments. A call without evidence counts as not found and
-// gets no observation: other conversations and discarded turns call the same tools.
+// gets no observation, because other conversations and discarded turns call the same tools.
 type matcher struct {
 	*History
 	by      *Observer
 	turns   []candidateTurn
-	known   map[string]int      // by id: number of calls of the turns
-	matched []*earlierCall      // by index in entries: the earlier call, nil if unknown
-	free    map[valueHash][]int // unmatched calls of the history by possible content, set when needed
-	looks   int                 // number of comparisons of arguments
-	keeps   bool                // the client keeps ids as they are
+	known   map[string]int      // number of calls in the turns, by id
+	matched []*earlierCall      // the earlier call for each index in entries; nil if unknown
+	free    map[valueHash][]int // unmatched calls in the history, by possible content; set when needed
+	looks   int                 // number of comparisons of arguments so far
+	keeps   bool                // the client keeps ids unchanged
 }
 
-// callRange is the place of a turn's calls in a history: the indexes from first to before end. It is empty for
-// a turn whose place is unknown.
+// callRange is the place of a turn's calls in a history: the indexes from first up to, but not including,
+// end. It is empty for a turn whose place is unknown.
 type callRange struct{ first, end int }
 
 func (w callRange) has(n int) bool { return w.first <= n && n < w.end }
 
-// matchTurns finds the calls of turns in a history.
+// matchTurns finds the calls of the turns in a history.
 func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	m := &matcher{History: history, by: by, known: map[string]int{}, matched: make([]*earlierCall, len(history.entries)), turns: make([]candidateTurn, len(turns))}
 	for i := range turns {
@@ -41,7 +41,7 @@ func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	m.eachMissed(m.byContent)
 	m.eachMissed(m.byIDs)
 	m.eachMissed(m.byContentAnywhere)
-	for _, t := range slices.Backward(m.turns) { // the last attempt at a turn is the one that counts
+	for _, t := range slices.Backward(m.turns) { // of several attempts at a turn, the last one is used
 		for i := range t.calls {
 			if t.calls[i].isMissed() {
 				m.byPlace(&t.calls[i])
@@ -54,7 +54,7 @@ func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	return m
 }
 
-// eachMissed calls find with each call that is not found yet.
+// eachMissed calls find for each call that has not been found yet.
 func (m *matcher) eachMissed(find func(c *earlierCall)) {
 	for i := range m.turns {
 		for j := range m.turns[i].calls {
@@ -65,15 +65,15 @@ func (m *matcher) eachMissed(find func(c *earlierCall)) {
 	}
 }
 
-// setMatch records that call n of the history is c. sure says that the match also proves that the turn is in the
-// history, because no other conversation can have the call.
+// setMatch records that call n in the history is c. If sure is set, the match also proves that the turn is in
+// the history, because no other conversation can contain the call.
 func (m *matcher) setMatch(c *earlierCall, n int, sure bool) {
 	c.found, m.matched[n] = n, c
 	c.turn.sure = c.turn.sure || sure
 }
 
-// byIDAndContent finds a call by its id, or by a form of the id that clients make. If other calls have the id, the
-// arguments must match, too.
+// byIDAndContent finds a call by its id, or by a form of the id that clients make. If other calls have the
+// same id, the arguments must match, too.
 func (m *matcher) byIDAndContent(c *earlierCall) {
 	m.byID(c, func(n int) bool { return m.isOnly(c, n) || m.sameArgs(c, n) })
 }
@@ -93,14 +93,14 @@ func (m *matcher) byID(c *earlierCall, may func(n int) bool) {
 	}
 }
 
-// isOnly reports whether no other call of the turns has the id of c, and no other call of the history has the
+// isOnly reports whether no other call in the turns has the id of c, and no other call in the history has the
 // id of call n.
 func (m *matcher) isOnly(c *earlierCall, n int) bool {
 	return !c.number && m.known[c.id] == 1 && len(m.withID[m.entries[n].part.ID]) == 1
 }
 
-// likeliest returns the call of list that is most likely c, or -1. All of them have the id of c; may reports
-// which of them are possible. A call at the turn's place is preferred.
+// likeliest returns the call in list that is most likely c, or -1. All calls in list have the id of c. may
+// reports whether a call is possible. Calls at the turn's place are preferred.
 func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (best int) {
 	for _, n := range list[sort.SearchInts(list, c.turn.first):] {
 		if !c.turn.has(n) {
@@ -122,11 +122,12 @@ func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (b
 	return best
 }
 
-// pointsOf grades the evidence that call n of the history, which has the id of c, is c. 0 points are not enough.
+// pointsOf grades the evidence that call n in the history is c. The two calls have the same id. 0 points are
+// not enough.
 func (m *matcher) pointsOf(c *earlierCall, n int) int {
 	h := &m.entries[n]
 	number := c.number || m.common[IDKey(h.part.ID)]
-	doubts := 0 // redacted captures give the same id to different calls
+	doubts := 0 // in redacted captures, different calls can have the same id
 	for _, doubt := range [...]bool{number, c.turn.kin == stranger, h.part.Name != c.name} {
 		if doubt {
 			doubts++
@@ -148,20 +149,20 @@ func (m *matcher) pointsOf(c *earlierCall, n int) int {
 	return 0
 }
 
-// byItem finds a call if the request names only its item, because the provider keeps the rest.
+// byItem finds a call if the request refers only to its item, because the provider keeps the content.
 func (m *matcher) byItem(c *earlierCall) {
 	if c.item != "" && m.readItems()[c.item] {
 		c.byItem, c.turn.sure = true, true
 	}
 }
 
-// inWindow returns the range of calls at a turn's place.
+// inWindow returns the range of the calls at a turn's place.
 func (m *matcher) inWindow(t *candidateTurn) (first, end int) {
 	return t.first, min(t.end, len(m.entries))
 }
 
-// sameArgs reports whether call n of the history has the arguments of c. Only arguments with the same hash are
-// compared. Even that takes time, so each request has a budget.
+// sameArgs reports whether call n in the history has the arguments of c. Only arguments with the same hash
+// are compared. As even these comparisons take time, each request has a budget.
 func (m *matcher) sameArgs(c *earlierCall, n int) bool {
 	if c.call != nil && bytes.Equal(c.call.Args(), m.entries[n].part.Args) {
 		return true
@@ -173,10 +174,10 @@ func (m *matcher) sameArgs(c *earlierCall, n int) bool {
 	return m.looks <= maxCompared+len(m.entries) && m.by.hasSameArgs(c, m.entries[n].part, m.to)
 }
 
-// maxCompared is the budget of comparisons of a request, in addition to one for each of its calls.
+// maxCompared is the budget for comparisons per request, in addition to one comparison for each of its calls.
 const maxCompared = 256
 
-// byContent finds a call by its tool and its arguments, at the place of its turn.
+// byContent finds a call by its tool and its arguments at the place of its turn.
 func (m *matcher) byContent(c *earlierCall) {
 	for n, end := m.inWindow(c.turn); n < end; n++ {
 		if m.mayBe(c, n) && m.sameArgs(c, n) {
@@ -187,7 +188,7 @@ func (m *matcher) byContent(c *earlierCall) {
 }
 
 // byContentAnywhere finds a call by its tool and its arguments if the place of its turn is unknown, because
-// calls before it are missing or unseen.
+// earlier calls are missing or unseen.
 func (m *matcher) byContentAnywhere(c *earlierCall) {
 	if c.turn.placed || c.turn.kin == stranger {
 		return
@@ -200,8 +201,8 @@ func (m *matcher) byContentAnywhere(c *earlierCall) {
 	}
 }
 
-// freeWith returns the calls of the history that may hold the arguments of c, except those matched by stronger
-// evidence.
+// freeWith returns the calls in the history that may contain the arguments of c, except calls that are
+// matched by stronger evidence.
 func (m *matcher) freeWith(c *earlierCall) []int {
 	if m.free == nil {
 		m.free = map[valueHash][]int{}
@@ -222,21 +223,21 @@ func (m *matcher) freeWith(c *earlierCall) []int {
 	return m.free[c.argsHash()]
 }
 
-// mayBe reports whether call n of the history may be c: it is unmatched, has the same tool, and its id doesn't
-// exclude it.
+// mayBe reports whether call n in the history may be c: the call is unmatched, it is for the same tool, and
+// its id doesn't rule out c.
 func (m *matcher) mayBe(c *earlierCall, n int) bool {
 	p := m.entries[n].part
 	return m.matched[n] == nil && p.Name == c.name && (!c.otherID(p) || !m.keeps && m.known[p.ID] == 0)
 }
 
-// byPlace finds a call whose arguments have changed: it is at the place of its turn, with other evidence of the
-// turn. Without other evidence, it is found only if clients are known to change such arguments: they are not an
-// object, or {} was sent. Then the response must not have been aborted either: clients retry such a request,
-// and another response may be in its place.
+// byPlace finds a call whose arguments have changed. The call is at the place of its turn, and there is other
+// evidence of the turn. Without other evidence, the call is found only if clients are known to change such
+// arguments: the arguments are not an object, or {} was sent. In this case, the response must also not be an
+// aborted one: clients retry the request, and another response may be in its place.
 func (m *matcher) byPlace(c *earlierCall) {
 	t := c.turn
 	if t.state.unseen {
-		return // it may be the place of an unseen call
+		return // the place may belong to an unseen call
 	}
 	whole := !t.state.aborted && c.phase != stream.PhaseAborted
 	for n, end := m.inWindow(t); n < end; n++ {
@@ -249,8 +250,8 @@ func (m *matcher) byPlace(c *earlierCall) {
 	}
 }
 
-// hasOtherEvidence reports whether the message of call n has other parts of a turn: its text, a signature, or
-// another of its calls.
+// hasOtherEvidence reports whether the message with call n contains other parts of a turn: its text, a
+// signature, or another call.
 func (m *matcher) hasOtherEvidence(t *candidateTurn, n int) bool {
 	message := &m.messages[m.entries[n].message]
 	if text := textOf(message); len(text) > 0 {
@@ -279,7 +280,7 @@ func (t *candidateTurn) hasSignature(signature string) bool {
 		slices.ContainsFunc(t.Turn.Calls, func(c *stream.Call) bool { return c.Signature == signature })
 }
 
-// textOf returns the text of a message.
+// textOf returns the text in a message.
 func textOf(m *protocol.Message) []byte {
 	var text []byte
 	for i := range m.Parts {
@@ -290,7 +291,7 @@ func textOf(m *protocol.Message) []byte {
 	return bytes.TrimSpace(text)
 }
 
-// bySigns looks for other evidence of a turn that has no certain match: results of its calls, or its text.
+// bySigns searches for other evidence of a turn without a certain match: results of its calls, or its text.
 func (m *matcher) bySigns(t *candidateTurn) {
 	if t.sure || t.kin == stranger && !t.namesSurely() {
 		return
@@ -309,8 +310,8 @@ func (t *candidateTurn) namesSurely() bool {
 	return slices.ContainsFunc(t.calls, func(c earlierCall) bool { return !c.number })
 }
 
-// orphanOf returns the first result for a call that is not in the history, or nil. The result has the call's id. Or
-// it has no id, is from the same tool, and is at the place of the turn.
+// orphanOf returns the first result for a call that is not in the history, or nil. The result has the call's
+// id; or it has no id, is from the same tool, and is at the place of the turn.
 func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	if c.id != "" {
 		for l := range m.orphansIn(c.id, c.turn, !c.number || c.turn.Continues) {
@@ -326,7 +327,8 @@ func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	return first
 }
 
-// orphansIn yields the results for an id that have no call: the results at the place of a turn, or all.
+// orphansIn yields the results with an id whose call is not in the history. It yields all of them, or only
+// the results at the place of a turn.
 func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield func(*orphan) bool) {
 	return func(yield func(*orphan) bool) {
 		list := m.orphans[id]
@@ -342,11 +344,11 @@ func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield fu
 	}
 }
 
-// minText is the minimum length of a text that identifies a turn, in bytes.
+// minText is the minimum length, in bytes, of a text that identifies a turn.
 const minText = 24
 
-// hasText reports whether the history has a message of the model with the turn's text. The message must have
-// no matched call, and must be at the place of the turn if that is known.
+// hasText reports whether the history contains a message of the model with the turn's text. The message must
+// have no matched call. If the place of the turn is known, the message must be at that place.
 func (m *matcher) hasText(t *candidateTurn) bool {
 	if !t.long || m.common[textKey(t.text)] {
 		return false

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// Treatment describes how a client treated a call that it sent back.
+// Treatment is a client's treatment of a call that it sent back.
 type Treatment string
 
 // Treatments of calls.
@@ -20,25 +20,25 @@ const (
 	WasEmptied     Treatment = "emptied"              // {} instead of the model's arguments
 	WasRepaired    Treatment = "repaired"             // an object instead of arguments that were not an object
 	WasEncoded     Treatment = "double-encoded"       // a string instead of an object, or a string in a string
-	WasWrapped     Treatment = "wrapped"              // in an object that holds the original text
+	WasWrapped     Treatment = "wrapped"              // in an object that contains the original text
 	WasAltered     Treatment = "altered"              // other arguments
-	WasDropped     Treatment = "dropped"              // the turn is in the history, the call is not
+	WasDropped     Treatment = "dropped"              // the turn is in the history, but the call is not
 	WasOrphaned    Treatment = "orphaned"             // without a result, although the conversation continued
 	WasMoved       Treatment = "moved"                // out of order, or separated from the other calls of its turn
 	AsClientHasIt  Treatment = "as the client has it" // the model's arguments are known only from this request
 )
 
-// A Candidate is a turn whose calls a request may carry.
+// A Candidate is a turn whose calls may be in a request.
 type Candidate struct {
 	Turn      *stream.Turn
 	Summary   *TurnSummary        // set if the content of Turn was dropped or evicted
-	Reload    func() *stream.Turn // reads the turn again, if Summary is set; nil if that is impossible
-	Target    *protocol.Target    // the target of its protocol's history, nil if it has none
+	Reload    func() *stream.Turn // reads the turn again if Summary is set; nil if the turn can't be read again
+	Target    *protocol.Target    // the target for histories in its protocol; nil if there is none
 	Position  Position            // position of its request
-	Continues bool                // the request says that it continues this turn's response
+	Continues bool                // the request contains the id of this turn's response
 }
 
-// Ended reports whether the turn is complete. Before that, no request can carry it.
+// Ended reports whether the turn is complete. Before that, no request can contain it.
 func (c *Candidate) Ended() bool {
 	if c.Summary != nil {
 		return c.Summary.ended
@@ -46,13 +46,13 @@ func (c *Candidate) Ended() bool {
 	return c.Turn.Closed()
 }
 
-// An Observation is an earlier call as the history of one request carries it.
+// An Observation is an earlier call in the form that it has in the history of one request.
 type Observation struct {
 	Call           *stream.Call // nil if its arguments were dropped or evicted
 	Summary        *CallSummary // summary of the call, if Call is nil
 	Treatment      Treatment
 	ID             string      // the call's id in the request
-	Result         stream.Code // stream.ResultOK or ResultFailed; 0 if there is none
+	Result         stream.Code // stream.ResultOK or stream.ResultFailed; 0 if there is no result
 	KeptByProvider bool        // the call is not in the history, because the provider keeps it
 	Losses         []Loss
 
@@ -60,14 +60,14 @@ type Observation struct {
 	turn       *Candidate
 	to         *protocol.Target
 	sent       *protocol.Part // nil if the call is not in the history
-	resultPart *protocol.Part // the result, nil if there is none
+	resultPart *protocol.Part // the result; nil if there is none
 	vague      bool           // the treatment is known only from hashes
 }
 
-// Ref returns the reference of the call.
+// Ref returns the reference to the call.
 func (o *Observation) Ref() stream.Ref { return o.of.ref }
 
-// Part returns the call as the request carries it, nil if it does not.
+// Part returns the call as a part of the request's history, or nil if the history doesn't contain it.
 func (o *Observation) Part() *protocol.Part { return o.sent }
 
 // argsLen returns the length of the original arguments in bytes.
@@ -94,15 +94,16 @@ func (o *Observation) WasFound(f stream.Finding) bool {
 	return slices.ContainsFunc(o.Call.Findings, func(old stream.Finding) bool { return old.Diagnosis == f.Diagnosis })
 }
 
-// An Observer compares calls with later histories. It caches its verdicts, because each request of a
-// conversation carries the same calls again. The zero value is ready; it belongs to one goroutine.
+// An Observer compares calls with later histories. It caches its verdicts, because each request in a
+// conversation contains the same calls again. The zero value is ready to use. An Observer belongs to one
+// goroutine.
 type Observer struct {
 	judged, before map[stream.Ref]cachedVerdict
 }
 
-// Observe finds the calls of earlier turns in a request's history, and returns an Observation for each. It
-// returns none for turns that are not in the history at all: they belong to another conversation, or were
-// removed on purpose.
+// Observe finds the calls of earlier turns in a request's history, and returns an Observation for each call.
+// It returns no Observation for turns that are not in the history at all. Such turns belong to another
+// conversation, or were removed on purpose.
 func (by *Observer) Observe(history *History, turns []Candidate) (all []Observation) {
 	m := matchTurns(by, history, turns)
 	for i := range m.turns {
@@ -121,7 +122,7 @@ func (by *Observer) Observe(history *History, turns []Candidate) (all []Observat
 	return all
 }
 
-// observeCall returns the observation of one call; ok is false if there is none.
+// observeCall returns the observation of one call. ok is false if there is none.
 func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	o = Observation{Call: c.call, Summary: c.summary, of: c, turn: c.turn.Candidate, to: m.to}
 	switch {
@@ -150,7 +151,7 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	return o, true
 }
 
-// markKept marks the call as kept by the provider, intact; l is its result, or nil.
+// markKept marks the call as kept unchanged by the provider. l is its result, or nil.
 func (o Observation) markKept(l *orphan) Observation {
 	o.Treatment, o.ID, o.KeptByProvider = Intact, o.of.id, true
 	if l != nil {
@@ -159,17 +160,17 @@ func (o Observation) markKept(l *orphan) Observation {
 	return o
 }
 
-// FromLog corrects an observation of a log whose requests hold only their new messages. In such a log, no
-// provider keeps a call that is not in the history.
+// FromLog corrects an observation of a log whose requests contain only new messages. In such a log, calls
+// that are not in the history are not kept by a provider.
 func (o *Observation) FromLog() {
 	if o.KeptByProvider {
 		o.Treatment, o.KeptByProvider = AsClientHasIt, false
 	}
 }
 
-// judgeMissing returns the observation of a call that is not in the history. It returns none if calls of the turn may
-// be unseen. If the provider keeps earlier messages, a result proves that it keeps the call. Without a result,
-// nothing is known.
+// judgeMissing returns the observation of a call that is not in the history. It returns none if calls of the
+// turn may be unseen. If the provider keeps earlier messages, a result proves that the provider keeps the
+// call. Without a result, it is unknown whether the provider keeps the call.
 func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	c, t := o.of, o.of.turn
 	l := m.orphanOf(c)
@@ -183,7 +184,7 @@ func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	if l != nil {
 		o.setResult(l.part)
 	} else if c.phase >= stream.PhaseAborted || t.state.aborted {
-		return o, true // clients leave out calls of an aborted or refused response
+		return o, true // clients leave out the calls of an aborted or refused response
 	}
 	o.addLoss(CallDropped.newLoss("the call is not in the history: the model doesn't know about it"))
 	if l != nil {
@@ -202,8 +203,8 @@ func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 	return false
 }
 
-// markOrphaned adds the loss of a call without a result in a conversation that continues; l is a result with
-// its old id, or nil.
+// markOrphaned adds the loss for a call without a result in a conversation that continues. l is a result with
+// the call's old id, or nil.
 func (o *Observation) markOrphaned(l *orphan) {
 	if l == nil {
 		o.addLoss(OrphanCall.newLoss("the history has no result for the call, and the conversation continues"))
@@ -232,7 +233,7 @@ func (m *matcher) goesOn(after int) bool {
 
 func (o *Observation) addLoss(l Loss) { o.Losses = append(o.Losses, l) }
 
-// checkOrder adds a loss to each call of a turn that is not at the model's place for it.
+// checkOrder adds a loss for each call of a turn that is not where the model put it.
 func (m *matcher) checkOrder(seen []Observation) {
 	last := -1
 	for i := range seen {
@@ -253,7 +254,7 @@ func (m *matcher) checkOrder(seen []Observation) {
 	}
 }
 
-// areSeparate reports whether two messages of the model are separate for the target.
+// areSeparate reports whether the target sees two messages of the model as separate.
 func (m *matcher) areSeparate(a, b int) bool {
 	if a == b {
 		return false
@@ -266,7 +267,7 @@ func (m *matcher) areSeparate(a, b int) bool {
 	return !m.to.Merges
 }
 
-// Finding returns a finding about the worst loss; ok is false if no loss is at least Medium.
+// Finding returns a finding about the worst loss. ok is false if no loss has at least the severity Medium.
 func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	worst := -1
 	for i, l := range o.Losses {
@@ -304,11 +305,11 @@ func (o *Observation) setResult(by *protocol.Part) {
 	}
 }
 
-// ResultPart returns the result as the history has it, nil if there is none.
+// ResultPart returns the result as a part of the history, or nil if there is none.
 func (o *Observation) ResultPart() *protocol.Part { return o.resultPart }
 
-// ToolResult returns the result of the call's tool as the history has it. If the result names tools, as a tool search
-// does, its text is their names, one per line.
+// ToolResult returns the tool's result in the history. If the result is a list of tools, as for a tool
+// search, its text is their names, one per line.
 func (o *Observation) ToolResult() (r stream.Result) {
 	if o.resultPart == nil {
 		return r
@@ -322,15 +323,15 @@ func (o *Observation) ToolResult() (r stream.Result) {
 	return stream.ResultOf(text, media)
 }
 
-// Position is the place of a request in its conversation: a hash of the parts of its history that clients
-// keep. A request continues another if its history contains the other's position (see Along). The zero value
-// means that the request was not seen.
+// Position is the place of a request in its conversation. It is a hash of the parts of the history that
+// clients keep. A request continues another request if its history contains the other request's position (see
+// Along). The zero value means that the request was not seen.
 type Position struct {
-	Begin uint64 // hash of the user's first text, 0 if unknown
+	Begin uint64 // hash of the user's first text; 0 if unknown
 	Calls uint64 // hash of the names of the calls so far
 }
 
-// PositionOf returns the position of the request with a history.
+// PositionOf returns the position of the request with the given history.
 func PositionOf(history []protocol.Message) (a Position) {
 	if len(history) == 0 {
 		return a
@@ -340,8 +341,9 @@ func PositionOf(history []protocol.Message) (a Position) {
 	return a
 }
 
-// Along yields the positions in a history, with the number of calls before each: for each call, the position
-// of the request whose response made it. The last is the position of the request itself.
+// Along yields the positions in a history, with the number of calls before each position. For each call, the
+// position is that of the request whose response contained the call. The last position is the position of the
+// request itself.
 func Along(history []protocol.Message) iter.Seq2[int, Position] {
 	return func(yield func(int, Position) bool) {
 		begin, calls, n := openingHash(history), noNames, 0
@@ -366,8 +368,8 @@ func isCall(m *protocol.Message, part int) bool {
 	return m.Role == protocol.Assistant && isClientCall(&m.Parts[part])
 }
 
-// openingHash returns a hash of all texts of the first user message that has text, 0 if there is none. The
-// first text alone may be a note that agents add to every conversation.
+// openingHash returns a hash of all texts in the first user message that has text, or 0 if there is none. It
+// includes all texts, because the first text may be a note that agents add to every conversation.
 func openingHash(history []protocol.Message) uint64 {
 	sum := fnv.New64a()
 	said := false
@@ -389,7 +391,7 @@ func openingHash(history []protocol.Message) uint64 {
 	return sum.Sum64()
 }
 
-// nameHash is a hash of consecutive names: FNV-1a with a zero after each.
+// nameHash is a hash of consecutive names: FNV-1a, with a zero byte after each name.
 type nameHash uint64
 
 const (
@@ -404,7 +406,7 @@ func (n *nameHash) add(name string) {
 	*n *= fnvPrime
 }
 
-// relation says whether two requests belong to the same conversation.
+// relation is the relation between the conversations of two requests.
 type relation uint8
 
 const (

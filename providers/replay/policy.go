@@ -8,63 +8,64 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A Policy is a way of sending calls back. It is either an observed behaviour, named after its effect, or the rule of
-// a client, named after the client.
+// A Policy is a behaviour of clients that send calls back. It is either an observed behaviour, named after
+// its effect, or the rule of one client, named after the client.
 type Policy struct {
 	Name        string
-	Description string // its effect on arguments that are not an object
+	Description string // effect on arguments that are not an object
 	Seen        string // software in which a behaviour was observed
 
-	Client  *client.Client    // the client of the policy; nil for a behaviour
-	Known   client.Provenance // evidence for the policy; KnownFor is more exact
-	targets []string          // protocols that the client uses; nil for all
-	read    []string          // protocols of targets for which a client that was run was only read
-	own     bool              // it takes only history of the target's own protocol
-	way     clientRule        // rule for the calls that it sends; if nil, the fields below apply
-	names   idRule            // rule for the ids and names that it sends with way; nil if it sends them unchanged
-	shapes  callTemplates     // form of its calls, if it is not the usual form
-	idless  []string          // protocols for which it sends no call ids
-	joins   []string          // protocols for which it joins the id of a call with its item's id
+	Client  *client.Client    // client with this policy; nil for a behaviour
+	Known   client.Provenance // evidence for the policy; KnownFor returns more exact evidence
+	targets []string          // protocols that the client uses; nil for all protocols
+	read    []string          // protocols of targets for which the client's code was only read, although the client was run
+	own     bool              // the client accepts only history in the target's own protocol
+	way     clientRule        // rule for the calls that the client sends; if it is nil, the fields below apply
+	names   idRule            // rule for the ids and names that the client sends with way; nil if it sends them unchanged
+	shapes  callTemplates     // forms of its calls, if they are not the usual forms
+	idless  []string          // protocols for which the client sends no call ids
+	joins   []string          // protocols for which the client joins the id of a call with the id of its item
 
-	unsigned bool // its calls have no place for a signature
-	asText   bool // it sends calls and results as text
+	unsigned bool // calls have no field for a signature
+	asText   bool // the client sends calls and results as text
 
-	text, object    action // treatment of arguments that are not an object, for targets that take text or objects
+	text, object    action // treatment of arguments that are not an object, for targets that accept text or objects
 	key             string // key of the object that wraps the arguments
-	reserialises    bool   // it parses arguments and sends the output of JavaScript's JSON library
-	again           bool   // it encodes any text once more
-	refuses         bool   // it sends nothing that breaks the target's rules
-	reasoningAsText bool   // it sends reasoning as text if the target can't take it
-	fillsIn         bool   // it adds missing results, and moves results to their calls
-	firstOfID       bool   // it fits an id to a target by its first characters
+	reserialises    bool   // the client parses arguments and sends the output of JavaScript's JSON library
+	again           bool   // the client encodes any text once more
+	refuses         bool   // the client sends nothing that breaks the target's rules
+	reasoningAsText bool   // the client sends reasoning as text if the target doesn't accept reasoning
+	fillsIn         bool   // the client adds missing results, and moves results to their calls
+	firstOfID       bool   // the client fits an id to a target by keeping its first characters
 }
 
-// Policies lists all policies: the behaviours, with the recommended one first, then those of clients.
+// Policies lists all policies: the behaviours, beginning with the recommended one, followed by the clients'
+// policies.
 var (
 	Policies   = slices.Concat(behaviours, policiesNamed(clients))
 	Behaviours = Policies[:len(behaviours)]
 	Clients    = Policies[len(behaviours):]
 )
 
-// FindPolicy returns the policy of a name. The error lists the known names.
+// FindPolicy returns the policy with the given name. If there is none, the error lists the known names.
 func FindPolicy(name string) (*Policy, error) {
 	return protocol.FindNamed("policy", name, Policies, func(p *Policy) string { return p.Name })
 }
 
-// Speaks reports whether the policy sends requests to a target. A behaviour sends them to all targets, a client only
-// in the protocols that it uses.
+// Speaks reports whether the policy sends requests to a target. A behaviour sends them to all targets. A
+// client sends them only in the protocols that it uses.
 func (p *Policy) Speaks(to *protocol.Target) bool {
 	return p.targets == nil || slices.Contains(p.targets, to.Protocol)
 }
 
-// Knows reports whether the policy's effect on calls of a protocol is known for a target. from is nil if
-// the protocol is unknown.
+// Knows reports whether the policy's effect on calls from one protocol is known for a target. from is nil if
+// that protocol is unknown.
 func (p *Policy) Knows(from, to *protocol.Target) bool {
 	return p.Speaks(to) && (!p.own || from != nil && from.Protocol == to.Protocol)
 }
 
-// KnownFor returns the evidence for the policy with calls of a protocol that are sent to a target. No client was run
-// with a response of Bedrock.
+// KnownFor returns the evidence for the policy, for calls from one protocol that are sent to a target. No
+// client was run with a response from Bedrock.
 func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
 	switch {
 	case p.Known != client.Ran:
@@ -77,8 +78,8 @@ func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
 	return client.Ran
 }
 
-// VersionFor returns the version of the policy's client. If the client was not run with these protocols, it adds the
-// evidence for the policy. It returns "" for a behaviour.
+// VersionFor returns the version of the policy's client. If the client was not run with these protocols,
+// VersionFor adds the evidence for the policy. It returns "" for a behaviour.
 func (p *Policy) VersionFor(from, to *protocol.Target) string {
 	if p.Client == nil {
 		return ""
@@ -90,20 +91,20 @@ func (p *Policy) VersionFor(from, to *protocol.Target) string {
 	return strings.TrimSpace(p.Client.Version + " (" + known.Word() + ")")
 }
 
-// Targets returns the protocols that a client uses, nil for all.
+// Targets returns the protocols that a client uses, or nil for all protocols.
 func (p *Policy) Targets() []string { return p.targets }
 
 // action is a policy's treatment of arguments that are not an object.
 type action uint8
 
 const (
-	keep    action = iota // send the text as it is
-	unwrap                // send the object in a string that holds one, else {}
+	keep    action = iota // send the text unchanged
+	unwrap                // send the object in a string that contains one, otherwise {}
 	empty                 // send {}
 	wrap                  // put the arguments into an object, as text
 	wrapAny               // put the arguments into an object, as a value if they are JSON
 	drop                  // leave the call out
-	repair                // send a forgiving parser's result
+	repair                // send the result of a lenient parser
 	refuse                // send nothing
 )
 
@@ -165,7 +166,7 @@ const (
 	bedrock   = "bedrock"
 )
 
-// clients lists the policies of clients, agents first.
+// clients lists the policies of clients, beginning with agents.
 var clients = []Policy{
 	{
 		Name: "claude-code", Known: client.Ran, targets: []string{messages}, own: true, way: claudeCodeRule,
@@ -294,7 +295,7 @@ var clients = []Policy{
 	},
 }
 
-// policiesNamed sets the client of each policy by its name.
+// policiesNamed sets the client of each policy according to the policy's name.
 func policiesNamed(all []Policy) []Policy {
 	for i := range all {
 		all[i].Client = client.MustFind(all[i].Name)

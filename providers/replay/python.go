@@ -14,16 +14,16 @@ import (
 	"toolscope/stream/json"
 )
 
-// Rules of clients in other languages, as in their source.
+// The rules of clients in other languages follow. They reproduce the clients' source code.
 
-// pythonJSON returns a text after json.loads and json.dumps, without spaces and with all characters
-// unescaped, as the libraries that send requests write it. ok is false if one of them raises an error.
-// Integers stay as they are, and fractions get the digits of repr.
+// pythonJSON returns a text after json.loads and json.dumps. The result has no spaces and no escapes that can
+// be avoided, because the libraries that send requests write JSON in this form. ok is false if one of the
+// functions raises an error. Integers stay unchanged, and fractions get the digits of repr.
 func pythonJSON(text string) (out []byte, ok bool) {
 	return dumpPython(text, rewriteRules{python: true})
 }
 
-// dumpPython is pythonJSON with other rules for writing.
+// dumpPython is like pythonJSON, but writes the text by other rules.
 func dumpPython(text string, how rewriteRules) (out []byte, ok bool) {
 	f := factsOf([]byte(text), false)
 	if f.syntax != json.SyntaxObject && f.syntax != json.SyntaxOther && f.syntax != json.SyntaxDouble {
@@ -35,7 +35,7 @@ func dumpPython(text string, how rewriteRules) (out []byte, ok bool) {
 	return newTree(f.raw, f.tokens).write(nil, 0, how), true
 }
 
-// appendPython appends a number as Python writes it.
+// appendPython appends a number in the form that Python writes.
 func appendPython(dst, lit []byte) []byte {
 	if !bytes.ContainsAny(lit, ".eE") {
 		if string(lit) == "-0" {
@@ -54,7 +54,8 @@ func appendPython(dst, lit []byte) []byte {
 	return append(dst, text...)
 }
 
-// goJSON returns one object after Go's encoding/json: fields sorted, numbers as doubles.
+// goJSON returns one object after Go's encoding/json has read and written it, with sorted fields and numbers
+// as doubles.
 func goJSON(text string) (out []byte, ok bool) {
 	var object map[string]any
 	if stdjson.Unmarshal([]byte(text), &object) != nil || object == nil {
@@ -67,7 +68,7 @@ func goJSON(text string) (out []byte, ok bool) {
 	return bytes.TrimSpace(b.Bytes()), err == nil
 }
 
-// isText reports whether a protocol takes arguments as text.
+// isText reports whether a protocol has arguments as text.
 func isText(to string) bool { return to == chat || to == responses || to == "cohere" }
 
 // clientRaises returns a call for which the client sends no request.
@@ -91,8 +92,8 @@ func pydanticAIRule(r receivedCall, to string) clientCall {
 	return clientRaises("Python can't write its arguments as JSON")
 }
 
-// pythonStrict is the rule of clients that keep the text, and read it with json.loads only for targets that
-// take objects.
+// pythonStrict is the rule of clients that keep the text. They read it with json.loads only for targets that
+// need objects.
 func pythonStrict(r receivedCall, to string) clientCall {
 	if isText(to) {
 		return asItCame(r, to)
@@ -121,7 +122,7 @@ func fantasyRule(r receivedCall, to string) clientCall {
 	return callWith([]byte("{}"))
 }
 
-// crushRule is the rule of Crush, which replaces text that is not JSON with {} before fantasy gets it.
+// crushRule is the rule of Crush. It replaces text that is not JSON with {} before fantasy receives the text.
 func crushRule(r receivedCall, to string) clientCall {
 	if !json.Valid([]byte(r.args)) {
 		r.args = "{}"
@@ -139,7 +140,7 @@ func openAIAgentsRule(r receivedCall, to string) clientCall {
 
 // springAIRule is the rule of Spring AI.
 func springAIRule(r receivedCall, to string) clientCall {
-	out, ok := pythonJSON(r.args) // Jackson writes an object the same way: integers stay exact
+	out, ok := pythonJSON(r.args) // Jackson writes an object in the same form: integers stay exact
 	switch {
 	case strings.TrimSpace(r.args) == "":
 		return callWith([]byte("{}"))
@@ -177,11 +178,11 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 	return clientRaises("Jackson can't read the arguments as an object")
 }
 
-// notStudied is a call whose treatment by the client is unknown.
+// notStudied is a call for which the client's treatment is unknown.
 var notStudied = clientCall{unknown: true}
 
-// emptyOnError is the rule of agents that replace text that doesn't parse with {}. Among values that are not an
-// object, only arrays were observed.
+// emptyOnError is the rule of agents that send {} instead of text that doesn't parse. Of the values that are
+// not an object, only arrays were observed.
 func emptyOnError(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -193,7 +194,7 @@ func emptyOnError(r receivedCall, to string) clientCall {
 	return notStudied
 }
 
-// continueCLIRule is the rule of Continue, which stops at a call from Anthropic without arguments.
+// continueCLIRule is the rule of Continue. It stops at a call from Anthropic without arguments.
 func continueCLIRule(r receivedCall, to string) clientCall {
 	if r.args == "" && r.from == messages {
 		return clientRaises("the client doesn't continue after a call without arguments")
@@ -202,24 +203,24 @@ func continueCLIRule(r receivedCall, to string) clientCall {
 }
 
 const (
-	maxDigits = 4300 // digits of an integer: Python's default limit
-	maxNested = 200  // levels; whether Python reads more depends on its version
+	maxDigits = 4300 // maximum number of digits in an integer: Python's default limit
+	maxNested = 200  // maximum number of levels; whether Python reads more depends on its version
 )
 
-// reprOf appends Python's repr of the value that json.loads reads from a text, or of the text if that raises
-// an error. With inner, strings that hold a list or a dict in JSON are parsed, too. ok is false if Python's
-// result is not predicted.
+// reprOf appends Python's repr of the value that json.loads reads from a text. If json.loads raises an error,
+// reprOf appends the repr of the text. If inner is set, strings that contain a list or a dict as JSON are
+// parsed, too. If toolscope can't predict Python's result, ok is false.
 func reprOf(dst, text []byte, inner bool) (out []byte, ok bool) {
 	return pythonWriter{inner: inner}.writeText(dst, text, false)
 }
 
-// pythonWriter writes values as Python's repr does.
+// pythonWriter writes values in the form of Python's repr.
 type pythonWriter struct {
 	inner bool
 	depth int
 }
 
-// writeText writes the value of a JSON text. With looks, only a list or a dict is parsed.
+// writeText writes the value of a JSON text. If looks is set, only a list or a dict is parsed.
 func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bool) {
 	if looks && !looksNested(text) {
 		return appendRepr(dst, text), true
@@ -292,7 +293,7 @@ func (p pythonWriter) writeList(dst []byte, t *tokenTree, n int) (out []byte, ok
 	return append(dst, ']'), true
 }
 
-// reprNumber writes a number; ok is false for an integer that Python refuses.
+// reprNumber writes a number. ok is false for an integer that Python refuses.
 func reprNumber(dst, lit []byte) (out []byte, ok bool) {
 	if !bytes.ContainsAny(lit, ".eE") {
 		return appendPython(dst, lit), len(bytes.TrimPrefix(lit, []byte("-"))) <= maxDigits
@@ -306,8 +307,8 @@ func reprNumber(dst, lit []byte) (out []byte, ok bool) {
 	return appendPython(dst, lit), true
 }
 
-// appendRepr appends a string as Python's repr writes it: in single quotes, or in double quotes if it has
-// single quotes and no double quotes.
+// appendRepr appends a string in the form of Python's repr: in single quotes, or in double quotes if it
+// contains single quotes but no double quotes.
 func appendRepr(dst, text []byte) []byte {
 	quote := byte('\'')
 	if bytes.IndexByte(text, '\'') >= 0 && bytes.IndexByte(text, '"') < 0 {
@@ -346,12 +347,12 @@ func appendReprRune(dst []byte, r rune, quote byte) []byte {
 	return fmt.Appendf(dst, `\U%08x`, r)
 }
 
-// maxShortened is the maximum number of bytes that are cut from a text to parse it as LangChain does. Each byte is
-// one attempt.
+// maxShortened is the maximum number of bytes that are cut off a text to parse it in the same way as
+// LangChain. Each byte takes one attempt.
 const maxShortened = 1 << 10
 
-// langChainRule is the rule of LangChain for Python for streamed calls: the result of its parser of cut JSON,
-// or the text if that is not an object.
+// langChainRule is the rule of LangChain for Python for streamed calls. The client sends the result of its
+// parser for incomplete JSON, or the text if the result is not an object.
 // https://github.com/langchain-ai/langchain, langchain_core/utils/json.py and messages/ai.py,
 // langchain_openai/chat_models/base.py.
 func langChainRule(r receivedCall, _ string) clientCall {
@@ -367,15 +368,15 @@ func langChainRule(r receivedCall, _ string) clientCall {
 	case !json.IsObject([]byte(text)):
 		return callWith([]byte(r.args))
 	case f.huge.is(), f.half.is(), f.invalid.is():
-		return notStudied // Python writes Infinity for the first, and doesn't encode the others
+		return notStudied // Python writes Infinity for a huge number, and doesn't encode the others
 	}
 	out, _ := dumpPython(text, rewriteRules{python: true, spaced: true})
 	return callWith(out)
 }
 
-// closedByPython returns the JSON that LangChain's parser reads from a text that may be cut: the text with
-// its open strings and brackets closed, shortened until it parses. It returns "" if the parser reads nothing.
-// known is false if the parser's result is not predicted.
+// closedByPython returns the JSON that LangChain's parser reads from a text that may be cut off. It is the
+// text with its open strings and brackets closed, shortened until it parses. It is "" if the parser reads
+// nothing. If toolscope can't predict the parser's result, known is false.
 func closedByPython(text string) (closed string, known bool) {
 	open, closers, escaped, fixed := endState(text)
 	switch {
@@ -384,7 +385,7 @@ func closedByPython(text string) (closed string, known bool) {
 	case strings.Contains(text, "NaN"), strings.Contains(text, "Infinity"):
 		return "", false // Python reads NaN and Infinity
 	case closers == nil:
-		return "", true // a bracket is closed that is not open
+		return "", true // a closing bracket doesn't match an open bracket
 	}
 	if open && escaped {
 		fixed = fixed[:len(fixed)-1]
@@ -403,9 +404,10 @@ func closedByPython(text string) (closed string, known bool) {
 	return "", true
 }
 
-// endState reports how a text ends: inside a string, and after a backslash there. closers closes the open
-// brackets; it is nil if a bracket is closed that is not open. fixed is the text with control characters in
-// strings escaped, because LangChain makes Python accept them.
+// endState describes the end of a text. inString reports whether the end is inside a string; escaped, whether
+// it follows a backslash there. closers closes the open brackets. It is nil if a closing bracket doesn't
+// match an open bracket. fixed is the text with the control characters in strings escaped, because LangChain
+// makes Python accept them.
 func endState(text string) (inString bool, closers []byte, escaped bool, fixed string) {
 	var b strings.Builder
 	var open []byte // closing bracket of each open bracket
@@ -413,7 +415,7 @@ func endState(text string) (inString bool, closers []byte, escaped bool, fixed s
 	for i := range len(text) {
 		c := text[i]
 		switch {
-		case inString && c < ' ' && !escaped: // after a backslash it stays invalid
+		case inString && c < ' ' && !escaped: // after a backslash, the character stays invalid
 			fmt.Fprintf(&b, `\u%04x`, c)
 			continue
 		case inString && c == '"' && !escaped:
@@ -423,7 +425,7 @@ func endState(text string) (inString bool, closers []byte, escaped bool, fixed s
 		case c == '"':
 			inString, escaped = true, false
 		case c == '{', c == '[':
-			open = append(open, c+2) // } is two after {, ] two after [
+			open = append(open, c+2) // '}' is '{' + 2, and ']' is '[' + 2
 		case c == '}', c == ']':
 			n := len(open) - 1
 			if matched = matched && n >= 0 && open[n] == c; n >= 0 {

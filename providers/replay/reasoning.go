@@ -9,21 +9,21 @@ import (
 	"toolscope/stream/count"
 )
 
-// A ReasoningChange is a difference between an earlier turn's reasoning or signature and the messages that send the
-// turn back.
+// A ReasoningChange is a difference between the reasoning or a signature in an earlier turn and in the
+// messages that send the turn back.
 type ReasoningChange struct {
 	*Kind
 	Rule          string // name of the rule in machine output
-	Message, Part int    // place of the change in the history; Part is -1 for the message
+	Message, Part int    // place of the change in the history; Part is -1 for the message itself
 	ID            string // id of the turn's first call in the history
 	Words         stream.Message
 	Turn          int32
-	Optional      bool // the provider may accept it
-	OfCall        bool // the change concerns the signature of the call with ID
+	Optional      bool // the provider may accept the change
+	OfCall        bool // the change is in the signature of the call with ID
 }
 
-// WordsFor describes the changes of the reasoning and of the signature with a call: "gone" or "altered", or "" if it
-// is intact or not known.
+// WordsFor describes the changes in the reasoning and in the signature for a call: "gone" or "altered", or ""
+// if it is intact or unknown.
 func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) {
 	for _, r := range h.Reasoning {
 		if r.Turn != turn || r.OfCall && r.ID != id {
@@ -42,15 +42,15 @@ func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) 
 	return reasoning, signature
 }
 
-// Rules of reasoning.
+// Rules for reasoning.
 const (
 	ReasoningKept = "reasoning-kept"
 	ReasoningSame = "reasoning-same"
 	SignatureKept = "signature-kept"
 )
 
-// OpenStep returns the index of the message at which the current step begins: the last user message without results.
-// Reasoning after this message must be sent back.
+// OpenStep returns the index of the message at which the current step begins, which is the last user message
+// without results. Reasoning after this message must be sent back.
 func OpenStep(messages []protocol.Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := &messages[i]; m.Role == protocol.User && !hasResult(m) {
@@ -60,8 +60,8 @@ func OpenStep(messages []protocol.Message) int {
 	return -1
 }
 
-// compareReasoning compares the reasoning of a turn of the open step with the history. A turn without its content is
-// not compared.
+// compareReasoning compares the reasoning of a turn in the open step with the history. It doesn't compare a
+// turn whose content is no longer kept.
 func (m *matcher) compareReasoning(t *candidateTurn) {
 	if m.KeptByProvider || t.Summary != nil || t.Target == nil || t.Target.Protocol != m.to.Protocol || t.state.unseen || t.state.aborted {
 		return
@@ -95,7 +95,7 @@ func (m *matcher) openStep() int {
 	return m.step
 }
 
-// compareCallSignatures compares the signatures of a turn's calls.
+// compareCallSignatures compares the signatures of a turn's calls with the history.
 func (m *matcher) compareCallSignatures(t *candidateTurn) {
 	for i := range t.calls {
 		e := &t.calls[i]
@@ -123,13 +123,13 @@ type reasoningBlock struct {
 	text            []byte
 	signature, item string
 	hidden          bool // only the signature is known
-	calls           int  // number of the turn's calls before it
+	calls           int  // number of the turn's calls before the block
 	message, part   int  // place in a history
 	used            bool
 }
 
-// ownReasoning returns the reasoning of a turn that must be sent back to a target: blocks with a signature or an item.
-// A target with plain reasoning has one block, all of the text.
+// ownReasoning returns the reasoning in a turn that must be sent back to a target: the blocks with a
+// signature or an item. For a target with plain reasoning, all text is one block.
 func ownReasoning(t *stream.Turn, to *protocol.Target) (all []reasoningBlock) {
 	if to.Reasoning != protocol.SignedReasoning {
 		if len(t.Thinking) > 0 {
@@ -152,17 +152,17 @@ func ownReasoning(t *stream.Turn, to *protocol.Target) (all []reasoningBlock) {
 	return all
 }
 
-// reasoningComparison compares the reasoning of one turn with the messages that send the turn back.
+// reasoningComparison compares the reasoning in one turn with the messages that send the turn back.
 type reasoningComparison struct {
 	*matcher
 	turn      *stream.Turn
 	id        string
 	own, sent []reasoningBlock
-	message   int // the first of the messages
+	message   int // index of the first of these messages
 }
 
-// readSent reads the reasoning of the messages from first to last, and of messages of the model directly before them
-// that have no calls.
+// readSent reads the reasoning in the messages from first to last. It also reads it in messages of the model
+// without calls that come directly before them.
 func (c *reasoningComparison) readSent(first, last int) {
 	for first > 0 && c.messages[first-1].Role == protocol.Assistant && !slices.ContainsFunc(c.messages[first-1].Parts, func(p protocol.Part) bool { return isClientCall(&p) }) {
 		first--
@@ -184,7 +184,7 @@ func (c *reasoningComparison) readSent(first, last int) {
 	}
 }
 
-// compareBlocks reports the first block that is gone, and each that is changed or moved.
+// compareBlocks reports the first block that is missing, and each block that was changed or moved.
 func (c *reasoningComparison) compareBlocks() {
 	if c.to.Reasoning != protocol.SignedReasoning {
 		if len(c.sent) == 0 {
@@ -215,7 +215,7 @@ func (c *reasoningComparison) compareBlocks() {
 	}
 }
 
-// useBlock returns the first unused block for which is holds, and marks it as used.
+// useBlock returns the first unused block for which is returns true, and marks the block as used.
 func (c *reasoningComparison) useBlock(is func(*reasoningBlock) bool) *reasoningBlock {
 	for i := range c.sent {
 		if s := &c.sent[i]; !s.used && is(s) {
@@ -248,7 +248,7 @@ func (c *reasoningComparison) addChange(k *Kind, rule string, at *reasoningBlock
 	c.Reasoning = append(c.Reasoning, r)
 }
 
-// firstDifference returns the offset of the first byte that differs.
+// firstDifference returns the offset of the first byte that differs between a and b.
 func firstDifference(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -1,15 +1,15 @@
-// Package replay previews how tool calls are sent back to a provider, with the losses. It also compares
-// earlier calls with the history that a client really sent.
+// Package replay previews how tool calls are sent back to a provider, and which losses this causes. It also
+// compares earlier calls with the history that a client actually sent.
 //
 //	turn, calls, history ─▶ Source ─▶ Preview(target, policy) ─▶ messages, outcome, losses
 //	request's history ─▶ Observer ─▶ one Observation per earlier call
 //
-// A target is the destination of the history, a protocol.Target. A policy describes how a client treats arguments: a
-// behaviour, or the rule of a client program. An outcome is one word for the effect on a call's arguments. A loss is
-// one named thing that is missing or changed.
+// A target is the destination of the history, a protocol.Target. A policy is a client's treatment of
+// arguments: a behaviour, or the rule of a client program. An outcome is one word for the effect on a call's
+// arguments. A loss is one named detail that is missing or changed.
 //
-// Previews are pure. A Source never changes, and may be previewed on any goroutine; an Observer
-// belongs to one goroutine.
+// Previews are pure. A Source never changes, and may be previewed in any goroutine. An Observer belongs to
+// one goroutine.
 package replay
 
 import (
@@ -31,12 +31,12 @@ const (
 	AssumedEmpty                // empty arguments, or null, became {}
 	Parsed                      // a text became the object in it, byte for byte
 	Reformatted                 // the same value in another form, or nearly the same: see the losses
-	Unwrapped                   // a string that held an object became the object
-	Wrapped                     // put completely into another value
+	Unwrapped                   // a string that contained an object became the object
+	Wrapped                     // put unchanged into another value
 	Renamed                     // the call is sent under another name
 	AsText                      // the call is sent as text: the provider sees no call
-	Repaired                    // replaced by a forgiving parser's result
-	Emptied                     // replaced by {}
+	Repaired                    // replaced with the result of a lenient parser
+	Emptied                     // replaced with {}
 	Dropped                     // the call is left out
 	Throws                      // the client fails: no request is sent
 	Unknown                     // unknown, e.g. because bytes of the call were not seen
@@ -51,15 +51,15 @@ var outcomeWords = [...]string{
 // String returns the name of the outcome.
 func (o Outcome) String() string { return outcomeWords[o] }
 
-// A Preview is the content that a request would carry.
+// A Preview is the content of a request, as it would be sent.
 type Preview struct {
 	To      *protocol.Target
 	Policy  *Policy
 	Outcome Outcome // the worst outcome of the calls
 	Calls   []Sent
-	Losses  []Loss // of the calls, and of other parts
+	Losses  []Loss // losses of the calls and of other parts
 
-	Body    [][]byte // messages or items, each a JSON text; of a conversation, all its messages
+	Body    [][]byte // messages or items, each a JSON text; for a conversation, all its messages
 	Results [][]byte // the results of the calls, which must follow Body
 
 	Acceptance Acceptance
@@ -68,18 +68,18 @@ type Preview struct {
 
 // Sent is one call in a Preview.
 type Sent struct {
-	Call     int // in the Source, from 1
+	Call     int // number of the call in the Source, from 1
 	ID, Name string
 	Form     protocol.ArgsForm
-	Original []byte // the arguments as the model wrote them
-	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
+	Original []byte // the model's arguments
+	Args     []byte // the arguments as they would be sent: the text or the object; nil if the call is not sent
 	Outcome  Outcome
 	Refused  string // reason why the call alone would be refused
-	Encoded  string // party that double-encoded the arguments, in words; "" if none did
+	Encoded  string // party that double-encoded the arguments, in words; "" if they are not double-encoded
 }
 
-// Preview returns the content of a source that a client with this policy would send to a provider. It is a pure
-// function.
+// Preview returns the content of the source in the form in which a client with this policy would send it to a
+// provider. Preview is a pure function.
 func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(s.From, to, p)}
 	for _, other := range s.others {
@@ -124,7 +124,7 @@ func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	return c.Preview
 }
 
-// clientFails reports whether the client fails at a call, so that it sends no request.
+// clientFails reports whether the client fails at a call and therefore sends no request.
 func (c *previewBuilder) clientFails() bool {
 	for i := range c.Calls {
 		if call := &c.Calls[i]; c.Policy.way != nil && call.Outcome == Throws {
@@ -145,25 +145,25 @@ type previewBuilder struct {
 	before int            // number of calls of the source before the current message
 	named  namedCall      // the client's id and name for the current call
 	mates  []receivedCall // the calls of the current message
-	shape  string         // form of the current call, if the policy doesn't give it
-	sent   []int          // numbers of the calls that are sent
+	shape  string         // form of the current call, if the policy doesn't determine it
+	sent   []int          // numbers of the sent calls
 
-	cleaned *argsFacts // facts of the arguments that are sent, if the model's are not UTF-8
+	cleaned *argsFacts // facts about the arguments that are sent, if the model's arguments are not UTF-8
 
-	textIDs []string // ids of the calls in the text of the current turn
+	textIDs []string // ids of the calls in the current turn's text
 
-	doubt     bool // something is sent that no rule of the target covers
-	unseen    bool // bytes of one of the calls were not seen
+	doubt     bool // the content includes something that no rule of the target covers
+	unseen    bool // bytes of a call were not seen
 	unthought bool // the current message loses reasoning of the target itself
 }
 
-// addLoss adds a loss of the current call.
+// addLoss adds a loss for the current call.
 func (c *previewBuilder) addLoss(l Loss) {
 	l.Call = c.call
 	c.Losses = append(c.Losses, l)
 }
 
-// fitMessages fits each message to the target separately. Calls and results are paired afterwards.
+// fitMessages fits each message to the target separately. Calls and results are paired later.
 func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 	number := 0
 	for _, m := range c.src.Messages {
@@ -177,7 +177,7 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 		if c.Policy.way != nil {
 			c.mates = c.receiveAll(&m, number)
 		}
-		first := !c.src.later // no call of the turn was sent yet
+		first := !c.src.later // no call of the turn has been sent yet
 		for i := range m.Parts {
 			p := m.Parts[i]
 			c.call = 0
@@ -233,8 +233,8 @@ func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	return len(p.Text) > 0 || p.Raw != nil
 }
 
-// makeReasoning fits reasoning. It returns false to leave the reasoning out. The reasoning's own provider gets it
-// with its signature; other providers get it as text or not at all.
+// makeReasoning fits reasoning. It returns false to leave the reasoning out. The provider of the reasoning
+// receives it with its signature. Other providers receive it as text, or not at all.
 func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	rule := c.To.Reasoning
 	switch {
@@ -310,7 +310,7 @@ type Scope uint8
 const (
 	OneCall           Scope = iota // one call
 	WholeTurn                      // the turn: text, reasoning and calls
-	WholeConversation              // the history of the turn's request, and the turn
+	WholeConversation              // the history in the turn's request, and the turn
 
 	NumScopes = iota
 )
@@ -318,8 +318,8 @@ const (
 // String returns the name of the scope.
 func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
 
-// SourceOfHistoryAndTurn returns the source of a history and the turn that followed it. The history has the form of
-// before, and the turn has the form of from.
+// SourceOfHistoryAndTurn returns the source for a history and the turn that followed it. The history has the
+// form of before, and the turn has the form of from.
 func SourceOfHistoryAndTurn(history []protocol.Message, before *protocol.Target, t *stream.Turn, from *protocol.Target) *Source {
 	return SourceOfHistory(append(slices.Clip(history), Message(t, from)), before)
 }
@@ -336,8 +336,8 @@ func NumCalls(messages []protocol.Message) (n int) {
 	return n
 }
 
-// Acceptance says whether the provider accepts a request. It does not depend on the outcome: complete arguments may
-// be refused, and altered arguments may be accepted.
+// Acceptance describes whether the provider accepts a request. It doesn't depend on the outcome: the provider
+// may refuse complete arguments, and may accept altered arguments.
 type Acceptance struct {
 	Verdict Verdict
 	By      Basis // NoProof if nothing is proven
@@ -361,45 +361,45 @@ func (v Verdict) String() string { return [NumVerdicts]string{"unknown", "accept
 // Basis is the evidence for a verdict.
 type Basis uint8
 
-// Bases of verdicts.
+// The values of Basis.
 const (
 	NoProof Basis = iota
-	Rule          // by the target's rules: its documentation and its error messages
-	Seen          // by a captured exchange
+	Rule          // proven by the target's rules: its documentation and its error messages
+	Seen          // proven by a captured exchange
 )
 
-// String returns the name of the basis, "" for NoProof.
+// String returns the name of the basis, or "" for NoProof.
 func (p Basis) String() string { return [...]string{"", "rule", "seen"}[p] }
 
-// String returns the verdict and its basis, e.g. "refused rule".
+// String returns the verdict and its basis, for example "refused rule".
 func (a Acceptance) String() string {
 	return strings.TrimRight(a.Verdict.String()+" "+a.By.String(), " ")
 }
 
-// Evidence is a captured request that carried the calls of a source, with the provider's verdict.
+// Evidence is a captured request that contained the calls of a source, with the provider's verdict.
 type Evidence struct {
 	To      *protocol.Target
-	Calls   []protocol.Part // as the request carried them
+	Calls   []protocol.Part // the calls as the request contained them
 	Verdict Verdict
 	Words   string // the verdict in words: the provider's error, if it refused the request
 }
 
-// WithEvidence returns the source with requests of a capture that carried its calls.
+// WithEvidence returns the source, with captured requests that contained its calls.
 func (s *Source) WithEvidence(by []Evidence) *Source {
 	out := *s
 	out.evidence = by
 	return &out
 }
 
-// covers reports whether the captured request carried the same calls as a preview.
+// covers reports whether the captured request contained the same calls as a preview.
 func (w *Evidence) covers(p *Preview) bool {
 	return w.To == p.To && slices.EqualFunc(w.Calls, p.Calls, func(was protocol.Part, c Sent) bool {
 		return was.ID == c.ID && was.Name == c.Name && was.Form == c.Form && c.Args != nil && bytes.Equal(was.Args, c.Args)
 	})
 }
 
-// acceptance returns whether the target accepts the request. A lack of refusals proves nothing: the rules must cover
-// everything that is sent.
+// acceptance returns whether the target accepts the request. The absence of refusals proves nothing: the
+// rules must cover all content that is sent.
 func (c *previewBuilder) acceptance() Acceptance {
 	switch {
 	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:
@@ -422,8 +422,8 @@ func (c *previewBuilder) acceptance() Acceptance {
 	return Acceptance{Accepted, Rule}
 }
 
-// checkArgs checks the arguments that would be sent against the target's rules. Every provider accepts one object.
-// Few providers document how they treat other text.
+// checkArgs checks the arguments that would be sent against the target's rules. Every provider accepts one
+// object. Few providers document their treatment of other text.
 func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	switch {
 	case f.freeform && sent.Form == protocol.TextForm, isOneObject(sent.Args, f):
@@ -437,7 +437,7 @@ func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 }
 
 // isOneObject reports whether the arguments that would be sent are one object. If the model wrote an object,
-// they are JSON and are not parsed again.
+// the arguments are JSON and don't need to be parsed again.
 func isOneObject(args []byte, f *argsFacts) bool {
 	if f.syntax == json.SyntaxObject {
 		return json.Value(bytes.TrimLeft(args, whitespace)).Kind() == '{'

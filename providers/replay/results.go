@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// noResult is the text that clients send for a call whose result is missing.
+// noResult is the text that clients send for a call without a result.
 const noResult = "No result provided"
 
 // resultPairer pairs calls and results, one to one.
@@ -19,14 +19,14 @@ type resultPairer struct {
 	c          *previewBuilder
 	messages   []protocol.Message
 	waiting    map[callKey][]place      // unpaired results, in order
-	taken      map[place]bool           // results that are paired in their place
-	made       map[int][]*protocol.Part // by message of calls: results to insert after it
-	moved      map[place]bool           // results of made that come from another place
+	taken      map[place]bool           // results that are paired without being moved
+	made       map[int][]*protocol.Part // results to insert after a message with calls, by index of the message
+	moved      map[place]bool           // results in made that are moved from another place
 	unanswered []unanswered             // calls without a result in the required place
 	numbers    map[*protocol.Part]int   // numbers of the calls in the source
 }
 
-// callKey is common to a call and its result: the id, or if there is none, the name of the tool.
+// callKey is the common key of a call and its result: the id, or the name of the tool if there is no id.
 type callKey struct{ id, name string }
 
 // keyOf returns the key of a call or result.
@@ -37,14 +37,14 @@ func keyOf(p *protocol.Part) callKey {
 	return callKey{name: p.Name}
 }
 
-// unanswered is a call without a result, and its message.
+// unanswered is a call without a result, with the index of its message.
 type unanswered struct {
 	call    *protocol.Part
 	message int
 }
 
-// pairResults checks the rule of most providers: each call is followed by its result, and each result follows its
-// call. A policy that fills in missing results repairs the history.
+// pairResults checks a rule of most providers: each call is followed by its result, and each result follows
+// its call. A policy that adds missing results repairs the history.
 func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Message {
 	if c.src.split {
 		c.addSplitLoss()
@@ -64,7 +64,7 @@ func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Mes
 // isResult reports whether a part is the result of a call that the client runs.
 func isResult(p *protocol.Part) bool { return p.Kind == protocol.ResultPart && !p.RunByProvider }
 
-// collectResults finds all results in user messages, and the numbers of the calls.
+// collectResults finds all results in user messages. It also finds the numbers of the calls.
 func (p *resultPairer) collectResults() {
 	calls := 0
 	for i, m := range p.messages {
@@ -81,10 +81,10 @@ func (p *resultPairer) collectResults() {
 	}
 }
 
-// match pairs each call with the first result directly after its message. Calls at the end of a history
-// need no results yet.
+// match pairs each call with the first matching result directly after the call's message. Calls at the end of
+// a history don't need results yet.
 func (p *resultPairer) match() {
-	late := map[callKey][]place{} // results that have no call directly before them
+	late := map[callKey][]place{} // results without a call directly before them
 	for i, m := range p.messages {
 		if m.Role != protocol.Assistant || i+1 == len(p.messages) {
 			continue
@@ -111,7 +111,7 @@ func (p *resultPairer) match() {
 	}
 }
 
-// fillMissing inserts a missing result, or adds the loss and the refusal.
+// fillMissing inserts a missing result, or adds the loss and the refusal for it.
 func (p *resultPairer) fillMissing(l unanswered) {
 	c, call := p.c, l.call
 	c.call = p.numbers[call]
@@ -138,8 +138,8 @@ func (p *resultPairer) fillMissing(l unanswered) {
 	})
 }
 
-// writeMessages returns the messages with made-up and moved results, each after its call. Results without a
-// call stay, and add a loss.
+// writeMessages returns the messages, with made-up and moved results inserted after their calls. Results
+// without a call stay, and each adds a loss.
 func (p *resultPairer) writeMessages() (out []protocol.Message) {
 	var made []protocol.Part // results for the next user message
 	for i, m := range p.messages {
@@ -166,7 +166,7 @@ func (p *resultPairer) writeMessages() (out []protocol.Message) {
 	return out
 }
 
-// addOrphanLosses adds a loss for each result of message i that has no call before it.
+// addOrphanLosses adds a loss for each result in message i without a call before it.
 func (p *resultPairer) addOrphanLosses(i int) {
 	for k := range p.messages[i].Parts {
 		r, at := &p.messages[i].Parts[k], place{i, k}
@@ -178,7 +178,7 @@ func (p *resultPairer) addOrphanLosses(i int) {
 	}
 }
 
-// quoteTitle returns the id of a call or result, or the name of its tool.
+// quoteTitle returns the id of a call or a result. If there is none, it returns the name of the tool.
 func quoteTitle(p *protocol.Part) string {
 	if p.ID != "" {
 		return quoteShort(p.ID)
@@ -186,25 +186,25 @@ func quoteTitle(p *protocol.Part) string {
 	return quoteShort(p.Name)
 }
 
-// noteRefusal notes that the provider would refuse the history.
+// noteRefusal records that the provider would refuse the history.
 func (c *previewBuilder) noteRefusal(words string, p *protocol.Part, ours string) {
 	if c.doubt = true; !c.To.TakesUnpaired && c.Refused == "" {
 		c.Refused = refusalText(words, p.ID, p.Name, ours)
 	}
 }
 
-// addSplitLoss adds the loss of a turn whose calls were put into several messages.
+// addSplitLoss adds the loss for a turn whose calls were put into several messages.
 func (c *previewBuilder) addSplitLoss() {
 	if c.To.ResultsFollow {
 		c.addLoss(ParallelSplit.newLoss("the calls that the model made together are sent as if the model had made them one after another"))
 	}
 }
 
-// The rule of smolagents, whose history has no calls, only text about them.
+// The rule of smolagents follows. Its history contains no calls, only text about calls.
 // https://github.com/huggingface/smolagents, memory.py and agents.py.
 
-// callAsText prepares a call for the text of its message. The call stays in the message until all its calls are
-// prepared. callAsText returns false to leave the call out.
+// callAsText prepares a call for the text of its message. The call stays in the message until all calls of
+// the message are prepared. callAsText returns false to leave the call out.
 func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) bool {
 	text := f.raw
 	if f.invalid.is() {
@@ -231,7 +231,7 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	return true
 }
 
-// resultAsText adds the losses of a result that is sent as text.
+// resultAsText adds the losses for a result that is sent as text.
 func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
 	if p.Failed {
 		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but text has no field for errors"))
@@ -242,8 +242,8 @@ func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
 	return true
 }
 
-// asText replaces all calls and results with text. A message with calls or results is joined to the one before it
-// if both have the same role.
+// asText replaces all calls and results with text. A message with calls or results is joined with the message
+// before it if both have the same role.
 func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Message) {
 	for _, m := range messages {
 		tells := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart || p.Kind == protocol.ResultPart })
@@ -259,8 +259,8 @@ func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Mes
 	return out
 }
 
-// replaceByText replaces the calls of a message with one text, after the model's text, and its results with
-// another. Both are in the order of the ids.
+// replaceByText replaces the calls in a message with one text, which follows the model's text. It replaces
+// the results with another text. Both texts are in the order of the ids.
 func (c *previewBuilder) replaceByText(m *protocol.Message) {
 	calls, rest := splitByKind(m.Parts, protocol.CallPart)
 	results, rest := splitByKind(rest, protocol.ResultPart)
@@ -277,7 +277,7 @@ func (c *previewBuilder) replaceByText(m *protocol.Message) {
 	m.Parts = rest
 }
 
-// splitByKind returns the parts of one kind, and the others.
+// splitByKind returns the parts of one kind, and all other parts.
 func splitByKind(all []protocol.Part, kind protocol.PartKind) (these, others []protocol.Part) {
 	for _, p := range all {
 		if p.Kind == kind {
@@ -292,7 +292,7 @@ func splitByKind(all []protocol.Part, kind protocol.PartKind) (these, others []p
 // byID compares the ids of parts.
 func byID(a, b protocol.Part) int { return cmp.Compare(a.ID, b.ID) }
 
-// formatCalls returns the model's text, and after it Python's str of a list of the calls.
+// formatCalls returns the model's text, followed by Python's str of a list of the calls.
 func (c *previewBuilder) formatCalls(said, calls []protocol.Part) (text []byte) {
 	for _, p := range said {
 		text = append(text, p.Text...)
@@ -315,7 +315,7 @@ func (c *previewBuilder) formatCalls(said, calls []protocol.Part) (text []byte) 
 	return append(text, ']')
 }
 
-// formatResults returns the text of the results of a step.
+// formatResults returns the text for the results of a step.
 func formatResults(results []protocol.Part) []byte {
 	slices.SortStableFunc(results, byID)
 	var texts [][]byte

@@ -15,23 +15,23 @@ import (
 // rewriteRules are the rules for rewriting a JSON text.
 type rewriteRules struct {
 	doubles    bool // numbers are doubles
-	spell      bool // numbers are written in their shortest form, even if that is only another spelling
+	spell      bool // numbers have their shortest form, even if only the spelling changes
 	sanitize   bool // invalid Unicode becomes U+FFFD
 	sort       bool // fields are sorted by key
-	python     bool // numbers as Python writes them, strings with the fewest escapes
+	python     bool // numbers are written as in Python, strings with as few escapes as possible
 	spaced     bool // a space after each comma and colon
-	javaScript bool // strings with the fewest escapes, index keys first, null for infinity
+	javaScript bool // strings have as few escapes as possible, index keys are first, infinity is null
 }
 
-// tokenTree gives access to a valid JSON text by its tokens, without white space.
+// tokenTree provides access to a valid JSON text by its tokens, without white space.
 type tokenTree struct {
 	raw    []byte
 	starts []int
 	tokens []json.Token
-	close  []int32 // for each opening bracket: the token that closes it
+	close  []int32 // for each opening bracket: index of the token that closes it
 }
 
-// newTree returns the tree of a text that parses.
+// newTree returns the tree of a valid JSON text.
 func newTree(raw []byte, tokens json.TokenList) *tokenTree {
 	n := tokens.Len()
 	t := &tokenTree{raw: raw, starts: make([]int, 0, n), tokens: make([]json.Token, 0, n), close: make([]int32, 0, n)}
@@ -63,8 +63,8 @@ type member struct {
 	value int
 }
 
-// membersOf returns the fields of the object that opens at token n. For a duplicate key, the last value takes the
-// first place.
+// membersOf returns the fields of the object that opens at token n. For a duplicate key, the last value is in
+// the place of the first one.
 func (t *tokenTree) membersOf(n int) (all []member) {
 	at := map[string]int{}
 	for i := n + 1; t.tokens[i].Kind != json.ObjectClose; {
@@ -126,7 +126,7 @@ func (t *tokenTree) write(dst []byte, n int, how rewriteRules) []byte {
 	return append(dst, t.literalAt(n)...)
 }
 
-// separator returns a comma or colon, with a space if the rules say so.
+// separator returns a comma or a colon, with a space if the rules require one.
 func (how rewriteRules) separator(c string) string {
 	if how.spaced {
 		return c + " "
@@ -172,7 +172,7 @@ func (t *tokenTree) writeString(dst []byte, n int, how rewriteRules) []byte {
 	return append(dst, lit...)
 }
 
-// originalOffset returns the offset in text that corresponds to offset n of json.ReplaceNonUTF8(text).
+// originalOffset returns the offset in text that corresponds to the offset n in json.ReplaceNonUTF8(text).
 func originalOffset(text []byte, n int) (offset int) {
 	for offset < len(text) && n > 0 {
 		size, ok := json.CharLen(text[offset:])
@@ -185,7 +185,7 @@ func originalOffset(text []byte, n int) (offset int) {
 	return offset
 }
 
-// numberLoss is the change of a number that becomes a double.
+// numberLoss is the change to a number that becomes a double.
 type numberLoss uint8
 
 const (
@@ -196,8 +196,8 @@ const (
 	beyond                     // too large for a double
 )
 
-// asDouble returns a JSON number after conversion to a double, as JavaScript and most JSON libraries write it: with
-// the fewest digits that give the same double.
+// asDouble returns a JSON number after conversion to a double. The number has the form that JavaScript and
+// most JSON libraries write: the fewest digits that result in the same double.
 func asDouble(lit []byte) (text []byte, how numberLoss) {
 	if plainInteger(lit) {
 		return lit, spelledSame
@@ -218,7 +218,7 @@ func asDouble(lit []byte) (text []byte, how numberLoss) {
 	return text, roundedFraction
 }
 
-// plainInteger reports whether lit is a small integer, which a double doesn't change.
+// plainInteger reports whether lit is a small integer. Conversion to a double doesn't change such an integer.
 func plainInteger(lit []byte) bool {
 	if len(lit) > 15 || string(lit) == "-0" {
 		return false
@@ -231,9 +231,9 @@ func plainInteger(lit []byte) bool {
 	return true
 }
 
-// repairJSON repairs arguments that are not an object as a forgiving parser such as partial-json does. It
-// keeps the text before the first wrong byte, drops a field without a value, and closes open strings and
-// brackets. ok is false if the result is not an object, or an empty one.
+// repairJSON repairs arguments that are not an object in the same way as a lenient parser such as
+// partial-json. It keeps the text before the first wrong byte, drops a field without a value, and closes open
+// strings and brackets. ok is false if the result is not an object, or is an empty object.
 func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	tokens := f.tokens
 	if n := tokens.Len(); n > 0 && tokens.At(n-1).Kind == json.Junk {
@@ -250,8 +250,9 @@ func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	return b.closeText()
 }
 
-// RepairPrefix repairs the beginning of an object as a forgiving parser does: see repairJSON. It returns a
-// complete object unchanged, and also a text from which the parser reads no object.
+// RepairPrefix repairs the beginning of an object in the same way as a lenient parser; see repairJSON. It
+// returns a complete object unchanged. It also returns a text unchanged if the parser reads no object from
+// it.
 func RepairPrefix(text []byte) []byte {
 	f := factsOf(text, false)
 	if f.syntax == json.SyntaxObject {
@@ -263,11 +264,11 @@ func RepairPrefix(text []byte) []byte {
 	return text
 }
 
-// prefixCloser closes a prefix of a JSON text.
+// prefixCloser closes the beginning of a JSON text.
 type prefixCloser struct {
 	out     []byte
 	closers []byte
-	keep    int  // length of the part of out that is valid JSON with the closers after it
+	keep    int  // length of the part of out that is valid JSON if the closers follow it
 	began   bool // the object has begun
 }
 
@@ -282,7 +283,7 @@ func (b *prefixCloser) add(kind json.TokenKind, lit []byte, last bool) bool {
 		}
 		b.began = true
 		b.out = append(b.out, lit...)
-		b.closers = append(b.closers, lit[0]+2) // } is two after {, ] two after [
+		b.closers = append(b.closers, lit[0]+2) // '}' is '{' + 2, and ']' is '[' + 2
 		b.keep = len(b.out)
 		return true
 	case json.ObjectClose, json.ArrayClose:
@@ -319,7 +320,7 @@ func (b *prefixCloser) add(kind json.TokenKind, lit []byte, last bool) bool {
 	return !last
 }
 
-// closeText returns the closed text; ok is false if it is not an object with fields.
+// closeText returns the closed text. ok is false if the text is not an object with fields.
 func (b *prefixCloser) closeText() (object []byte, ok bool) {
 	if !b.began {
 		return nil, false
@@ -331,7 +332,7 @@ func (b *prefixCloser) closeText() (object []byte, ok bool) {
 	return out, len(bytes.TrimSpace(out)) > len("{}")
 }
 
-// closedString closes a string literal that may be cut. It drops an incomplete escape or character.
+// closedString closes a string literal that may be cut off. It drops an incomplete escape or character.
 func closedString(lit []byte) []byte {
 	content, closed := json.Content(lit)
 	if closed {
@@ -347,7 +348,7 @@ func closedString(lit []byte) []byte {
 	return json.AppendQuoted(nil, text)
 }
 
-// literalOf completes a cut literal.
+// literalOf completes a literal that is cut off.
 func literalOf(lit []byte) string {
 	for _, word := range []string{"true", "false", "null"} {
 		if strings.HasPrefix(word, string(lit)) {

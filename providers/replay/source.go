@@ -7,22 +7,22 @@ import (
 	"toolscope/stream"
 )
 
-// A Source is the input of a replay: a call, a turn, or a conversation. It never changes, so that it can be
-// previewed on any goroutine.
+// A Source is the input of a replay: a call, a turn, or a conversation. It never changes, so it can be
+// previewed in any goroutine.
 type Source struct {
 	Messages []protocol.Message
-	From     *protocol.Target // target of its own protocol; nil if unknown
+	From     *protocol.Target // target of the source's own protocol; nil if unknown
 
-	facts    []*argsFacts // of each call, in order
-	results  bool         // the last message holds made-up results, which a Preview keeps separate
-	split    bool         // calls of one turn were put into several messages
-	behind   []bool       // of a split source, for each call: a signed call was before it in its message
-	others   []UnsentCall // calls of the conversation that are not sent
+	facts    []*argsFacts // facts about each call, in order
+	results  bool         // the last message contains made-up results, which a Preview keeps separate
+	split    bool         // calls of the same turn were put into several messages
+	behind   []bool       // for each call of a split source: a signed call was before it in its message
+	others   []UnsentCall // calls in the conversation that are not sent
 	evidence []Evidence
-	later    bool // earlier calls of its turn are not sent
+	later    bool // earlier calls of the turn are not sent
 }
 
-// SourceOfHistory returns the source of a complete history.
+// SourceOfHistory returns the source for a complete history.
 func SourceOfHistory(messages []protocol.Message, from *protocol.Target) *Source {
 	s := &Source{Messages: messages, From: from}
 	for _, m := range messages {
@@ -35,14 +35,14 @@ func SourceOfHistory(messages []protocol.Message, from *protocol.Target) *Source
 	return s
 }
 
-// isFreeform reports whether the arguments of a call in a history are free text by design.
+// isFreeform reports whether the arguments of a call in a history are free text by definition.
 func isFreeform(p *protocol.Part) bool { return p.ToolKind == "custom" && p.Form == protocol.TextForm }
 
-// Pending is the text of results that don't exist yet.
+// Pending is the text for results that don't exist yet.
 const Pending = "(the tool's result)"
 
-// SourceOfCalls returns the source of the given calls of a turn, or of all its calls if none is given. The results
-// are pending. The source has the arguments received so far.
+// SourceOfCalls returns the source for the given calls of a turn, or for all its calls if none is given. The
+// results are pending. The source contains the arguments received so far.
 func SourceOfCalls(t *stream.Turn, from *protocol.Target, calls ...*stream.Call) *Source {
 	if len(calls) == 0 {
 		calls = t.Calls
@@ -56,13 +56,13 @@ func SourceOfCalls(t *stream.Turn, from *protocol.Target, calls ...*stream.Call)
 	return fromModel(model, from, calls)
 }
 
-// SourceOfTurn returns the source of a complete turn: its text, its reasoning and its calls, in their order,
+// SourceOfTurn returns the source for a complete turn: its text, its reasoning and its calls in their order,
 // with pending results.
 func SourceOfTurn(t *stream.Turn, from *protocol.Target) *Source {
 	return fromModel(Message(t, from), from, t.Calls)
 }
 
-// Message returns a turn as a message of a history.
+// Message returns a turn as a message in a history.
 func Message(t *stream.Turn, from *protocol.Target) protocol.Message {
 	model := protocol.Message{Role: protocol.Assistant}
 	text, thinking := 0, 0
@@ -105,7 +105,7 @@ func callPart(c *stream.Call, from *protocol.Target) protocol.Part {
 	return p
 }
 
-// fromModel returns the source of one message of the model, with pending results.
+// fromModel returns the source for one message of the model, with pending results.
 func fromModel(model protocol.Message, from *protocol.Target, calls []*stream.Call) *Source {
 	s := &Source{Messages: []protocol.Message{model}, From: from}
 	results := protocol.Message{Role: protocol.User}
@@ -126,8 +126,8 @@ func fromModel(model protocol.Message, from *protocol.Target, calls []*stream.Ca
 	return s
 }
 
-// Split returns the source with each call in its own message, followed by its result. Clients that run one call at a
-// time write their history in this form. Calls that the provider runs stay where they are.
+// Split returns the source with each call in a message of its own, followed by its result. Clients that run
+// one call at a time write their history in this form. Calls that the provider runs stay in their messages.
 func (s *Source) Split() *Source {
 	out := &Source{From: s.From, facts: s.facts, others: s.others}
 	for _, m := range s.Messages {
@@ -150,15 +150,15 @@ func (s *Source) Split() *Source {
 	return out
 }
 
-// resultsEnd returns the end of the messages that may have the results of message i: the user messages that
-// follow it.
+// resultsEnd returns the end of the messages that may contain the results for message i. These are the user
+// messages that follow it.
 func resultsEnd(messages []protocol.Message, i int) (end int) {
 	for end = i + 1; end < len(messages) && messages[end].Role == protocol.User; end++ {
 	}
 	return end
 }
 
-// countCalls returns the number of calls of a message that need a result.
+// countCalls returns the number of calls in a message that need a result.
 func countCalls(m protocol.Message) (n int) {
 	for i := range m.Parts {
 		if isClientCall(&m.Parts[i]) {
@@ -171,7 +171,7 @@ func countCalls(m protocol.Message) (n int) {
 // isClientCall reports whether a part is a call that the client runs.
 func isClientCall(p *protocol.Part) bool { return p.Kind == protocol.CallPart && !p.RunByProvider }
 
-// behindSigned returns for each call of a message whether it relies on the signature of a call before it.
+// behindSigned returns, for each call in a message, whether it relies on the signature of an earlier call.
 func behindSigned(m protocol.Message) (behind []bool) {
 	signed := false
 	for _, p := range m.Parts {
@@ -183,7 +183,7 @@ func behindSigned(m protocol.Message) (behind []bool) {
 	return behind
 }
 
-// splitCalls returns the messages that replace m and the user messages after it.
+// splitCalls returns the messages that replace m and the user messages that follow it.
 func splitCalls(m protocol.Message, after []protocol.Message) (out []protocol.Message) {
 	results := map[callKey][]place{}
 	for i, a := range after {
@@ -215,7 +215,7 @@ func splitCalls(m protocol.Message, after []protocol.Message) (out []protocol.Me
 	return append(out, withoutParts(after, taken)...)
 }
 
-// withoutParts returns messages without the parts that are taken.
+// withoutParts returns messages without the parts in taken.
 func withoutParts(messages []protocol.Message, taken map[place]bool) (out []protocol.Message) {
 	for i, m := range messages {
 		rest := m
@@ -232,13 +232,13 @@ func withoutParts(messages []protocol.Message, taken map[place]bool) (out []prot
 	return out
 }
 
-// An UnsentCall is a call of the conversation that is not sent. Only its id and name count.
+// An UnsentCall is a call in the conversation that is not sent. Only its id and its name are used.
 type UnsentCall struct {
 	ID, Name string
 	who      string // "call 2", "a call before this turn"
 }
 
-// Names returns the calls of a history that have an id.
+// Names returns the calls in a history that have an id.
 func Names(history []protocol.Message) (all []UnsentCall) {
 	for _, m := range history {
 		for i := range m.Parts {
@@ -250,9 +250,9 @@ func Names(history []protocol.Message) (all []UnsentCall) {
 	return all
 }
 
-// InHistory returns the source of a turn, or of one of its calls if c is not nil. It includes the other calls of the
-// conversation: the calls before the turn, and the turn's other calls. They are not sent, but their ids are taken. A
-// call that is not the first of its turn needs no signature.
+// InHistory returns the source for a turn, or for one of its calls if c is not nil. It includes the other
+// calls in the conversation: the calls before the turn, and the turn's other calls. These are not sent, but
+// their ids are taken. A call that is not the first call of its turn needs no signature.
 func (s *Source) InHistory(before []UnsentCall, t *stream.Turn, c *stream.Call) *Source {
 	out := *s
 	out.others = before[:len(before):len(before)]

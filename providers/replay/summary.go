@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TurnSummary is the data that is kept of a turn after its content is evicted or dropped. It is enough to find the
-// turn's calls in a history, and to check whether they are intact.
+// TurnSummary is the data about a turn that is kept after its content is evicted or dropped. It is sufficient
+// to find the turn's calls in a history, and to check whether they are intact.
 type TurnSummary struct {
 	calls      []CallSummary
 	text       uint64
@@ -22,7 +22,7 @@ type TurnSummary struct {
 	ended      bool
 }
 
-// A CallSummary is the data that is kept of a call.
+// A CallSummary is the data about a call that is kept.
 type CallSummary struct {
 	callIdentity
 	report *LastReport         // nil if there was no report
@@ -32,7 +32,7 @@ type CallSummary struct {
 	value  valueHash           // hash of the arguments' value, for finding them in a history
 	same   valueHash           // hash of the arguments, in the sense of json.Same
 	object bool                // the arguments are an object
-	last   *cachedVerdict      // latest verdict on the arguments, if it is cached
+	last   *cachedVerdict      // the latest verdict about the arguments, if it is cached
 }
 
 // LastReport is the latest report about a call.
@@ -58,7 +58,7 @@ func lastReportOf(c *stream.Call) (t LastReport) {
 	return t
 }
 
-// callIdentity holds the values that identify a call.
+// callIdentity is the values that identify a call.
 type callIdentity struct {
 	ref            stream.Ref
 	id, name, item string
@@ -119,14 +119,15 @@ func (by *Observer) summariseCall(c *stream.Call) CallSummary {
 	return t
 }
 
-// Report notes a report about the call, and the finding if there is one.
+// Report records a report about the call, and the finding if there is one.
 func (t *CallSummary) Report(told LastReport, found stream.Finding) {
 	if t.report = &told; found.Diagnosis != nil {
 		t.found = append(t.found, found.Base())
 	}
 }
 
-// CallName returns the name and the id of the turn's call of a number; ok is false if there is none.
+// CallName returns the name and the id of the turn's call with the given number. ok is false if there is
+// none.
 func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 	if n := int(call) - 1; n >= 0 && n < len(r.calls) {
 		return r.calls[n].name, r.calls[n].id, true
@@ -134,7 +135,7 @@ func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 	return "", "", false
 }
 
-// isIntact reports whether the arguments sent are the same bytes, or both are empty.
+// isIntact reports whether the sent arguments are the same bytes, or both are empty.
 func (t *CallSummary) isIntact(sent *protocol.Part, to *protocol.Target) bool {
 	if sent.Form == protocol.TextForm && to.Form != protocol.TextForm {
 		return false // a string instead of an object: the same bytes are another value
@@ -142,13 +143,13 @@ func (t *CallSummary) isIntact(sent *protocol.Part, to *protocol.Target) bool {
 	return t.isOf(sent.Args) || t.value == nothing && saysNothing(sent.Args)
 }
 
-// isOf reports whether the call has these arguments.
+// isOf reports whether the call has the given arguments.
 func (t *CallSummary) isOf(args []byte) bool {
 	return len(args) == t.size && maphash.Bytes(seed, args) == t.exact
 }
 
-// judgeArgs judges arguments that are not intact by their hashes: they have the same value or another one. An
-// earlier report about the full arguments is kept if the hashes don't contradict it.
+// judgeArgs uses hashes to judge arguments that are not intact: they have the same value or another value. If
+// the hashes don't contradict an earlier report about the full arguments, that report stays.
 func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVerdict {
 	if slices.Contains(hashesIn(sent, to), t.value) {
 		return argsVerdict{treatment: t.reportedOr(WasReformatted, WasEncoded, WasWrapped), vague: true}
@@ -158,13 +159,13 @@ func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVe
 		fate = t.reportedOr(fate, WasEmptied)
 	}
 	if fate != WasAltered || !t.object {
-		return argsVerdict{treatment: fate, vague: true} // clients may have repaired them, so they are not reported as altered
+		return argsVerdict{treatment: fate, vague: true} // clients may have repaired the arguments, so they are not reported as altered
 	}
 	return argsVerdict{treatment: fate, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write"), vague: true}
 }
 
-// reportedOr returns the last reported treatment if it is one of others, and fate otherwise. Hashes can't distinguish
-// others from fate.
+// reportedOr returns the last reported treatment if it is one of others, and fate otherwise. Hashes can't
+// distinguish others from fate.
 func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment {
 	if slices.Contains(others, t.lastReport().Treatment) {
 		return t.lastReport().Treatment
@@ -172,19 +173,19 @@ func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment 
 	return fate
 }
 
-// hashText returns a hash of a turn's text; long is false if the text is too short to identify the turn.
+// hashText returns a hash of a turn's text. long is false if the text is too short to identify the turn.
 func hashText(text []byte) (sum uint64, long bool) {
 	text = bytes.TrimSpace(text)
 	return maphash.Bytes(seed, text), len(text) >= minText
 }
 
 // A MatchKey is a hash of a value that a turn and a history can share: an id, a position, a text, or the
-// content of a call. matchTurns uses nothing else, so a turn that shares no key with a history can be left
-// out of its input: it would get no observation. A MatchKey is valid within one run only.
+// content of a call. matchTurns uses only these values. So a turn that shares no key with a history can be
+// omitted from its input, because the turn would get no observation. A MatchKey is only valid within one run.
 type MatchKey uint64
 
-// A KeyKind is a kind of match keys. Most kinds are needed for some histories only: an index of turns can
-// add a kind when the first history needs it.
+// A KeyKind is a kind of match keys. Most kinds are needed only for some histories. An index of turns can add
+// such a kind when the first history needs it.
 type KeyKind struct {
 	kind keyKindID
 	ids  protocol.IDRule // for kind fitted
@@ -205,7 +206,7 @@ var PlainKeys = KeyKind{kind: plain}
 // IDKey returns the key of a call's id.
 func IDKey(id string) MatchKey { return keyFor('i', 0, id) }
 
-// SentIDKey returns the key of an id under which a request carried a call.
+// SentIDKey returns the key of an id with which a request contained a call.
 func SentIDKey(id string) MatchKey { return keyFor('s', 0, id) }
 
 // ResponseKey returns the key of a response's id.
@@ -229,7 +230,7 @@ func keyFor(kind valueHash, n uint64, text string) MatchKey {
 	return MatchKey(kind.combine(valueHash(n)).combine(valueHash(maphash.String(seed, text))))
 }
 
-// Keys yields the turn's match keys of a kind.
+// Keys yields the turn's match keys of the given kind.
 func (c *Candidate) Keys(s KeyKind) iter.Seq[MatchKey] {
 	return func(yield func(MatchKey) bool) {
 		for _, e := range c.earlierCalls() {
@@ -278,23 +279,23 @@ func (c *Candidate) keysOf(e *earlierCall, s KeyKind) iter.Seq[MatchKey] {
 	}
 }
 
-// A key that too many turns have proves nothing. Only the latest turns that have it are candidates, and
-// another key must identify them: otherwise the match would change with every new turn.
+// A key that too many turns have proves nothing. Only the latest turns with the key are candidates, and
+// another key must identify them. Otherwise, the match would change with every new turn.
 const (
 	maxTurns        = 64 // turns with the same key
-	maxTurnsAtPlace = 16 // turns at one position: attempts, and parallel conversations
-	maxTurnsWithID  = 2  // turns with an id that is only a number
+	maxTurnsAtPlace = 16 // turns at the same position: attempts, and parallel conversations
+	maxTurnsWithID  = 2  // turns with the same id, if the id is only a number
 )
 
 // TurnIndex finds turns by their match keys.
 type TurnIndex interface {
 	// IndexBy adds a kind of keys to the index.
 	IndexBy(KeyKind)
-	// Find looks up the latest turns that have a key, at most most. It returns their number.
+	// Find looks up the latest turns with a key and returns their number. It finds at most most turns.
 	Find(c MatchKey, most int) int
 }
 
-// noteCommon looks up a key, and notes it if too many turns have it.
+// noteCommon looks up a key, and records whether too many turns have it.
 func (h *History) noteCommon(in TurnIndex, c MatchKey, most int) (found int) {
 	if found = in.Find(c, most); found == most {
 		if h.common == nil {
@@ -305,8 +306,8 @@ func (h *History) noteCommon(in TurnIndex, c MatchKey, most int) (found int) {
 	return found
 }
 
-// Find looks up the turns that share a key with the history. It doesn't look up the contents of calls whose
-// ids identify them.
+// Find looks up the turns that share a key with the history. It doesn't look up the content of calls that are
+// identified by their ids.
 func (h *History) Find(in TurnIndex) {
 	in.IndexBy(PlainKeys)
 	in.IndexBy(KeyKind{fitted, h.to.IDs})
@@ -331,7 +332,7 @@ func (h *History) Find(in TurnIndex) {
 	h.searchContents(told, in)
 }
 
-// searchID looks up an id, and reports whether it identifies one turn.
+// searchID looks up an id, and reports whether the id identifies one turn.
 func (h *History) searchID(id, tool string, in TurnIndex) bool {
 	switch {
 	case id == "":
@@ -343,8 +344,8 @@ func (h *History) searchID(id, tool string, in TurnIndex) bool {
 	return h.noteCommon(in, IDKey(id), maxTurns) == 1
 }
 
-// searchContents looks up the contents of the calls of the history, except those whose ids identify them
-// (told).
+// searchContents looks up the contents of the calls in the history, except calls in told, which are
+// identified by their ids.
 func (h *History) searchContents(told map[string]bool, in TurnIndex) {
 	begins, s := []uint64{h.Position.Begin, 0}, KeyKind{kind: content}
 	if h.Position.Begin == 0 {
