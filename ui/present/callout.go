@@ -20,8 +20,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Callout describes what is wrong with a call or turn, the party at fault, the advice, and what a careless client
-// does. For a healthy or open call it has only a sentence, without rows.
+// A Callout describes what is wrong with a call or turn, the party at fault, the advice, and what a careless
+// client does. For a healthy or open call, it has only a sentence and no rows.
 type Callout struct {
 	Verdict  Verdict         // verdict whose sign and role the callout shows
 	Finding  *stream.Finding // finding that the callout is about; nil if there is none
@@ -34,7 +34,7 @@ type Callout struct {
 // A CalloutRow is a row below the sentence.
 type CalloutRow struct{ Label, Text string }
 
-// Labels of the rows.
+// Labels for the rows.
 const (
 	calloutCause = "cause"
 	calloutDo    = "do"
@@ -56,8 +56,8 @@ func (c *Callout) Row(label string) string {
 // HasSeverity reports whether the callout shows the sign of the finding's severity, and not the sign of the state.
 func (c *Callout) HasSeverity() bool { return c.Finding != nil && !c.Finding.ExplainsState }
 
-// CalloutOfCall returns the callout of a call. It is about the finding at. If at is nil, it is about the finding that
-// explains the verdict.
+// CalloutOfCall returns the callout for a call. The callout is about the finding at. If at is nil, it is about
+// the finding that explains the verdict.
 func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream.Finding) Callout {
 	o := Callout{Verdict: VerdictOfCall(c), Finding: at}
 	quiet := o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen
@@ -78,8 +78,8 @@ func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream
 	return o
 }
 
-// CalloutOfTurn returns the callout of a turn, without its calls. It is about the finding at. ok is false if at is
-// nil and the turn is healthy or open.
+// CalloutOfTurn returns the callout for a turn, without its calls. The callout is about the finding at. ok is
+// false if at is nil and the turn is healthy or open.
 func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Callout, ok bool) {
 	x := v.Exchange(t.Exchange)
 	o = Callout{Verdict: VerdictOfTurn(x, t), Finding: at}
@@ -102,9 +102,9 @@ func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Cal
 	return o, true
 }
 
-// decidingFinding returns the finding that explains a verdict, or nil. The finding that decides the verdict comes
-// first. Otherwise it is the worst finding that explains the state, of the call and then of its turn. For a call that
-// was sent back as {} it is the finding of that event.
+// decidingFinding returns the finding that explains a verdict, or nil. If a finding decides the verdict, it
+// returns that finding. Otherwise, it returns the worst finding that explains the state, first among the call's
+// findings, then among its turn's. For a call that was sent back as {}, it returns the finding of that event.
 func decidingFinding(v *Verdict, call, turn []stream.Finding, sentBack int) *stream.Finding {
 	if v.Finding != nil {
 		return v.Finding
@@ -138,7 +138,7 @@ func sentBackEvent(c *stream.Call) int {
 	return 0
 }
 
-// addFinding adds the sentence and rows of the finding. Without a finding, it adds those of the state.
+// addFinding adds the sentence and rows for the finding. If there is no finding, it adds those for the state.
 func (c *Callout) addFinding(risk string) {
 	if c.Finding == nil {
 		c.Sentence = AsSentence(cmp.Or(stateSentences[c.Verdict.State], c.Verdict.Words))
@@ -187,7 +187,7 @@ func (c *Callout) addRow(label, text string) {
 }
 
 // countOthers counts the findings above info that the callout is not about. It doesn't count EARLY_WRONG if the
-// callout has a risk, because the risk says the same.
+// callout has a risk, because the risk describes the same problem.
 func (c *Callout) countOthers(lists ...[]stream.Finding) {
 	for _, list := range lists {
 		for i := range list {
@@ -203,7 +203,7 @@ func (c *Callout) countOthers(lists ...[]stream.Finding) {
 	}
 }
 
-// stateSentences describes the states that no finding explains.
+// stateSentences describe the states that no finding explains.
 var stateSentences = [stream.NumStatus]string{
 	stream.LooksDone: "the call looks done, but nothing says that it is complete", stream.Unseen: "toolscope missed bytes of the call: the state is unknown",
 	stream.Malformed: "the arguments are not JSON", stream.CutShort: "the arguments stop before they are complete",
@@ -216,8 +216,8 @@ var partyNames = map[stream.Party]string{
 	stream.Network: "the network", stream.Server: "the tool", stream.Toolscope: "toolscope", stream.UnknownParty: "not known", 0: "not known",
 }
 
-// causeName returns the name of a finding's party at fault. For EARLY_WRONG these are the clients that would run the
-// call.
+// causeName returns the name of a finding's party at fault. For EARLY_WRONG, these are the clients that would run
+// the call.
 func causeName(f *stream.Finding) string {
 	if f.Base() == stream.EarlyWrong {
 		return f.CausedBy()
@@ -262,7 +262,7 @@ func endSentence(text string) string {
 	return text + "."
 }
 
-// startsOwn reports whether a message begins with words of toolscope, and not with captured text.
+// startsOwn reports whether a message begins with toolscope's own words, and not with captured text.
 func startsOwn(quoted stream.Spans) bool {
 	for s := range quoted.All() {
 		return s.From > 0
@@ -320,7 +320,7 @@ func sentBackSentence(v *providers.View, c *stream.Call) string {
 	return ""
 }
 
-// openSentence describes a call that can still grow: its size, its speed, and the required keys that have not
+// openSentence describes a call that may still grow: its size, its speed, and the required keys that have not
 // arrived.
 func openSentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	var text string
@@ -345,7 +345,7 @@ func openSentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 // minRateTime is the minimum time between the first and the last byte for which a speed is computed.
 const minRateTime = 100 * time.Millisecond
 
-// maxOpenTokens is the maximum size, in tokens, of a growing call whose keys are read.
+// maxOpenTokens is the maximum size, in tokens, of a growing call whose keys are checked.
 const maxOpenTokens = 4000
 
 // missingKeys returns the required keys whose values have not begun.
@@ -367,7 +367,7 @@ func missingKeys(v *providers.View, t *stream.Turn, c *stream.Call) (missing []s
 	return missing
 }
 
-// topKeys returns the keys of an object whose values have begun.
+// topKeys returns the top-level keys of an object whose values have begun.
 func topKeys(args []byte, toks json.TokenList) map[string]bool {
 	has, depth, key := map[string]bool{}, 0, ""
 	for i, t := range toks.All() {
@@ -417,10 +417,11 @@ func carelessRisk(c *stream.Call) string {
 	return ""
 }
 
-// maxRiskBytes is the maximum number of argument bytes in a risk.
+// maxRiskBytes is the maximum number of argument bytes quoted in a risk.
 const maxRiskBytes = 60
 
-// carelessRules are the rules of careless clients with the outcomes that are a risk. The worst rule is first.
+// carelessRules are the rules of careless clients, each with the outcomes that are a risk. The worst rule
+// comes first.
 var carelessRules = []struct {
 	rule     stream.RunRule
 	who      string
@@ -435,8 +436,8 @@ var carelessRules = []struct {
 // maxRepairBytes is the maximum size of arguments that are repaired for display.
 const maxRepairBytes = 64 << 10
 
-// RanArgs returns the arguments that a call was run with. They are the bytes that had arrived, or their repaired
-// text. how is set if the text was repaired.
+// RanArgs returns the arguments that a call was run with. These are the bytes that had arrived, or their
+// repaired text. how is set if the text was repaired.
 func RanArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
 	args = c.Args()[:r.Bytes]
 	if e == stream.Repaired && len(args) <= maxRepairBytes {

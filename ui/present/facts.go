@@ -31,19 +31,19 @@ type Fact struct {
 	JSON any         // value of the field, a Value; nil if JSON lines omit the fact
 }
 
-// A Value is the value of a field. Facts become an object, a duration becomes milliseconds, and a sequence is a JSON
-// text in chunks.
+// A Value is the value of a field. Facts become an object, a duration becomes milliseconds, and a sequence is a
+// JSON text in parts.
 type Value interface {
 	string | bool | int | float64 | time.Duration | Message | []string | Facts | []Facts | iter.Seq[[]byte]
 }
 
-// A Message is a text of toolscope that quotes captured text. Quoted marks the captured bytes.
+// A Message is a text by toolscope that quotes captured text. Quoted marks the captured bytes.
 type Message struct {
 	Text   string
 	Quoted stream.Spans
 }
 
-// Facts is a list of facts in the order of JSON lines.
+// Facts is a list of facts in the order of the fields in JSON lines.
 type Facts []Fact
 
 // Labelled returns the facts with the given labels, in the order of the labels. It omits facts without a text.
@@ -66,7 +66,7 @@ func optionalFact(key, word, text string) Fact {
 	return Fact{Key: key, Word: word, Text: text, JSON: omitZero(text)}
 }
 
-// omitZero returns the value, or nil for the zero value, which JSON lines omit.
+// omitZero returns the value. For the zero value, it returns nil, so that JSON lines omit the fact.
 func omitZero[V comparable](value V) any {
 	if value == *new(V) {
 		return nil
@@ -74,10 +74,10 @@ func omitZero[V comparable](value V) any {
 	return value
 }
 
-// fieldFact returns a fact that is only a field of JSON lines. People see it in a sentence, or not at all.
+// fieldFact returns a fact that is only a field in JSON lines. People see it in a sentence, or not at all.
 func fieldFact[V Value](key string, value V) Fact { return Fact{Key: key, JSON: value} }
 
-// timeFact returns the fact of a time. It returns an empty fact if the time is unknown.
+// timeFact returns the fact for a time. It returns an empty fact if the time is unknown.
 func timeFact(key string, d time.Duration) Fact {
 	if d < 0 {
 		return Fact{}
@@ -85,7 +85,7 @@ func timeFact(key string, d time.Duration) Fact {
 	return Fact{Key: key, JSON: d}
 }
 
-// OfTurn returns the facts of a turn.
+// OfTurn returns the facts about a turn.
 func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	x := v.Exchange(t.Exchange)
 	calls, discarded := Calls(t)
@@ -140,7 +140,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	return append(facts, fieldFact("findings", OfFindings(WithCosts(v, prices, t, t.Findings))))
 }
 
-// retryFacts returns the turn that a turn repeats, and the turn that repeats it.
+// retryFacts returns the earlier turn that a turn repeats, and the later turn that repeats it.
 func retryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 	if r := t.Request; r != nil && r.RetryOf > 0 {
 		facts = append(facts, Fact{Key: "retry_of", Word: "repeats", Text: fmt.Sprintf("turn %d", r.RetryOf), JSON: int(r.RetryOf)})
@@ -160,8 +160,8 @@ func retryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 		timeFact("after_ms", r.After), timeFact("retry_after_ms", r.Wanted))
 }
 
-// turnTime returns the time of day at which the request of a turn began. If it is unknown, it returns the start of
-// the response, or "".
+// turnTime returns the time of day at which the request of a turn began. If that is unknown, it returns the time
+// at which the response began, or "".
 func turnTime(v *providers.View, t *stream.Turn) string {
 	from := t.OpenedAt
 	if at := v.RequestStart(t); at >= 0 {
@@ -201,8 +201,8 @@ func sinceWord(l *providers.Latency) string {
 	return "response"
 }
 
-// refusalFacts returns the reason why the provider refused the request of a turn, and the place that the reason
-// names.
+// refusalFacts returns the reason why the provider refused the request of a turn, and the place in the request
+// that the reason names.
 func refusalFacts(t *stream.Turn) Facts {
 	r := t.Refusal
 	facts := Facts{
@@ -224,7 +224,7 @@ func refusalFacts(t *stream.Turn) Facts {
 	return facts
 }
 
-// OfCall returns the facts of a call.
+// OfCall returns the facts about a call.
 func OfCall(v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Call) Facts {
 	args := c.Args()
 	executor := "client"
@@ -264,8 +264,8 @@ func OfCall(v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Ca
 	return append(facts, fieldFact("findings", OfFindings(WithCosts(v, prices, t, OwnFindings(c)))))
 }
 
-// exchangeFacts returns the exchange of a turn, its session and agent, and the HTTP status. It adds the party that
-// ended the turn, if it is known.
+// exchangeFacts returns the exchange of a turn, its session and agent, and the HTTP status. It adds the party
+// that ended the turn, if known.
 func exchangeFacts(x *providers.Exchange, t *stream.Turn) Facts {
 	facts := Facts{fieldFact("exchange", t.Exchange)}
 	if r := t.Request; r != nil {
@@ -301,7 +301,7 @@ func latencyFacts(l *providers.Latency) Facts {
 	return append(facts, timeFact("silence_ms", l.Gap), Fact{Key: "stalls", JSON: omitZero(l.Stalls)}, optionalFact("arrives", "", l.Arrival.String()))
 }
 
-// ResultFacts returns the facts of a result, as a request carries it.
+// ResultFacts returns the facts about a result that a request sent back.
 func ResultFacts(r *stream.SentBackCall) Facts {
 	return Facts{
 		fieldFact("error", r.ResultCode == stream.ResultFailed), fieldFact("bytes", r.Result.Bytes),
@@ -342,7 +342,7 @@ func CostFacts(f price.Figure) Facts {
 	}
 }
 
-// OfFinding returns the facts of a finding.
+// OfFinding returns the facts about a finding.
 func OfFinding(f stream.Finding) Facts {
 	facts := Facts{
 		fieldFact("code", f.Code), fieldFact("severity", f.Severity.String()), fieldFact("by", f.By.String()),
@@ -362,7 +362,7 @@ func OfFinding(f stream.Finding) Facts {
 	return facts
 }
 
-// illegalFacts returns the facts of the protocol rules that the request of a turn breaks.
+// illegalFacts returns the facts about the protocol rules that the request of a turn breaks.
 func illegalFacts(list []stream.Finding) (all []Facts) {
 	for _, f := range list {
 		if f.Detail != nil && f.Detail.Name == "illegal" {
@@ -385,7 +385,7 @@ func messageCount(x *providers.Exchange) (n int) {
 	return n
 }
 
-// detailFacts returns the fields of a finding's detail.
+// detailFacts returns the fields in a finding's detail.
 func detailFacts(d *stream.Detail) (facts Facts) {
 	for _, of := range d.Fields {
 		facts = append(facts, Fact{Key: of.Key, JSON: of.Value})
@@ -393,7 +393,7 @@ func detailFacts(d *stream.Detail) (facts Facts) {
 	return facts
 }
 
-// OfFindings returns the facts of findings.
+// OfFindings returns the facts about findings.
 func OfFindings(list []stream.Finding) []Facts { return eachFacts(list, OfFinding) }
 
 func eachFacts[T any](list []T, of func(T) Facts) []Facts {

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// WithCosts returns the findings of a turn or of its calls. It adds the cost, if known, to findings about a loop or
-// about a cache that was not read.
+// WithCosts returns the findings of a turn or its calls. If the cost is known, it adds the cost to findings about
+// a loop or about a cache that was not read.
 func WithCosts(v *providers.View, prices *price.Table, t *stream.Turn, list []stream.Finding) []stream.Finding {
 	copied := false
 	for i := range list {
@@ -28,7 +28,7 @@ func WithCosts(v *providers.View, prices *price.Table, t *stream.Turn, list []st
 	return list
 }
 
-// findingCost returns the cost of the turns of a loop, or the price of tokens that were not read from the cache.
+// findingCost returns the cost of the turns in a loop, or the price of tokens that were not read from the cache.
 func findingCost(v *providers.View, prices *price.Table, t *stream.Turn, d *stream.Detail) (sum price.Sum, known bool) {
 	if d == nil || prices == nil {
 		return sum, false

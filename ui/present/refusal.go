@@ -14,19 +14,19 @@ import (
 )
 
 // A Refusal describes why a provider refused a request. It contains the provider's own words, the place in the
-// request that they name, and the origin of the block at this place. Unknown facts are empty.
+// request that they name, and the origin of the block at that place. Unknown facts are empty.
 type Refusal struct {
 	Words  string       // the provider's own words
 	Path   string       // path of the place in the request
 	How    string       // how the place was found; "" if the provider sent the path as it is
-	Byte   int          // offset of the place in the body, -1 if it is unknown
+	Byte   int          // offset of the place in the body; -1 if it is unknown
 	Around []PlacedPart // the messages around the place
 	Origin []OriginRow
 	Since  string // the first request with the defect
 	Again  string // how the client repeated the request
 }
 
-// A PlacedPart describes a message of a request, or a part of one, in a few words.
+// A PlacedPart describes a message in a request, or a part of a message, in a few words.
 type PlacedPart struct {
 	Number int
 	Role   string
@@ -41,7 +41,8 @@ type OriginRow struct {
 	Text string
 }
 
-// RefusalOf returns the facts of a refused request. ok is false if the request of the turn was not refused.
+// RefusalOf returns the facts about a refused request. ok is false if the request of the turn was not
+// refused.
 func RefusalOf(v *providers.View, t *stream.Turn) (r Refusal, ok bool) {
 	x := v.Exchange(t.Exchange)
 	if t.Refusal == nil || x == nil {
@@ -159,10 +160,10 @@ func blockWithID(m json.Value, ids []string) json.Value {
 	return nil
 }
 
-// blockLists are the keys of the blocks of a message.
+// blockLists are the keys of the blocks in a message.
 var blockLists = []string{"content", "parts", "tool_calls"}
 
-// maxBlockText is the maximum number of bytes that are shown of a block's text.
+// maxBlockText is the maximum number of bytes of a block's text that are shown.
 const maxBlockText = 120
 
 // messageText describes a message by its blocks or its text.
@@ -185,7 +186,7 @@ func messageText(m json.Value) string {
 	return blockText(m)
 }
 
-// blockText describes a block of a message by its type, name and id, and the beginning of its text.
+// blockText describes a block in a message by its type, name and id, and the beginning of its text.
 func blockText(v json.Value) string {
 	if v.Kind() != '{' {
 		return string(clipValue(v))
@@ -232,10 +233,10 @@ func blockID(v json.Value) string {
 	return ""
 }
 
-// Limits of the search for the origin of a block.
+// Limits for the search for the origin of a block.
 const (
-	maxOriginTurns    = 4096 // turns in which the call is searched
-	maxOriginRequests = 64   // earlier requests of the conversation
+	maxOriginTurns    = 4096 // turns that are searched for the call
+	maxOriginRequests = 64   // earlier requests in the conversation that are checked
 )
 
 // addOrigin adds the call with the given id, the last earlier request that was different, and the first request with

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// ending is the way in which a response ended, as far as it decides which clients run its calls.
+// ending is how a response ended, as far as this decides which clients run its calls.
 type ending uint8
 
 const (
@@ -83,7 +83,7 @@ type runRule struct {
 	many string                     // the sentence in the plural
 }
 
-// runRules are all rules with their sentences. DELTA in a sentence is replaced by the number of the delta.
+// runRules are all rules with their sentences. In a sentence, DELTA is replaced by the number of the delta.
 var runRules = []runRule{
 	{stream.AtSeal, endedWell, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
 	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
@@ -114,7 +114,7 @@ func (rule *runRule) sentenceFor(c *stream.Call, r stream.RuleRun, programs int)
 	return text
 }
 
-// deltaWords names the delta that completed the arguments, or returns "".
+// deltaWords names the delta that completed the arguments. It returns "" if that delta is unknown.
 func deltaWords(c *stream.Call, r stream.RuleRun) string {
 	if r.Event == 0 || r.Bytes == 0 || r.Replaced {
 		return ""
@@ -139,7 +139,7 @@ func programNames(who []client.RunHabit, own bool) string {
 	return names[0]
 }
 
-// knownWords maps the source of a habit to its words.
+// knownWords maps how a habit became known to words.
 var knownWords = [...]string{
 	client.Ran: " (seen when run)", client.Read: " (read in its source)", client.Documented: " (documented)",
 }

@@ -12,18 +12,18 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Harm is the harm that it does to run a call, or to use a turn. The smallest value is the worst.
+// A Harm is how harmful it is to run a call, or to use a turn. The smallest value is the worst.
 type Harm uint8
 
 const (
 	HarmMalformed Harm = iota + 1 // malformed arguments
-	HarmError                     // a finding of severity error
+	HarmError                     // a finding with severity error
 	HarmCut                       // cut short
 	HarmNotObject
 	HarmAborted  // ended by the provider or the network
 	HarmRejected // a call that the provider rejected, or a request that it refused
 	HarmLooksDone
-	HarmWarn // a finding of severity warn
+	HarmWarn // a finding with severity warn
 	HarmUnseen
 	HarmOpen    // more bytes may arrive
 	HarmStopped // stopped by the client
@@ -41,10 +41,11 @@ func (h Harm) IsCaution() bool { return h <= HarmUnseen && !h.IsBad() }
 // HarmOf returns the harm of a call's state.
 func HarmOf(st stream.Status) Harm { return harmOfState[st] }
 
-// A Verdict is the judgement on a call or a turn. It is the worst of its state and its findings.
+// A Verdict is the judgement on a call or turn. It is decided by the state or by the findings, whichever is
+// worse.
 type Verdict struct {
 	Harm     Harm
-	State    stream.Status   // state whose sign is shown, unless Finding decides
+	State    stream.Status   // state whose sign is shown, unless Finding decides the verdict
 	Finding  *stream.Finding // finding that decides the verdict; nil if the state does
 	Words    string          // at most VerdictCells cells wide; "" if healthy
 	Role     screen.Role
@@ -52,7 +53,7 @@ type Verdict struct {
 	IsOfTurn bool // the verdict is on a turn without its calls
 }
 
-// VerdictCells is the maximum width of the words of a verdict.
+// VerdictCells is the maximum width of the words in a verdict.
 const VerdictCells = 13
 
 // harmOfState maps each state of a call to its harm.
@@ -119,7 +120,7 @@ func (v *Verdict) setRefused(status int) {
 	}
 }
 
-// stateWords returns the words of a state in a verdict.
+// stateWords returns the words for a state in a verdict.
 func stateWords(st stream.Status) string {
 	if st == stream.Complete || st == stream.NoArguments {
 		return ""
@@ -147,7 +148,7 @@ func sentBackEmpty(c *stream.Call) bool {
 	return false
 }
 
-// addFindings makes the verdict worse if one of the findings is worse.
+// addFindings makes the verdict worse if a finding is worse than the verdict.
 func (v *Verdict) addFindings(list []stream.Finding) {
 	for i := range list {
 		f := &list[i]
@@ -166,7 +167,7 @@ func (v *Verdict) addFindings(list []stream.Finding) {
 	}
 }
 
-// VerdictCounts is the number of verdicts of each harm.
+// VerdictCounts is the number of verdicts for each harm.
 type VerdictCounts [NumHarm]int
 
 // Bad returns the number of bad calls and turns.

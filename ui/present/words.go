@@ -72,7 +72,7 @@ var wrongRunWords = map[string]string{"EXEC_CUT": "run with a part", "EXEC_ALTER
 // wrongResultWords maps the codes of findings about altered results to their words.
 var wrongResultWords = map[string]string{"RESULT_CUT": "result cut", "RESULT_HALF": "half returned", "RESULT_ALTERED": "result altered"}
 
-// AboutCall returns the unusual facts of a call. These are its kind, the party that ran it, how it was sent back, its
+// AboutCall returns the unusual facts about a call: its kind, the party that ran it, how it was sent back, its
 // result and its parent.
 func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
@@ -111,7 +111,7 @@ func AboutCall(c *stream.Call) (facts []string) {
 }
 
 // aboutRuns returns the faults of a call's tool runs and of its result. A call without tool runs has no such
-// findings, so it is not searched.
+// findings, so its findings are not searched.
 func aboutRuns(c *stream.Call) (ran []string, answered string) {
 	answered = "returned"
 	if len(c.Runs) == 0 {
@@ -135,8 +135,8 @@ func aboutSentBack(c *stream.Call) string {
 	return "sent back " + strings.Join(fates, ", then ")
 }
 
-// OwnFindings returns the findings of a call, without those of later requests and of tool runs. These have lines of
-// their own.
+// OwnFindings returns the findings of a call, without the findings about later requests and tool runs, which have
+// lines of their own.
 func OwnFindings(c *stream.Call) []stream.Finding {
 	if len(c.Findings) == 0 {
 		return c.Findings
@@ -147,7 +147,7 @@ func OwnFindings(c *stream.Call) []stream.Finding {
 	})
 }
 
-// Calls returns the calls of a turn, and separately those that the provider discarded.
+// Calls returns the calls of a turn. It returns the calls that the provider discarded separately.
 func Calls(t *stream.Turn) (calls, discarded []*stream.Call) {
 	for _, c := range t.Calls {
 		if c.Discarded {
@@ -159,7 +159,7 @@ func Calls(t *stream.Turn) (calls, discarded []*stream.Call) {
 	return calls, discarded
 }
 
-// CallCount describes the number of calls of a turn, and the number that the provider discarded.
+// CallCount describes the number of calls in a turn, and how many of them the provider discarded.
 func CallCount(t *stream.Turn) string {
 	calls, discarded := Calls(t)
 	words := count.Of(len(calls), "call")
@@ -185,7 +185,7 @@ func CostOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Fi
 	return prices.Turn(t, *x.Head)
 }
 
-// JoinWords joins the words that are not empty with a comma.
+// JoinWords joins the non-empty words with commas.
 func JoinWords(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), ", ")
 }

@@ -88,7 +88,7 @@ func ActionNamed(name string) Action {
 	return Actions[i]
 }
 
-// KeyList returns the built-in keys.
+// KeyList returns the built-in keys as a list.
 func (a Action) KeyList() []string { return keyList(a.Keys) }
 
 // isPair reports whether the action has two keys with opposite effects.
@@ -116,7 +116,7 @@ func Do(name string, do func()) Binding {
 }
 
 // DoBoth binds an action that has two keys with opposite effects, and completes the description of each:
-// "previous, next delta" gives "previous delta" and "next delta".
+// "previous, next delta" becomes "previous delta" and "next delta".
 func DoBoth(name string, do func(step int)) []Binding {
 	one, other, does := Do(name, func() { do(1) }), Do(name, func() { do(-1) }), ActionNamed(name).Does
 	one.Keys, other.Keys = one.Keys[:1], one.Keys[1:]

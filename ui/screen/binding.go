@@ -14,13 +14,13 @@ type Binding struct {
 	Keys  []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
 	Shown []string     // keys of the hint in the footer; none if only the help lists the binding
 	Hint  string       // word after the keys in the hint
-	Last  bool         // the hint takes the last place in the footer, and is never dropped
+	Last  bool         // the hint has the last place in the footer, and is never dropped
 	Does  display.Text // text in the help; empty for an alias of a listed key
 	Do    func()       // nil if the binding only shows a hint for a key that works everywhere
 }
 
 // Key returns a binding for keys, which are separated by spaces. Its hint shows the first key and the word hint.
-// Without a word it has no hint.
+// If hint is empty, the binding has no hint.
 func Key(keys, hint, does string, do func()) Binding {
 	b := Binding{Keys: keyList(keys), Does: display.Clean(does), Do: do}
 	if hint != "" {
@@ -29,7 +29,7 @@ func Key(keys, hint, does string, do func()) Binding {
 	return b
 }
 
-// keyList splits a list of keys. It replaces the word "space" by the space key.
+// keyList splits a list of keys. It replaces the word "space" with the space key.
 func keyList(keys string) []string {
 	list := strings.Fields(keys)
 	if i := slices.Index(list, "space"); i >= 0 {
@@ -38,13 +38,13 @@ func keyList(keys string) []string {
 	return list
 }
 
-// Hinted returns the binding with a hint, which is its first key and a word.
+// Hinted returns the binding with a hint: its first key and a word.
 func (b Binding) Hinted(word string) Binding {
 	b.Shown, b.Hint = b.Keys[:1], word
 	return b
 }
 
-// Show returns the binding with other keys in its hint, e.g. with the key of the opposite action as well.
+// Show returns the binding with other keys in its hint, for example to add the key of the opposite action.
 func (b Binding) Show(keys string) Binding {
 	b.Shown = keyList(keys)
 	return b
@@ -59,7 +59,7 @@ func (b Binding) WithoutHint() Binding {
 // HasHint reports whether the footer shows the binding.
 func (b Binding) HasHint() bool { return len(b.Shown) > 0 || b.Hint != "" }
 
-// HintText returns the text of the hint, which is its keys and its word.
+// HintText returns the text of the hint: its keys and its word.
 func (b Binding) HintText(draw display.Drawer) display.Text {
 	keys, word := b.hintParts(draw)
 	return display.Join(keys, word)
@@ -120,8 +120,8 @@ func NameKeys(keys []string, draw display.Drawer) display.Text {
 	return draw.Clean(strings.Join(names, " "))
 }
 
-// fittingHints yields the hints that fit into the given number of cells, each with its first cell. It shortens the
-// hint for the last place if another hint then fits.
+// fittingHints yields the hints that fit into the given number of cells, each with its first cell. If the hint
+// for the last place does not fit after the other hints, it shortens that hint.
 func fittingHints(of []Binding, draw display.Drawer, cells int) iter.Seq2[int, *Binding] {
 	return func(yield func(int, *Binding) bool) {
 		room, at := cells, 0
@@ -156,7 +156,7 @@ func fittingHints(of []Binding, draw display.Drawer, cells int) iter.Seq2[int, *
 }
 
 // briefLastHint is the short word of the hint for the last place. hintGap is the number of blanks before a hint.
-// minLastHint is the minimum row width at which other hints leave room for the last one.
+// minLastHint is the minimum row width at which room is reserved for the last hint.
 const (
 	briefLastHint = "all"
 	hintGap       = 2
@@ -207,8 +207,8 @@ func MergeBindings(first, others []Binding) []Binding {
 	return all
 }
 
-// MergeHints returns the bindings of a pane, then the bindings of the program. Where the pane only has a hint for a
-// program key, it takes the program's binding of that key.
+// MergeHints returns the bindings of a pane, then the bindings of the program. If the pane only has a hint for
+// one of the program's keys, MergeHints returns the program's binding for that key.
 func MergeHints(pane, program []Binding) (all []Binding) {
 	for _, b := range pane {
 		if b.Do == nil {
@@ -230,8 +230,8 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 	return all
 }
 
-// CursorKeys returns the bindings that move the cursor. They call to with the new row. The last binding moves to the
-// end. hint names the things that j and k move through; it may be empty.
+// CursorKeys returns the bindings that move the cursor. These bindings call to with the new row. The last binding
+// moves to the end. hint names the things that j and k move through; it may be empty.
 func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
 	return w.moveKeys(hint, &w.At, to)
 }

@@ -58,7 +58,7 @@ var blockFace = map[rune][blockPixels]byte{
 	'!':  {0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0xc0, 0x00, 0x00, 0xc0, 0xc0},
 }
 
-// The sizes of a letter in pixels: its height, and the gap after it. One cell is two pixels high.
+// Sizes of a letter in pixels: its height and the gap after it. One cell is two pixels high.
 const (
 	blockPixels = 10
 	blockGap    = 2
@@ -117,8 +117,8 @@ func (p *Pen) Blocks(r Role, text string, scale, y int) {
 	}
 }
 
-// Block draws cells that are filled in their upper half, in their lower half, or in both. A full cell also has the
-// role's colour as its background, because the glyph of some fonts leaves gaps.
+// Block draws cells that are filled in their upper half, in their lower half, or in both. A full cell also has
+// the role's colour as its background, because the glyph leaves gaps in some fonts.
 func (p *Pen) Block(r Role, upper, lower bool, cells int) {
 	switch g := p.Glyph; {
 	case upper && lower:

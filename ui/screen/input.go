@@ -14,7 +14,7 @@ type Input struct {
 	Prompt display.Text // text before the input in the footer; empty if the mode draws the input
 	Note   display.Text // text after the input in the footer
 	Lines  bool         // pasted text keeps its line ends and tabs
-	Edits  int          // number of handled keys; an equal number means that the input did not change
+	Edits  int          // number of handled keys; if it is unchanged, the input is unchanged
 	line   textinput.Model
 }
 
@@ -29,7 +29,8 @@ var (
 	fromLine = strings.NewReplacer(string(standsForLine), "\n", string(standsForTab), "\t")
 )
 
-// NewInput returns an input with the given value. most is the maximum number of characters. The cursor is at the end.
+// NewInput returns an input with the given value and the cursor at its end. most is the maximum number of
+// characters.
 func NewInput(prompt display.Text, value string, most int) *Input {
 	in := &Input{Prompt: prompt, line: textinput.New()}
 	in.line.CharLimit = most
@@ -82,12 +83,12 @@ type Window struct {
 	Top    int  // first visible row
 	At     int  // row of the cursor
 	Stick  bool // keep the last row in view
-	Beyond int  // number of rows after the end; on a small screen few of them are visible, or none
+	Beyond int  // number of rows after the end; on a small screen, few or none of them are visible
 	Head   int  // rows drawn above the first visible row
 	adrift bool // Roll moved the view; the cursor may be out of view until its next move
 }
 
-// Fit is Resize for a list that is drawn into h rows. The first head rows are not part of the list.
+// Fit is Resize for a list that is drawn in h rows. The first head rows are not part of the list.
 func (w *Window) Fit(rows, head, h int) {
 	w.Head = head
 	w.Resize(rows, h-head)
@@ -96,7 +97,7 @@ func (w *Window) Fit(rows, head, h int) {
 // Resize sets the total and the visible number of rows.
 func (w *Window) Resize(rows, height int) {
 	w.Rows, w.Height = rows, max(height, 1)
-	if w.Stick { // also with fewer rows than before, e.g. after a step back in time
+	if w.Stick { // even if there are fewer rows than before, as after a step back in time
 		w.At = rows - 1 - max(0, w.Beyond-w.Height/3)
 		w.Top, w.adrift = w.At-w.Height+1, false
 	}
@@ -127,7 +128,7 @@ func (w *Window) RowAt(y int) int {
 	return w.Top + y
 }
 
-// Roll moves the view without the cursor.
+// Roll scrolls the view without moving the cursor.
 func (w *Window) Roll(rows int) {
 	w.Stick, w.adrift = false, true
 	w.Top = max(0, min(w.Top+rows, w.Rows-w.Height))
@@ -144,7 +145,7 @@ func (w *Window) Click(_, y int) (again bool) {
 	return again
 }
 
-// Scroll moves the view of a list without a cursor.
+// Scroll scrolls the view of a list without a cursor.
 func (w *Window) Scroll(top int) {
 	w.Stick, w.adrift = false, false
 	w.Top = max(0, min(top, w.Rows-w.Height))

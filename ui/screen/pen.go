@@ -29,8 +29,8 @@ type Pen struct {
 	Glyph *Glyphs
 }
 
-// NewPen returns a pen with the colours of a theme at a colour depth, on the background of the terminal
-// or, if painted, of the theme.
+// NewPen returns a pen with the colours of a theme at a colour depth. The background is the terminal's or, if
+// painted is set, the theme's.
 func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer, painted bool) Pen {
 	p := Pen{Drawer: draw, Ink: NewPaints(t, depth, painted), Glyph: UnicodeGlyphs}
 	if draw.ASCII {
@@ -47,7 +47,7 @@ func (p *Pen) TextOn(r Role, g Surface, t display.Text) {
 	p.Paint(Paint{p.Ink.on[r][g]}, t)
 }
 
-// Paint writes text in a paint.
+// Paint writes text in the given paint.
 func (p *Pen) Paint(as Paint, t display.Text) {
 	t = p.Truncate(t, p.Left)
 	if t.Empty() {
@@ -68,8 +68,8 @@ func (p *Pen) endPaint(on string) {
 	}
 }
 
-// MaxNameBytes is the maximum number of bytes of a name that a row reads. A name can be as long as a response, but no
-// window is that wide.
+// MaxNameBytes is the maximum number of bytes of a name that are read for a row. A name can be as long as a
+// response, but no window is that wide.
 const MaxNameBytes = 1 << 10
 
 // ShortName cuts a name at MaxNameBytes.
@@ -78,14 +78,14 @@ func ShortName(name string) string { return name[:min(len(name), MaxNameBytes)] 
 // Name cuts and sanitises a name for a row.
 func (p *Pen) Name(name string) display.Text { return p.Clean(ShortName(name)) }
 
-// Untrusted sanitises and writes captured text.
+// Untrusted sanitises captured text and writes it.
 func (p *Pen) Untrusted(r Role, g Surface, s string) {
 	if s != "" {
 		p.TextOn(r, g, p.Name(s))
 	}
 }
 
-// Bytes sanitises and writes captured bytes. It cuts them at the end of the field.
+// Bytes sanitises captured bytes and writes them. It cuts them off at the end of the field.
 func (p *Pen) Bytes(r Role, g Surface, b []byte) {
 	on := p.Ink.on[r][g]
 	p.b = append(p.b, on...)
@@ -143,7 +143,7 @@ func (p *Pen) Overlay(cells int, over, under func()) {
 	}
 	p.Field(min(cells, width))
 	over()
-	p.Field(p.Left + max(0, width-cells-ansi.StringWidth(rest))) // half of a wide character is dropped
+	p.Field(p.Left + max(0, width-cells-ansi.StringWidth(rest))) // half of a wide character may be dropped
 	p.Fill(Bare)
 	p.b = append(p.b, rest...)
 	p.Field(0)
@@ -160,7 +160,7 @@ func (p *Pen) Right(r Role, g Surface, t display.Text) {
 	}
 }
 
-// Newline begins the next row of the frame.
+// Newline begins the next row in the frame.
 func (p *Pen) Newline() { p.b = append(p.b, '\n') }
 
 // Reset begins a new frame.
@@ -183,8 +183,8 @@ func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 	p.Text(Frame, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
 }
 
-// HeavyTitle draws the first row of a drawer: a heavy line with a title and its subject. On the right is the note, if
-// it fits.
+// HeavyTitle draws the first row of a drawer: a heavy line with a title and its subject. The note is on the
+// right, if it fits.
 func (p *Pen) HeavyTitle(title, about, note display.Text) {
 	heavy := p.Glyph.Heavy
 	p.Text(Accent, display.Join(heavy, heavy, title.Between(" ", "")))
@@ -228,7 +228,7 @@ func ShortID(id display.Text, cells int) display.Text {
 		return display.Text{}
 	case w <= cells:
 		return id
-	case w != len(s): // the id is not plain ASCII: cut it at the end
+	case w != len(s): // the id is not plain ASCII, so it is cut at the end
 		return display.Drawer{}.Truncate(id, cells)
 	}
 	return display.Clean(s[:cells-6] + ".." + s[w-4:])
@@ -245,7 +245,7 @@ func (p *Pen) Hints(of []Binding) {
 	}
 }
 
-// TrimEnd removes the line end, because a row of the screen ends the line already.
+// TrimEnd removes the line end, because a row on the screen ends the line anyway.
 func TrimEnd(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		return line[:n-1]
@@ -253,7 +253,7 @@ func TrimEnd(line []byte) []byte {
 	return line
 }
 
-// Role is the meaning of a text. It decides the style.
+// Role is the meaning of a text. It determines the style.
 type Role uint8
 
 const (
@@ -290,13 +290,13 @@ const (
 	NumGrounds
 )
 
-// Paints are the escape sequences of a theme at a colour depth. They are made once. The program uses no other colours
-// and attributes.
+// Paints are the escape sequences of a theme at a colour depth. They are made once. The program uses no other
+// colours or attributes.
 type Paints struct {
 	on    [NumRoles][NumGrounds]string
 	solid [NumRoles]Paint // full blocks: text colour and background are the same
 	depth termenv.Profile
-	page  themes.TextStyle // the page's style, under all other styles, if the background is painted
+	page  themes.TextStyle // the page's style, below all other styles, if the background is painted
 	Theme themes.Theme
 
 	Paints bool // every cell has the theme's background
@@ -322,7 +322,7 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 		Removed: {FG: t.Bad.FG, Bold: t.Bad.Bold, Underline: true},
 		Added:   {FG: t.Good.FG, Bold: t.Good.Bold, Underline: true},
 	}
-	if depth == termenv.Ascii { // without colours, attributes show the difference
+	if depth == termenv.Ascii { // without colours, only attributes can show the difference
 		bold, underline, reverse := themes.TextStyle{Bold: true}, themes.TextStyle{Underline: true}, themes.TextStyle{Reverse: true}
 		inks = [NumRoles]themes.TextStyle{Bad: bold, Accent: bold, JunkToken: underline}
 		grounds = [NumGrounds]themes.TextStyle{
@@ -341,7 +341,7 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 // Escape returns the escape sequence of a style, or "" for plain text.
 func (p *Paints) Escape(r Role, g Surface) string { return p.on[r][g] }
 
-// A Paint is the escape sequence of one style, e.g. the style of highlighted code.
+// A Paint is the escape sequence of one style, such as the style for highlighted code.
 type Paint struct{ on string }
 
 // Of returns the paint of a text style.
@@ -350,8 +350,8 @@ func (p *Paints) Of(i themes.TextStyle) Paint { return Paint{p.inkEscape(i)} }
 // CanPaint reports whether the terminal has enough colours to paint the background.
 func CanPaint(depth termenv.Profile) bool { return depth <= termenv.ANSI256 }
 
-// inkEscape returns the escape sequence of a text style, or "" for plain text. Without colours it keeps the
-// attributes, because only they show a selection.
+// inkEscape returns the escape sequence of a text style, or "" for plain text. If there are no colours, it
+// keeps the attributes, because only these can show a selection.
 func (p *Paints) inkEscape(i themes.TextStyle) string {
 	i = p.page.With(i)
 	r := lipgloss.NewRenderer(io.Discard)
@@ -372,7 +372,7 @@ var TokenRoles = [...]Role{
 	json.Null: LiteralToken, json.Junk: JunkToken,
 }
 
-// StatusRoles maps each status to its role. The glyph and the word have the same meaning.
+// StatusRoles maps each status to its role. The glyph and the word have the same meaning as the role.
 var StatusRoles = [stream.NumStatus]Role{
 	stream.Waiting: Muted, stream.Streaming: Live, stream.LooksDone: Caution, stream.Complete: Good,
 	stream.NoArguments: Good, stream.CutShort: Bad, stream.Malformed: Bad, stream.NotObject: Caution,
@@ -387,7 +387,7 @@ func CallRole(c *stream.Call) Role {
 	return StatusRoles[c.Status()]
 }
 
-// TurnLook returns the status whose glyph a turn uses, its role and its word.
+// TurnLook returns the status whose glyph is used for a turn, and the turn's role and word.
 func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
 	st := turnStatus[t.Phase()]
 	switch {
@@ -402,18 +402,18 @@ func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
 // SeverityRoles maps each severity of a finding to its role.
 var SeverityRoles = [...]Role{stream.Info: Muted, stream.Warn: Caution, stream.Error: Bad}
 
-// turnStatus maps the phase of a turn to the status whose glyph it uses.
+// turnStatus maps the phase of a turn to the status whose glyph is used.
 var turnStatus = [...]stream.Status{
 	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
 	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected, stream.TurnRefused: stream.Rejected,
 }
 
-// SideRoles maps each side to its role. The glyph has the same meaning. Same is not Good, because an unchanged call
-// proves nothing.
+// SideRoles maps each side to its role. The glyph has the same meaning as the role. Same is not Good, because an
+// unchanged call proves nothing.
 var SideRoles = [NumSides]Role{Same: Muted, Alike: Plain, Differs: Caution, Absent: Caution, Nothing: Bad}
 
 // VerdictRoles maps each provider verdict to its role. Only proven acceptance is Good.
 var VerdictRoles = [replay.NumVerdicts]Role{replay.Unproven: Muted, replay.Accepted: Good, replay.Refused: Bad}
 
-// LossRoles maps each severity of a loss to its role. The word has the same meaning.
+// LossRoles maps each severity of a loss to its role. The word has the same meaning as the role.
 var LossRoles = [...]Role{replay.Info: Muted, replay.Low: Muted, replay.Medium: Caution, replay.High: Bad, replay.Critical: Bad}

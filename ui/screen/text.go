@@ -11,15 +11,15 @@ import (
 	"toolscope/ui/display"
 )
 
-// Glyphs are the signs of the screen, in Unicode or ASCII. Each meaning has one sign. Signs are one cell wide, but
-// those of Severity and Side are two cells wide.
+// Glyphs are the signs on the screen, in Unicode or ASCII. Each meaning has one sign. Signs are one cell wide,
+// except those in Severity and Side, which are two cells wide.
 type Glyphs struct {
 	Status   []display.Text // states of calls, by stream.Status; turns share these signs
 	Severity []display.Text // severities of findings
 	Side     [NumSides]display.Text
 
-	Mark, Bar, Change          display.Text // row of the cursor; left edge of a callout; before the number of a delta
-	Cursor, Ghost, Wraps, Fold display.Text // end of a growing text; missing closing bracket; continued row; folded
+	Mark, Bar, Change          display.Text // row with the cursor; left edge of a callout; before the number of a delta
+	Cursor, Ghost, Wraps, Fold display.Text // end of a growing text; missing closing bracket; continued row; folded container
 	Unfold                     display.Text // not folded
 	Delta                      display.Text // between two deltas
 	Up, Below, Back, Onward    display.Text
@@ -31,10 +31,10 @@ type Glyphs struct {
 	Joints                     [5]display.Text // joints of a frame's lines: down, up, right, left, all
 	Full, UpperHalf, LowerHalf display.Text    // parts of block letters
 
-	// Signs of the timeline: nothing yet, silence or reasoning, bytes, pings, first byte; the current moment, and the
-	// sign above it.
+	// Signs in the timeline: nothing yet, silence or reasoning, bytes, pings, first byte; the current moment, and
+	// the sign above it.
 	Idle, Silent, Coming, Ping, Token, Here, Over display.Text
-	Levels                                        [8]display.Text // number of bytes in a cell, in eight levels
+	Levels                                        [8]display.Text // number of bytes in a cell, as one of eight levels
 }
 
 // UnicodeGlyphs are the signs for terminals with Unicode.
@@ -88,7 +88,7 @@ func cleanTexts(of ...string) (all []display.Text) {
 	return all
 }
 
-// StyledText is a text with its role.
+// StyledText is a text and its role.
 type StyledText struct {
 	Role Role
 	Text display.Text
@@ -97,7 +97,7 @@ type StyledText struct {
 // Width returns the width of the text in cells.
 func (s StyledText) Width() int { return s.Text.Width() }
 
-// Width returns the total width in cells.
+// Width returns the total width of the texts in cells.
 func Width[T interface{ Width() int }](all []T) (cells int) {
 	for _, s := range all {
 		cells += s.Width()
@@ -132,8 +132,8 @@ var OutcomeSides = [replay.NumOutcomes]Side{
 	replay.Emptied: Nothing, replay.Dropped: Nothing, replay.Throws: Nothing, replay.Unknown: Absent,
 }
 
-// Bytes formats a size. From 10,000 bytes on it uses larger units, with at most three digits. It cuts digits off and
-// never rounds up.
+// Bytes formats a size. From 10,000 bytes on, it uses larger units with at most three digits. It truncates digits
+// and never rounds up.
 func Bytes(n int) display.Text {
 	if n < 10_000 {
 		return Count(n).Between("", " B")
@@ -159,8 +159,8 @@ func Count(n int) display.Text {
 	return display.Clean(s)
 }
 
-// Time formats a duration, with at most three digits below a minute. It cuts digits off and never rounds up. NoTime
-// gives an empty text.
+// Time formats a duration, with at most three digits below a minute. It truncates digits and never rounds up. For
+// NoTime, it returns an empty text.
 func Time(d time.Duration) display.Text {
 	switch {
 	case d < 0:
@@ -176,7 +176,7 @@ func Time(d time.Duration) display.Text {
 }
 
 // RoughTime formats a duration like Time, but with only one decimal place for seconds. It is for a sum, or for a
-// duration that still grows.
+// duration that is still growing.
 func RoughTime(d time.Duration) display.Text {
 	if d >= time.Second && d < 10*time.Second {
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
@@ -208,8 +208,8 @@ func WholeSeconds(d time.Duration) display.Text {
 	return Time(d.Truncate(time.Second))
 }
 
-// CallTime returns the time from the start of a call to the end of its arguments. Before they end, it returns the
-// time to the last byte so far, or NoTime.
+// CallTime returns the time from the start of a call to the end of its arguments. Before the arguments end, it
+// returns the time to the last byte so far, or NoTime.
 func CallTime(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {
 		return Elapsed(c.OpenedAt, c.SealedAt)
