@@ -333,7 +333,7 @@ func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 // canHaveSkinTone reports whether r may have a skin tone.
 func canHaveSkinTone(r rune) bool { return r >= 0x261d && unicode.Is(modifierBases, r) }
 
-// isEmoji reports whether r is an emoji by itself. It returns false for digits, halves of flags and skin
+// isEmoji reports whether r is an emoji on its own. It returns false for digits, halves of flags and skin
 // tones.
 func isEmoji(r rune) bool { return r >= 0xa9 && unicode.Is(emojis, r) }
 

@@ -280,8 +280,8 @@ func (v *FoldedRows) Len(rows int) int {
 	return v.first[n] + 1 + v.cuts[n].Add + max(0, rows-v.cuts[n].Row-1-v.cuts[n].Hide)
 }
 
-// At returns the row at a place on the display. behind is 0 for the row itself, or n for the nth row inserted
-// after it.
+// At returns the row at a place on the display. The second result is 0 for the row itself, or n for the nth
+// row inserted after it.
 func (v *FoldedRows) At(place int) (row, behind int) {
 	n := sort.Search(len(v.first), func(i int) bool { return v.first[i] > place }) - 1
 	if n < 0 {

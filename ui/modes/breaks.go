@@ -24,7 +24,7 @@ type Hold struct {
 	For, Left      time.Duration // how long it has been held, and the time until it resumes
 	Given, Waiting int64         // bytes that the client has received, and bytes that are held
 	Next           []byte        // the next frame for the client; nil until one has arrived
-	Ended          bool          // the provider has sent the complete response
+	Ended          bool          // the provider sent the complete response
 }
 
 // ResumeMode is how a held response is resumed.

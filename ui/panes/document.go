@@ -192,8 +192,8 @@ func (d *Document) settledLen() int {
 	return d.Text.Len()
 }
 
-// rowAtPlace returns the layout row at a place. behind is the position among the rows added after it; 0 means
-// the row itself. For a missing closer, row is -1.
+// rowAtPlace returns the layout row at a place. The second result is 0 for the row itself, or n for the nth
+// row inserted after it. For a missing closer, row is -1.
 func (d *Document) rowAtPlace(place int) (row, behind int) {
 	if row, behind = d.view.At(place); d.Call == nil || row >= len(d.layoutRows()) {
 		return -1, 0

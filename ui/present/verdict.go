@@ -109,8 +109,8 @@ func hasFinding(list []stream.Finding, d *stream.Diagnosis) bool {
 	return slices.ContainsFunc(list, func(f stream.Finding) bool { return f.Base() == d })
 }
 
-// setRefused sets the verdict on a turn whose response has an HTTP status of 400 or more. With status 429, and from
-// 500 on, the request may be correct: it failed, and was not refused.
+// setRefused sets the verdict on a turn whose response has an HTTP status of 400 or more. With status 429, or
+// from 500 on, the request may be correct, so the verdict is that it failed, not that it was refused.
 func (v *Verdict) setRefused(status int) {
 	v.Role, v.State, v.Harm = screen.Bad, stream.Rejected, HarmRejected
 	if v.Refused = status < 500 && status != 429; v.Refused {
