@@ -59,7 +59,8 @@ type app struct {
 	replaying        replayFlags
 	speed            float64
 	pricesFile       string
-	code             int // exit code so far
+	code             int  // exit code so far
+	signalled        bool // a signal ended the run
 	stderrIsTerminal bool
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -53,6 +54,10 @@ type liveInput struct {
 	printed   atomic.Int64              // number of bytes that the printer has received
 	begun     sync.Once
 	done      chan struct{} // closed when all records have been passed on
+
+	hurried atomic.Bool              // bodies are omitted, because the run must end
+	omitted map[capture.Stream]int64 // bytes omitted since the latest record of a stream; used by forwardAll alone
+	missing atomic.Int64             // all omitted bytes
 
 	limited atomic.Bool // the redactor's limit has been printed
 
@@ -147,7 +152,7 @@ func (l *liveInput) forwardAll() {
 		batch, more := l.arrived.Take(maxBatch)
 		for _, r := range batch {
 			if l.rec != nil || l.sent != nil || l.traced != nil || !l.unwanted.Load() {
-				l.forwardRecords(l.redactor.Take(r))
+				l.redactRecord(r)
 			}
 		}
 		if more || len(batch) > 0 {
@@ -161,9 +166,52 @@ func (l *liveInput) forwardAll() {
 		}
 		<-l.arrived.Wakeups()
 	}
+	for _, s := range slices.SortedFunc(maps.Keys(l.omitted), compareStreams) {
+		l.reportOmitted(capture.Record{Exchange: s.Exchange, Side: s.Side, At: time.Since(l.began)})
+	}
 	l.forwardRecords(l.redactor.Flush())
 	l.shown.Close(nil)
 	l.answers.Close(nil)
+}
+
+// redactRecord passes on a record after redaction. When the run must end, it omits bodies, because redaction may need
+// seconds for them.
+func (l *liveInput) redactRecord(r capture.Record) {
+	if n := int64(len(r.Data)); n > 0 && l.hurried.Load() {
+		r.Data = nil
+		if l.omitted == nil {
+			l.omitted = map[capture.Stream]int64{}
+		}
+		l.omitted[r.Stream()] += n
+		l.missing.Add(n)
+		if r.Head == nil && r.End == "" && r.Note == "" && r.Lost == 0 {
+			return // the stream's next record, or the end of the run, reports the gap
+		}
+	}
+	if r.End != "" && r.Side == capture.Response { // it ends both sides
+		l.reportOmitted(capture.Record{Exchange: r.Exchange, Side: capture.Request, At: r.At})
+	}
+	if !l.reportOmitted(r) {
+		l.forwardRecords(l.redactor.Take(r))
+	}
+}
+
+// omittedRules word the gaps of omitted bodies.
+var omittedRules = record.QueueRules(0, "were not recorded: toolscope was ended by a signal")
+
+// reportOmitted passes on r with the gap of its stream. It returns false, and does nothing, if there is no gap.
+func (l *liveInput) reportOmitted(r capture.Record) (reported bool) {
+	lost := l.omitted[r.Stream()]
+	if lost == 0 {
+		return false
+	}
+	delete(l.omitted, r.Stream())
+	l.forwardRecords(l.redactor.Take(omittedRules.Gap(lost+r.Lost, r)))
+	return true
+}
+
+func compareStreams(a, b capture.Stream) int {
+	return cmp.Or(cmp.Compare(a.Exchange, b.Exchange), cmp.Compare(b.Side, a.Side))
 }
 
 // sentFrom is above the exchange numbers of any source. Requests from the screen have the numbers -1, -2 and so on.
@@ -227,8 +275,8 @@ func (lv *liveSession) endLive(l *liveInput) {
 	}
 	traced := make(chan struct{})
 	go func() { defer close(traced); l.traced.finishSending() }()
-	if s := l.arrived.State(); s.Gaps+s.Dropped > 0 && (l.rec != nil || l.sent != nil) {
-		err = errors.Join(fmt.Errorf("the capture has gaps: %s were not recorded", sizeText(s.Lost)), err)
+	if s, missing := l.arrived.State(), l.missing.Load(); s.Gaps+s.Dropped+missing > 0 && (l.rec != nil || l.sent != nil) {
+		err = errors.Join(fmt.Errorf("the capture has gaps: %s were not recorded", sizeText(s.Lost+missing)), err)
 	}
 	of := "--publish"
 	if l.rec != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -132,6 +133,47 @@ func TestLiveKeepsNothingBack(t *testing.T) {
 	a.endLive(l)
 	if got := wordsOf(again(t, disk.file.String()), 1); got != "is sk- cut" || a.code != 0 {
 		t.Errorf("%q, exit %d", got, a.code)
+	}
+}
+
+// TestHurriedEnd checks the end of a run that must end now: bodies that the redactor has not read are omitted. Each
+// stream has one gap, heads and ends stay, and the exit code reports the gap.
+func TestHurriedEnd(t *testing.T) {
+	disk := new(gatedDisk)
+	l := recorded(t, disk)
+	l.hurried.Store(true)
+	for _, r := range []capture.Record{
+		{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "POST", URL: "http://a/b"}, Data: []byte("12345")},
+		{Exchange: 1, Side: capture.Request, Data: []byte("67")},
+		{Exchange: 1, Head: &capture.Head{Status: 200}},
+		{Exchange: 1, Data: []byte("1234")},
+		{Exchange: 2, Side: capture.Request, Data: []byte("123")},
+		{Exchange: 1, Data: []byte("56")},
+		{Exchange: 1, Data: []byte("7"), End: capture.EndCut},
+	} {
+		l.addRecord(r)
+	}
+	a, so := appOf(t)
+	a.endLive(l)
+	var got []string
+	for _, r := range again(t, disk.file.String()) {
+		if len(r.Data) > 0 {
+			t.Errorf("bytes: %q", r.Data)
+		}
+		if r.Lost > 0 || r.End != "" {
+			got = append(got, fmt.Sprintf("%d %s lost %d %s %s", r.Exchange, r.Side, r.Lost, r.End, r.Note))
+		}
+	}
+	if want := []string{
+		"1 request lost 5  gap: 5 bytes of exchange 1 were not recorded: toolscope was ended by a signal",
+		"1 request lost 2  gap: 2 bytes of exchange 1 were not recorded: toolscope was ended by a signal",
+		"1  lost 7 cut gap: 7 bytes of exchange 1 were not recorded: toolscope was ended by a signal",
+		"2 request lost 3  gap: 3 bytes of exchange 2 were not recorded: toolscope was ended by a signal",
+	}; !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	if got := so(); got.code != exitGaps || !strings.Contains(got.stderr, "--record: the capture has gaps: 17 B were not recorded") {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -199,8 +199,14 @@ func (r *runningProxy) announceProxy(f *proxyFlags) {
 	}
 }
 
+// redactTime is the maximum time to redact the waiting bodies after a signal. Later ones are omitted.
+const redactTime = 400 * time.Millisecond
+
 // close ends the open exchanges and passes on their last records.
 func (r *runningProxy) close() {
+	if r.app.signalled {
+		defer time.AfterFunc(redactTime, func() { r.hurried.Store(true) }).Stop()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if err := r.proxy.Close(ctx); err != nil {

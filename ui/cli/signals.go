@@ -124,6 +124,7 @@ func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 
 // endedBy sets the exit code for the signal that ended the run.
 func (a *app) endedBy(sig os.Signal) {
+	a.signalled = true
 	if n, ok := sig.(syscall.Signal); ok {
 		a.code = 128 + int(n)
 	}
