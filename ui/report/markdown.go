@@ -119,7 +119,7 @@ func escapeMarkdown(text string) string {
 	return strings.ReplaceAll(b.String(), "://", "&#58;//") // prevents automatic links
 }
 
-// fenceArgs returns the arguments of a call as a code block. Under the first wrong byte, a row shows the
+// fenceArgs returns the arguments of a call as a code block. A row under the first wrong byte shows the
 // finding.
 func fenceArgs(call *stream.Call) string {
 	for i := range call.Findings {

@@ -332,8 +332,8 @@ func (s *spanTexts) limitContent(text string) string {
 // maxNameBytes is the maximum length of a name.
 const maxNameBytes = 128
 
-// limitName returns a name from outside, without secrets. A name that is long or has unusual characters may
-// be any text, so limitName treats it as content.
+// limitName returns a name from outside, without secrets. A name that is long or contains unusual characters
+// may be any text, so limitName treats it as content.
 func (s *spanTexts) limitName(name string) string {
 	if s.tr.Clean != nil {
 		name = s.tr.Clean(name)
