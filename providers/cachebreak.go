@@ -12,19 +12,20 @@ import (
 	"toolscope/stream/json"
 )
 
-// cacheBreak is the first difference between two requests in the part that the provider had cached.
+// cacheBreak is the first difference between two requests, within the part of the request that the provider
+// had cached.
 type cacheBreak struct {
 	path    string
-	was, is string // the words that differ, "" if the difference is not in a text
+	was, is string // the words that differ; "" if the difference is not in a text
 	offset  int    // offset of the first differing byte in its text
 	bytes   int    // bytes of the previous request from the difference on, in the order in which providers cache
 	words   stream.Message
 }
 
-// cacheLife is the time for which a provider keeps its cache, unless the request asks for an hour.
+// cacheLife is the time for which a provider keeps its cache, unless the request requires an hour.
 const cacheLife = 5 * time.Minute
 
-// hasExpired reports whether the provider's cache had expired at a time.
+// hasExpired reports whether the provider's cache had expired at the given time.
 func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 	pause := at - l.endedAt
 	if l.endedAt <= 0 || at <= 0 {
@@ -36,8 +37,8 @@ func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 	return pause > cacheLife
 }
 
-// reportCacheBreak reports that a turn did not read the cache of the request before it. It also reports the first
-// difference between the two requests, if both are in memory.
+// reportCacheBreak reports that a turn did not read the cache of the previous request. If both requests are
+// in memory, it also reports the first difference between them.
 func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss) {
 	m := stream.Messagef("the request changes %s, which an earlier request sent", stream.Own(t.Request.Change.BreaksAt()))
 	fields := []any{}
@@ -52,7 +53,8 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
 }
 
-// findCacheBreak finds the first difference between two requests, in the part that changed first.
+// findCacheBreak finds the first difference between two requests. It is in the first part of the request that
+// changed.
 func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak, ok bool) {
 	was, is := conversation.ReadBody(before), conversation.ReadBody(after)
 	var from, to json.Value
@@ -62,7 +64,7 @@ func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak
 			break
 		}
 	}
-	later := 0 // bytes that follow the changed part
+	later := 0 // size of the parts after the changed part
 	switch {
 	case c.Model:
 		b, ok = differenceOf("model", was.Model, is.Model)
@@ -80,7 +82,7 @@ func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak
 	return b, ok
 }
 
-// toolsBreak compares the tools of two requests.
+// toolsBreak finds the first difference between the tools in two requests.
 func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 	old, now := declaredNames(was), declaredNames(is)
 	b, ok = differenceOf("tools", was, is)
@@ -103,7 +105,7 @@ func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 	return b, ok
 }
 
-// declaredNames returns the names of declared tools, in order.
+// declaredNames returns the names of the declared tools, in order.
 func declaredNames(tools json.Value) (names []string) {
 	for tool := range tools.Elements() {
 		for _, key := range []string{"functionDeclarations", "function_declarations"} {
@@ -121,7 +123,7 @@ func declaredNames(tools json.Value) (names []string) {
 	return names
 }
 
-// differenceOf finds the first difference of two values.
+// differenceOf finds the first difference between two values.
 func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 	b.path, b.bytes = path, len(was)
 	for whole := was; ; {
@@ -140,7 +142,7 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 		return b, false
 	case was.IsString() && is.IsString():
 		b.compareTexts(was.Unquoted(), is.Unquoted())
-		b.bytes -= 1 + b.offset // without the quote before it
+		b.bytes -= 1 + b.offset // the bytes before the difference, including the opening quotation mark, don't count
 		b.words = stream.Messagef("%s changed at byte %d from %q to %q", stream.Own(b.path), b.offset, b.was, b.is)
 	case was == nil:
 		b.words = stream.Messagef("%s was added", stream.Own(b.path))
@@ -153,8 +155,8 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 	return b, true
 }
 
-// differingChild returns the first child that differs between two objects or two lists. A missing child is nil. The
-// fields cache_control are ignored.
+// differingChild returns the first child that differs between two objects or two lists. A missing child is
+// nil. The fields named cache_control are ignored.
 func differingChild(was, is json.Value) (path string, from, to json.Value, found bool) {
 	switch {
 	case was.Kind() == '{' && is.Kind() == '{':
@@ -193,7 +195,7 @@ func differingChild(was, is json.Value) (path string, from, to json.Value, found
 	return "", nil, nil, false
 }
 
-// isDifferent reports whether two values with different bytes also differ as JSON.
+// isDifferent reports whether two values with different bytes are also different as JSON.
 func isDifferent(a, b json.Value) bool {
 	if k := a.Kind(); a == nil || b == nil || k != b.Kind() || k != '{' && k != '[' {
 		return true
@@ -202,10 +204,10 @@ func isDifferent(a, b json.Value) bool {
 	return found
 }
 
-// maxBreakWords is the maximum number of quoted bytes of a difference.
+// maxBreakWords is the maximum number of bytes that are quoted from a difference.
 const maxBreakWords = 24
 
-// compareTexts finds the first difference of two texts, and the words there.
+// compareTexts finds the first difference between two texts, and the words around it.
 func (b *cacheBreak) compareTexts(was, is []byte) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {

@@ -15,16 +15,16 @@ import (
 // It keeps a limited number of calls, and drops the oldest. Entries and postings are numbered in order; the numbers
 // may overflow.
 type callIndex struct {
-	entries  []indexedTurn              // of turns, the oldest first
+	entries  []indexedTurn              // entries of turns, the oldest first
 	first    uint32                     // number of entries[0]
-	postings []posting                  // of keys
+	postings []posting                  // postings of keys
 	from     uint32                     // number of postings[0]
 	latest   map[replay.MatchKey]uint32 // number of the latest posting of each key
 	byTurn   map[int32]uint32           // number of each turn's entry
 	sorts    []indexProgress
-	calls    int    // of all entries
-	search   uint32 // number of the last search
-	reported bool   // it was reported that calls were dropped
+	calls    int    // number of calls in all entries
+	search   uint32 // number of the latest search
+	reported bool   // the dropping of calls was reported
 	all      bool   // for tests: search every turn
 }
 
@@ -37,26 +37,26 @@ type indexedTurn struct {
 	calls    int32
 	exchange int
 	position replay.Position
-	summary  *replay.TurnSummary // of an evicted or dropped turn
+	summary  *replay.TurnSummary // summary of an evicted or dropped turn
 	reload   func() *stream.Turn // rereads a turn whose exchange may be gone
-	search   uint32              // the last search that found it
+	search   uint32              // the latest search that found the entry
 	void     bool                // the turn has a later entry
 }
 
-// posting says that a turn has a key.
+// posting records that a turn has a key.
 type posting struct {
 	key   replay.MatchKey
 	entry uint32
-	back  uint32 // distance to the previous posting of the same key, 0 for none
+	back  uint32 // distance to the previous posting with the same key; 0 for none
 }
 
-// indexProgress records how many entries are indexed by one kind of keys.
+// indexProgress is the number of entries that are indexed by one kind of keys.
 type indexProgress struct {
 	kind replay.KeyKind
-	next uint32 // number of the first entry that is not indexed
+	next uint32 // number of the first entry that is not yet indexed
 }
 
-// addTurn adds a turn, and replaces its earlier entry. It reports whether an older entry was dropped.
+// addTurn adds a turn and replaces its earlier entry. forgot reports whether an older entry was dropped.
 func (r *callIndex) addTurn(t *stream.Turn, asked replay.Position) (forgot bool) {
 	if r.latest == nil {
 		r.latest, r.byTurn = map[replay.MatchKey]uint32{}, map[int32]uint32{}
@@ -97,7 +97,7 @@ func (r *callIndex) dropOldest() {
 // isDropped reports whether an entry was dropped.
 func (r *callIndex) isDropped(number uint32) bool { return number-r.first >= uint32(len(r.entries)) }
 
-// entryOf returns the entry of a turn, nil if it has none.
+// entryOf returns the entry of a turn, or nil if it has none.
 func (r *callIndex) entryOf(turn int32) *indexedTurn {
 	number, ok := r.byTurn[turn]
 	if !ok {
@@ -106,7 +106,7 @@ func (r *callIndex) entryOf(turn int32) *indexedTurn {
 	return &r.entries[number-r.first]
 }
 
-// addKey adds a key of an entry.
+// addKey adds a key to an entry.
 func (r *callIndex) addKey(c replay.MatchKey, number uint32) {
 	m := posting{key: c, entry: number}
 	at := r.from + uint32(len(r.postings))
@@ -120,27 +120,27 @@ func (r *callIndex) addKey(c replay.MatchKey, number uint32) {
 	r.latest[c] = at
 }
 
-// addCallID adds an id under which the author of a turn's call is looked up.
+// addCallID adds an id by which the author of a turn's call is looked up.
 func (r *callIndex) addCallID(turn int32, id string) {
 	if number, ok := r.byTurn[turn]; ok && id != "" {
 		r.addKey(replay.SentIDKey(id), number)
 	}
 }
 
-// addResponseID adds an id under which a request may continue a turn.
+// addResponseID adds an id with which a request may continue a turn.
 func (r *callIndex) addResponseID(turn int32, id string) {
 	if id != "" {
 		r.addKey(replay.ResponseKey(id), r.byTurn[turn])
 	}
 }
 
-// find calls do with the entries that have a key, the latest first, until do returns false.
+// find calls do for each entry that has a key, beginning with the latest, until do returns false.
 func (r *callIndex) find(c replay.MatchKey, do func(f *indexedTurn) bool) {
 	at, ok := r.latest[c]
 	for ok {
 		m := r.postings[at-r.from]
 		if r.isDropped(m.entry) {
-			return // earlier entries were dropped too
+			return // earlier entries were also dropped
 		}
 		if f := &r.entries[m.entry-r.first]; !f.void && !do(f) {
 			return
@@ -150,7 +150,7 @@ func (r *callIndex) find(c replay.MatchKey, do func(f *indexedTurn) bool) {
 	}
 }
 
-// nextUnindexed returns the number of the first entry that is not indexed by a kind of keys, for update.
+// nextUnindexed returns a pointer to the number of the first entry that is not yet indexed by a kind of keys.
 func (r *callIndex) nextUnindexed(s replay.KeyKind) *uint32 {
 	i := slices.IndexFunc(r.sorts, func(of indexProgress) bool { return of.kind == s })
 	if i < 0 {
@@ -159,18 +159,18 @@ func (r *callIndex) nextUnindexed(s replay.KeyKind) *uint32 {
 	}
 	next := &r.sorts[i].next
 	if int32(*next-r.first) < 0 {
-		*next = r.first // the entries before it were dropped
+		*next = r.first // the entries before first were dropped
 	}
 	return next
 }
 
-// indexTurn adds an ended turn to the index: its calls can't change any more.
+// indexTurn adds a turn that has ended to the index. Its calls can no longer change.
 func (in *Inspector) indexTurn(t *stream.Turn) {
 	if t == nil || len(t.Calls) == 0 {
 		return
 	}
 	if t.Retention != stream.InMemory {
-		return // it stays in the index unchanged
+		return // the entry stays in the index unchanged
 	}
 	var asked replay.Position
 	var on historyLink
@@ -188,8 +188,8 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 	}
 }
 
-// indexOpenTurns adds those turns of an exchange to the index that never end. Requests are not compared with these
-// turns: the turns only show who wrote arguments.
+// indexOpenTurns adds the turns of an exchange that never end to the index. Requests are not compared with
+// these turns. The turns only show who wrote arguments.
 func (in *Inspector) indexOpenTurns(x *Exchange) {
 	for _, n := range x.openTurns() {
 		t := in.Session().Turn(x.turns[n])
@@ -200,8 +200,8 @@ func (in *Inspector) indexOpenTurns(x *Exchange) {
 	}
 }
 
-// summariseTurn is called before a turn is evicted or dropped. It keeps a summary, with which later requests are
-// compared.
+// summariseTurn keeps a summary of a turn, with which later requests are compared. It is called before the
+// turn is evicted or dropped.
 func (in *Inspector) summariseTurn(turn int32) {
 	f, t := in.recall.entryOf(turn), in.Session().Turn(turn)
 	if f == nil || t == nil || t.Retention != stream.InMemory {
@@ -210,8 +210,8 @@ func (in *Inspector) summariseTurn(turn int32) {
 	f.summary = in.observer.Summarise(t)
 }
 
-// CallName returns the name and the id of a call of an evicted or dropped turn. ok is false if they are not
-// known any more.
+// CallName returns the name and the id of a call in an evicted or dropped turn. ok is false if they are no
+// longer known.
 func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
 	f := in.recall.entryOf(r.Turn)
 	if f == nil || f.summary == nil {
@@ -242,7 +242,7 @@ func (in *Inspector) turnReloader(f *indexedTurn) func() *stream.Turn {
 	}
 }
 
-// entryAfter returns the index entry of the turn whose response has that id, nil if there is none.
+// entryAfter returns the index entry of the turn whose response has the given id, or nil.
 func (in *Inspector) entryAfter(id string) (found *indexedTurn) {
 	if id != "" {
 		in.recall.find(replay.ResponseKey(id), func(f *indexedTurn) bool { found = f; return false })
@@ -250,7 +250,8 @@ func (in *Inspector) entryAfter(id string) (found *indexedTurn) {
 	return found
 }
 
-// entryBefore returns the index entry of the last turn of the exchange that a request adds to, or nil.
+// entryBefore returns the index entry of the turn to which a request adds, or nil. This is the last turn of
+// the earlier exchange.
 func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 	before := in.Exchange(x.past.before)
 	if !x.Head.Incremental || before == nil || len(before.turns) == 0 {
@@ -259,7 +260,7 @@ func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 	return in.recall.entryOf(before.turns[len(before.turns)-1])
 }
 
-// candidateOf returns the turn of an index entry. ok is false if neither the turn nor its summary is left.
+// candidateOf returns the turn for an index entry. ok is false if neither the turn nor its summary is kept.
 func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
 	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Position: f.position}
 	if c.Turn != nil {
@@ -292,7 +293,7 @@ func (in *Inspector) indexByKind(s replay.KeyKind) {
 type candidateSet struct {
 	in       *Inspector
 	exchange int  // the exchange whose turns don't count
-	own      bool // the turns of exchange count too: it has had earlier requests
+	own      bool // the turns of exchange also count, because it has had earlier requests
 	turns    []int32
 }
 
@@ -313,7 +314,7 @@ func (l *candidateSet) Find(c replay.MatchKey, most int) (found int) {
 	return found
 }
 
-// addCandidate adds a turn, once.
+// addCandidate adds a turn, but only once.
 func (l *candidateSet) addCandidate(f *indexedTurn, search uint32) {
 	if f.search != search {
 		f.search = search
@@ -331,7 +332,7 @@ func (l *candidateSet) addAll() {
 	}
 }
 
-// earlierTurns returns the ended turns with calls that the request may send back.
+// earlierTurns returns the turns that have ended and whose calls the request may send back.
 func (h *history) earlierTurns(history *replay.History) (turns []replay.Candidate) {
 	in := h.x.in
 	in.recall.search++

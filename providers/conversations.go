@@ -13,19 +13,19 @@ import (
 	"toolscope/stream/json"
 )
 
-// conversations holds the conversations of all requests so far. The state of a conversation grows only by
-// one hash per message, and only the latest conversations are kept.
+// conversations is the conversations of all requests so far. The state of a conversation grows by only one
+// hash per message, and only the latest conversations are kept.
 type conversations struct {
 	seed     maphash.Seed
 	count    int32
-	named    recentMap[conversationName, *agentConversation] // by their names at the clients
+	named    recentMap[conversationName, *agentConversation] // by the client's name for the conversation
 	agents   recentMap[conversationName, *agentConversation] // by the agent alone, without the session
-	paths    recentMap[uint64, *agentConversation]           // by all messages of a request
+	paths    recentMap[uint64, *agentConversation]           // by a hash of all messages in a request
 	answered recentMap[string, *agentConversation]           // by the id of a response
-	ordered  recentMap[uint64, agentCall]                    // by the prompt of an agent
+	ordered  recentMap[uint64, agentCall]                    // by a hash of the prompt of an agent
 }
 
-// Limits on the number of entries of each kind.
+// Limits on the number of entries in each map.
 const (
 	maxConversations = 1 << 12
 	maxAnswers       = 1 << 13
@@ -50,16 +50,16 @@ type agentConversation struct {
 	sub                           bool
 	unnamed                       bool                       // session is toolscope's name, not the client's
 	messageCount                  int                        // number of messages in the latest request
-	shape                         *conversation.RequestShape // of the latest request
-	exchange                      int                        // the exchange of the latest request
-	calls                         []namedCall                // calls of the turn that ended last
-	cached                        int64                      // cached tokens after that turn, -1 while unknown
+	shape                         *conversation.RequestShape // shape of the latest request
+	exchange                      int                        // exchange of the latest request
+	calls                         []namedCall                // calls of the latest turn that ended
+	cached                        int64                      // cached tokens after that turn; -1 if not yet known
 	endedAt                       time.Duration              // time at which that turn ended
 	loops                         callLoops
 	failed                        failedTurn
 }
 
-// requestKey identifies the conversation of a request.
+// requestKey is the data that identifies the conversation of a request.
 type requestKey struct {
 	exchange int
 	messages []protocol.Message
@@ -68,7 +68,7 @@ type requestKey struct {
 	side     bool
 }
 
-// conversationOf returns the conversation of a request, nil if nothing identifies it.
+// conversationOf returns the conversation of a request, or nil if nothing identifies the conversation.
 func (ls *conversations) conversationOf(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	l := ls.find(f, r)
 	if l != nil && !r.side && len(r.messages) > 0 {
@@ -78,7 +78,7 @@ func (ls *conversations) conversationOf(f *conversation.ClientFacts, r *requestK
 	return l
 }
 
-// hashSeed returns the seed of all hashes.
+// hashSeed returns the seed for all hashes.
 func (ls *conversations) hashSeed() maphash.Seed {
 	if ls.seed == (maphash.Seed{}) {
 		ls.seed = maphash.MakeSeed()
@@ -105,10 +105,11 @@ func (ls *conversations) find(f *conversation.ClientFacts, r *requestKey) *agent
 	return ls.byHistory(f, r)
 }
 
-// saysAgents lists the clients that mark the requests of sub-agents. Their other requests come from the main agent.
+// saysAgents lists the clients that mark the requests of sub-agents. All other requests of these clients are
+// from the main agent.
 var saysAgents = map[string]bool{"claude-code": true, "codex": true, "opencode": true}
 
-// mainAgent returns the conversation of the main agent of a session.
+// mainAgent returns the conversation of a session's main agent.
 func (ls *conversations) mainAgent(f *conversation.ClientFacts) *agentConversation {
 	name := conversationName{f.Client, f.Session, ""}
 	l := ls.named.get(name)
@@ -122,7 +123,7 @@ func (ls *conversations) mainAgent(f *conversation.ClientFacts) *agentConversati
 	return l
 }
 
-// subAgent returns the conversation of a sub-agent that the client names.
+// subAgent returns the conversation of a sub-agent that the client identifies.
 func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	name := conversationName{f.Client, f.Session, f.Agent}
 	l := ls.named.get(name)
@@ -145,7 +146,7 @@ func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *a
 	return l
 }
 
-// ownSession returns the conversation of a sub-agent with a session of its own.
+// ownSession returns the conversation of a sub-agent that has its own session.
 func (ls *conversations) ownSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	home := conversationName{client: f.Client, agent: f.StartedBy}
 	as := *f
@@ -156,7 +157,8 @@ func (ls *conversations) ownSession(f *conversation.ClientFacts, r *requestKey) 
 	return ls.subAgent(&as, r)
 }
 
-// inSession returns a conversation in a session that the client names, without the name of the agent.
+// inSession returns a conversation in a session that the client identifies, if the client doesn't identify
+// the agent.
 func (ls *conversations) inSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.continuationOf(r); l != nil && l.session == f.Session && l.sub {
 		return l
@@ -167,7 +169,7 @@ func (ls *conversations) inSession(f *conversation.ClientFacts, r *requestKey) *
 	return ls.mainAgent(f)
 }
 
-// byHistory returns the conversation that a request continues, or begins.
+// byHistory returns the conversation that a request continues or begins, according to the request's history.
 func (ls *conversations) byHistory(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	if l := ls.continuationOf(r); l != nil {
 		return l
@@ -175,13 +177,13 @@ func (ls *conversations) byHistory(f *conversation.ClientFacts, r *requestKey) *
 	if s, ok := ls.startingCall(r); ok {
 		return ls.childOf(&s, r)
 	}
-	if f.IsSubagent { // the client doesn't say which call started it
+	if f.IsSubagent { // the client doesn't identify the call that started the sub-agent
 		return ls.childOf(&agentCall{}, r)
 	}
 	return ls.add(&agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: conversation.Main})
 }
 
-// childOf returns a new conversation for an agent that a call started.
+// childOf returns a new conversation for an agent that was started by a call.
 func (ls *conversations) childOf(s *agentCall, r *requestKey) *agentConversation {
 	l := &agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, parent: conversation.Main, by: s.by, sub: true, title: s.title}
 	if s.conversation != nil {
@@ -198,9 +200,9 @@ func (ls *conversations) add(l *agentConversation) *agentConversation {
 	return l
 }
 
-// continuationOf returns the conversation that a request continues: its messages begin with the messages of an
-// earlier request. If they only repeat an earlier request that the conversation has continued, they begin another
-// conversation.
+// continuationOf returns the conversation that a request continues, or nil. The request's messages begin with
+// the messages of an earlier request. If they only repeat an earlier request, and the conversation has
+// already continued after it, the request begins another conversation.
 func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 	for n := len(r.way) - 1; n > 0; n-- {
 		if l := ls.paths.get(r.way[n]); l != nil {
@@ -213,7 +215,7 @@ func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 	return nil
 }
 
-// addRequest adds the next request of the conversation, and returns its changes.
+// addRequest adds the next request to the conversation, and returns the changes in it.
 func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape) (c stream.RequestChange) {
 	if l.shape != nil {
 		c = s.ChangeFrom(l.shape)
@@ -223,7 +225,7 @@ func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape
 	return c
 }
 
-// findAgentCall finds the call that started an agent, unless it is known.
+// findAgentCall finds the call that started an agent, unless the call is already known.
 func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *conversation.ClientFacts) {
 	if l.by.Call != 0 {
 		return
@@ -240,7 +242,7 @@ func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *c
 	}
 }
 
-// startingCall returns the call whose prompt begins a conversation.
+// startingCall returns the call whose prompt is at the beginning of a conversation.
 func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 	for _, text := range conversation.OpeningTexts(r.messages) {
 		if s, ok = ls.ordered.peek(ls.hashKey("", "", string(text))); ok {
@@ -250,7 +252,7 @@ func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 	return s, false
 }
 
-// afterEvent notes a call with final arguments, if it starts an agent.
+// afterEvent records a call with final arguments if the call starts an agent.
 func (r *requestState) afterEvent(e stream.Event) {
 	if e.Kind != stream.Seal {
 		return
@@ -279,7 +281,7 @@ func (ls *conversations) hashKey(kind, session, text string) uint64 {
 	return maphash.String(ls.hashSeed(), kind+"\x00"+session+"\x00"+text)
 }
 
-// firstOf returns the first text that is not empty.
+// firstOf returns the first of the texts that is not empty.
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -292,10 +294,12 @@ func firstOf(texts ...string) string {
 // minCachedTokens is the minimum number of lost cached tokens for a finding.
 const minCachedTokens = 1024
 
-// cacheLoss compares the number of tokens that a turn read from the cache with the number that the cache held.
+// cacheLoss compares the number of tokens that a turn read from the cache with the number of tokens that were
+// in the cache.
 type cacheLoss struct{ read, cached int64 }
 
-// noteTurnEnd notes an ended turn of a conversation. It reports whether a changed request broke the cache.
+// noteTurnEnd records that a turn of a conversation has ended. isBroken reports whether a changed request
+// broke the cache.
 func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *stream.Turn) (lost cacheLoss, isBroken bool) {
 	if l == nil || t.Request == nil || t.Request.Background {
 		return lost, false
@@ -318,13 +322,13 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *strea
 	return lost, isBroken
 }
 
-// namedCall is a call whose result a later request may contain without its name.
+// namedCall is a call whose result in a later request may not contain the call's name.
 type namedCall struct{ id, name string }
 
-// maxCalls is the maximum number of calls that are kept for a turn for this purpose.
+// maxCalls is the maximum number of calls that are kept for this purpose, per turn.
 const maxCalls = 64
 
-// callName returns the name of a call of the conversation's previous turn, by its id.
+// callName returns the name of a call in the conversation's previous turn. The call is identified by its id.
 func (l *agentConversation) callName(id string) string {
 	if l != nil {
 		for _, c := range l.calls {
@@ -336,7 +340,7 @@ func (l *agentConversation) callName(id string) string {
 	return ""
 }
 
-// recentMap is a map of the latest entries. The zero value is ready.
+// recentMap is a map that keeps only the latest entries. The zero value is ready to use.
 type recentMap[K comparable, V any] struct {
 	is   map[K]V
 	keys []K // in the order in which they were added
@@ -348,10 +352,10 @@ func (r *recentMap[K, V]) peek(k K) (v V, ok bool) {
 	return v, ok
 }
 
-// get returns the value of a key, the zero value if there is none.
+// get returns the value of a key, or the zero value if there is none.
 func (r *recentMap[K, V]) get(k K) V { return r.is[k] }
 
-// set sets the value of a key, and drops the oldest keys above most.
+// set sets the value of a key. If there are more than most keys, it drops the oldest ones.
 func (r *recentMap[K, V]) set(k K, v V, most int) {
 	if r.is == nil {
 		r.is = map[K]V{}
@@ -366,8 +370,9 @@ func (r *recentMap[K, V]) set(k K, v V, most int) {
 	}
 }
 
-// PromptHash returns a hash of the user's texts and tool results in the exchange's request. Equal prompts
-// have the same hash in all protocols. It is 0 if there is no such text, or the request can't be read.
+// PromptHash returns a hash of the user's texts and the tool results in the exchange's request. Equal prompts
+// have the same hash in all protocols. The hash is 0 if there is no such text, or if the request can't be
+// read.
 func (x *Exchange) PromptHash() uint64 {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
@@ -392,8 +397,8 @@ func (x *Exchange) PromptHash() uint64 {
 	return sum.Sum64()
 }
 
-// RequestedModel returns the model that an exchange's request names, "" if unknown. In a session file it is the model
-// that wrote the response.
+// RequestedModel returns the model in an exchange's request, or "" if it is unknown. In a session file, it
+// returns the model that wrote the response.
 func (v *View) RequestedModel(exchange int) string {
 	x := v.Exchange(exchange)
 	if x == nil {
@@ -412,8 +417,8 @@ func (v *View) RequestedModel(exchange int) string {
 	return model
 }
 
-// MaySharePrompt quickly reports whether two requests may have the same prompt. It compares the beginnings of their
-// conversations, as far as they are known.
+// MaySharePrompt quickly checks whether two requests may have the same prompt. It compares the beginnings of
+// their conversations, as far as these are known.
 func (x *Exchange) MaySharePrompt(other *Exchange) bool {
 	begin, others := x.position.Begin, other.position.Begin
 	return begin == 0 || others == 0 || begin == others

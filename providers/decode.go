@@ -30,7 +30,7 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 		if f.Kind == stream.FrameData {
 			x.chooseProtocol(protocol.SniffInput{Event: f.Event, Data: f.Data}, false)
 		}
-		if last := len(x.pending) - 1; x.decoder == nil { // the frame waits, but its bytes are only valid now
+		if last := len(x.pending) - 1; x.decoder == nil { // the frame is kept, but its bytes are valid only now
 			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
 		}
 	} else {
@@ -39,14 +39,14 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 	x.reportTrouble()
 }
 
-// maxUnclaimed is the number of data frames after which a weak claim is enough to choose a protocol.
-// Without any claim, the stream is then shown as an unknown protocol.
+// maxUnclaimed is the number of data frames after which weak evidence is enough to choose a protocol. If
+// there is no evidence at all, the stream is then shown as an unknown protocol.
 const maxUnclaimed = 16
 
-// forcedReason is the reason for a forced protocol.
+// forcedReason is the reason that is shown for a forced protocol.
 const forcedReason = "as you said"
 
-// chooseProtocol chooses a protocol if the evidence suffices, and decodes the pending frames.
+// chooseProtocol chooses a protocol if there is enough evidence, and then decodes the pending frames.
 func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	var best *protocol.Protocol
@@ -88,7 +88,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	case last && len(x.pending) > 0 && x.AsksNothing():
 		best, score = &plainHTTP, protocol.SniffScore{Why: "the request contains nothing for a model to answer"}
 	case last && len(x.pending) > 0:
-		if x.Head.Wrappers == "" && x.Head.Status == 0 { // payloads from HTTP or a log need no guess
+		if x.Head.Wrappers == "" && x.Head.Status == 0 { // the kind of payloads from HTTP or a log need not be guessed
 			x.Guess = guessPayload(x.pending)
 		}
 		best, score = unknownLike(x.Guess), protocol.SniffScore{Why: "no frame was recognised"}
@@ -111,7 +111,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	x.at = at
 }
 
-// guessPayload describes an unknown response by its first frames.
+// guessPayload describes an unknown response according to its first frames.
 func guessPayload(frames []pendingFrame) string {
 	var first []byte
 	for _, h := range frames {
@@ -122,14 +122,15 @@ func guessPayload(frames []pendingFrame) string {
 	return Guess(first)
 }
 
-// setProtocol makes a protocol decode the exchange.
+// setProtocol sets the protocol of the exchange and makes its decoder.
 func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
 	x.out = protocol.NewOut(x.onEvent)
 	x.Protocol, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
-// resolveProtocol chooses a protocol when path and header point to one protocol and a frame points to another. Two
-// such frames outweigh the path. One doesn't: errors look similar in all protocols.
+// resolveProtocol chooses a protocol if the path and the header are evidence for one protocol, and a frame is
+// evidence for another. Two such frames outweigh the path. One frame doesn't, because errors look similar in
+// all protocols.
 func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
 	own, ownScore := detectProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
 	switch {
@@ -168,7 +169,7 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	err := x.decoder.Frame(*f)
 	x.ignored.endFrame(f)
 	switch {
-	case f.Truncated && x.cutShort(): // the party that ended the response cut the frame
+	case f.Truncated && x.cutShort(): // the party that ended the response cut off the frame
 	case err != nil && f.Truncated && mayContinue(f.Data):
 		x.reportUndecodable(fmt.Sprintf("the stream was cut inside the frame (%v)", err))
 	case err != nil:
@@ -179,8 +180,8 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	}
 }
 
-// endsInside reports whether the last frame of a response is incomplete. The last frame may also be complete and
-// lack only the end that the framing requires, as if a final line break was removed.
+// endsInside reports whether the last frame of a response is incomplete. A frame that lacks only the ending
+// which the framing requires may also be complete, for example if a final line break was removed.
 func (x *Exchange) endsInside(f *stream.Frame) bool {
 	switch {
 	case f.Kind == stream.FrameResidue:
@@ -191,19 +192,19 @@ func (x *Exchange) endsInside(f *stream.Frame) bool {
 	return len(f.Event) > 0
 }
 
-// cutByUnknown reports whether the bytes end inside a frame and the source doesn't name the party that ended them: a
-// provider, a client that saved the bytes, or a later copy.
+// cutByUnknown reports whether the bytes end inside a frame and the source doesn't contain the party that
+// ended them. This may be a provider, a client that saved the bytes, or a later copy.
 func (x *Exchange) cutByUnknown() bool { return x.cutFrame && x.by == 0 }
 
-// mayContinue reports whether more bytes could make data decodable: as JSON, or as the word that ends a
-// stream. An HTML page without a last line break is not unfinished.
+// mayContinue reports whether data could be decoded if more bytes followed: as JSON, or as the word that ends
+// a stream. An HTML page without a final line break is not incomplete in this sense.
 func mayContinue(data []byte) bool {
 	var l json.Lexer
 	l.Write(data)
 	return l.Syntax() == json.SyntaxPrefix || bytes.HasPrefix([]byte("[DONE]"), data)
 }
 
-// reportFramingError reports a frame that the framing itself marks as an error.
+// reportFramingError reports a frame that is an error according to the framing itself.
 func (x *Exchange) reportFramingError(f *stream.Frame) {
 	message := json.Value(f.Data).Get("message").Text()
 	if message == "" {
@@ -216,7 +217,7 @@ func (x *Exchange) reportFramingError(f *stream.Frame) {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.FailureInfo{Code: code}})
 }
 
-// reportPage reports a page of HTML between the events of a stream, once: a gateway sent it.
+// reportPage reports once that an HTML page is between the events of a stream. A gateway sent the page.
 func (x *Exchange) reportPage(page []byte) {
 	if x.pageFound || !beginsPage(page) || x.isErrorPage() {
 		return
@@ -226,8 +227,9 @@ func (x *Exchange) reportPage(page []byte) {
 		Text: "HTML between the events, which clients ignore: " + pageWords(page)})
 }
 
-// requestedModel returns the model that the request names, if the response can't name it. Some protocols never name
-// the model. Refused responses and responses without a body don't name it either.
+// requestedModel returns the model in the request, if the response can't contain the model. In some
+// protocols, responses never contain it. Refused responses and responses without a body don't contain it
+// either.
 func (x *Exchange) requestedModel() string {
 	switch {
 	case x.Protocol.Model != nil:
@@ -238,8 +240,8 @@ func (x *Exchange) requestedModel() string {
 	return ""
 }
 
-// reportUndecodable reports a frame that can't be decoded. If the log cuts lines, or the source ends inside the frame,
-// the party at fault is unknown.
+// reportUndecodable reports a frame that can't be decoded. If the log cuts off lines, or the source ends
+// inside the frame, the party at fault is unknown.
 func (x *Exchange) reportUndecodable(why string) {
 	e := stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why}
 	if x.Head.CutLines || x.cutByUnknown() {
@@ -248,7 +250,7 @@ func (x *Exchange) reportUndecodable(why string) {
 	x.handleEvent(e)
 }
 
-// lastTurn returns the open turn, else the last one. It returns 0 before the first turn.
+// lastTurn returns the open turn, or the last turn if none is open. It returns 0 before the first turn.
 func (x *Exchange) lastTurn() int32 {
 	if t := x.out.Current().Number(); t != stream.NoTurn {
 		return t
@@ -256,7 +258,7 @@ func (x *Exchange) lastTurn() int32 {
 	return int32(max(0, len(x.turns)-1))
 }
 
-// completeOpening completes the decoder's opening of a turn with the facts of the exchange.
+// completeOpening adds the facts of the exchange to the decoder's opening of a turn.
 func (x *Exchange) completeOpening(said stream.Opening, turn int32) *stream.Opening {
 	said.Exchange, said.Protocol, said.Request = x.Number, x.Protocol.Name, x.requests.nextRequest()
 	if said.Request == nil && said.Protocol == "claude-code" {
@@ -279,8 +281,8 @@ func (x *Exchange) handleEvent(e stream.Event) {
 	}
 }
 
-// emit stamps an event, adds it to the timeline, and then passes it to each part of the exchange that follows events.
-// The first event of a turn, of any kind, opens it.
+// emit adds the facts of the exchange to an event, adds the event to the timeline, and then passes it to each
+// part of the exchange that follows events. The first event of a turn, of any kind, opens the turn.
 func (x *Exchange) emit(e stream.Event) {
 	if x.isUnknowable(e) || x.details.isBeyondLimit(&e) {
 		return
@@ -304,8 +306,8 @@ func (x *Exchange) emit(e stream.Event) {
 	x.in.matchEvent(e)
 }
 
-// stampEvent completes an event of the decoder with the facts of the exchange: its time, its frame and the
-// timeline's number of its turn. A turn without a beginning is opened first.
+// stampEvent adds the facts of the exchange to an event of the decoder: the time, the frame, and the
+// timeline's number for the turn. It first opens a turn that has no beginning.
 func (x *Exchange) stampEvent(e *stream.Event) {
 	e.At, e.Frame = x.at, x.frame
 	if x.out != nil && e.At == stream.NoTime {
@@ -341,7 +343,7 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 	}
 }
 
-// noteTurnEnd adds a turn that has ended to the index of calls and to its conversation.
+// noteTurnEnd adds a turn that has ended to the index of calls, and to the conversation of the turn.
 func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	if e.Kind != stream.TurnClose {
 		return
@@ -355,8 +357,8 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	x.past.reportRequest()
 }
 
-// isUnknowable reports whether the source can't support an event: the event reports a missing part that the source
-// never contains, or usage that an earlier exchange has reported.
+// isUnknowable reports whether the source can't support an event. Such an event reports a missing part that
+// the source never contains, or usage that an earlier exchange already reported.
 func (x *Exchange) isUnknowable(e stream.Event) bool {
 	if e.Kind == stream.UsageEvent && x.Head.UsageBefore {
 		return true
@@ -377,9 +379,9 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 	return false
 }
 
-// endUnknown changes the end of one of the decoder's turns if the source doesn't contain how responses ended. A
-// source that keeps only complete calls makes their arguments final, except arguments that stop in the middle. In any
-// other source, only the protocol makes arguments final.
+// endUnknown changes the end of one of the decoder's turns if the source doesn't contain how responses ended.
+// If the source keeps only complete calls, their arguments become final, except arguments that end in the
+// middle. In any other source, only the protocol makes arguments final.
 func (x *Exchange) endUnknown(e *stream.Event, turn int32) {
 	switch {
 	case x.Head.NoDeltas:
@@ -397,8 +399,8 @@ func (x *Exchange) endUnknown(e *stream.Event, turn int32) {
 	e.Text, e.What = "", &stream.Ending{By: stream.UnknownParty}
 }
 
-// attributeCut adds the party that ended a turn without terminator, if known. A turn that is cut off at the
-// end of the response was ended by the same party as the response.
+// attributeCut adds the party that ended a turn without its terminator, if that party is known. If a turn is
+// cut off at the end of the response, the party that ended the response also ended the turn.
 func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 	switch {
 	case x.in.Session().Turn(e.Turn).HasGap():
@@ -414,10 +416,10 @@ func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 	return e
 }
 
-// unwrapBedrock removes the wrapper in which Bedrock's InvokeModelWithResponseStream sends the events of the model's
-// own protocol: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}} (bedrock.go of anthropic-sdk-go). It returns
-// any other frame unchanged. In SDK logs, an exception that ends a stream has its name as the key. It becomes a
-// Failed frame, as it was on the wire.
+// unwrapBedrock removes the wrapper in which Bedrock's InvokeModelWithResponseStream sends the events of the
+// model's own protocol. The wrapper is {"bytes":"base64"}, or {"chunk":{"bytes":…}} in SDK logs (bedrock.go
+// in anthropic-sdk-go). Any other frame is returned unchanged. In SDK logs, an exception that ends a stream
+// has its name as the key. It becomes a Failed frame, as on the wire.
 func unwrapBedrock(f stream.Frame) stream.Frame {
 	inner := json.Value(f.Data)
 	switch {
@@ -441,13 +443,13 @@ func unwrapBedrock(f stream.Frame) stream.Frame {
 	return f
 }
 
-// mayBeWrapped reports whether a frame has the name of a wrapper, or is in a log without names.
+// mayBeWrapped reports whether a frame has the name of a wrapper, or comes from a log without names.
 func mayBeWrapped(f *stream.Frame) bool {
 	return f.Kind == stream.FrameData && !f.Failed && (string(f.Event) == "chunk" || len(f.Event) == 0 && !f.Named)
 }
 
-// exceptions lists the exceptions of Bedrock's streams (ConverseStreamOutput and ResponseStream in the service
-// model).
+// exceptions lists the exceptions in Bedrock's streams (ConverseStreamOutput and ResponseStream in the
+// service model).
 var exceptions = map[string]bool{
 	"internalServerException": true, "modelStreamErrorException": true, "modelTimeoutException": true,
 	"serviceUnavailableException": true, "throttlingException": true, "validationException": true,

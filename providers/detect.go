@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// frameFormat is a named way to split a body into frames.
+// frameFormat is a format for splitting a body into frames, with its name.
 type frameFormat struct {
 	name   string
 	framer stream.Framer
@@ -19,8 +19,8 @@ type frameFormat struct {
 // awsFraming is the name of the framing of Bedrock's streams.
 const awsFraming = "AWS event stream"
 
-// sniffFraming determines the framing from the first bytes of a body. The content type only breaks ties, because
-// error bodies come with any type. ok is false while more bytes are needed.
+// sniffFraming determines the framing from the first bytes of a body. The content type only breaks ties,
+// because error bodies may have any content type. ok is false as long as more bytes are needed.
 func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
 		return frameFormat{awsFraming, new(stream.EventStream)}, true
@@ -50,16 +50,16 @@ func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, o
 
 const bom = "\xef\xbb\xbf"
 
-// textOf returns head without a byte order mark and leading white space.
+// textOf returns head without a byte order mark and white space at the beginning.
 func textOf(head []byte) []byte {
 	return trimSpace(bytes.TrimPrefix(head, []byte(bom)))
 }
 
 func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byte("{")) }
 
-// sniffObjects distinguishes one object per line from objects without lines or over several lines: it
-// checks whether the first line is a complete JSON text. Objects without line ends between them are
-// usually the messages of a WebSocket.
+// sniffObjects distinguishes a body with one object per line from a body whose objects are not on separate
+// lines, or span several lines. It checks whether the first line is a complete JSON text. Objects without
+// line ends between them are usually the messages of a WebSocket.
 func sniffObjects(text []byte, ended bool) (frameFormat, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
 	s := json.Scan(line)
@@ -79,14 +79,14 @@ func isWebSocket(h *stream.Head) bool {
 	return h.Status == 101 || strings.HasPrefix(h.URL, "wss:") || strings.HasPrefix(h.URL, "ws:")
 }
 
-// firstJSONObject follows the object at the start of a body until the byte after it is known.
+// firstJSONObject follows the object at the start of a body until the byte after the object is known.
 type firstJSONObject struct {
 	values    stream.Values
 	size, end int64
 }
 
-// sawEnd reports whether p contains a line end, or the first byte after the object: only these show how
-// the body is framed.
+// sawEnd reports whether p contains a line end, or the first byte after the object. Only these show the
+// framing of the body.
 func (o *firstJSONObject) sawEnd(p []byte) bool {
 	line := bytes.IndexByte(p, '\n') >= 0
 	if o.end < 0 {
@@ -108,8 +108,8 @@ func (o *firstJSONObject) sawEnd(p []byte) bool {
 
 var sseFields = []string{"data", "event", "id", "retry"}
 
-// looksLikeSSE reports whether text begins with a line of an event stream, and whether it could with more
-// bytes.
+// looksLikeSSE returns whether text begins with a line of an event stream (is), and whether it could do so
+// with more bytes (could).
 func looksLikeSSE(text []byte) (could, is bool) {
 	if text[0] == ':' {
 		return true, true
@@ -130,7 +130,8 @@ func looksLikeSSE(text []byte) (could, is bool) {
 	return false, false
 }
 
-// detectProtocol returns the protocol with the highest score for the evidence, nil if none claims it.
+// detectProtocol returns the protocol with the highest score for the evidence, or nil if no protocol has a
+// score.
 func detectProtocol(e protocol.SniffInput) (best *protocol.Protocol, score protocol.SniffScore) {
 	for i := range All {
 		if s := All[i].Sniff(e); s.Points > score.Points {
@@ -140,7 +141,7 @@ func detectProtocol(e protocol.SniffInput) (best *protocol.Protocol, score proto
 	return best, score
 }
 
-// pathOf returns the path of a URL, or rawURL if it is not a URL.
+// pathOf returns the path of a URL. If rawURL is not a URL, it returns rawURL.
 func pathOf(rawURL string) string {
 	if u, err := url.Parse(rawURL); err == nil {
 		return u.Path
@@ -148,8 +149,8 @@ func pathOf(rawURL string) string {
 	return rawURL
 }
 
-// sniffArray distinguishes Gemini's array of objects from AI Studio's chunks, which are arrays of arrays:
-// bare, in a list, or in a list in an outer array.
+// sniffArray distinguishes Gemini's array of objects from AI Studio's chunks, which are nested arrays. The
+// chunks are either bare, in a list, or in a list within an outer array.
 func sniffArray(text []byte, ended bool) (f frameFormat, ok bool) {
 	if n := min(len(text), len(stream.XSSI)); string(text[:n]) == stream.XSSI[:n] {
 		if n < len(stream.XSSI) && !ended {
@@ -173,9 +174,9 @@ func sniffArray(text []byte, ended bool) (f frameFormat, ok bool) {
 	return frameFormat{"nested arrays", &stream.Array{Within: 1}}, true
 }
 
-// arrayStart is the start of nested arrays: the brackets before the first value that is not an array, that value, and
-// the next one. Each value is represented by its first byte, with these exceptions. null is n, even if it is left
-// out; any digit is 0; the role of a content is m. An empty array is its closing bracket.
+// arrayStart is the start of nested arrays: the number of opened brackets, the first value that is not an
+// array, and the next value. Each value is represented by its first byte, with some exceptions: null is n,
+// even if it is omitted; any digit is 0; the role of a content is m. An empty array is its closing bracket.
 type arrayStart struct {
 	opened      int
 	first, next byte
@@ -192,7 +193,7 @@ func readArrayStart(text []byte) (b arrayStart, known bool) {
 		return b, false
 	case 'n':
 		if b.opened == 0 || b.opened > 6 {
-			return b, true // independent of the rest
+			return b, true // the result doesn't depend on the rest
 		}
 	case ']':
 		if b.opened <= 1 {
@@ -218,7 +219,7 @@ func readArrayStart(text []byte) (b arrayStart, known bool) {
 	return b, b.next != 0
 }
 
-// chunkDepth returns the depth of the first chunk in brackets, including its own:
+// chunkDepth returns the depth of the first chunk, in brackets and including its own bracket:
 //
 //	[chunk [candidates [candidate [content [parts [part
 func (b arrayStart) chunkDepth() int {
@@ -242,8 +243,8 @@ func (b arrayStart) chunkDepth() int {
 	return depth // a chunk without candidates, or an error
 }
 
-// valueKind returns the kind of the value at the start of text, as in arrayStart, and the text after a null. kind is
-// 0 if more bytes are needed.
+// valueKind returns the kind of the value at the start of text, with the same representation as in
+// arrayStart. It also returns the text after a null. kind is 0 if more bytes are needed.
 func valueKind(text []byte) (kind byte, rest []byte) {
 	switch {
 	case len(text) == 0:
@@ -258,7 +259,7 @@ func valueKind(text []byte) (kind byte, rest []byte) {
 	return text[0], text
 }
 
-// roleKind returns the kind of the string at the start of text: m for the role "model", 0 while more bytes
+// roleKind returns the kind of the string at the start of text: m for the role "model", or 0 if more bytes
 // are needed.
 func roleKind(text []byte) byte {
 	const role = `"model"`
@@ -285,7 +286,7 @@ const (
 	LooksLikeRequest                     // a request to a provider
 )
 
-// LooksLike guesses the kind of a text. It claims a kind only if a protocol is nearly sure.
+// LooksLike guesses the kind of a text. It returns a kind only if a protocol is nearly certain.
 func LooksLike(text []byte) PayloadGuess {
 	text = textOf(text)
 	if len(text) == 0 {
@@ -303,7 +304,7 @@ func LooksLike(text []byte) PayloadGuess {
 	return LooksLikeNothing
 }
 
-// isClaimed reports whether a protocol is nearly sure that the evidence is its own.
+// isClaimed reports whether a protocol is nearly certain that the evidence belongs to it.
 func isClaimed(e protocol.SniffInput) bool {
 	_, score := detectProtocol(e)
 	return score.Points >= protocol.Strong
@@ -324,8 +325,8 @@ func guessObject(text []byte) PayloadGuess {
 	return LooksLikeNothing
 }
 
-// isCompleteResponse reports whether an object that a protocol claims is a response, not a part of one.
-// Gemini and Ollama send the same object in both cases.
+// isCompleteResponse reports whether an object that a protocol claims is a complete response and not only a
+// part of one. Gemini and Ollama send the same object in both cases.
 func isCompleteResponse(body json.Value) bool {
 	switch body.Get("object").Text() {
 	case "chat.completion", "text_completion", "response", "interaction":
@@ -340,8 +341,8 @@ func isCompleteResponse(body json.Value) bool {
 	return body.Get("message").Kind() == '{' && body.Get("finish_reason").IsString()
 }
 
-// isRequestBody reports whether an object is the body of a request: it has a history, and fields such as a
-// model or tools.
+// isRequestBody reports whether an object is the body of a request. Such an object has a history, and other
+// fields such as a model or tools.
 func isRequestBody(body json.Value) bool {
 	var model, messages, input, contents, tools, config, system, inference json.Value
 	if json.Read(body,
@@ -362,7 +363,7 @@ func isRequestBody(body json.Value) bool {
 	return false
 }
 
-// guessList guesses the kind of a list by its first element.
+// guessList guesses the kind of a list from its first element.
 func guessList(text []byte) PayloadGuess {
 	s := json.Scan(text)
 	if !s.Array() {
@@ -378,7 +379,7 @@ func guessList(text []byte) PayloadGuess {
 	return LooksLikeNothing
 }
 
-// hasKnownEvent reports whether one of the first events of a stream identifies its protocol.
+// hasKnownEvent reports whether one of the first events in a stream identifies the protocol.
 func hasKnownEvent(text []byte) (ok bool) {
 	const enough = 64 << 10
 	look := func(f stream.Frame) {

@@ -13,7 +13,7 @@ import (
 	"toolscope/stream"
 )
 
-// checkStatus reports an HTTP error whose body doesn't report it: an empty body, or a gateway's page.
+// checkStatus reports an HTTP error whose body contains no error: an empty body, or a gateway's page.
 func (x *Exchange) checkStatus() {
 	if x.Head.Status < 400 || x.own || x.Protocol == &plainHTTP {
 		return
@@ -41,8 +41,8 @@ func (x *Exchange) checkStatus() {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
 }
 
-// refusedForNow lists the status codes with which a server refuses a correct request: a timeout, too early, too many
-// requests.
+// refusedForNow lists the status codes with which a server refuses a correct request for a while: a timeout,
+// a request that came too early, or too many requests.
 var refusedForNow = []int{408, 425, 429}
 
 // isErrorPage reports whether the response is an HTML page for an HTTP error.
@@ -51,8 +51,8 @@ func (x *Exchange) isErrorPage() bool {
 }
 
 const (
-	maxPageStart = 64  // bytes that show whether a body is a page
-	maxPageWords = 200 // bytes of a page's text that a message contains
+	maxPageStart = 64  // number of bytes that show whether a body is a page
+	maxPageWords = 200 // maximum number of bytes that a message quotes from a page's text
 )
 
 var (
@@ -62,7 +62,8 @@ var (
 
 func beginsPage(body []byte) bool { return pageStart.Match(bytes.TrimPrefix(body, []byte(bom))) }
 
-// pageWords returns the text of a page. A text that the page repeats, such as its title, is included once.
+// pageWords returns the text of a page. A text that occurs more than once in the page, such as its title, is
+// included once.
 func pageWords(body []byte) string {
 	var words []string
 	for _, part := range pageTags.Split(string(body), -1) {
@@ -78,7 +79,7 @@ func pageWords(body []byte) string {
 	return text
 }
 
-// reportUnanswered reports why an exchange ended before it had a turn, if the reason is known.
+// reportUnanswered reports the reason why an exchange ended before it had a turn, if the reason is known.
 func (x *Exchange) reportUnanswered() {
 	if x.why == "" || len(x.turns) > 0 {
 		return
@@ -88,8 +89,8 @@ func (x *Exchange) reportUnanswered() {
 	}
 	turn := x.lastTurn()
 	switch x.by {
-	case stream.Client: // the client disconnected: it doesn't miss the response
-	case 0: // the reason is toolscope's own: no provider sent it
+	case stream.Client: // the client disconnected, so it doesn't miss the response
+	case 0: // toolscope determined the reason: no provider sent it
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: stream.Network}})
 	default:
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: x.by}})
@@ -99,7 +100,7 @@ func (x *Exchange) reportUnanswered() {
 	}
 }
 
-// reportOwn reports that toolscope answered in place of the provider, and why.
+// reportOwn reports that toolscope answered in place of the provider, with the reason.
 func (x *Exchange) reportOwn() {
 	if !x.own {
 		return
@@ -112,7 +113,7 @@ func (x *Exchange) reportOwn() {
 		failed.By = stream.Toolscope
 	}
 	why := x.why
-	if why == "" { // captures of early versions have the reason only in the response
+	if why == "" { // captures by early versions have the reason only in the response
 		why = strings.TrimPrefix(strings.TrimSpace(string(x.Response.Bytes(0, x.Response.Size()))), "toolscope proxy: ")
 	}
 	turn := x.lastTurn()
@@ -123,9 +124,9 @@ func (x *Exchange) reportOwn() {
 // cutShort reports whether a party other than the provider ended the response.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// handleEnding handles the events that the decoder makes at the end. If a party other than the provider ended the
-// response, missing parts are not findings. A protocol that was not recognised in so few frames is not a finding
-// either.
+// handleEnding handles the events that the decoder makes at the end. If a party other than the provider ended
+// the response, missing parts are not findings. If the response has only few frames, it is also not a finding
+// that no protocol was recognised.
 func (x *Exchange) handleEnding(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
@@ -136,8 +137,8 @@ func (x *Exchange) handleEnding(e stream.Event) {
 	x.handleEvent(e)
 }
 
-// closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why this
-// is unknown.
+// closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why this is
+// unknown.
 func (x *Exchange) closeOpen() {
 	if x.gap.missed == 0 && !x.cutShort() {
 		return
@@ -147,7 +148,7 @@ func (x *Exchange) closeOpen() {
 	}
 }
 
-// plainHTTP shows an exchange without a model: other requests of the client. Its bodies are shown but not
+// plainHTTP shows an exchange without a model, for other requests of the client. Its bodies are shown but not
 // interpreted.
 var plainHTTP = protocol.Protocol{
 	Name:  "http",
@@ -162,10 +163,11 @@ func (d plainDecoder) Frame(stream.Frame) error {
 	return nil
 }
 
-// Close leaves the turn open: the exchange ends it as HTTP does.
+// Close leaves the turn open. The exchange ends the turn when the HTTP response ends.
 func (plainDecoder) Close() {}
 
-// isPlain reports whether the request doesn't go to a model: its path shows that, or the server refused a WebSocket.
+// isPlain reports whether the request is not for a model. The path shows this, or the server refused a
+// WebSocket.
 func (x *Exchange) isPlain() bool {
 	if x.in.forcedFor(x.Number) != nil {
 		return false
@@ -173,7 +175,7 @@ func (x *Exchange) isPlain() bool {
 	return x.requests.path != "" || x.requests.upgrades && slices.Contains(noWebSocket, x.Head.Status)
 }
 
-// noWebSocket lists the status codes of servers without WebSockets.
+// noWebSocket lists the status codes with which servers without WebSockets answer.
 var noWebSocket = []int{404, 405, 426, 501}
 
 // AsksNothing reports whether the request contains no input for a model.
