@@ -8,15 +8,15 @@ import (
 	"toolscope/stream"
 )
 
-// Retention limits the memory of exchanges that have ended. Above the limit, the exchange that ended or
-// was reloaded first is evicted if it can be read again, else dropped. Open exchanges are always kept.
+// Retention limits the memory for exchanges that have ended. Above the limit, the exchange that ended or was
+// reloaded first is evicted if it can be read again, and otherwise dropped. Open exchanges are always kept.
 // The zero Retention keeps everything.
 type Retention struct {
 	Bytes      int64 // limit for exchanges that can't be read again; 0 for no limit
 	Rereadable int64 // limit for exchanges that can be read again; 0 for no limit
-	Rows       int   // maximum number of turns in the session; the first ones are dropped; 0 for no limit
+	Rows       int   // maximum number of turns in the session; the oldest turns are dropped; 0 for no limit
 
-	// ReadOnce frees the bytes of responses once they are read. Their turns stay, but can't be reloaded
+	// ReadOnce frees the bytes of responses once they are decoded. The turns stay, but can't be reloaded
 	// after they are dropped.
 	ReadOnce bool
 }
@@ -25,26 +25,27 @@ type Retention struct {
 type evictor struct {
 	Retention
 	once, rereadable evictionQueue
-	pins             map[int]int   // by exchange: how often it is pinned
-	turnPins         map[int32]int // by turn
+	pins             map[int]int   // number of pins per exchange
+	turnPins         map[int32]int // number of pins per turn
 	dropped          int
-	seed             maphash.Seed // of the hashes of evicted bytes
+	seed             maphash.Seed // seed of the hashes of evicted bytes
 }
 
 // evictable is the unit of eviction: an ended exchange, or part of one.
 type evictable struct {
 	x    *Exchange
-	part *exchangePart // nil for all of it
+	part *exchangePart // nil for the complete exchange
 }
 
-// evictionQueue holds units in the order of their eviction, and their bytes. A pinned unit leaves the queue when its
-// eviction is due. It rejoins the queue at the end when it is unpinned, so it is not checked before that.
+// evictionQueue contains units in the order of their eviction, and the number of their bytes. A pinned unit
+// leaves the queue when its eviction is due. When it is unpinned, it rejoins the queue at the end, so it is
+// not checked before that.
 type evictionQueue struct {
 	lots  []evictable
-	bytes int64 // including units that left the queue because of a pin
+	bytes int64 // includes the units that left the queue because of a pin
 }
 
-// Keep sets the retention from now on.
+// Keep sets the retention for the rest of the input.
 func (in *Inspector) Keep(k Retention) {
 	in.kept.Retention = k
 	if k.ReadOnce {
@@ -53,11 +54,11 @@ func (in *Inspector) Keep(k Retention) {
 	in.MakeRoom()
 }
 
-// Dropped returns how many turns were dropped for good.
+// Dropped returns the number of turns that were dropped for good.
 func (in *Inspector) Dropped() int { return in.kept.dropped }
 
-// addEvictable queues an exchange that has ended or was reloaded. If the exchange is in parts, it queues the
-// last part.
+// addEvictable queues an exchange that has ended or was reloaded. If the exchange consists of parts,
+// addEvictable queues its last part.
 func (in *Inspector) addEvictable(x *Exchange) {
 	if x.parts.turns > 0 {
 		x.parts.addPart(len(x.turns), x.Response.Size())
@@ -66,7 +67,7 @@ func (in *Inspector) addEvictable(x *Exchange) {
 	in.kept.add(evictable{x, nil})
 }
 
-// add queues a unit.
+// add adds a unit to its queue.
 func (k *evictor) add(of evictable) {
 	n := of.byteCount()
 	if *n = of.x.memorySize(); of.part != nil {
@@ -97,7 +98,7 @@ func (k *evictor) queueOf(of evictable) *evictionQueue {
 	return &k.once
 }
 
-// addBytes adds bytes to the count of a queued exchange.
+// addBytes adds bytes to the byte count of a queued exchange.
 func (k *evictor) addBytes(x *Exchange, bytes int) {
 	if x == nil || x.byteCount == 0 || bytes == 0 {
 		return
@@ -106,15 +107,15 @@ func (k *evictor) addBytes(x *Exchange, bytes int) {
 	k.queueOf(evictable{x, nil}).bytes += int64(bytes)
 }
 
-// MakeRoom evicts and drops exchanges until the rest is within the limits. Turns and calls that a caller
-// holds must be fetched again.
+// MakeRoom evicts and drops exchanges until the remaining ones are within the limits. Callers must fetch
+// turns and calls again after MakeRoom.
 func (in *Inspector) MakeRoom() {
 	k := &in.kept
 	k.evictTo(&k.once, k.Bytes, evictable.drop)
 	k.evictTo(&k.rereadable, k.Rereadable, evictable.evict)
 }
 
-// evictTo removes units until the queue holds at most most bytes.
+// evictTo removes units until the queue contains at most most bytes.
 func (k *evictor) evictTo(l *evictionQueue, most int64, letGo func(evictable)) {
 	for most > 0 && l.bytes > most && len(l.lots) > 0 {
 		of := l.lots[0]
@@ -157,7 +158,7 @@ func (of evictable) evict() {
 	of.x.evict()
 }
 
-// memorySize returns roughly how many bytes of memory the exchange uses.
+// memorySize returns the approximate number of bytes of memory that the exchange uses.
 func (x *Exchange) memorySize() int64 {
 	n := int64(1 << 10)
 	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
@@ -171,7 +172,7 @@ func (x *Exchange) memorySize() int64 {
 	return n
 }
 
-// evict frees the content of the exchange, which can be read again.
+// evict frees the content of the exchange. The content can be read again.
 func (x *Exchange) evict() {
 	if x.in.kept.seed == (maphash.Seed{}) {
 		x.in.kept.seed = maphash.MakeSeed()
@@ -184,14 +185,14 @@ func (x *Exchange) evict() {
 	x.freeBytes()
 }
 
-// drop frees everything except the rows of the turns. It also frees the first rows if there are too many.
+// drop frees everything except the rows of the turns. It also frees the oldest rows if there are too many.
 func (x *Exchange) drop() {
 	x.in.dropTurns(x.turns)
 	x.freeAll()
 	x.in.trimRows()
 }
 
-// dropTurns frees everything of turns except their rows.
+// dropTurns frees everything in the turns except their rows.
 func (in *Inspector) dropTurns(turns []int32) {
 	for _, number := range turns {
 		in.summariseTurn(number)
@@ -203,7 +204,7 @@ func (in *Inspector) dropTurns(turns []int32) {
 	in.kept.dropped += len(turns)
 }
 
-// trimRows frees the first rows, if there are too many, and exchanges without rows.
+// trimRows frees the oldest rows if there are too many, and exchanges without rows.
 func (in *Inspector) trimRows() {
 	if in.kept.Rows == 0 {
 		return
@@ -216,13 +217,13 @@ func (in *Inspector) trimRows() {
 	}
 }
 
-// isFullyDropped reports whether the exchange was dropped and has no rows left.
+// isFullyDropped reports whether the exchange was dropped and none of its rows is left.
 func (x *Exchange) isFullyDropped() bool {
 	return x.dropped && !slices.ContainsFunc(x.turns, func(number int32) bool { return x.in.Session().Turn(number) != nil })
 }
 
-// dropReadBytes frees the bytes of the response that were read. It keeps the bytes of an error, because the message
-// may be needed at the end.
+// dropReadBytes frees the bytes of the response that were decoded. It keeps the bytes of an error, because
+// the error's message may be needed at the end.
 func (x *Exchange) dropReadBytes() {
 	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
 		x.Response.EvictAll()
@@ -247,12 +248,12 @@ func (x *Exchange) hashBytes(seed maphash.Seed) uint64 {
 // Evicted reports whether the bytes of the exchange were evicted and can be read again.
 func (x *Exchange) Evicted() bool { return x.evicted }
 
-// errSourceChanged is the error for a source that differs from the first read.
+// errSourceChanged is the error for a source that has changed since the first read.
 var errSourceChanged = errors.New("the file has changed since it was read")
 
-// Reload reads an evicted turn again, with the rest of its unit of eviction. It returns a function read, which may
-// run concurrently. read returns a function put, which puts the result in place. On an error, the unit is dropped,
-// and its turns get a finding. Reload returns nil if the turn is not evicted.
+// Reload reads an evicted turn again, with the rest of its unit of eviction. It returns a function read,
+// which may run concurrently. read returns a function put, which stores the result. On an error, the unit is
+// dropped, and its turns get a finding. Reload returns nil if the turn is not evicted.
 func (in *Inspector) Reload(turn int32) (read func() (put func() error)) {
 	t := in.Session().Turn(turn)
 	if t == nil || in.byNumber[t.Exchange] == nil {
@@ -272,7 +273,7 @@ func (in *Inspector) Reload(turn int32) (read func() (put func() error)) {
 	}
 }
 
-// putBack puts an exchange that was read again in its place.
+// putBack stores the result for an exchange that was read again.
 func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
 	if !x.evicted {
 		return nil // another reload was faster
@@ -294,7 +295,7 @@ func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
 	return nil
 }
 
-// putTurnsBack puts reloaded turns in their places, unless err is set.
+// putTurnsBack stores reloaded turns, unless err is set.
 func (in *Inspector) putTurnsBack(turns []int32, fresh *Inspector, err error) error {
 	for i, turn := range turns {
 		if err == nil && !in.Timeline.Reload(turn, &fresh.Timeline, int32(i)) {
@@ -304,23 +305,23 @@ func (in *Inspector) putTurnsBack(turns []int32, fresh *Inspector, err error) er
 	return err
 }
 
-// reportLost reports turns that can't be reloaded.
+// reportLost reports that turns can't be reloaded.
 func (in *Inspector) reportLost(turns []int32, err error) {
 	for _, turn := range turns {
 		in.Timeline.Append(withoutTime(findingEvent(turn, sourceChanged, "toolscope evicted the bytes of this turn and can't read them again: %s", err)))
 	}
 }
 
-// exchangePart is a range of ended turns of a long exchange, with their bytes of the response. It is evicted
-// separately: the exchange need not have ended.
+// exchangePart is a range of ended turns in a long exchange, with the bytes of the response that belong to
+// them. A part is evicted separately, and the exchange need not have ended.
 //
-// A part begins with the frame that opens its first turn, while no other turn is open. So it can be read without the
-// bytes before it.
+// A part begins with the frame that opens its first turn, at a moment when no other turn is open. So the part
+// can be read without the bytes before it.
 type exchangePart struct {
 	x          *Exchange
-	from, to   int                   // range of the exchange's turns
-	start, end int64                 // range of its response's bytes
-	source     stream.VerbatimSource // nil if it can't be read again
+	from, to   int                   // range of turns in the exchange
+	start, end int64                 // range of bytes in the exchange's response
+	source     stream.VerbatimSource // nil if the part can't be read again
 	bytes      int64                 // memory in use
 	aside      bool                  // one of its turns is pinned, and the part is not in its queue
 	evicted    bool                  // its content can be reloaded
@@ -328,11 +329,11 @@ type exchangePart struct {
 	sum        uint64 // hash of its bytes, while it is evicted
 }
 
-// minPartBytes is the minimum size of a part, in bytes of the response.
+// minPartBytes is the minimum number of response bytes in a part.
 const minPartBytes = 256 << 10
 
-// beginPart is called before a turn opens. If all turns before it have ended and have enough bytes, beginPart makes a
-// part of them.
+// beginPart is called before a turn opens. If all earlier turns have ended and have enough bytes, beginPart
+// makes a part of them.
 func (p *exchangeParts) beginPart(turn int) {
 	if turn == 0 || p.x.framer == nil || p.x.glued {
 		return
@@ -342,7 +343,7 @@ func (p *exchangeParts) beginPart(turn int) {
 	}
 }
 
-// allShut reports whether all turns before one have ended.
+// allShut reports whether all turns before the given turn have ended.
 func (p *exchangeParts) allShut(turn int) bool {
 	for ; p.x.closedTurns < turn; p.x.closedTurns++ {
 		if t := p.x.in.Session().Turn(p.x.turns[p.x.closedTurns]); t != nil && !t.Closed() {
@@ -352,7 +353,7 @@ func (p *exchangeParts) allShut(turn int) bool {
 	return true
 }
 
-// addPart adds a part that begins after the last one and ends before a turn and a byte.
+// addPart adds a part. It begins after the last part, and ends before the given turn and byte.
 func (p *exchangeParts) addPart(turn int, end int64) {
 	part := &exchangePart{x: p.x, from: p.turns, to: turn, start: p.bytes, end: end}
 	if p.x.Framing == "SSE" || p.x.Framing == "NDJSON" {
@@ -363,13 +364,13 @@ func (p *exchangeParts) addPart(turn int, end int64) {
 	p.x.in.kept.add(evictable{p.x, part})
 }
 
-// exchangeParts holds the parts of an exchange, except the first ones that were dropped.
+// exchangeParts is the parts of an exchange, except the first parts that were dropped.
 type exchangeParts struct {
 	x     *Exchange
 	of    []*exchangePart
-	aside int   // number of parts that are out of their queue
-	turns int   // number of the exchange's turns that are in parts, including dropped parts
-	bytes int64 // number of the response's bytes that are in parts
+	aside int   // number of parts that are not in their queue
+	turns int   // number of the exchange's turns in parts, including dropped parts
+	bytes int64 // number of the response's bytes in parts
 }
 
 // verbatimSource returns the source that contains the bytes of the response unchanged, or nil.
@@ -381,7 +382,7 @@ func (p *exchangeParts) verbatimSource() stream.VerbatimSource {
 	return s
 }
 
-// partOf returns the part of a turn, nil if it has none.
+// partOf returns the part that contains a turn, or nil.
 func (x *Exchange) partOf(turn int32) *exchangePart {
 	n := x.indexOf(turn)
 	for _, p := range x.parts.of {
@@ -392,7 +393,7 @@ func (x *Exchange) partOf(turn int32) *exchangePart {
 	return nil
 }
 
-// indexOf returns the index of a turn in the exchange, -1 if it is not there.
+// indexOf returns the index of a turn in the exchange, or -1.
 func (x *Exchange) indexOf(turn int32) int {
 	if n, found := slices.BinarySearch(x.turns, turn); found {
 		return n
@@ -402,7 +403,7 @@ func (x *Exchange) indexOf(turn int32) int {
 
 func (p *exchangePart) turnNumbers() []int32 { return p.x.turns[p.from:p.to] }
 
-// memorySize returns roughly how many bytes of memory the part uses.
+// memorySize returns the approximate number of bytes of memory that the part uses.
 func (p *exchangePart) memorySize() (n int64) {
 	if !p.x.in.kept.ReadOnce {
 		n = p.end - p.start
@@ -415,7 +416,7 @@ func (p *exchangePart) memorySize() (n int64) {
 	return n
 }
 
-// evict frees the content of the part, which can be read again.
+// evict frees the content of the part. The content can be read again.
 func (p *exchangePart) evict() {
 	p.sum, p.evicted = p.x.in.kept.hashBytes(p.x.Response.Bytes(p.start, p.end)), true
 	for _, number := range p.turnNumbers() {
@@ -446,7 +447,7 @@ func (p *exchangePart) drop() {
 	in.trimRows()
 }
 
-// turnAt returns the number of turn n of the exchange, stream.NoTurn if there are fewer turns.
+// turnAt returns the number of turn n in the exchange, or stream.NoTurn if there are fewer turns.
 func (x *Exchange) turnAt(n int) int32 {
 	if n < len(x.turns) {
 		return x.turns[n]
@@ -454,7 +455,7 @@ func (x *Exchange) turnAt(n int) int32 {
 	return stream.NoTurn
 }
 
-// reload reads the part again, as Inspector.Reload does.
+// reload reads the part again, in the same way as Inspector.Reload.
 func (p *exchangePart) reload() (read func() (put func() error)) {
 	x := p.x
 	first, start, end := x.from.Start, p.start, p.end
@@ -469,7 +470,7 @@ func (p *exchangePart) reload() (read func() (put func() error)) {
 	}
 }
 
-// putBack puts the reloaded part in place.
+// putBack stores the result of reload.
 func (p *exchangePart) putBack(fresh *Inspector, data []byte, err error) error {
 	if !p.evicted {
 		return nil // another reload was faster
@@ -491,7 +492,7 @@ func (p *exchangePart) putBack(fresh *Inspector, data []byte, err error) error {
 	return nil
 }
 
-// hashBytes returns a hash of bytes, which stays the same while the program runs.
+// hashBytes returns a hash of bytes. It is only valid while the program runs.
 func (k *evictor) hashBytes(p []byte) uint64 {
 	if k.seed == (maphash.Seed{}) {
 		k.seed = maphash.MakeSeed()
@@ -510,7 +511,7 @@ func (k *evictor) isPinned(of evictable) bool {
 	return of.x.pinned > 0 && slices.ContainsFunc(of.part.turnNumbers(), func(turn int32) bool { return k.turnPins[turn] > 0 })
 }
 
-// Pin keeps an exchange from eviction until it is unpinned as often as it was pinned.
+// Pin protects an exchange from eviction until it is unpinned as often as it was pinned.
 func (in *Inspector) Pin(exchange int) {
 	if in.kept.pins == nil {
 		in.kept.pins = map[int]int{}
@@ -530,7 +531,7 @@ func (in *Inspector) Unpin(exchange int) {
 	}
 }
 
-// PinTurn keeps a turn from eviction until it is unpinned as often as it was pinned.
+// PinTurn protects a turn from eviction until it is unpinned as often as it was pinned.
 func (in *Inspector) PinTurn(number int32) {
 	t := in.Session().Turn(number)
 	if t == nil {
@@ -559,7 +560,7 @@ func (in *Inspector) UnpinTurn(number int32) {
 	k.requeue(x)
 }
 
-// requeue puts units of an exchange back into their queue, if they are no longer pinned.
+// requeue puts units of an exchange back into their queue if they are no longer pinned.
 func (k *evictor) requeue(x *Exchange) {
 	back := func(of evictable, aside *bool) {
 		if *aside && !k.isPinned(of) {

@@ -15,42 +15,42 @@ import (
 // An Exchange is one request and its response, as far as they have arrived.
 type Exchange struct {
 	Number   int
-	Head     *stream.Head       // of the response; Method and URL also if only the request has them; never modified
+	Head     *stream.Head       // head of the response, with Method and URL of the request; never modified
 	Coding   string             // the codings that were decoded: "gzip", "chunked, br"
-	Framing  string             // framing of the response, "" while unknown
-	Protocol *protocol.Protocol // nil while unknown
-	Why      string             // evidence by which the protocol was recognised
+	Framing  string             // framing of the response; "" if not yet known
+	Protocol *protocol.Protocol // nil if not yet known
+	Why      string             // evidence for the protocol
 	Ended    bool
 
 	in        *Inspector
-	from      stream.Location // the location of all its records
+	from      stream.Location // location of all its records
 	turns     []int32         // timeline numbers of the decoder's turns
-	times     []time.Duration // by turn: start of its request, or NoTime; nil if no time is known
-	position  replay.Position // its place in its conversation, once observed
+	times     []time.Duration // start of the request, or NoTime, for each turn; nil if no time is known
+	position  replay.Position // position in its conversation, once observed
 	why       string          // reason for its end, if it did not end normally
-	client    string          // the client, if its header names it
+	client    string          // the client, if a header identifies it
 	at        time.Duration
 	headAt    time.Duration // time of arrival of the response's head, or NoTime
 	ahead     time.Duration // time from the inspector's epoch to the zero of its own times
 	timed     bool          // ahead is known
-	byteCount int64         // bytes in memory, while it may be evicted
-	sum       uint64        // hash of its bytes, while it is evicted
+	byteCount int64         // bytes in memory, while the exchange may be evicted
+	sum       uint64        // hash of the exchange's bytes, while it is evicted
 	known     knownSince
 	pinned    int32        // number of pins on its turns
 	passing   bool         // some of its records have no location
 	begun     bool         // bytes of the response have arrived
 	own       bool         // toolscope answered, not a provider
 	closing   bool         // no more bytes follow
-	by        stream.Party // the party that ended it, 0 if unknown
-	cutFrame  bool         // its bytes end inside a frame
-	aside     bool         // it is pinned, and not in its queue
+	by        stream.Party // the party that ended the exchange; 0 if unknown
+	cutFrame  bool         // the bytes end inside a frame
+	aside     bool         // the exchange is pinned and not in its queue
 	evicted   bool         // its content was evicted and can be reloaded
 	dropped   bool         // its content was dropped
 
 	*exchangeContent
 }
 
-// pendingFrame is a frame kept until the protocol is known, or a gap between pending frames.
+// pendingFrame is a frame that is kept until the protocol is known, or a gap between such frames.
 type pendingFrame struct {
 	frame  stream.Frame
 	number int32
@@ -64,7 +64,7 @@ func (x *Exchange) EndReason() string { return x.why }
 // AnsweredByToolscope reports whether toolscope answered in place of the provider.
 func (x *Exchange) AnsweredByToolscope() bool { return x.own }
 
-// mergeHead merges new facts that are not in the bytes.
+// mergeHead merges new facts about the exchange that are not in its bytes.
 func (x *Exchange) mergeHead(h *stream.Head) {
 	now := *x.Head
 	if h.File != "" {
@@ -144,11 +144,11 @@ func (x *Exchange) receiveBytes(p []byte) {
 	}
 }
 
-// decodeStep is the number of encoded bytes that are decoded before the result is read: a few bytes can decode to
-// very many.
+// decodeStep is the number of encoded bytes that are decoded before the result is read, because a few encoded
+// bytes can decode to very many bytes.
 const decodeStep = 64 << 10
 
-// noteCodings notes the codings in use, and their error.
+// noteCodings records the codings in use and an error in them.
 func (x *Exchange) noteCodings(err error) {
 	x.Coding = x.chain.Name()
 	if err != nil && !x.broken {
@@ -165,7 +165,7 @@ func (x *Exchange) appendBody(p []byte) {
 	}
 }
 
-// reportTrouble reports that the body can't be decoded further, once there is a turn.
+// reportTrouble reports that the rest of the body can't be decoded. It waits until there is a turn.
 func (x *Exchange) reportTrouble() {
 	turn := stream.NoTurn
 	switch {
@@ -185,15 +185,16 @@ func (x *Exchange) reportTrouble() {
 	x.trouble = nil
 }
 
-// sniffAlways is the size up to which the start of a body is sniffed again with each record, while the framing is
-// unknown. A longer start is sniffed again only after it has grown by a quarter, so the time stays linear.
+// sniffAlways is the maximum size at which the start of a body is sniffed again with each record, while the
+// framing is unknown. A longer start is sniffed again only after it has grown by a quarter, so that the time
+// stays linear.
 const sniffAlways = 4096
 
 // feedFramer frames new bytes of the response, once the framing is known.
 func (x *Exchange) feedFramer(p []byte) {
 	switch {
 	case x.own:
-		return // no provider sent it
+		return // no provider sent the response
 	case x.gap.seeking:
 		x.gap.resync(false)
 		return
@@ -221,7 +222,7 @@ func (x *Exchange) feedFramer(p []byte) {
 	x.dropReadBytes()
 }
 
-// frameAll frames the bytes that waited for a framing, with their times of arrival.
+// frameAll frames the bytes that arrived before the framing was known, with their times of arrival.
 func (x *Exchange) frameAll() {
 	now := x.at
 	for n := range x.Response.Records() {
@@ -248,7 +249,7 @@ func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
 	return ok
 }
 
-// end closes the exchange: no more bytes follow.
+// end closes the exchange. No more bytes follow.
 func (x *Exchange) end() {
 	if x.Ended {
 		return
@@ -258,7 +259,7 @@ func (x *Exchange) end() {
 		x.appendBody(rest)
 		x.noteCodings(err)
 	}
-	if x.bomb && !x.cutShort() { // the rest was sent but not read: toolscope itself cut it off
+	if x.bomb && !x.cutShort() { // the rest was sent but not decoded: toolscope itself cut off the response
 		x.by, x.why = stream.Toolscope, ""
 	}
 	x.Ended, x.closing = true, true
@@ -306,7 +307,8 @@ func (x *Exchange) end() {
 	x.in.addEvictable(x)
 }
 
-// closeLast closes a turn that the decoder doesn't know, because the turn's frames can't be decoded or are unknown.
+// closeLast closes a turn that the decoder doesn't have, because the turn's frames can't be decoded or are
+// unknown.
 func (x *Exchange) closeLast() {
 	n := int32(len(x.turns) - 1)
 	if n < 0 || x.out.Current().Number() != stream.NoTurn {
@@ -323,45 +325,45 @@ func (x *Exchange) closeLast() {
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }
 
-// closedDecoder is the decoder of an exchange that has ended. It takes the place of the real one, whose
-// memory is freed.
+// closedDecoder is the decoder of an exchange that has ended. It replaces the real decoder, so that the
+// decoder's memory can be freed.
 type closedDecoder struct{}
 
 func (closedDecoder) Frame(stream.Frame) error { return nil }
 func (closedDecoder) Close()                   {}
 
-// exchangeContent is the content of an exchange until it is evicted. All evicted exchanges share an empty content
-// without an owner, which must not be modified: see ensureContent.
+// exchangeContent is the content of an exchange until it is evicted. All evicted exchanges share one empty
+// content without an owner. It must not be modified: see ensureContent.
 type exchangeContent struct {
 	Request       stream.Wire
-	RequestHeader map[string][]string // of the request, canonical names; nil if it was not seen, or is not kept
-	Response      stream.Wire         // the body, decoded
-	Sent          stream.Wire         // the response's bytes as sent, if they differ from Response
+	RequestHeader map[string][]string // headers of the request with canonical names; nil if the request was not seen or is not kept
+	Response      stream.Wire         // the decoded body
+	Sent          stream.Wire         // the response's bytes as sent, if they differ from the decoded body
 	Guess         string              // guessed kind of an unknown response
 
-	chain       *coding.Chain // nil before the first bytes, and if there is nothing to decode
+	chain       *coding.Chain // nil before the first bytes, or if there is nothing to decode
 	broken      bool          // the codings can't be decoded any further
 	bomb        bool          // broken is set because the body becomes too large
 	trouble     error         // the reason, until it is reported
-	gap         gaps          // bytes that were missed
-	notes       []string      // notes on the exchange that wait for a turn
+	gap         gaps          // missed bytes
+	notes       []string      // notes about the exchange that wait for a turn
 	glued       bool          // events arrived without blank lines between them
 	framer      stream.Framer
-	out         *protocol.Out // of the decoder
+	out         *protocol.Out // the decoder's Out
 	decoder     protocol.Decoder
-	closedTurns int                // at least this many turns, from the first on, are closed
-	parts       exchangeParts      // parts that are evicted on their own
+	closedTurns int                // the number of turns at the beginning that are known to be closed
+	parts       exchangeParts      // parts that are evicted separately
 	frame       int32              // number of the frame being decoded
 	details     details            // see maxDetails
-	ignored     ignoredFrames      // frames that the decoder doesn't know
+	ignored     ignoredFrames      // frames that the decoder doesn't interpret
 	first       *firstJSONObject   // the object at the start of the body, while the framing is unknown
 	sniffAt     int64              // size of the body at which framing is tried again
 	pending     []pendingFrame     // frames that wait for a protocol
 	waiting     int                // number of pending frames with data
-	pageFound   bool               // a page in the stream was reported
+	pageFound   bool               // an HTML page in the stream was reported
 	suspect     *protocol.Protocol // protocol that the last pending frame suggests, in conflict with path and header
 	text        textCalls          // calls in the text of turns
-	silence     silence            // between the deltas of the current turn
+	silence     silence            // the silences between the deltas of the current turn
 	check       schemaCheck
 	past        history
 	requests    requestState
@@ -369,7 +371,7 @@ type exchangeContent struct {
 	onEvent     func(stream.Event)
 }
 
-// ensureContent gives an evicted exchange a content of its own, which may be modified.
+// ensureContent makes a separate content for an evicted exchange, which may be modified.
 func (x *Exchange) ensureContent() {
 	if x.exchangeContent == &x.in.idle {
 		x.setContent(new(exchangeContent))
@@ -383,7 +385,7 @@ func (x *Exchange) setContent(c *exchangeContent) {
 	c.gap.x, c.parts.x, c.details.x, c.ignored.x, c.text.x, c.silence.x, c.check.x, c.past.x, c.requests.x = x, x, x, x, x, x, x, x, x
 }
 
-// freeBytes frees the bytes, and the state for reading them.
+// freeBytes frees the bytes and the state that is needed for reading them.
 func (x *Exchange) freeBytes() {
 	left := exchangeContent{Guess: x.Guess, gap: x.gap, notes: x.notes, parts: x.parts, requests: requestState{sentAt: stream.NoTime}}
 	if x.exchangeContent = &x.in.idle; left.Guess != "" || left.gap.missed+left.gap.requestBytes > 0 || len(left.notes) > 0 || left.parts.turns > 0 {
@@ -394,7 +396,7 @@ func (x *Exchange) freeBytes() {
 	}
 }
 
-// freeAll frees everything except the row, for good.
+// freeAll frees everything except the row. This is final.
 func (x *Exchange) freeAll() {
 	x.ensureContent()
 	x.notes = nil
@@ -425,16 +427,16 @@ func (x *Exchange) location() stream.Location {
 	return x.from
 }
 
-// Rereadable reports whether the exchange has ended and can be read again from its source. Then its
-// bytes need not be kept.
+// Rereadable reports whether the exchange has ended and can be read again from its source. If so, its bytes
+// don't need to be kept.
 func (x *Exchange) Rereadable() bool { return x.Ended && x.location().Source != nil }
 
-// rereadAlone reads a rereadable exchange again, in the same way, into an inspector of its own. Other
-// exchanges don't affect how an exchange is read. In the new inspector, turns count from 0 in the same
-// order. Its events are the same, except for those that other exchanges cause: SentBack, Ran, the
-// conversation of a turn, and their findings. Its session may differ in one point that needs the other
-// exchanges: which calls have the id of another (IDDup, IDDupAcrossTurns). Tools that an earlier
-// request of the conversation declared are unknown.
+// rereadAlone reads a rereadable exchange again, in the same way, into a separate inspector. Other exchanges
+// don't affect the result. In the new inspector, turns are numbered from 0 in the same order. Its events are
+// the same, except for events that other exchanges cause: SentBack, Ran, the conversation of a turn, and
+// their findings. Its session may differ in one fact that depends on other exchanges: which calls have the id
+// of another call (IDDup, IDDupAcrossTurns). Tools that an earlier request in the conversation declared are
+// unknown.
 func (in *Inspector) rereadAlone(x *Exchange) (*Inspector, error) {
 	if !x.Rereadable() {
 		return nil, fmt.Errorf("exchange %d was not read from a file", x.Number)
@@ -442,7 +444,7 @@ func (in *Inspector) rereadAlone(x *Exchange) (*Inspector, error) {
 	return readAgain(x.from, x.Number, in.Request, in.readsAs(x))
 }
 
-// readsAs returns the protocol that was forced on an exchange, or nil.
+// readsAs returns the protocol that was forced for an exchange, or nil.
 func (in *Inspector) readsAs(x *Exchange) *protocol.Protocol {
 	if x.Why == forcedReason {
 		return x.Protocol
@@ -450,7 +452,7 @@ func (in *Inspector) readsAs(x *Exchange) *protocol.Protocol {
 	return nil
 }
 
-// readAgain reads one exchange into an inspector of its own, which shares nothing with others.
+// readAgain reads one exchange into a separate inspector, which shares no state with others.
 func readAgain(from stream.Location, number int, request []byte, as *protocol.Protocol) (*Inspector, error) {
 	fresh := &Inspector{Request: request, forced: as, alone: true}
 	err := from.Source.Again(number, from.Start, from.End, fresh.Write)

@@ -12,8 +12,8 @@ import (
 	"toolscope/stream"
 )
 
-// Findings returns every finding that toolscope can report, each once: those of the fold, of this
-// package, of the protocols and of the schemas, the losses of replay, and the demands of check.
+// Findings returns every finding that toolscope can report, each once: the findings of the fold, of this
+// package, of the protocols and of the schemas, the losses of replay, and the demands of the check command.
 func Findings() []*stream.Diagnosis {
 	all := slices.Concat(stream.Findings, findings, wanted, protocol.Findings, mcp.Findings, toolrun.Findings)
 	for _, d := range All {
@@ -35,7 +35,7 @@ func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) s
 	return stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f}
 }
 
-// findings are the findings of this package, which are made before a protocol reads a frame.
+// findings are the findings of this package. They are made before a protocol reads a frame.
 var findings = []*stream.Diagnosis{
 	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
 	codingBomb, cacheBroken, framesIgnored, toolChoiceIgnored, callLoop,
@@ -107,7 +107,8 @@ var (
 	}
 )
 
-// Demands of the check command. The bytes show none of them: the command reports these findings itself.
+// The demands of the check command. They can't be found in the bytes: the command reports these findings
+// itself.
 var (
 	// ToolForbidden reports a call of a forbidden tool.
 	ToolForbidden = &stream.Diagnosis{

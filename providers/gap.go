@@ -10,26 +10,26 @@ import (
 	"toolscope/stream/json"
 )
 
-// gaps describes bytes of a response that toolscope itself missed. Invariants:
+// gaps describes the bytes of a response that toolscope itself missed. Invariants:
 //
-//   - The two sides of a gap are never joined. The open frame is not decoded,
-//     and reading resumes at the next certain start of a frame.
-//   - In the turns that were open, and in those that begin before one has surely
-//     ended, only calls that were final before the gap are known: see stream.Gap.
+//   - The two sides of a gap are never joined. The open frame is not decoded, and reading resumes at the next
+//     certain start of a frame.
+//   - For the turns that were open, and for turns that begin before one has certainly ended, only calls that
+//     were final before the gap are known: see stream.Gap.
 //   - Findings of the decoder after the gap are not reported: the gap may cause them.
 type gaps struct {
 	x            *Exchange
-	missed       int64 // missed bytes of the response, in total
+	missed       int64 // total number of missed bytes in the response
 	hidden       bool  // a turn that began unseen may still be open
 	first        int32 // number of the decoder's first turn after the gap
 	undecoded    bool  // the codings can't be decoded after the gap
 	base         int64 // offset in the response at which the framer began
-	seeking      bool  // the next start of a frame is not found yet
-	requestBytes int64 // bytes of the request that were missed
+	seeking      bool  // the next start of a frame has not been found yet
+	requestBytes int64 // number of missed bytes in the request
 	lookedAt     int64 // size of the response at the last search
 }
 
-// noteMissed notes that n bytes of the response were missed.
+// noteMissed records that n bytes of the response were missed.
 func (g *gaps) noteMissed(n int64) {
 	g.missed += n
 	if !g.x.Ended {
@@ -43,8 +43,8 @@ func (g *gaps) noteMissed(n int64) {
 	g.reportMissed(n)
 }
 
-// leaveCodings passes on the decoded bytes, and then stops decoding: a coding can't be decoded from its
-// middle.
+// leaveCodings passes on the bytes decoded so far, and then stops decoding. A coding can't be decoded from
+// its middle.
 func (g *gaps) leaveCodings() {
 	if g.undecoded {
 		return
@@ -62,14 +62,14 @@ func (g *gaps) leaveCodings() {
 	}
 }
 
-// leaveFrame ends the frame that is open.
+// leaveFrame ends the open frame.
 func (g *gaps) leaveFrame() {
 	g.endFrame(g.x.Response.Size())
 	g.base, g.seeking, g.lookedAt = g.x.Response.Size(), true, 0
 	g.x.framer, g.x.first = nil, nil
 }
 
-// endFrame makes the bytes before end a frame of their own, which is not decoded.
+// endFrame makes the bytes before end a separate frame, which is not decoded.
 func (g *gaps) endFrame(end int64) {
 	last := int64(0)
 	if n := g.x.Response.Frames(); n > 0 {
@@ -80,7 +80,7 @@ func (g *gaps) endFrame(end int64) {
 	}
 }
 
-// resync looks for the next certain start of a frame, and resumes there.
+// resync searches for the next certain start of a frame, and resumes reading there.
 func (g *gaps) resync(ended bool) {
 	size := g.x.Response.Size()
 	if !ended && size < g.lookedAt {
@@ -98,8 +98,8 @@ func (g *gaps) resync(ended bool) {
 	g.x.framer.Write(tail[at:], g.x.onFrame)
 }
 
-// nextFrameStart returns the offset in tail at which the next frame begins, and the framing. The framer is nil while
-// the offset is unknown. In a body of one JSON text, it stays unknown.
+// nextFrameStart returns the framing, and the offset in tail at which the next frame begins. The framer is
+// nil if the offset is not yet known. In a body that is one JSON text, it stays unknown.
 func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	contentType := ""
 	if v := g.x.Head.Header["Content-Type"]; len(v) > 0 {
@@ -107,7 +107,7 @@ func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	}
 	switch {
 	case isWebSocket(g.x.Head):
-		return frameFormat{"WebSocket messages", new(stream.Values)}, 0 // a record is a message
+		return frameFormat{"WebSocket messages", new(stream.Values)}, 0 // each record is a message
 	case g.x.Framing == "SSE", g.x.Framing == "" && strings.HasPrefix(contentType, "text/event-stream"):
 		if at = blankLine(tail); at > 0 {
 			return frameFormat{"SSE", new(stream.SSESplitter)}, at
@@ -130,7 +130,7 @@ func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	return frameFormat{}, 0
 }
 
-// blankLine returns the start of the line after the first blank line, 0 if there is none.
+// blankLine returns the start of the line after the first blank line, or 0 if there is no blank line.
 func blankLine(text []byte) int {
 	best := 0
 	for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {
@@ -141,7 +141,7 @@ func blankLine(text []byte) int {
 	return best
 }
 
-// messageIn returns the start of a message of an AWS event stream, recognised by its checksum.
+// messageIn returns the start of a message in an AWS event stream. The checksum identifies the message.
 func messageIn(p []byte) (at int, found bool) {
 	for ; len(p)-at >= 12; at++ {
 		if _, is := stream.IsEventStream(p[at:]); is {
@@ -151,7 +151,8 @@ func messageIn(p []byte) (at int, found bool) {
 	return 0, false
 }
 
-// reportMissed reports missed bytes for every open turn, or else for the last one.
+// reportMissed reports missed bytes for every open turn. If no turn is open, it reports them for the last
+// turn.
 func (g *gaps) reportMissed(n int64) {
 	words := fmt.Sprintf("toolscope missed %s of the response: the state of calls that were not final before the gap is unknown", count.Of(n, "byte"))
 	open := g.x.openTurns()
@@ -168,7 +169,7 @@ func (g *gaps) emitGap(turn int32, n int64, words string) {
 	g.x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, What: &stream.BytesMissed{Bytes: n}})
 }
 
-// openTurns returns the decoder's turns that are not closed.
+// openTurns returns the decoder's turns that have not ended.
 func (x *Exchange) openTurns() (open []int32) {
 	for n := x.closedTurns; n < len(x.turns); n++ {
 		t := x.in.Session().Turn(x.turns[n])
@@ -184,7 +185,7 @@ func (x *Exchange) openTurns() (open []int32) {
 }
 
 // isDoubtful reports whether an event of the decoder may be wrong because of a gap. A finding depends on
-// everything that the decoder has read. A fault or a signature depends on one turn.
+// everything that the decoder has read. A fault or a signature depends only on its turn.
 func (g *gaps) isDoubtful(e stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
@@ -198,8 +199,8 @@ func (g *gaps) isDoubtful(e stream.Event) bool {
 	return false
 }
 
-// afterEvent handles the events after a gap. A turn may have begun in the gap. Until a turn has surely ended, each
-// turn that seems to begin may be the rest of the unseen turn.
+// afterEvent handles the events after a gap. A turn may have begun in the gap. Until a turn has certainly
+// ended, each turn that seems to begin may be the rest of that unseen turn.
 func (g *gaps) afterEvent(e stream.Event, turn int32) {
 	switch {
 	case !g.hidden:
@@ -211,16 +212,16 @@ func (g *gaps) afterEvent(e stream.Event, turn int32) {
 	}
 }
 
-// isGlued reports whether a frame of an event stream contains several events. Without blank lines between events,
-// e.g. in logs filtered for data lines, the framing reads them as one event. The first line of such a frame is a
-// complete object, so the next line can't belong to the same JSON text.
+// isGlued reports whether a frame of an event stream contains several events. Without blank lines between
+// events, for example in logs filtered for data lines, the framing reads them as one event. The first line of
+// such a frame is a complete object, so the next line can't belong to the same JSON text.
 func isGlued(f stream.Frame) bool {
 	line, _, more := bytes.Cut(f.Data, []byte("\n"))
 	return more && json.IsObject(line)
 }
 
-// splitGlued handles each line as a frame of its own, without a name: only the last event name is left, and
-// its line is unknown.
+// splitGlued handles each line as a separate frame without a name. Only the last event name is left, and it
+// is unknown to which line it belongs.
 func (x *Exchange) splitGlued(f stream.Frame, number int32) {
 	x.glued = true
 	for rest := f.Data; len(rest) > 0; {
@@ -234,7 +235,7 @@ func (x *Exchange) splitGlued(f stream.Frame, number int32) {
 	}
 }
 
-// reportGlued reports glued events, once, at the end of the exchange.
+// reportGlued reports glued events once, at the end of the exchange.
 func (x *Exchange) reportGlued() {
 	if x.glued && x.decoder != nil {
 		x.handleEvent(findingEvent(x.lastTurn(), blankLinesMissing,

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// gateways lists programs and services that respond in place of a provider that they don't reach. Each is recognised
-// by a header, or by words of its page in lower case.
+// gateways lists programs and services that respond in place of a provider that they can't reach. Each is
+// recognised by a header, or by lower-case words in its page.
 var gateways = []struct{ name, header, value, words string }{
 	{"Cloudflare", "Cf-Ray", "", "cloudflare"},
 	{"Cloudflare", "Server", "cloudflare", "error code: 52"},
@@ -25,7 +25,7 @@ var gateways = []struct{ name, header, value, words string }{
 	{"Azure Application Gateway", "Server", "microsoft-azure-application-gateway", "microsoft-azure-application-gateway"},
 }
 
-// gatewayName returns the gateway that sent the response, "" if nothing names it.
+// gatewayName returns the gateway that sent the response, or "" if nothing identifies it.
 func (x *Exchange) gatewayName() string {
 	body := bytes.ToLower(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody)))
 	for _, g := range gateways {
@@ -43,8 +43,8 @@ func (x *Exchange) gatewayName() string {
 	return ""
 }
 
-// isFromGateway reports whether a gateway sent the response: a page of HTML, or an error without JSON whose status says
-// that the provider was not reached.
+// isFromGateway reports whether a gateway sent the response. Such a response is an HTML page, or an error
+// without JSON whose status means that the provider was not reached.
 func (x *Exchange) isFromGateway() bool {
 	if x.isErrorPage() {
 		return true
@@ -57,7 +57,8 @@ func (x *Exchange) isFromGateway() bool {
 
 var upstreamError = regexp.MustCompile(`(?i)^\s*upstream connect error`)
 
-// refusalReasons lists reasons for the refusal of a request. The status or a word of the error shows the reason.
+// refusalReasons lists reasons for the refusal of a request. The status, the code or words in the error show
+// the reason.
 var refusalReasons = []struct {
 	words  string
 	status []int
@@ -68,7 +69,7 @@ var refusalReasons = []struct {
 	{"no such model or path", []int{404}, []string{"model_not_found"}},
 }
 
-// reasonOf returns the reason for a refusal, or "" if only the error states it.
+// reasonOf returns the reason for a refusal, or "" if only the error itself explains it.
 func reasonOf(status int, code, words string) string {
 	for _, r := range refusalReasons {
 		if slices.ContainsFunc(r.codes, func(s string) bool { return code == s || strings.Contains(words, s) }) {
@@ -83,12 +84,13 @@ func reasonOf(status int, code, words string) string {
 	return ""
 }
 
-// lostConnection matches agents' sentences about a broken connection. They never come from a provider.
+// lostConnection matches agents' messages about a broken connection. Such messages never come from a
+// provider.
 var lostConnection = regexp.MustCompile(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:closed|error|reset|lost|refused|timed out)\b|` +
 	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
-// causeOfFailure adds the party at fault to an error. With a status of 400 to 499 the request is at fault, unless the
-// provider only refuses it for now. HTML never comes from a provider.
+// causeOfFailure adds the party at fault to an error. With a status from 400 to 499, the request is at fault,
+// unless the provider only refuses it for now. HTML never comes from a provider.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string) *stream.FailureInfo {
 	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection.MatchString(words) {
 		said.By, said.Code = stream.Network, ""

@@ -15,8 +15,8 @@ import (
 // maxGuessed is the maximum number of bytes of an input that Guess reads.
 const maxGuessed = 8 << 10
 
-// Guess describes an input without model traffic in words, from its first bytes. It returns "" if it finds nothing
-// useful.
+// Guess returns a description of an input without model traffic, according to its first bytes. It returns ""
+// if it finds nothing useful.
 func Guess(first []byte) string {
 	first = first[:min(len(first), maxGuessed)]
 	for _, m := range magics {
@@ -44,7 +44,7 @@ func Guess(first []byte) string {
 	return cmp.Or(guessTable(text), "text")
 }
 
-// magics lists the first bytes of other kinds of files.
+// magics lists the characteristic bytes of other kinds of files.
 var magics = []struct {
 	at    int
 	bytes string
@@ -65,7 +65,7 @@ var magics = []struct {
 	{0, "\x00asm", "a WebAssembly module"},
 }
 
-// guesses lists kinds of text, each recognised by its beginning.
+// guesses lists kinds of text, with a pattern for their beginning.
 var guesses = []struct {
 	is   string
 	like *regexp.Regexp
@@ -85,7 +85,7 @@ var guesses = []struct {
 	{"YAML", regexp.MustCompile(`^(---\n|[\w-]+:( \S[^\n]*)?\n([\w-]+:|  [\w-]+:|- |  - ))`)},
 }
 
-// guessJSON describes JSON: one value, or one per line, and its keys.
+// guessJSON describes JSON, which is one value or one value per line, and its keys.
 func guessJSON(text []byte) string {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	more := len(bytes.TrimSpace(rest)) > 0
@@ -93,7 +93,7 @@ func guessJSON(text []byte) string {
 	case json.Valid(line) && more:
 		return "JSON lines, each with " + keysOf(line)
 	case text[0] == '[' && (len(text) == 1 || !strings.ContainsRune("{[\"0123456789-tfn] \r\n\t", rune(text[1]))):
-		return "" // a bracket is not JSON yet
+		return "" // a bracket alone doesn't show that the text is JSON
 	case d.Get("openapi").IsString(), d.Get("swagger").IsString():
 		return "an API description"
 	case d.Get("dependencies") != nil && d.Get("name").IsString():
@@ -105,7 +105,7 @@ func guessJSON(text []byte) string {
 	return ""
 }
 
-// keysOf lists the first keys of an object, or of the first object of a list.
+// keysOf lists the first keys of an object, or of the first object in a list.
 func keysOf(text []byte) string {
 	d := stdjson.NewDecoder(bytes.NewReader(text))
 	t, err := d.Token()

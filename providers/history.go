@@ -13,25 +13,25 @@ import (
 	"toolscope/stream/json"
 )
 
-// history is the state of an exchange's request as a history.
+// history is the history in an exchange's request, with the state of reading it.
 type history struct {
 	x        *Exchange
-	read     int64 // number of request bytes that were read for messages
+	read     int64 // number of request bytes from which messages were read
 	messages []protocol.Message
 	target   *protocol.Target
 	broken   bool        // the request is cut off
-	observed bool        // the calls that it sends back were reported
-	on       historyLink // the link of the request that was observed last
-	before   int         // the exchange that a request adds to, 0 while unknown
+	observed bool        // the calls that the request sends back were reported
+	on       historyLink // link of the request that was observed last
+	before   int         // exchange to which the request adds; 0 if not yet known
 	check    requestCheck
-	heard    int64 // of a WebSocket: number of observed bytes of the client's messages
+	heard    int64 // for a WebSocket: number of observed bytes in the client's messages
 
-	names     []replay.UnsentCall // of its calls, once needed
-	namesRead int64               // number of request bytes that were read for names
+	names     []replay.UnsentCall // names of its calls, once needed
+	namesRead int64               // number of request bytes from which names were read
 }
 
-// History returns the history that the request carries, or that of Inspector.Request if none was captured,
-// and the target of its protocol. Both are nil if there is no readable request.
+// History returns the history in the request, and the target for its protocol. If no request was captured, it
+// uses Inspector.Request. Both results are nil if there is no readable request.
 func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	if x.gap.requestBytes > 0 {
 		return nil, nil
@@ -55,7 +55,8 @@ func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	return x.past.messages, x.past.target
 }
 
-// historyTarget returns the target that reads the exchange's requests, nil while its protocol is unknown.
+// historyTarget returns the target that reads the exchange's requests, or nil if its protocol is not yet
+// known.
 func (x *Exchange) historyTarget() *protocol.Target {
 	if x.Protocol == nil {
 		return nil
@@ -63,8 +64,8 @@ func (x *Exchange) historyTarget() *protocol.Target {
 	return historyTargetOf(x.Protocol.Name)
 }
 
-// nameAuthors sets the author of the history's calls whose arguments are a string: the model, if the call
-// with the same id in its response has the same arguments.
+// nameAuthors sets the author of each call in the history whose arguments are a string. The author is the
+// model if a response contains a call with the same id and the same arguments.
 func (h *history) nameAuthors() {
 	for _, m := range h.messages {
 		for i := range m.Parts {
@@ -75,8 +76,8 @@ func (h *history) nameAuthors() {
 	}
 }
 
-// authorOf returns the author of the arguments of a call in a history. It is unknown if too many calls have
-// the same id.
+// authorOf returns the author of the arguments of a call in a history. The author is unknown if too many
+// calls have the same id.
 func (in *Inspector) authorOf(p *protocol.Part) (author protocol.ArgsAuthor) {
 	in.indexByKind(replay.PlainKeys)
 	looks := 0
@@ -103,10 +104,11 @@ func (in *Inspector) authorOf(p *protocol.Part) (author protocol.ArgsAuthor) {
 	return author
 }
 
-// maxAuthors is the maximum number of turns that are checked for one id.
+// maxAuthors is the maximum number of turns that are checked for an id.
 const maxAuthors = 64
 
-// guessHistory reads a request without a known protocol. It uses the protocol that finds the most content.
+// guessHistory reads a request without a known protocol. It uses the protocol in which it finds the most
+// content.
 func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target, why error) {
 	most := 0
 	for i := range All {
@@ -128,8 +130,8 @@ func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target
 	return best, target, why
 }
 
-// protocolPoints returns the points that a part gives its protocol. A call or a result gives more points than all
-// texts together.
+// protocolPoints returns the points that a part adds to the score of its protocol. A call or a result has
+// more points than all texts together.
 func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
 		points += messages
@@ -140,7 +142,7 @@ func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points
 	return points
 }
 
-// dropMessages frees the request's history, which can be read again.
+// dropMessages frees the messages of the request, which can be read again.
 func (h *history) dropMessages() {
 	if h.read != 0 {
 		h.read, h.messages = 0, nil
@@ -148,7 +150,7 @@ func (h *history) dropMessages() {
 }
 
 // observeRequest reports, once, how the request sends back the calls of earlier turns. It is called when the
-// protocol is known or stays unknown, and when the client of a WebSocket has sent a message.
+// protocol is known or will stay unknown, and when the client of a WebSocket has sent a message.
 func (h *history) observeRequest() {
 	switch {
 	case h.x.Request.Size() == 0, h.x.gap.requestBytes > 0:
@@ -191,8 +193,8 @@ func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Ta
 	return past, observed
 }
 
-// notePosition notes the position of the request in its conversation. Turns that have already ended are indexed again
-// with the position.
+// notePosition sets the position of the request in its conversation. Turns that have already ended are
+// indexed again with this position.
 func (h *history) notePosition(asked replay.Position) {
 	h.x.position = asked
 	for _, number := range h.x.turns {
@@ -214,7 +216,7 @@ func (h *history) reportSentBack(o *replay.Observation, past *replay.History, wo
 	if resent.Reasoning, resent.Signature = past.WordsFor(ref.Turn, o.ID); resent.Reasoning+resent.Signature != "" && !h.needsReasoning(h.x.RequestBody(), ref.Turn) {
 		resent.Reasoning, resent.Signature = notNeeded(resent.Reasoning), notNeeded(resent.Signature)
 	}
-	known := true // both the model's and the sent arguments are known
+	known := true // both the model's arguments and the sent arguments are known
 	from := h.x.in.Exchange(turn.Exchange)
 	if h.x.Head.Reconstructed || from != nil && from.Head.ResponseFromHistory && o.Treatment != replay.WasOrphaned {
 		told.Treatment, resent.Policies, known = replay.AsClientHasIt, "", false
@@ -240,7 +242,7 @@ func (h *history) reportSentBack(o *replay.Observation, past *replay.History, wo
 	}
 }
 
-// notNeeded replaces the word for reasoning that a request doesn't need.
+// notNeeded replaces the word for the reasoning if the request doesn't need the reasoning.
 func notNeeded(word string) string {
 	if word == "" {
 		return ""
@@ -248,7 +250,7 @@ func notNeeded(word string) string {
 	return "not needed"
 }
 
-// latestConversation returns the conversation of the latest request, nil if it is unknown.
+// latestConversation returns the conversation of the latest request, or nil if it is unknown.
 func (h *history) latestConversation() *agentConversation {
 	if n := len(h.x.requests.conversations); n > 0 {
 		return h.x.requests.conversations[n-1]
@@ -256,8 +258,8 @@ func (h *history) latestConversation() *agentConversation {
 	return nil
 }
 
-// afterEvent reports a tool result from the same log lines as its call. The lines don't show in which form the model
-// got the result.
+// afterEvent reports a tool result that is in the same log lines as its call. The lines don't show in which
+// form the model received the result.
 func (h *history) afterEvent(e stream.Event) {
 	if e.Kind != stream.CallResult {
 		return
@@ -278,8 +280,8 @@ func (h *history) afterEvent(e stream.Event) {
 	}
 }
 
-// unlessFaulted returns a finding about the calls that a client sent back. If toolscope had injected a fault
-// into the turn, the finding does not blame the client.
+// unlessFaulted returns a finding about the calls that a client sent back. If toolscope injected a fault into
+// the turn, the finding doesn't blame the client.
 func unlessFaulted(t *stream.Turn, f stream.Finding) stream.Finding {
 	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Diagnosis == faultNote }) {
 		f.By = stream.Toolscope
@@ -288,7 +290,8 @@ func unlessFaulted(t *stream.Turn, f stream.Finding) stream.Finding {
 	return f
 }
 
-// resultOf returns the result of a call in the exchange's request, which r describes.
+// resultOf returns the result of a call in the exchange's request. r is the report about the call in that
+// request.
 func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result protocol.Part, ok bool) {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
@@ -305,8 +308,8 @@ func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result prot
 	return result, false
 }
 
-// CarriedCalls returns the calls of the history that the request carries. A call that is previewed alone must not
-// have one of their ids. The messages are freed afterwards.
+// CarriedCalls returns the calls in the request's history. A call that is previewed alone must not have the
+// same id as one of them. The messages are freed afterwards.
 func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 	if x == nil {
 		return nil
@@ -323,17 +326,17 @@ func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 	return x.past.names
 }
 
-// CarriedCall is a call as a later request carries it.
+// CarriedCall is a call in the form that a later request contains.
 type CarriedCall struct {
 	Exchange *Exchange
 	To       *protocol.Target
 	Part     *protocol.Part // nil if the request doesn't contain the call
 	Body     []byte         // the request
-	Args     []byte         // as the request contains them: the text, or the value in the body
-	At, End  int            // their place in Body; At is -1 if unknown
+	Args     []byte         // the arguments in the request: the text, or the value in the body
+	At, End  int            // range of the arguments in Body; At is -1 if unknown
 }
 
-// Carried returns a call as a request carries it. ok is false if the request can't be read.
+// Carried returns a call in the form that a request contains. ok is false if the request can't be read.
 func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	x, t := v.Exchange(exchange), v.Session().Turn(c.Turn)
 	if x == nil || t == nil {
@@ -395,7 +398,7 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 	}
 }
 
-// locateArgs finds the arguments in the body. The body contains the parts in order.
+// locateArgs finds the arguments in the body. The parts are in the same order in the body.
 func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 	b.Args, b.At = b.Part.Args, -1
 	from := 0
@@ -423,7 +426,7 @@ func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 	}
 }
 
-// findArgs returns the value in the text of a call from which its arguments were read.
+// findArgs returns the value in the text of a call from which the call's arguments were read.
 func findArgs(text json.Value, p *protocol.Part) (value json.Value) {
 	is := func(v json.Value) bool {
 		return v.IsString() && p.Form == protocol.TextForm && bytes.Equal(v.Append(nil), p.Args) || !v.IsString() && bytes.Equal(v, p.Args)
@@ -451,11 +454,11 @@ func findArgs(text json.Value, p *protocol.Part) (value json.Value) {
 	return value
 }
 
-// notArgs lists fields of calls that never hold the arguments.
+// notArgs lists fields of calls that never contain the arguments.
 var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
 
 // VerdictOn returns whether the provider accepted a request that sent a call back. how is the evidence, in
-// toolscope's words or the provider's. An error about load or authentication proves nothing.
+// toolscope's words or the provider's words. An error about load or authentication is no evidence.
 func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how string) {
 	x, t := v.Exchange(r.Exchange), v.TurnAfter(&r)
 	if x == nil {
@@ -484,8 +487,8 @@ func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how str
 	return verdict, how
 }
 
-// Witnesses returns the requests that carried these calls of a turn and whose response shows whether the
-// provider accepts them.
+// Witnesses returns the requests that contained the given calls of a turn, and whose responses show whether
+// the provider accepts the calls.
 func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Evidence) {
 	if len(calls) == 0 {
 		return nil
@@ -512,8 +515,8 @@ func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Evidence) {
 	return all
 }
 
-// isAboutCalls reports whether the text of a refusal may concern calls: a request may be refused for many
-// other reasons.
+// isAboutCalls reports whether the text of a refusal may be about calls. There are many other reasons why a
+// request may be refused.
 func isAboutCalls(words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc([]string{"tool", "function", "argument", "call_id"}, func(s string) bool { return strings.Contains(words, s) })

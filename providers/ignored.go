@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// framesIgnored reports a protocol that doesn't interpret much of the stream that it claimed.
+// framesIgnored is the finding that a protocol doesn't interpret much of a stream that it claimed.
 var framesIgnored = &stream.Diagnosis{
 	Code: "FRAMES_IGNORED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Toolscope,
 	Verdict:      "frames unread",
@@ -20,20 +20,21 @@ var framesIgnored = &stream.Diagnosis{
 	Advice:       "Look at the frames in the wire pane. If the protocol is wrong, set the right protocol with --protocol.",
 }
 
-// minIgnoredFrames is the minimum number of data frames in a response for which the unknown share counts.
+// minIgnoredFrames is the minimum number of data frames in a response from which on the share of unknown
+// frames matters.
 const minIgnoredFrames = 4
 
-// ignoredFrames counts the data frames of an exchange that its decoder doesn't know: their only events
-// are unknown events.
+// ignoredFrames counts the data frames of an exchange that its decoder doesn't interpret. The only events of
+// such a frame are unknown events.
 type ignoredFrames struct {
 	x       *Exchange
 	frames  int
 	ignored int
-	ofTools bool          // one of them is about a tool
-	names   []ignoredName // their names, the first maxIgnoredNames
+	ofTools bool          // an unknown frame is about a tool
+	names   []ignoredName // names of unknown frames, at most maxIgnoredNames
 
 	unknown, known bool   // events of the current frame
-	what           string // the name in its unknown event
+	what           string // name in the unknown event of the current frame
 }
 
 // ignoredName is the name of unknown frames.
@@ -44,7 +45,7 @@ type ignoredName struct {
 
 const maxIgnoredNames = 6
 
-// afterEvent notes an event of the current frame.
+// afterEvent records an event of the current frame.
 func (c *ignoredFrames) afterEvent(e stream.Event) {
 	switch e.Kind {
 	case stream.Unknown:
@@ -106,7 +107,7 @@ func firstKeys(object json.Value) (keys []string) {
 	return keys
 }
 
-// isQuiet reports whether a protocol has frames of that name that say nothing about calls.
+// isQuiet reports whether a protocol has frames with the given name that contain nothing about calls.
 func isQuiet(p *protocol.Protocol, name string) bool {
 	return slices.ContainsFunc(p.Quiet, func(quiet string) bool {
 		prefix, found := strings.CutSuffix(quiet, "*")
@@ -114,7 +115,7 @@ func isQuiet(p *protocol.Protocol, name string) bool {
 	})
 }
 
-// isAboutTools reports whether the name of a frame or of a key is about tools or their calls.
+// isAboutTools reports whether the name of a frame or a key is about tools or their calls.
 func isAboutTools(name string) bool {
 	if name = strings.ToLower(name); name == "parent_tool_use_id" { // in every line of an agent
 		return false
@@ -124,9 +125,10 @@ func isAboutTools(name string) bool {
 	})
 }
 
-// reportIgnored reports the frames that the decoder doesn't know, if they are many or about tools.
+// reportIgnored reports the frames that the decoder doesn't interpret, if there are many or if they are about
+// tools.
 func (c *ignoredFrames) reportIgnored() {
-	partial := c.x.gap.missed > 0 || c.x.cutShort() || c.x.cutByUnknown() // the rest may be known
+	partial := c.x.gap.missed > 0 || c.x.cutShort() || c.x.cutByUnknown() // the decoder may interpret the rest
 	many := c.frames >= minIgnoredFrames && 2*c.ignored >= c.frames && !partial
 	if !isDecoded(c.x.Protocol) || !many && !c.ofTools {
 		return

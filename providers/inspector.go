@@ -13,21 +13,21 @@ import (
 	"toolscope/stream/count"
 )
 
-// Inspector follows any number of exchanges at once and folds them into one timeline, in the order in
-// which their bytes arrive. The zero value is ready. It belongs to one goroutine.
+// Inspector follows any number of exchanges at the same time and folds them into one timeline, in the order
+// in which their bytes arrive. The zero value is ready to use. An Inspector belongs to one goroutine.
 type Inspector struct {
 	Timeline stream.Timeline
-	Request  []byte     // body of a request, used for requests that were not captured
-	Others   OtherLines // lines of the source outside of exchanges
+	Request  []byte     // body that is used for requests that were not captured
+	Others   OtherLines // lines of the source that are outside exchanges
 
 	exchanges     []*Exchange
 	byNumber      map[int]*Exchange
-	turns         int32 // turns opened
+	turns         int32 // number of opened turns
 	log           recordOrder
 	forced        *protocol.Protocol
-	rereads       map[int]*protocol.Protocol // by exchange: the protocol to read it as, nil for its bytes
+	rereads       map[int]*protocol.Protocol // by exchange: the protocol with which it is read again, or nil if its bytes decide
 	closed        bool
-	alone         bool // it rereads one exchange, without regard to others
+	alone         bool // rereads one exchange, independently of others
 	kept          evictor
 	sets          []*schema.Set
 	heads         recentHeads
@@ -35,19 +35,19 @@ type Inspector struct {
 	observer      replay.Observer
 	recall        callIndex
 	conversations conversations
-	sessions      recentMap[sessionKey, *requestrules.Session] // of session files
-	breaches      recentMap[breachKey, bool]                   // those that were reported
-	retries       recentMap[int32, int32]                      // by failed turn: the turn whose request repeats its own
-	gaps          recentMap[gapsKey, *[numGapKinds]gapCounts]  // between deltas
-	executed      *mcpTraffic                                  // nil before the first record: see toolTraffic
-	epoch         time.Time                                    // wall clock at time 0, zero if unknown
-	began         map[string]time.Time                         // by run: wall clock at its time 0, if an exchange has it
+	sessions      recentMap[sessionKey, *requestrules.Session] // sessions of session files
+	breaches      recentMap[breachKey, bool]                   // breaches that were reported
+	retries       recentMap[int32, int32]                      // by failed turn: the turn whose request repeats the failed turn's request
+	gaps          recentMap[gapsKey, *[numGapKinds]gapCounts]  // gaps between deltas
+	executed      *mcpTraffic                                  // nil before the first record; see toolTraffic
+	epoch         time.Time                                    // wall clock at time 0; zero if unknown
+	began         map[string]time.Time                         // by run: wall clock at the run's time 0, if an exchange contains it
 }
 
 // Exchanges returns all exchanges, in the order in which they began.
 func (in *Inspector) Exchanges() []*Exchange { return in.exchanges }
 
-// Exchange returns the exchange with that number, or nil.
+// Exchange returns the exchange with the given number, or nil.
 func (in *Inspector) Exchange(number int) *Exchange { return in.byNumber[number] }
 
 // Session returns the fold of all events so far.
@@ -60,11 +60,11 @@ func (in *Inspector) Write(r stream.Record) {
 	}
 }
 
-// writeModelRecord handles a record of the traffic with a model, or of the source.
+// writeModelRecord handles a record of the traffic with a model, or a record about the source.
 func (in *Inspector) writeModelRecord(r stream.Record) {
 	in.log.add(r)
 	if r.At > 0 {
-		r.At = r.At.Truncate(time.Microsecond) // the precision of a capture: live and recorded times are equal
+		r.At = r.At.Truncate(time.Microsecond) // the precision of a capture, so that live and recorded times are equal
 	}
 	in.Others.add(r)
 	if len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 {
@@ -131,7 +131,7 @@ func (x *Exchange) receiveHead(r *stream.Record) {
 	in.noteRunStart(x)
 }
 
-// receiveRequest reads bytes of the request. since is the event count at which they became known.
+// receiveRequest reads bytes of the request. since is the number of events before these bytes were known.
 func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
 	x.requests.noteStart(r.At)
 	x.gap.requestBytes += r.Lost
@@ -147,10 +147,11 @@ func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
 	x.past.observeMessage(r.At)
 }
 
-// maxRuns is the maximum number of kept start times of runs: a hub adds new runs as long as it is up.
+// maxRuns is the maximum number of kept start times of runs. A hub adds runs as long as it runs.
 const maxRuns = 1 << 14
 
-// noteRunStart keeps the start time of an exchange's run, for exchanges of the run whose own start was not seen.
+// noteRunStart keeps the start time of an exchange's run, for exchanges in the run whose own start was not
+// seen.
 func (in *Inspector) noteRunStart(x *Exchange) {
 	if _, known := in.began[x.Head.Run]; known || !x.timed {
 		return
@@ -161,7 +162,7 @@ func (in *Inspector) noteRunStart(x *Exchange) {
 	in.began[x.Head.Run] = in.epoch.Add(x.ahead)
 }
 
-// partyOf returns the party with that name, 0 if there is none.
+// partyOf returns the party with the given name, or 0.
 func partyOf(name string) stream.Party {
 	for _, c := range stream.Parties {
 		if c.String() == name {
@@ -171,7 +172,7 @@ func partyOf(name string) stream.Party {
 	return 0
 }
 
-// Close ends the input. Exchanges that are still open were cut off.
+// Close ends the input. Exchanges that are still open are cut off.
 func (in *Inspector) Close() {
 	in.closed = true
 	in.toolTraffic().trimHeads()
@@ -183,36 +184,36 @@ func (in *Inspector) Close() {
 	}
 }
 
-// End ends one exchange. Its turns that are still open were cut off.
+// End ends one exchange. Its turns that are still open are cut off.
 func (in *Inspector) End(number int) {
 	if x := in.byNumber[number]; x != nil && !x.Ended {
 		in.Write(stream.Record{Exchange: number, At: x.at, End: true, Location: x.from})
 	}
 }
 
-// faultPrefix begins the note of a response with an injected fault.
+// faultPrefix begins the note about a response with an injected fault.
 const faultPrefix = "bent by toolscope"
 
-// heldPrefix begins the note of a response that was held at a breakpoint.
+// heldPrefix begins the note about a response that was held at a breakpoint.
 const heldPrefix = "held by toolscope"
 
-// holdNote keeps the Note of a record until there is a turn for it. It skips notes on toolscope's own responses,
-// because a finding says the same.
+// holdNote keeps the Note of a record until there is a turn for it. It skips notes about toolscope's own
+// responses, because a finding reports the same fact.
 func (x *Exchange) holdNote(r stream.Record) {
 	if r.Note != "" && !(x.own && r.Head != nil) {
 		x.notes = append(x.notes, r.Note)
 	}
 }
 
-// reportNotesOfTurn reports notes once there is a turn for them.
+// reportNotesOfTurn reports the kept notes once there is a turn.
 func (x *Exchange) reportNotesOfTurn() {
 	if len(x.turns) > 0 {
 		x.reportNotes()
 	}
 }
 
-// reportNotes reports notes on the exchange's first turn, and notes of faults and holds on its latest. If
-// there is no turn, it reports them on the source.
+// reportNotes reports the kept notes for the exchange's first turn. Notes about faults and holds are reported
+// for the latest turn. If there is no turn, all notes are reported for the source.
 func (x *Exchange) reportNotes() {
 	notes := x.notes
 	x.notes = nil
@@ -260,7 +261,8 @@ func (in *Inspector) ensureExchange(number int) *Exchange {
 	return x
 }
 
-// recentHeads holds the latest heads. Exchanges of one log mostly have equal heads, which are kept once.
+// recentHeads keeps the latest heads. Exchanges of the same log mostly have equal heads, of which only one is
+// kept.
 type recentHeads struct{ last []*stream.Head }
 
 // maxHeads is the maximum number of kept heads.
@@ -286,7 +288,7 @@ func isSameHead(a, b *stream.Head) bool {
 		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.NoDeltas == b.NoDeltas && a.UsageBefore == b.UsageBefore && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental && a.Rewound == b.Rewound
 }
 
-// OtherLines holds the number of lines of a log outside of exchanges, and the last of these lines.
+// OtherLines is the number of lines in a log that are outside exchanges, and the last of these lines.
 type OtherLines struct {
 	Count int64
 	Last  [][]byte
@@ -303,7 +305,8 @@ func (o *OtherLines) add(r stream.Record) {
 	}
 }
 
-// keepSurroundings keeps the text around the latest bytes in their log line, as long as bytes are kept.
+// keepSurroundings keeps the text that surrounds the latest bytes in their log line, as long as bytes are
+// kept.
 func (x *Exchange) keepSurroundings(r stream.Record) {
 	switch {
 	case x.in.kept.ReadOnce:
@@ -322,19 +325,19 @@ func (o OtherLines) LastLines() []byte {
 	return o.Last[len(o.Last)-1]
 }
 
-// maxDetails is the maximum number of kept events of an exchange, for each kind that takes much memory: findings and
-// failures, unknown events with their names, and usage.
+// maxDetails is the maximum number of kept events in an exchange, for each kind that needs much memory:
+// findings and failures, unknown events with their names, and usage.
 const maxDetails = 1 << 16
 
-// details counts the events that maxDetails limits.
+// details counts the events of the kinds that maxDetails limits.
 type details struct {
 	x                          *Exchange
 	findings, unknowns, usages int
-	usage                      *stream.Event // all usage events since the limit, merged; nil if there were none
+	usage                      *stream.Event // all usage events beyond the limit, merged; nil if there were none
 }
 
-// isBeyondLimit counts an event, and reports whether the event is kept from the timeline. An unknown event beyond the
-// limit loses its name. Usage beyond the limit is merged into one event.
+// isBeyondLimit counts an event, and reports whether the event must not be added to the timeline. An unknown
+// event beyond the limit loses its name. Usage events beyond the limit are merged into one event.
 func (d *details) isBeyondLimit(e *stream.Event) bool {
 	switch e.Kind {
 	case stream.Found, stream.Fault, stream.Failure:
@@ -365,7 +368,7 @@ func (d *details) isBeyondLimit(e *stream.Event) bool {
 	return false
 }
 
-// emitLateUsage emits the merged usage since the limit.
+// emitLateUsage emits the merged usage events beyond the limit.
 func (d *details) emitLateUsage() {
 	if e := d.usage; e != nil {
 		d.usage, d.usages = nil, 0

@@ -8,34 +8,34 @@ import (
 	"toolscope/stream/json"
 )
 
-// Latency holds the times of the stages of a call, since From, in their usual order. A stage that was not
-// reached, or has no time in the source, is NoTime.
+// Latency is the times of the stages of a call, measured from From, in their usual order. A stage that was
+// not reached, or has no time in the source, is NoTime.
 type Latency struct {
-	From        time.Duration // start of the request in the source's time, or NoTime
-	RequestSeen bool          // if false, the request was not seen, and From is the turn's first event
+	From        time.Duration // start of the request, in the source's time, or NoTime
+	RequestSeen bool          // if false, the request was not seen, and From is the time of the turn's first event
 
-	Headers    time.Duration // the head of the response
-	FirstToken time.Duration // the first text, reasoning or call of the turn
-	Named      time.Duration // the name of the call's tool
-	FirstByte  time.Duration // the first byte of the arguments
-	Actionable time.Duration // the value of the last required key is complete
-	Parses     time.Duration // the arguments are an object for the first time
-	LastByte   time.Duration // the last byte of the arguments so far
-	Sealed     time.Duration // the arguments are final
-	End        time.Duration // the end of the response
+	Headers    time.Duration // arrival of the response's head
+	FirstToken time.Duration // first text, reasoning or call in the turn
+	Named      time.Duration // arrival of the name of the call's tool
+	FirstByte  time.Duration // first byte of the arguments
+	Actionable time.Duration // completion of the last required key's value
+	Parses     time.Duration // first time that the arguments are an object
+	LastByte   time.Duration // last byte of the arguments so far
+	Sealed     time.Duration // time when the arguments became final
+	End        time.Duration // end of the response
 
 	Deltas  int           // number of deltas with argument bytes
-	Gap     time.Duration // the longest silence between two deltas, or after the last one
-	GapAt   int           // number of the delta that ended the gap, as in stream.Call; the number of deltas if none did
-	Stalls  int           // number of silences of StallAfter and more
+	Gap     time.Duration // longest silence between two deltas, or after the last delta
+	GapAt   int           // number of the delta after the gap, as in stream.Call; the number of deltas if no delta followed
+	Stalls  int           // number of silences of at least StallAfter
 	Stalled time.Duration // total length of the stalls
 	Arrival Arrival       // how the argument bytes arrived
 }
 
-// StallAfter is the shortest silence between two deltas that counts as a stall.
+// StallAfter is the minimum length of a silence between two deltas that counts as a stall.
 const StallAfter = time.Second
 
-// TimePoint is one time of a Latency, with its name.
+// TimePoint is one time in a Latency, with its name.
 type TimePoint struct {
 	Name string
 	At   time.Duration
@@ -49,7 +49,7 @@ func (l *Latency) TimePoints() []TimePoint {
 	}
 }
 
-// fromStart converts a time of the source to a time since From.
+// fromStart converts a time in the source to a time since From.
 func (l *Latency) fromStart(at time.Duration) time.Duration {
 	if at < 0 || l.From < 0 || at < l.From {
 		return stream.NoTime
@@ -57,8 +57,8 @@ func (l *Latency) fromStart(at time.Duration) time.Duration {
 	return at - l.From
 }
 
-// Latency returns the latency of a call, or of the turn alone if c is nil. Its cost grows with the tokens of
-// the arguments and the deltas.
+// Latency returns the latency of a call. If c is nil, it returns only the latency of the turn. The cost grows
+// with the number of tokens in the arguments and with the number of deltas.
 func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 	l := Latency{From: t.OpenedAt, Gap: stream.NoTime, GapAt: -1}
 	headers := stream.NoTime
@@ -91,7 +91,8 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 // eventTime returns the arrival time of event n.
 func (v *View) eventTime(n int) time.Duration { return v.EventPrefix(n, 0).At }
 
-// RequestStart returns the start time of a turn's request, or NoTime if it was not seen or has no time.
+// RequestStart returns the start time of a turn's request. It returns NoTime if the request was not seen or
+// has no time.
 func (v *View) RequestStart(t *stream.Turn) time.Duration {
 	if x := v.Exchange(t.Exchange); x != nil {
 		if at := x.RequestStart(t); at <= t.OpenedAt {
@@ -115,7 +116,7 @@ func (v *View) firstToken(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
-// namedBy returns the event with the name of a call's tool.
+// namedBy returns the event that contains the name of a call's tool.
 func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	if c.Name == "" {
 		return 0, false
@@ -132,8 +133,9 @@ func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// Actionable returns the event that completed the value of the last key that the call's tool requires, or
-// the event with the tool's name if it requires none. Its cost grows with the tokens.
+// Actionable returns the event that completed the value of the last key which the call's tool requires. If
+// the tool requires no keys, it returns the event with the tool's name. The cost grows with the number of
+// tokens.
 func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {
@@ -193,27 +195,27 @@ func completeAt(args []byte, lex *json.Lexer, missing map[string]bool) (end int)
 	return -1
 }
 
-// Arrival is the way in which the arguments of a call arrive. It shows whether the provider streams the arguments as
-// the model writes them, or holds them back. Some providers have a setting for this; others always do the one or the
-// other.
+// Arrival describes how the arguments of a call arrive. It shows whether the provider streams the arguments
+// while the model writes them, or holds them back. Some providers have a setting for this. Others always do
+// the same.
 type Arrival uint8
 
-// The ways in which arguments arrive.
+// The values of Arrival.
 const (
 	ArrivalUnknown Arrival = iota // no evidence arrived, or the source has no times
-	AtOnce                        // all of them in one delta
-	ByValue                       // in complete values: no delta ends within one
-	InBursts                      // held back, and then many deltas together
-	Eager                         // as the model writes them
-	NumArrivals                   // the number of arrivals
+	AtOnce                        // all bytes in one delta
+	ByValue                       // in complete values: no delta ends inside a value
+	InBursts                      // held back, and then sent in many deltas at once
+	Eager                         // while the model writes them
+	NumArrivals                   // number of values of Arrival
 )
 
 var arrivalWords = [NumArrivals]string{ArrivalUnknown: "", AtOnce: "at once", ByValue: "by value", InBursts: "in bursts", Eager: "eager"}
 
 func (m Arrival) String() string { return arrivalWords[m] }
 
-// A burst is a group of deltas within burstGap of one another, after a silence of burstPause. A value of valueBytes
-// is longer than one token of a model.
+// A burst is a group of deltas that follow each other within burstGap, after a silence of burstPause. A value
+// with valueBytes is longer than one token of a model.
 const (
 	burstGap   = 10 * time.Millisecond
 	burstPause = 250 * time.Millisecond
@@ -226,7 +228,7 @@ func (l *Latency) findPauses(v *View, c *stream.Call) {
 	if last >= 0 {
 		last += l.From
 	}
-	burst, many, all := 0, 0, 0 // bytes of the current burst, of all bursts of several deltas, of all deltas
+	burst, many, all := 0, 0, 0 // number of bytes in the current burst, in all bursts with several deltas, and in all deltas
 	for n := range c.Deltas() {
 		start, end := c.DeltaSpan(n)
 		if start == end {
@@ -254,8 +256,9 @@ func (l *Latency) findPauses(v *View, c *stream.Call) {
 	}
 }
 
-// endOfSilence returns the time at which the silence after the last delta of a call ended: the arguments became final,
-// or the response ended. For an open response, it is the time of the latest record. Pings don't end the silence.
+// endOfSilence returns the time at which the silence after the last delta of a call ended. This is when the
+// arguments became final, or when the response ended. For an open response, it is the time of the latest
+// record. Pings don't end a silence.
 func (v *View) endOfSilence(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {
 		return c.SealedAt
@@ -270,7 +273,7 @@ func (v *View) endOfSilence(c *stream.Call) time.Duration {
 	}
 }
 
-// addPause counts a silence before delta n.
+// addPause adds a silence before delta n.
 func (l *Latency) addPause(silent time.Duration, n int) {
 	if silent > l.Gap {
 		l.Gap, l.GapAt = silent, n
@@ -281,7 +284,8 @@ func (l *Latency) addPause(silent time.Duration, n int) {
 	}
 }
 
-// arrival determines how the bytes arrived. many is the number of bytes in bursts, all the number of all bytes.
+// arrival determines how the bytes arrived. many is the number of bytes in bursts, and all is the number of
+// all bytes.
 func (l *Latency) arrival(c *stream.Call, many, all int) Arrival {
 	switch {
 	case l.Deltas == 0:
@@ -300,7 +304,7 @@ func (l *Latency) arrival(c *stream.Call, many, all int) Arrival {
 	return Eager
 }
 
-// byValue reports whether no delta of a call ends within a key or a value.
+// byValue reports whether no delta of a call ends inside a key or a value.
 func byValue(c *stream.Call) bool {
 	toks := c.Lexer().Tokens()
 	if c.Freeform() || toks.Len() == 0 {

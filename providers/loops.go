@@ -20,35 +20,35 @@ var callLoop = &stream.Diagnosis{
 	Advice:       "Stop the run, or tell the model in a message that the repeated calls don't help. Check the result: it may report an error without enough information for the model to avoid the error.",
 }
 
-// Numbers of rounds that make a loop, and other limits.
+// Minimum numbers of rounds for a loop, and other limits.
 const (
 	minRounds       = 3
-	minUsefulRounds = 5  // of calls without an error, for a warning
-	minShortRounds  = 8  // of calls with a short result, which may be a confirmation
-	minWaitRounds   = 10 // of calls that wait
-	shortResult     = 16 // bytes
-	maxPeriod       = 3  // calls in a round
+	minUsefulRounds = 5  // for calls without an error, for a warning
+	minShortRounds  = 8  // for calls with a short result, which may be a confirmation
+	minWaitRounds   = 10 // for calls that wait
+	shortResult     = 16 // in bytes
+	maxPeriod       = 3  // number of calls in a round
 )
 
-// callLoops finds rounds of the same calls with the same results in a conversation.
+// callLoops finds repeated rounds of the same calls with the same results in a conversation.
 type callLoops struct {
-	steps    [maxPeriod]loopStep // the latest ones, the last at index 0
-	same     [maxPeriod]int      // by period less 1: number of successive calls that equal the call one period before
+	steps    [maxPeriod]loopStep // the latest steps, beginning with the last one
+	same     [maxPeriod]int      // by period less 1: number of consecutive calls that equal the call one period earlier
 	bytes    [maxPeriod]int      // by period less 1: bytes of these calls and their results
 	turns    [maxPeriod]int32    // by period less 1: turn of the first of these calls
-	reported [maxPeriod]uint8    // by period less 1: the grade that was reported
-	said     uint64              // number of the user's messages in requests that have only new messages
+	reported [maxPeriod]uint8    // by period less 1: the reported grade
+	said     uint64              // number of user messages in requests that contain only new messages
 }
 
 // loopStep is a call with its result.
 type loopStep struct {
-	hash uint64 // of the call and the result; 0 for none
-	size int    // of the arguments and the result
+	hash uint64 // hash of the call and its result; 0 for none
+	size int    // size of the arguments and the result
 	turn int32
 	kind stepKind
 }
 
-// stepKind is the kind of a result. The kind of a round is the lowest of its calls.
+// stepKind is the kind of a result. The kind of a round is the lowest kind of its calls.
 type stepKind uint8
 
 const (
@@ -59,12 +59,12 @@ const (
 	stepFails
 )
 
-// round is a round of a loop that a call completes.
+// round is a round of a loop, completed by a call.
 type round struct {
-	count, period int // rounds so far, and calls in each; period is 0 if there is no loop
+	count, period int // number of rounds so far, and calls per round; period is 0 if there is no loop
 	kind          stepKind
 	first         int32 // turn of the first call
-	bytes         int   // of arguments and results, without the first round
+	bytes         int   // size of the arguments and results, without the first round
 }
 
 // addStep adds a call with its result, and returns the round that it completes.
@@ -97,7 +97,7 @@ func (l *callLoops) addStep(s loopStep) (r round) {
 	return r
 }
 
-// gradeRound returns the severity of a round, if no earlier round had it.
+// gradeRound returns the severity of a round. isNew is false if an earlier round had at least the same grade.
 func (l *callLoops) gradeRound(r round) (severity stream.Severity, isNew bool) {
 	grade := uint8(0)
 	switch {
@@ -113,7 +113,7 @@ func (l *callLoops) gradeRound(r round) (severity stream.Severity, isNew bool) {
 	return severity, true
 }
 
-// reportLoop reports a call with its result that completes a round of a loop.
+// reportLoop reports a call with its result if it completes a round of a loop.
 func (h *history) reportLoop(l *agentConversation, ref stream.Ref, call *loopCall) {
 	t, c := h.x.in.Session().Find(ref)
 	if call == nil || t == nil || c == nil || c.RunByProvider {
@@ -141,17 +141,17 @@ func (h *history) reportLoop(l *agentConversation, ref stream.Ref, call *loopCal
 // maxLoopQuote is the maximum number of bytes that a message quotes of arguments or of a result.
 const maxLoopQuote = 60
 
-// loopCall is a call with its result, as a history has it.
+// loopCall is a call with its result, from a history.
 type loopCall struct {
 	name         string
 	args, result []byte
 	failed       bool
-	media        bool   // the result has more than text
-	said         uint64 // changes with each message of the user before the call
+	media        bool   // the result contains more than text
+	said         uint64 // a value that changes with each user message before the call
 }
 
-// asStep returns the call as a step. A call without text in its result makes no loop, because toolscope doesn't compare
-// pictures.
+// asStep returns the call as a step. A call without text in its result doesn't make a loop, because toolscope
+// doesn't compare images.
 func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
 	s := loopStep{turn: turn, kind: stepUseful, size: len(c.args) + len(c.result)}
 	text := c.result
@@ -185,7 +185,7 @@ func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
 	return s
 }
 
-// maxErrorStart is the number of bytes at the start of a text that are searched for words.
+// maxErrorStart is the number of bytes at the start of a text in which words are searched for.
 const maxErrorStart = 200
 
 var (
@@ -198,7 +198,7 @@ var (
 	waitsByArgs = regexp.MustCompile(`\b(?:sleep|timeout|watch)\b`)
 )
 
-// userWords hashes the user's messages in a history, up to each call.
+// userWords computes a hash of the user's messages in a history before each call.
 type userWords struct {
 	messages []protocol.Message
 	at, part int
@@ -206,8 +206,8 @@ type userWords struct {
 	seed     maphash.Seed
 }
 
-// hashBefore returns a hash of the user's messages before the call with an id. found is false if the history doesn't
-// have the call. Calls are looked up in their order.
+// hashBefore returns a hash of the user's messages before the call with the given id. found is false if the
+// history doesn't contain the call. Calls should be looked up in their order.
 func (w *userWords) hashBefore(id string) (hash uint64, found bool) {
 	for restarted := false; ; restarted = true {
 		for ; w.at < len(w.messages); w.at, w.part = w.at+1, 0 {
@@ -228,7 +228,7 @@ func (w *userWords) hashBefore(id string) (hash uint64, found bool) {
 	}
 }
 
-// wordsOfUser returns the text of a user message without results.
+// wordsOfUser returns the text of a user message that contains no results.
 func wordsOfUser(m *protocol.Message) (text []byte, ok bool) {
 	if m.Role != protocol.User {
 		return nil, false
@@ -244,7 +244,7 @@ func wordsOfUser(m *protocol.Message) (text []byte, ok bool) {
 	return text, text != nil
 }
 
-// noteUserWords notes messages of the user in a request that has only new messages.
+// noteUserWords counts the user messages in a request that contains only new messages.
 func (l *agentConversation) noteUserWords(messages []protocol.Message) {
 	for i := range messages {
 		if _, ok := wordsOfUser(&messages[i]); ok {
@@ -253,7 +253,7 @@ func (l *agentConversation) noteUserWords(messages []protocol.Message) {
 	}
 }
 
-// loopCallOf returns an observed call with its result, nil if it has none.
+// loopCallOf returns an observed call with its result, or nil if it has no result.
 func (w *userWords) loopCallOf(o *replay.Observation, said uint64) *loopCall {
 	result := o.ResultPart()
 	if result == nil {
