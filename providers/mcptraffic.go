@@ -18,7 +18,7 @@ import (
 	"toolscope/stream"
 )
 
-// mcpTraffic is the traffic with MCP servers, which belongs to no turn.
+// mcpTraffic is the traffic with MCP servers. It belongs to no turn.
 type mcpTraffic struct {
 	in       *Inspector
 	log      mcp.Log
@@ -26,7 +26,7 @@ type mcpTraffic struct {
 	may      map[int][]stream.Record // first records of exchanges that may be with an MCP server
 	chains   map[int]*coding.Chain   // codings of responses
 	stops    map[int][]offsetAt
-	compared []*schema.Set // tools of requests that were compared with those of servers
+	compared []*schema.Set // tools in requests that were compared with the servers' tools
 }
 
 // toolTraffic returns the traffic with MCP servers.
@@ -38,7 +38,7 @@ func (in *Inspector) toolTraffic() *mcpTraffic {
 	return in.executed
 }
 
-// writeRecord handles a record if it belongs to an MCP server, and reports whether it does.
+// writeRecord handles a record if it belongs to an MCP server. taken reports whether it does.
 func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
 	in := m.in
 	if m.log.Has(r.Exchange) {
@@ -80,8 +80,8 @@ func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
 	return true
 }
 
-// isWithServer reports whether an exchange is with an MCP server. It checks the beginning of the sent body, or of the
-// received event stream.
+// isWithServer reports whether an exchange is with an MCP server. It checks the beginning of the body that
+// was sent, or of the event stream that was received.
 func isWithServer(held []stream.Record) (is, undecided bool) {
 	asked, last := held[0].Head, held[len(held)-1]
 	if asked.Method == "POST" {
@@ -106,7 +106,7 @@ func isWithServer(held []stream.Record) (is, undecided bool) {
 	return strings.HasPrefix(text, mcp.EventStreamStart), undecided && strings.HasPrefix(mcp.EventStreamStart, text)
 }
 
-// open starts to read an exchange as traffic with an MCP server.
+// open starts reading an exchange as traffic with an MCP server.
 func (m *mcpTraffic) open(r stream.Record) {
 	first := len(m.log.Servers) == 0
 	m.log.Begin(r.Exchange, r.Head)
@@ -116,7 +116,7 @@ func (m *mcpTraffic) open(r stream.Record) {
 	m.feed(r)
 }
 
-// feed passes a record to the log of MCP traffic, with codings decoded.
+// feed passes a record to the log of MCP traffic, with its codings decoded.
 func (m *mcpTraffic) feed(r stream.Record) {
 	in := m.in
 	in.log.addWithBytes(r)
@@ -146,8 +146,8 @@ func (m *mcpTraffic) feed(r stream.Record) {
 	}
 }
 
-// trimHeads handles the records of exchanges that ended before their kind was known. It passes them on as traffic
-// with a model.
+// trimHeads handles the records of exchanges that ended before their kind was known. It handles them as
+// traffic with a model.
 func (m *mcpTraffic) trimHeads() {
 	for _, number := range slices.Sorted(maps.Keys(m.may)) {
 		for _, r := range m.may[number] {
@@ -158,7 +158,7 @@ func (m *mcpTraffic) trimHeads() {
 	m.log.Close()
 }
 
-// isServer reports whether a request can only go to an MCP server.
+// isServer reports whether a request can only be for an MCP server.
 func (m *mcpTraffic) isServer(h *stream.Head) bool {
 	if m.log.IsEndpoint(h) {
 		return true
@@ -177,8 +177,8 @@ func (m *mcpTraffic) isServer(h *stream.Head) bool {
 	return false
 }
 
-// asksServer reports whether a request may go to an MCP server: a request without a session must accept
-// the response in either of two forms.
+// asksServer reports whether a request may be for an MCP server. Such a request without a session must accept
+// two forms of the response.
 func asksServer(h *stream.Head) bool {
 	accepts := strings.Join(h.Header["Accept"], ",")
 	return h.Method == "POST" && strings.Contains(accepts, "application/json") && strings.Contains(accepts, "text/event-stream")
@@ -190,7 +190,7 @@ func opensStream(h *stream.Head) bool {
 	return h.Method == "GET" && len(h.Header["Upgrade"]) == 0 && (accepts == "" || strings.Contains(accepts, "text/event-stream"))
 }
 
-// speaksRPC reports whether a body begins like a JSON-RPC message, or a list of messages.
+// speaksRPC reports whether a body begins like a JSON-RPC message, or like a list of such messages.
 func speaksRPC(body []byte) bool { return rpc.Match(body[:min(len(body), 64)]) }
 
 var rpc = regexp.MustCompile(`^\s*(\[\s*)?\{\s*"(jsonrpc|method|id|params|result|error)"`)
@@ -201,8 +201,8 @@ func (v *View) Servers() []*mcp.Server { return v.in.toolTraffic().log.Servers }
 // Executed returns the log of the traffic with MCP servers.
 func (in *Inspector) Executed() *mcp.Log { return &in.toolTraffic().log }
 
-// Executed returns the requests to and from MCP servers, in the order in which they were sent, as of the
-// moment of the view.
+// Executed returns the requests to and from MCP servers as of the moment of the view, in the order in which
+// they were sent.
 func (v *View) Executed() []*mcp.Request {
 	all := v.in.toolTraffic().log.Requests
 	if v.past == nil {
@@ -217,13 +217,13 @@ func (v *View) Executed() []*mcp.Request {
 	return then
 }
 
-// offsetAt is the offset in an exchange with a server after a number of events.
+// offsetAt is the offset in an exchange with a server, after a number of events.
 type offsetAt struct {
 	known int32
 	ExchangeOffset
 }
 
-// noteOffset notes the offset after a record.
+// noteOffset records the offset after a record.
 func (m *mcpTraffic) noteOffset(r *stream.Record, known int32) {
 	if m.stops == nil {
 		m.stops = map[int][]offsetAt{}
@@ -269,7 +269,7 @@ func (in *Inspector) matchEvent(e stream.Event) {
 	in.executed.matcher.AddEvent(t, e)
 }
 
-// maxEarlierTurns is the maximum number of turns before the first server that are matched.
+// maxEarlierTurns is the maximum number of turns before the first server whose calls are matched.
 const maxEarlierTurns = 64
 
 // matchEarlier adds the calls of the latest turns when the first server appears.
@@ -282,8 +282,8 @@ func (m *mcpTraffic) matchEarlier() {
 	}
 }
 
-// checkServerSchemas compares the tools that a request declares with those that their servers published, once
-// per list of tools.
+// checkServerSchemas compares the tools that a request declares with the tools that their servers published.
+// It compares each list of tools only once.
 func (m *mcpTraffic) checkServerSchemas(t *stream.Turn) {
 	in := m.in
 	x := in.Exchange(t.Exchange)
@@ -331,7 +331,8 @@ func (m *mcpTraffic) RunOf(model int) string {
 	return ""
 }
 
-// ClocksApart implements toolrun.Source. Two files were recorded by two programs.
+// ClocksApart implements toolrun.Source. Two files were recorded by two programs, which may have different
+// clocks.
 func (m *mcpTraffic) ClocksApart(model, server int) bool {
 	x := m.in.Exchange(model)
 	return x == nil || x.Head.File != m.log.FileOf(server)
@@ -361,32 +362,32 @@ func (m *mcpTraffic) AddToolRun(n toolrun.Match) (event int) {
 // NotRun returns the calls with a result whose tools were never run.
 func (in *Inspector) NotRun() []toolrun.CallWithoutRun { return in.toolTraffic().matcher.NotRun() }
 
-// ToolRun returns the matched request to run a tool; nil if r is not one.
+// ToolRun returns the tool request for r, with its match; nil if r doesn't run a tool.
 func (in *Inspector) ToolRun(r *mcp.Request) *toolrun.ToolRequest {
 	return in.toolTraffic().matcher.Request(r)
 }
 
-// ToolRun is a tool run of a call, with its result, as known at the moment of a view.
+// ToolRun is a tool run of a call with its result, as known at the moment of a view.
 type ToolRun struct {
 	stream.ToolRun
-	How          string // how it was matched to the call, in words
+	How          string // description of the match between the tool run and the call
 	Server, Tool string
-	Args         []byte // or their beginning
+	Args         []byte // the arguments, or their beginning
 	ArgsSize     int
 	Altered      bool
-	IsPrefix     bool   // Args are the beginning of the model's arguments, as a JSON string
+	IsPrefix     bool   // Args is only the beginning of the model's arguments, as a JSON string
 	PrefixBytes  int    // number of bytes of that beginning
-	Path         string // of the first value that differs
+	Path         string // path of the first value that differs
 	At           time.Duration
-	Took         time.Duration // negative if it has no response
-	State        string        // of the request, in words
+	Took         time.Duration // negative if there is no response
+	State        string        // state of the request, in words
 	Failed       bool
-	Text         string // of the response, or its beginning
-	Size         int    // of all text of the response
-	Shape        int    // size of its structured content
+	Text         string // text of the response, or its beginning
+	Size         int    // size of all text in the response
+	Shape        int    // size of the structured content in the response
 	ResultSent   bool   // the model got a result
 	SentSize     int
-	Verdict      string // how that result compares with the response
+	Verdict      string // comparison of the model's result with the response
 }
 
 // ToolRuns returns the tool runs of a call, in order.
@@ -422,7 +423,8 @@ func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 	return all
 }
 
-// SinceMoment returns the time from a moment of its call to the tool run, in words, or "" if unknown.
+// SinceMoment returns the time from a moment of the call to the tool run, in words. It returns "" if the time
+// is unknown.
 func (g *ToolRun) SinceMoment(at time.Duration, of string) string {
 	if at < 0 || g.At < 0 {
 		return ""

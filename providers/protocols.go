@@ -1,10 +1,10 @@
-// Package providers turns the bytes of exchanges with model providers into the events of one timeline:
-// it finds the framing, recognises the protocol, and decodes with it. Each wire protocol has its own
-// folder; package protocol describes how to add one.
+// Package providers turns the bytes of exchanges with model providers into the events of one timeline. It
+// finds the framing, recognises the protocol, and decodes the frames with it. Each wire protocol has its own
+// folder. The package protocol describes how to add a protocol.
 //
 //	records ─▶ Inspector ─▶ Framer ─▶ protocol.Decoder ─▶ stream.Timeline
 //
-// No received byte is lost. A frame that can't be decoded, or has an unknown protocol, is also an event,
+// No received byte is lost. A frame that can't be decoded, or that has an unknown protocol, is also an event,
 // and Exchange.Response keeps its bytes.
 package providers
 
@@ -44,8 +44,8 @@ import (
 	"toolscope/stream/marks"
 )
 
-// All lists the protocols, one per line. OpenRouter, Groq, Mistral and others are hosts of openaichat,
-// not protocols of their own.
+// All lists the protocols. OpenRouter, Groq, Mistral and others are hosts that use openaichat. They have no
+// protocols of their own.
 var All = slices.Concat([]protocol.Protocol{
 	anthropic.Protocol(),
 	openaichat.Protocol(),
@@ -71,8 +71,7 @@ var All = slices.Concat([]protocol.Protocol{
 	anthropicagents.Protocol(),
 }, agentlines.Protocols())
 
-// sessions are the protocols of session files of agents, by the innermost wrapper of their
-// exchanges.
+// sessions are the protocols for agents' session files, by the innermost wrapper of their exchanges.
 var sessions = func() map[string]*protocol.Protocol {
 	all := transcript.Sessions(anthropic.Protocol(), gemini.Protocol(), openaichat.Protocol())
 	all[claudecode.SessionWrapper] = claudecode.Session(anthropic.Protocol())
@@ -80,7 +79,7 @@ var sessions = func() map[string]*protocol.Protocol {
 	return all
 }()
 
-// sessionOf returns the protocol of an exchange in a session file, or nil.
+// sessionOf returns the protocol for an exchange in a session file, or nil.
 func sessionOf(h *stream.Head) *protocol.Protocol { return sessions[innerWrapper(h)] }
 
 // innerWrapper returns the innermost wrapper of an exchange, such as the format of a session file.
@@ -108,7 +107,7 @@ func Targets() (all []*protocol.Target) {
 	return all
 }
 
-// FindTarget returns the target with that name. The error lists the known names.
+// FindTarget returns the target with the given name. If there is none, the error lists the known names.
 func FindTarget(name string) (*protocol.Target, error) {
 	t, err := protocol.FindNamed("target", name, Targets(), func(t **protocol.Target) string { return (*t).Name })
 	if err != nil {
@@ -117,8 +116,8 @@ func FindTarget(name string) (*protocol.Target, error) {
 	return *t, nil
 }
 
-// historyTargetOf returns the target that reads requests of the protocol with that name, nil if it has no
-// requests.
+// historyTargetOf returns the target that reads requests in the protocol with the given name, or nil if the
+// protocol has no requests.
 func historyTargetOf(name string) *protocol.Target {
 	if t := TargetOf(name); t != nil {
 		return t
@@ -131,7 +130,7 @@ func historyTargetOf(name string) *protocol.Target {
 	return nil
 }
 
-// TargetOf returns the target of the protocol with that name, nil if it has no requests.
+// TargetOf returns the target for the protocol with the given name, or nil if the protocol has no requests.
 func TargetOf(name string) *protocol.Target {
 	for i := range All {
 		for j := range All[i].Targets {
@@ -143,8 +142,8 @@ func TargetOf(name string) *protocol.Target {
 	return nil
 }
 
-// undecoded is a protocol that is recognised but not decoded. Its frames are shown as they arrived, under
-// its name.
+// undecoded is a protocol that is recognised but not decoded. Its frames are shown under its name, as they
+// arrived.
 type undecoded struct {
 	name, title string
 	known       func(protocolMarks) bool // recognises one frame
@@ -166,9 +165,10 @@ func startsWith(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
-// allUndecoded lists the protocols that are recognised but not decoded. They are tried in this order if no protocol
-// claims a frame. Sources: the event lists of OpenAI's and Anthropic's SDKs, the references of the Realtime and the
-// Live API, the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own format, and JSON-RPC 2.0.
+// allUndecoded lists the protocols that are recognised but not decoded. If no protocol claims a frame, they
+// are tried in this order. Sources: the event lists of OpenAI's and Anthropic's SDKs, the references of the
+// Realtime API and the Live API, the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own
+// format, and JSON-RPC 2.0.
 var allUndecoded = []undecoded{
 	{"openai-assistants", "OpenAI Assistants events", func(s protocolMarks) bool {
 		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")
@@ -191,7 +191,7 @@ var allUndecoded = []undecoded{
 	}},
 }
 
-// seenIn returns the undecoded protocol of a frame, or nil.
+// seenIn returns the undecoded protocol to which a frame belongs, or nil.
 func seenIn(e protocol.SniffInput) *protocol.Protocol {
 	if len(e.Data) == 0 {
 		return nil
@@ -209,7 +209,8 @@ func seenIn(e protocol.SniffInput) *protocol.Protocol {
 	return nil
 }
 
-// unknownProtocol shows a stream of an unknown protocol: every frame is kept and shown, none is interpreted.
+// unknownProtocol shows a stream in an unknown protocol. Every frame is kept and shown, but none is
+// interpreted.
 var unknownProtocol = protocol.Protocol{
 	Name:  "unknown",
 	Title: "unknown protocol",
@@ -236,7 +237,7 @@ var emptyProtocol = protocol.Protocol{
 type unknownDecoder struct {
 	turn   *protocol.Turn
 	title  string // title of the protocol that a frame shows but toolscope doesn't decode; "" if unknown
-	guess  string // guessed kind of the stream, "" while unknown
+	guess  string // guessed kind of the stream; "" if there is no guess
 	frames int
 }
 
@@ -261,8 +262,8 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// errorWords returns the message in the body of an error, from any of the fields that web services
-// use; "" if there is none.
+// errorWords returns the message in the body of an error. The message is in one of the fields that web
+// services use. errorWords returns "" if there is none.
 func errorWords(body json.Value) string {
 	err := body.Get("error")
 	for _, text := range []json.Value{
@@ -275,7 +276,7 @@ func errorWords(body json.Value) string {
 	return ""
 }
 
-// Close leaves the turn open: whether it ended is unknown.
+// Close leaves the turn open, because it is unknown whether the turn ended.
 func (d *unknownDecoder) Close() {
 	frames := count.Of(d.frames, "frame")
 	switch {
@@ -293,5 +294,5 @@ func (d *unknownDecoder) Close() {
 // silentDecoder decodes an exchange without a response body.
 type silentDecoder struct{ *unknownDecoder }
 
-// Close reports nothing: the exchange reports that nothing arrived, and why.
+// Close reports nothing. The exchange reports that nothing arrived, with the reason.
 func (silentDecoder) Close() {}

@@ -2,8 +2,9 @@ package providers
 
 import "strings"
 
-// NameProvider returns the name of a provider in OpenTelemetry's conventions, from its host or else from its
-// protocol. It returns "" if the conventions have no name for the provider.
+// NameProvider returns the name of a provider in OpenTelemetry's conventions, according to its host. If the
+// host is unknown, the name depends on the protocol. NameProvider returns "" if the conventions have no name
+// for the provider.
 func NameProvider(url, protocol string) string {
 	if name := ProviderAt(url); name != "" {
 		return name
@@ -11,7 +12,7 @@ func NameProvider(url, protocol string) string {
 	return protocolProviders[protocol]
 }
 
-// ProviderAt returns the name of the provider at a host, or "" for an unknown host.
+// ProviderAt returns the name of the provider at a host, or "" if the host is unknown.
 func ProviderAt(url string) string {
 	host := hostOf(url)
 	for _, s := range hostProviders {
@@ -22,14 +23,14 @@ func ProviderAt(url string) string {
 	return ""
 }
 
-// protocolProviders maps protocols to the provider names of the conventions.
+// protocolProviders maps protocols to provider names in the conventions.
 var protocolProviders = map[string]string{
 	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "gcp.gemini", "gemini-interactions": "gcp.gemini",
 	"aistudio": "gcp.gemini", "bedrock": "aws.bedrock", "cohere": "cohere", "ollama": "ollama",
 }
 
-// hostProviders lists the names in the conventions for providers at a host. host is the end of the provider's host
-// name. begins is the start of the host name, if that matters.
+// hostProviders lists the conventions' names for providers at a host. host is the end of the provider's host
+// name. begins is the start of the host name, if the start matters.
 var hostProviders = []struct{ host, name, begins string }{
 	{host: "api.openai.com", name: "openai"}, {host: "api.anthropic.com", name: "anthropic"}, {host: "generativelanguage.googleapis.com", name: "gcp.gemini"},
 	{host: "api.cohere.com", name: "cohere"},

@@ -12,10 +12,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// refusalCodes lists the codes with which providers refuse a request inside a response of HTTP status 200.
+// refusalCodes lists the codes with which providers refuse a request in a response with the HTTP status 200.
 var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large"}
 
-// refusalOf returns the reason and the place of a refusal, nil if the error doesn't refuse the request.
+// refusalOf returns the reason and the place of a refusal, or nil if the error doesn't refuse the request.
 func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Refusal {
 	status := x.Head.Status
 	switch {
@@ -35,10 +35,10 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Ref
 	return r
 }
 
-// maxErrorBody is the maximum number of bytes of an error that are searched for another error.
+// maxErrorBody is the maximum number of bytes of an error in which another error is searched for.
 const maxErrorBody = 64 << 10
 
-// hasContent reports whether the response has output of the model.
+// hasContent reports whether the response contains output of the model.
 func (x *Exchange) hasContent() bool {
 	return slices.ContainsFunc(x.turns, func(n int32) bool {
 		t := x.in.Session().Turn(n)
@@ -46,12 +46,13 @@ func (x *Exchange) hasContent() bool {
 	})
 }
 
-// fitsWords reports whether an error has the words of a refusal that fits a breach of the request in a session file.
+// fitsWords reports whether an error contains the words of a refusal that matches a breach in a session
+// file's request.
 func (h *history) fitsWords(words string) bool {
 	return h.check.session != nil && slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return hasRuleWords(&b, words) })
 }
 
-// hasRuleWords reports whether an error has the words of errors that refuse a breach.
+// hasRuleWords reports whether an error contains the words of errors that refuse the breach.
 func hasRuleWords(b *requestBreach, words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) })
@@ -60,11 +61,11 @@ func hasRuleWords(b *requestBreach, words string) bool {
 // hasBody reports whether the complete request is known.
 func (h *history) hasBody() bool { return h.x.gap.requestBytes == 0 && !isWebSocket(h.x.Head) }
 
-// maxErrorDepth is the maximum number of errors inside errors that are unwrapped.
+// maxErrorDepth is the maximum number of nested errors that are unwrapped.
 const maxErrorDepth = 3
 
-// unwrapError returns the innermost error of an error that contains others as JSON texts, and the programs that
-// passed it on. body is the complete response.
+// unwrapError returns the innermost error of an error that contains other errors as JSON texts. It also
+// returns the programs that passed the error on. body is the complete response.
 func unwrapError(words string, body []byte) (inner string, via []string) {
 	if raw := json.Value(body).Get("error").Get("metadata").Get("raw"); raw.HasText() {
 		words, via = raw.Text(), append(via, "openrouter")
@@ -86,7 +87,7 @@ func unwrapError(words string, body []byte) (inner string, via []string) {
 	return words, via
 }
 
-// errorMessage returns the message of an error in JSON, "" if there is none.
+// errorMessage returns the message of an error in JSON, or "" if there is none.
 func errorMessage(v json.Value) string {
 	s := json.Scan(v)
 	if s.Kind() != '{' {
@@ -110,7 +111,8 @@ var (
 	refusalIDs    = regexp.MustCompile(`\b(?:toolu|tooluse|srvtoolu|call|chatcmpl-tool|fc|ctc|rs|msg)[_-][A-Za-z0-9_-]{4,}|functions\.[A-Za-z0-9_-]+:\d+`)
 )
 
-// locateRefusal finds the place in the request that an error names, and the breach that it confirms.
+// locateRefusal finds the place in the request that an error refers to, and the breach that the error
+// confirms.
 func (h *history) locateRefusal(r *stream.Refusal, words string) {
 	body := json.Value(h.x.RequestBody())
 	var value json.Value
@@ -138,7 +140,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words string) {
 		}
 	}
 	start, end := 0, 0
-	if h.x.Head.Incremental && value != nil { // paths in a part of the request mean nothing
+	if h.x.Head.Incremental && value != nil { // paths in a part of the request have no meaning
 		r.Place = placeMessage("", value)
 	} else if value != nil {
 		start = cap(body) - cap(value)
@@ -158,7 +160,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words string) {
 	}
 }
 
-// placeMessage names a place by its path, and by the kind, id and name of the block there.
+// placeMessage describes a place by its path, and by the kind, id and name of the block there.
 func placeMessage(path string, v json.Value) stream.Message {
 	m := stream.Messagef("%s", stream.Own(path))
 	for _, key := range []string{"functionCall", "functionResponse", "function", "toolUse", "toolResult"} {
@@ -178,14 +180,15 @@ func placeMessage(path string, v json.Value) stream.Message {
 	return m
 }
 
-// maxPlaceText is the maximum number of quoted bytes of an id or a name.
+// maxPlaceText is the maximum number of bytes that are quoted from an id or a name.
 const maxPlaceText = 80
 
-// blockKinds lists kinds of blocks that an error may name.
+// blockKinds lists kinds of blocks that an error may mention.
 var blockKinds = []string{"thinking", "tool_use", "tool_result", "toolUse", "toolResult"}
 
-// resolvePlace returns the value at a place that an error names: in the request as it was sent, or after consecutive
-// messages of one role are joined. The value must be of a kind that the error names.
+// resolvePlace returns the value at a place that an error refers to. The place is in the request as sent, or
+// in the request after consecutive messages of the same role are joined. The value must be of a kind that the
+// error mentions.
 func resolvePlace(body json.Value, said, words string) (value json.Value, found string) {
 	steps := placeSteps.FindAllString(said, -1)
 	if strings.HasPrefix(steps[0], "function") {
@@ -204,7 +207,8 @@ func resolvePlace(body json.Value, said, words string) (value json.Value, found 
 	return nil, stream.FoundNowhere
 }
 
-// declarationAt returns the function declaration with a number. The number counts the declarations of all tools.
+// declarationAt returns the function declaration with the given number. The declarations of all tools are
+// counted together.
 func declarationAt(body json.Value, steps []string) (value json.Value, found string) {
 	n, err := strconv.Atoi(steps[1])
 	for tool := range body.Get("tools").Elements() {
@@ -219,11 +223,11 @@ func declarationAt(body json.Value, steps []string) (value json.Value, found str
 	return nil, stream.FoundNowhere
 }
 
-// otherCase maps keys to the other spelling that a request may have.
+// otherCase maps keys to the other spelling that a request may use.
 var otherCase = map[string]string{"function_declarations": "functionDeclarations", "functionDeclarations": "function_declarations"}
 
-// followSteps follows steps from a value. Names that the value doesn't have are skipped, because providers add the names
-// of types. It stops at a block of a message. It returns nil if an element doesn't exist.
+// followSteps follows steps from a value. It skips names that the value doesn't contain, because providers
+// add the names of types. It stops at a block of a message. It returns nil if an element doesn't exist.
 func followSteps(v json.Value, steps []string) json.Value {
 	for i, step := range steps {
 		n, err := strconv.Atoi(step)
@@ -250,8 +254,8 @@ func followSteps(v json.Value, steps []string) json.Value {
 	return v
 }
 
-// isBlock reports whether an object is a block of a message or a declared tool. Errors are not located inside such an
-// object.
+// isBlock reports whether an object is a block of a message or a declared tool. The place of an error is
+// never inside such an object.
 func isBlock(v json.Value) bool {
 	return v.Get("type").IsString() || v.Get("name").IsString()
 }
@@ -265,7 +269,7 @@ func elementAt(list json.Value, n int) (value json.Value) {
 	return nil
 }
 
-// joinedAt follows steps with the counts of a provider that joins consecutive messages of one role.
+// joinedAt follows steps with the numbering of a provider that joins consecutive messages of the same role.
 func joinedAt(messages json.Value, steps []string) json.Value {
 	n, err := strconv.Atoi(steps[0])
 	block := -1
@@ -306,7 +310,8 @@ func joinedAt(messages json.Value, steps []string) json.Value {
 	return nil
 }
 
-// hasNamedKind reports whether a value is or contains a block of a kind that an error names, if it names any.
+// hasNamedKind reports whether a value is or contains a block of a kind that an error mentions. It returns
+// true if the error mentions no kind.
 func hasNamedKind(v json.Value, words string) bool {
 	named := false
 	for _, kind := range blockKinds {
@@ -324,8 +329,8 @@ func hasNamedKind(v json.Value, words string) bool {
 	return !named
 }
 
-// resolvePosition returns the content with a call of a tool. Positions count from 1 or from 0, so the result is nil
-// unless exactly one of the two contents has such a call.
+// resolvePosition returns the content with a call of a tool at a position. Positions may count from 1 or from
+// 0, so the result is nil unless exactly one of the two contents has such a call.
 func resolvePosition(body json.Value, name, position string) (value json.Value, found string) {
 	n, _ := strconv.Atoi(position)
 	contents := body.Get("contents")
@@ -350,7 +355,7 @@ func resolvePosition(body json.Value, name, position string) (value json.Value, 
 	return value, stream.FoundAsSent
 }
 
-// valueWithID returns the object in the request that has an id, nil if there is none.
+// valueWithID returns the object with the given id in the request, or nil.
 func valueWithID(body json.Value, id string) json.Value {
 	quoted := json.AppendQuoted(nil, []byte(id))
 	at := bytes.Index(body, quoted)
@@ -370,7 +375,7 @@ func valueWithID(body json.Value, id string) json.Value {
 	}
 }
 
-// fitOf grades how well an error fits a breach. 0 means that it doesn't.
+// fitOf grades how well an error matches a breach. 0 means that it doesn't match.
 func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (points int) {
 	if hasRuleWords(b, words) {
 		points += 2
@@ -386,7 +391,7 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 	return points
 }
 
-// ruleWords lists, for each rule, words of the errors that refuse a breach of the rule, in lower case.
+// ruleWords lists, for each rule, words in errors that refuse a breach of the rule, in lower case.
 var ruleWords = map[string][]string{
 	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "tool use concurrency issues"},
 	"result-has-call":   {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},

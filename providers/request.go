@@ -12,17 +12,17 @@ import (
 	"toolscope/stream/json"
 )
 
-// requestState is the state of an exchange's requests: the only request of an HTTP exchange, or the messages of a
-// WebSocket, each of which has its own turn.
+// requestState is the state of an exchange's requests. An HTTP exchange has one request. On a WebSocket, each
+// message is a request with its own turn.
 type requestState struct {
 	x             *Exchange
 	header        conversation.ClientFacts
-	path          string               // purpose that the path shows, "" if it shows none
+	path          string               // purpose according to the path, or ""
 	latest        *stream.RequestInfo  // the latest request that was read
-	queue         []requestMessage     // messages of a WebSocket that are still waiting for a turn
+	queue         []requestMessage     // messages on a WebSocket that still wait for a turn
 	responseSize  int64                // size of the response when the last queued message was sent
-	conversations []*agentConversation // of the requests
-	agentCalls    map[string]agentCall // calls of the exchange that start agents, by id
+	conversations []*agentConversation // conversations of the requests
+	agentCalls    map[string]agentCall // calls in the exchange that start agents, by id
 
 	upgrades bool // the client requested a WebSocket
 
@@ -44,8 +44,8 @@ func (r *requestState) readHead(h *stream.Head) {
 	r.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
 }
 
-// readMessage queues a message that the client sends on a WebSocket. If the provider has sent data since
-// the last message and no turn is open, the provider refused the queued messages.
+// readMessage queues a message that the client sends on a WebSocket. If the provider has sent data since the
+// previous message and no turn is open, the provider refused the queued messages.
 func (r *requestState) readMessage(message []byte, at time.Duration) {
 	if kind := json.Value(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
 		return
@@ -56,7 +56,7 @@ func (r *requestState) readMessage(message []byte, at time.Duration) {
 	r.queue, r.responseSize = append(r.queue, requestMessage{message, at}), r.x.Response.Size()
 }
 
-// nextRequest returns the request of the next turn, nil if none was seen.
+// nextRequest returns the request for the next turn, or nil if none was seen.
 func (r *requestState) nextRequest() *stream.RequestInfo {
 	if isWebSocket(r.x.Head) {
 		r.sentAt = stream.NoTime
@@ -79,8 +79,8 @@ func (r *requestState) nextRequest() *stream.RequestInfo {
 	return r.latest
 }
 
-// agentInLog returns the agent of a turn in the lines of Claude Code. The lines mix several agents; a turn names the
-// call that started its agent.
+// agentInLog returns the agent of a turn in Claude Code's lines. The lines of several agents are mixed, and a
+// turn contains the id of the call that started its agent.
 func (r *requestState) agentInLog(call string) *stream.RequestInfo {
 	if call == "" {
 		return &stream.RequestInfo{Client: "claude-code", Agent: conversation.Main}
@@ -89,7 +89,7 @@ func (r *requestState) agentInLog(call string) *stream.RequestInfo {
 	return &stream.RequestInfo{Client: "claude-code", Agent: call, Parent: conversation.Main, Title: s.title, StartedBy: s.by}
 }
 
-// readRequest reads a request, and finds its conversation.
+// readRequest reads a request and finds its conversation.
 func (r *requestState) readRequest(body []byte, messages []protocol.Message) *stream.RequestInfo {
 	b, ls := conversation.ReadBody(body), &r.x.in.conversations
 	f := conversation.ReadFacts(r.header, b)
@@ -118,7 +118,7 @@ func (r *requestState) readRequest(body []byte, messages []protocol.Message) *st
 	return ask
 }
 
-// conversationOf returns the conversation of a turn, nil if it has none.
+// conversationOf returns the conversation of a turn, or nil if it has none.
 func (r *requestState) conversationOf(turn int32) *agentConversation {
 	if len(r.conversations) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (r *requestState) conversationOf(turn int32) *agentConversation {
 	return r.conversations[i]
 }
 
-// purposeOf returns the purpose of a request, "" if nothing shows it.
+// purposeOf returns the purpose of a request, or "" if it is unknown.
 func (r *requestState) purposeOf(f *conversation.ClientFacts, b *conversation.RequestBody, messages []protocol.Message) string {
 	switch {
 	case r.path != "":
@@ -145,10 +145,11 @@ func (r *requestState) purposeOf(f *conversation.ClientFacts, b *conversation.Re
 	return conversation.PurposeOf(f, b, conversation.FirstUserText(messages))
 }
 
-// Client returns the client's name in providers/client, "" if its header doesn't name it.
+// Client returns the client's name in providers/client, or "" if the request's headers don't contain it.
 func (x *Exchange) Client() string { return x.client }
 
-// Refused returns toolscope's reason for refusing the request in place of the provider, "" if it didn't refuse it.
+// Refused returns toolscope's reason for refusing the request in place of the provider. It returns "" if
+// toolscope didn't refuse the request.
 func (x *Exchange) Refused() string {
 	why, refused := strings.CutPrefix(x.why, "refused: ")
 	if !x.own || !refused {
@@ -157,15 +158,15 @@ func (x *Exchange) Refused() string {
 	return why
 }
 
-// noteStart notes the arrival time of the head or the first bytes of an HTTP request. A WebSocket has a request for
-// each turn.
+// noteStart records the arrival time of the head or the first bytes of an HTTP request. On a WebSocket, each
+// turn has a request of its own.
 func (r *requestState) noteStart(at time.Duration) {
 	if r.sentAt == stream.NoTime && !isWebSocket(r.x.Head) {
 		r.sentAt = at
 	}
 }
 
-// stampTurn dates the request of a turn that opens: it is the latest request that was read.
+// stampTurn sets the start of the request for a turn that opens. It is the latest request that was read.
 func (r *requestState) stampTurn(turn int32) {
 	for len(r.x.times) <= int(turn) {
 		r.x.times = append(r.x.times, r.sentAt)
@@ -186,8 +187,8 @@ func (x *Exchange) TurnIndex(t *stream.Turn) int { return max(0, x.indexOf(t.Num
 // HasManyRequests reports whether the exchange has a request for each of its turns.
 func (x *Exchange) HasManyRequests() bool { return isWebSocket(x.Head) }
 
-// RequestOf returns the body of a turn's request, nil if there is none or some of its bytes were missed.
-// On a WebSocket it is the message that requested the turn.
+// RequestOf returns the body of a turn's request. It returns nil if there is none, or if some of its bytes
+// were missed. On a WebSocket, the body is the message that requested the turn.
 func (x *Exchange) RequestOf(t *stream.Turn) []byte {
 	if !x.HasManyRequests() || x.gap.requestBytes > 0 {
 		return x.RequestBody()
@@ -210,16 +211,16 @@ func (x *Exchange) LastRecordAt() time.Duration { return x.at }
 // historyLink is a request's reference to its earlier history.
 type historyLink struct {
 	keptByProvider   bool   // the provider keeps earlier history
-	thread           bool   // the provider keeps all earlier history: the request has only new messages
-	previousResponse string // id of the response that the request continues, "" if none
-	conversation     string // id of its conversation, "" if none
+	thread           bool   // the provider keeps all earlier history, so the request contains only new messages
+	previousResponse string // id of the response that the request continues; "" for none
+	conversation     string // id of its conversation; "" for none
 
 	choice toolChoice
 }
 
-// readHistoryLink reads a request's reference to its earlier history. Requests of OpenAI's Responses continue a
-// response or a conversation. Requests of Gemini's Interactions continue an interaction. Other requests of Gemini may
-// begin with cached content.
+// readHistoryLink reads a request's reference to its earlier history. Requests in OpenAI's Responses continue
+// a response or a conversation. Requests in Gemini's Interactions continue an interaction. Other requests to
+// Gemini may begin with cached content.
 func readHistoryLink(request []byte) (on historyLink) {
 	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -244,7 +245,7 @@ func readHistoryLink(request []byte) (on historyLink) {
 	return on
 }
 
-// observeMessage observes a message that arrived at that time, if the exchange is a WebSocket.
+// observeMessage observes a message that arrived at the given time, if the exchange is a WebSocket.
 func (h *history) observeMessage(at time.Duration) {
 	if h.x.decoder == nil || !isWebSocket(h.x.Head) {
 		return
@@ -255,8 +256,8 @@ func (h *history) observeMessage(at time.Duration) {
 	h.x.at = answered
 }
 
-// observeMessages observes the messages that the client of a WebSocket has sent since the last call. Each message is
-// a request. The messages wait while the protocol is unknown.
+// observeMessages observes the messages that the client of a WebSocket has sent since the previous call. Each
+// message is a request. If the protocol is not yet known, the messages wait.
 func (h *history) observeMessages() {
 	to := h.x.historyTarget()
 	if to == nil {
@@ -284,7 +285,8 @@ func (h *history) observeMessages() {
 	})
 }
 
-// addTools adds the tools of a message to those of earlier messages, which the provider may keep.
+// addTools adds the tools in a message to the tools in earlier messages, because the provider may keep the
+// earlier tools.
 func (c *schemaCheck) addTools(message []byte, on historyLink) {
 	if c.x.Protocol.Tools == nil {
 		return
@@ -298,7 +300,7 @@ func (c *schemaCheck) addTools(message []byte, on historyLink) {
 	c.set = c.x.in.toolSet(joinTools(was, list), more)
 }
 
-// hasResponse reports whether this exchange has a response with that id.
+// hasResponse reports whether this exchange contains a response with the given id.
 func (c *schemaCheck) hasResponse(id string) bool {
 	return id != "" && slices.ContainsFunc(c.x.turns, func(n int32) bool {
 		t := c.x.in.Session().Turn(n)
@@ -306,8 +308,8 @@ func (c *schemaCheck) hasResponse(id string) bool {
 	})
 }
 
-// toolsAfter returns the tools of the request that another request continues. more is true if there may be other
-// tools: the request may be dropped, or older than the source.
+// toolsAfter returns the tools of the request that another request continues. more is true if other tools are
+// possible, because the earlier request may be dropped or older than the source.
 func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more bool) {
 	f := in.entryAfter(on.previousResponse)
 	if f == nil {
@@ -320,7 +322,7 @@ func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more boo
 	return x.check.set.Tools()
 }
 
-// knownTools returns the known tools, and whether there may be others.
+// knownTools returns the known tools. more reports whether other tools are possible.
 func (c *schemaCheck) knownTools() (tools []protocol.Tool, more bool) {
 	if c.set == nil {
 		return nil, false
@@ -328,7 +330,8 @@ func (c *schemaCheck) knownTools() (tools []protocol.Tool, more bool) {
 	return c.set.Tools()
 }
 
-// joinTools returns the earlier tools and the new ones. A new tool replaces an earlier one with its name.
+// joinTools returns the earlier tools and the new tools. A new tool replaces an earlier tool of the same
+// name.
 func joinTools(was, news []protocol.Tool) []protocol.Tool {
 	if len(was) == 0 {
 		return news

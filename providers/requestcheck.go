@@ -15,35 +15,35 @@ import (
 	"toolscope/stream/json"
 )
 
-// requestCheck holds the rules that an exchange's request breaks. The breaches are reported when the outcome of the
-// request is known.
+// requestCheck is the list of rules that an exchange's request breaks. The breaches are reported when the
+// outcome of the request is known.
 type requestCheck struct {
 	breaches []requestBreach
 	to       *protocol.Target
-	session  *requestrules.Session // of an agent's session file
+	session  *requestrules.Session // for an agent's session file
 	reported bool
 }
 
 // requestBreach is a breach with its places in the body.
 type requestBreach struct {
 	requestrules.Breach
-	path       string // of its first place, "" if it was not found
-	start, end int    // of that place in the body
+	path       string // path of its first place; "" if the place was not found
+	start, end int    // range of that place in the body
 	known      bool   // a finding about the call already reports it
 	call       stream.Ref
-	fits       int // how well the provider's refusal fits it, 0 if it doesn't
+	fits       int // how well the provider's refusal matches the breach; 0 if it doesn't match
 }
 
 // requestOutcome is the outcome of a request.
 type requestOutcome uint8
 
 const (
-	outcomeUnknown  requestOutcome = iota // no response was seen, or an error that is not about the request
+	outcomeUnknown  requestOutcome = iota // no response was seen, or the error is not about the request
 	requestAccepted                       // the model responded
 	requestRefused
 )
 
-// checkRequest checks the request of an HTTP exchange. observed lists the earlier calls in the request.
+// checkRequest checks the request of an HTTP exchange. observed contains the earlier calls in the request.
 func (h *history) checkRequest(body []byte, messages []protocol.Message, to *protocol.Target, past *replay.History, observed []replay.Observation) {
 	x := h.x
 	if sessionOf(x.Head) != nil && h.checkSession(body, messages, to) {
@@ -85,8 +85,8 @@ func (h *history) addBreach(b requestrules.Breach, body []byte, messages []proto
 	return &h.check.breaches[len(h.check.breaches)-1]
 }
 
-// reasoningBreaches returns the changes of reasoning and signatures as breaches. It skips reasoning that the request
-// doesn't need, because the request is for another model or turns thinking off.
+// reasoningBreaches returns the changes to reasoning and signatures as breaches. It skips reasoning that the
+// request doesn't need, because the request is for another model or turns thinking off.
 func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all []requestrules.Breach) {
 	for _, r := range past.Reasoning {
 		if !h.needsReasoning(body, r.Turn) {
@@ -102,8 +102,8 @@ func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all 
 	return all
 }
 
-// needsReasoning reports whether a request must have the reasoning of a turn: it is for the same model, with thinking
-// on.
+// needsReasoning reports whether a request must contain the reasoning of a turn: the request is for the same
+// model, and thinking is on.
 func (h *history) needsReasoning(body json.Value, turn int32) bool {
 	t, model := h.x.in.Session().Turn(turn), ""
 	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
@@ -116,13 +116,13 @@ func (h *history) needsReasoning(body json.Value, turn int32) bool {
 	return t != nil && isSameModel(model, t.Model) && (t.Protocol != "anthropic" || thinking.Is("enabled") || thinking.Is("adaptive"))
 }
 
-// isSameModel reports whether two names may mean the same model: providers add a version to a name.
+// isSameModel reports whether two names may refer to the same model. Providers add a version to a name.
 func isSameModel(a, b string) bool {
 	return a == "" || b == "" || strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// findingOf returns the earlier call with an id. found reports whether the call has a finding with the same meaning
-// as a diagnosis.
+// findingOf returns the earlier call with the given id. found reports whether the call has a finding with the
+// same meaning as the diagnosis d.
 func (h *history) findingOf(observed []replay.Observation, id string, d *stream.Diagnosis) (call stream.Ref, found bool) {
 	for i := range observed {
 		o := &observed[i]
@@ -142,8 +142,8 @@ func (h *history) findingOf(observed []replay.Observation, id string, d *stream.
 	return call, found
 }
 
-// ruleTarget returns the target whose rules apply at a host: the target of the same protocol that describes the host,
-// or else the target of the protocol.
+// ruleTarget returns the target whose rules apply at a host. It is the target with the same protocol that
+// describes the host, or otherwise the target to.
 func ruleTarget(to *protocol.Target, host string) *protocol.Target {
 	for _, of := range Targets() {
 		if of.Protocol == to.Protocol && isHostOf(of, host) {
@@ -158,10 +158,10 @@ func isHostOf(to *protocol.Target, host string) bool {
 	return slices.ContainsFunc(to.Hosts, func(end string) bool { return host == end || strings.HasSuffix(host, "."+strings.TrimPrefix(end, ".")) })
 }
 
-// Host returns the host name of the server, "" if it is unknown.
+// Host returns the host name of the server, or "" if it is unknown.
 func (x *Exchange) Host() string { return hostOf(x.Head.URL) }
 
-// hostOf returns the name of a URL's host, "" if there is none.
+// hostOf returns the host name in a URL, or "" if there is none.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -172,7 +172,7 @@ func hostOf(address string) string {
 
 // requestOutcome returns the outcome of the exchange's request.
 func (x *Exchange) requestOutcome() requestOutcome {
-	inFile := x.Head.ResponseFromHistory || x.Head.Reconstructed // the request that was sent is unknown
+	inFile := x.Head.ResponseFromHistory || x.Head.Reconstructed // the original request is unknown
 	if x.own {
 		return outcomeUnknown
 	}
@@ -194,8 +194,8 @@ func (x *Exchange) requestOutcome() requestOutcome {
 	return requestAccepted
 }
 
-// reportRequest reports, once, the rules that the request breaks. It doesn't report a rule if the target's own host
-// accepts the request.
+// reportRequest reports, once, the rules that the request breaks. It doesn't report a rule if the target's
+// own host accepts the request.
 func (h *history) reportRequest() {
 	if h.check.reported || len(h.check.breaches) == 0 || h.check.session != nil && len(h.x.turns) == 0 {
 		return
@@ -210,7 +210,7 @@ func (h *history) reportRequest() {
 			continue
 		}
 		grade := severity
-		for j := range h.check.breaches { // a place in a request has at most one finding above info
+		for j := range h.check.breaches { // a place in a request has at most one finding with a severity above info
 			o := &h.check.breaches[j]
 			other, isReported := h.gradeBreach(o, outcome, own)
 			order := cmp.Or(cmp.Compare(b.fits, o.fits), cmp.Compare(grade, other), cmp.Compare(j, i))
@@ -222,8 +222,8 @@ func (h *history) reportRequest() {
 	}
 }
 
-// gradeBreach returns the severity of a breach; own is true at the target's own host. ok is false if the breach is not
-// reported.
+// gradeBreach returns the severity of a breach. own is true at the target's own host. ok is false if the
+// breach is not reported.
 func (h *history) gradeBreach(b *requestBreach, outcome requestOutcome, own bool) (severity stream.Severity, ok bool) {
 	severity, ok = stream.Error, true
 	switch {
@@ -249,8 +249,8 @@ func (h *history) gradeBreach(b *requestBreach, outcome requestOutcome, own bool
 	return severity, ok
 }
 
-// reportBreach reports a breach about the turn of the request. If the request has no turn, the finding is about the
-// call, or about the source.
+// reportBreach reports a breach as a finding about the turn of the request. If the request has no turn, the
+// finding is about the call, or about the source.
 func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outcome requestOutcome) {
 	x, m := h.x, b.Message(b.path)
 	if outcome == requestAccepted {
@@ -268,7 +268,7 @@ func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outco
 	x.in.Timeline.Append(e)
 }
 
-// detailFields returns the facts of the breach for programs, as far as they are known.
+// detailFields returns the facts about the breach for programs, as far as they are known.
 func (b *requestBreach) detailFields() []any {
 	fields := []any{"rule", b.Rule}
 	if b.path != "" {
@@ -289,11 +289,11 @@ type breachKey struct {
 	rule, at     string
 }
 
-// maxBreaches is the maximum number of reported breaches that are kept.
+// maxBreaches is the maximum number of kept keys of reported breaches.
 const maxBreaches = 1 << 14
 
-// isNewBreach reports whether no earlier request of the conversation had the breach. Rules about the host are
-// reported once per conversation.
+// isNewBreach reports whether the breach was not reported for an earlier request in the conversation.
+// Breaches of rules about the host are reported once per conversation.
 func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 	key := breachKey{rule: b.Rule}
 	if n := len(x.requests.conversations); n > 0 && x.requests.conversations[n-1] != nil {
@@ -309,7 +309,8 @@ func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 	return true
 }
 
-// placeOf returns the place of a part in the body, which has the parts in order. end is 0 if it was not found.
+// placeOf returns the place of a part in the body. The parts are in the same order in the body. end is 0 if
+// the part was not found.
 func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (start, end int) {
 	if at.Message == requestrules.NoMessage {
 		return 0, 0
@@ -345,7 +346,8 @@ func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (st
 	return 0, 0
 }
 
-// pathAt returns the path of the smallest value of a JSON text that contains a range, such as messages[4].content[0].
+// pathAt returns the path of the smallest value in a JSON text that contains a range, for example
+// messages[4].content[0].
 func pathAt(body []byte, start, end int) (path string) {
 	value, base := json.Value(body), 0
 	for {
@@ -361,7 +363,8 @@ func pathAt(body []byte, start, end int) (path string) {
 	}
 }
 
-// childAt returns the field or element of a value that contains a range: its name in a path, and its offset.
+// childAt returns the field or element of a value that contains a range, with its name in a path and its
+// offset.
 func childAt(value json.Value, start, end int) (name string, child json.Value, at int) {
 	s := value.Scan()
 	isIn := func(v json.Value) bool {

@@ -9,17 +9,18 @@ import (
 	"toolscope/stream"
 )
 
-// FindProtocol returns the protocol with that name. The error lists the known names.
+// FindProtocol returns the protocol with the given name. If there is none, the error lists the known names.
 func FindProtocol(name string) (*protocol.Protocol, error) {
 	return protocol.FindNamed("protocol", name, All, func(d *protocol.Protocol) string { return d.Name })
 }
 
-// ForceProtocol makes every following response be read as protocol d. With nil, the bytes determine the protocol.
+// ForceProtocol sets the protocol d for all following responses. If d is nil, the bytes determine the
+// protocol.
 func (in *Inspector) ForceProtocol(d *protocol.Protocol) { in.forced = d }
 
-// Reread reads an exchange again as protocol d. With nil, the bytes determine the protocol. The timeline is new:
-// turns and calls of the old one must not be used any more. Reread fails once exchanges were evicted or dropped,
-// because then the order of the records is no longer kept.
+// Reread reads an exchange again in the protocol d. If d is nil, the bytes determine the protocol. The
+// timeline is new, so turns and calls of the old timeline must not be used any more. Reread fails if
+// exchanges were evicted or dropped, because the order of the records is then no longer kept.
 func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	if in.log.closed {
 		return errDropped
@@ -54,7 +55,7 @@ func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 
 var errDropped = errors.New("parts of the source are no longer in memory: open the source again with --protocol")
 
-// forcedFor returns the protocol that is forced on an exchange, or nil.
+// forcedFor returns the protocol that is forced for an exchange, or nil.
 func (in *Inspector) forcedFor(number int) *protocol.Protocol {
 	if d, ok := in.rereads[number]; ok {
 		return d
@@ -62,19 +63,19 @@ func (in *Inspector) forcedFor(number int) *protocol.Protocol {
 	return in.forced
 }
 
-// recordOrder keeps the order of the records, so that they can be read again from the wires, which keep
-// their bytes.
+// recordOrder keeps the order of the records, so that they can be read again. The wires keep the bytes of the
+// records.
 type recordOrder struct {
-	runs        []byte // varints of each run but the last: exchange minus the previous one, count
-	before      int    // the exchange of the run before the last
+	runs        []byte // varints for each run except the last: the exchange minus the previous exchange, and count
+	before      int    // exchange of the run before the last run
 	last        recordRun
 	n           int                   // number of runs, including the last
-	rest        map[int]stream.Record // by number of the run, from 1: records with more than bytes, without their bytes
-	recordBytes int64                 // bytes of records that are kept here, since no wire has them
-	closed      bool                  // no order is kept any more
+	rest        map[int]stream.Record // by number of the run, from 1: records that contain more than bytes, without their bytes
+	recordBytes int64                 // size of the record bytes that are kept here, because no wire keeps them
+	closed      bool                  // the order is no longer kept
 }
 
-// maxRecordBytes is the maximum number of kept bytes of records without a wire.
+// maxRecordBytes is the maximum number of kept bytes in records without a wire.
 const maxRecordBytes = 64 << 20
 
 // addWithBytes adds a record with its bytes.
@@ -93,7 +94,7 @@ func (l *recordOrder) addWithBytes(r stream.Record) {
 	l.rest[l.n] = r
 }
 
-// push begins a run.
+// push begins a new run.
 func (l *recordOrder) push(next recordRun) {
 	if l.n > 0 {
 		l.runs = binary.AppendVarint(binary.AppendVarint(l.runs, int64(l.last.exchange-l.before)), l.last.count)
@@ -106,7 +107,7 @@ func (l *recordOrder) push(next recordRun) {
 // recordRun is a run of records of one side of an exchange.
 type recordRun struct {
 	exchange int
-	count    int64 // twice the number of records with bytes, plus one for records of a request
+	count    int64 // twice the number of records with bytes, plus one if they are records of a request
 }
 
 func (l *recordOrder) endRun() { *l = recordOrder{closed: true} }
@@ -136,7 +137,7 @@ func (l *recordOrder) add(r stream.Record) {
 	}
 }
 
-// eachRun yields the runs with their numbers.
+// eachRun yields the runs, with their numbers.
 func (l *recordOrder) eachRun(yield func(int, recordRun) bool) {
 	rest, exchange := l.runs, 0
 	for n := 1; n < l.n; n++ {
@@ -152,9 +153,9 @@ func (l *recordOrder) eachRun(yield func(int, recordRun) bool) {
 	}
 }
 
-// eachRecord passes the records to to again, in their order.
+// eachRecord passes all records to the function to again, in their order.
 func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
-	next := map[*stream.Wire]int{} // the next record of each wire
+	next := map[*stream.Wire]int{} // index of the next record in each wire
 	for n, a := range l.eachRun {
 		bare := stream.Record{Exchange: a.exchange, Request: a.count&1 == 1}
 		if r, ok := l.rest[n]; ok {
@@ -177,7 +178,7 @@ func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
 	}
 }
 
-// rawSide returns the bytes of one side of the exchange, as sent.
+// rawSide returns the bytes on one side of the exchange, as sent.
 func (x *Exchange) rawSide(request bool) *stream.Wire {
 	switch {
 	case request:

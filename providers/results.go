@@ -23,7 +23,7 @@ var (
 	}
 )
 
-// madeUpResults lists sentences that clients send in place of a result, with the clients.
+// madeUpResults lists sentences that clients send instead of a result, with the clients.
 var madeUpResults = []struct {
 	words, client string
 	more          bool // the result may continue after the words
@@ -36,14 +36,15 @@ var madeUpResults = []struct {
 	{"Tool execution aborted", "opencode", false},
 }
 
-// IsMadeUp reports whether a result is a sentence of a client, and not of a tool. A result that only quotes such a
-// sentence is a tool's.
+// IsMadeUp reports whether a result is a sentence from a client, not from a tool. A result that only quotes
+// such a sentence is from a tool.
 func IsMadeUp(result string) bool { return madeUpBy(result) != "" }
 
-// maxMadeUp is the maximum length of a client's sentence. A longer result begins with the sentence by chance.
+// maxMadeUp is the maximum length of a client's sentence. A longer result that begins with such a sentence is
+// not from a client.
 const maxMadeUp = 200
 
-// madeUpBy returns the client that made up a result, or "" for a result of a tool.
+// madeUpBy returns the client that made up a result, or "" if the result is from a tool.
 func madeUpBy(result string) string {
 	if len(result) > maxMadeUp {
 		return ""
@@ -56,7 +57,7 @@ func madeUpBy(result string) string {
 	return ""
 }
 
-// reportResult reports a call's result that the client made up, or that contains a picture as text.
+// reportResult reports that a client made up a call's result, or that the result contains an image as text.
 func (h *history) reportResult(ref stream.Ref, result []byte) {
 	t, c := h.x.in.Session().Find(ref)
 	if t == nil || c == nil {
@@ -78,15 +79,15 @@ func (h *history) reportResult(ref stream.Ref, result []byte) {
 	h.x.in.Timeline.Append(stream.Event{Kind: stream.Found, At: h.x.at, Turn: ref.Turn, Slot: c.Slot, Frame: t.LastFrame, What: &f})
 }
 
-// mediaStarts lists the first bytes of media as base64.
+// mediaStarts lists the first bytes of media in base64.
 var mediaStarts = []struct{ start, kind string }{
 	{"iVBORw0KGgo", "a PNG picture"}, {"/9j/", "a JPEG picture"}, {"R0lGOD", "a GIF picture"}, {"UklGR", "a WebP picture"}, {"JVBERi0", "a PDF document"},
 }
 
-// minMediaText is the minimum length of base64 text that is reported. Shorter media cost little.
+// minMediaText is the minimum length of base64 text that is reported. Shorter media don't cost much.
 const minMediaText = 1024
 
-// findMedia returns the first media in a result that are base64 text, if they are most of the result.
+// findMedia returns the first media in a result that are in base64, if they are most of the result.
 func findMedia(result []byte) (kind string, at, size int) {
 	if len(result) < minMediaText {
 		return "", 0, 0

@@ -8,16 +8,17 @@ import (
 	"toolscope/stream"
 )
 
-// failedTurn is the latest turn of a conversation, if it failed in a way that makes a client repeat the request.
+// failedTurn is the latest turn of a conversation, if it failed in such a way that clients repeat the
+// request.
 type failedTurn struct {
 	number int32  // from 1; 0 for none
-	way    uint64 // hash of the messages of its request
+	way    uint64 // hash of the messages in its request
 }
 
 // repeatable lists the status codes below 500 after which the same request may succeed.
 var repeatable = []int{408, 409, 425, 429}
 
-// noteFailure notes whether a turn failed. If the client disconnected, no request repeats the turn.
+// noteFailure records whether a turn failed. If the client disconnected, no request repeats the turn.
 func (l *agentConversation) noteFailure(x *Exchange, t *stream.Turn) {
 	l.failed.number = 0
 	status := x.Head.Status
@@ -28,7 +29,7 @@ func (l *agentConversation) noteFailure(x *Exchange, t *stream.Turn) {
 	}
 }
 
-// noteOpenFailures notes failures of turns that the protocol didn't end.
+// noteOpenFailures records the failures of turns that the protocol didn't end.
 func (x *Exchange) noteOpenFailures() {
 	for _, turn := range x.openTurns() {
 		number := x.turns[turn]
@@ -39,8 +40,8 @@ func (x *Exchange) noteOpenFailures() {
 	}
 }
 
-// retryOf returns the number, from 1, of the turn whose request the next request of the conversation repeats. It
-// returns 0 if there is none. Only the first request after a failure can repeat it.
+// retryOf returns the number, from 1, of the failed turn if the next request of the conversation repeats the
+// turn's request. Otherwise it returns 0. Only the first request after a failure can be a repetition.
 func (l *agentConversation) retryOf(way uint64) (turn int32) {
 	if l.failed.number > 0 && l.failed.way == way {
 		turn = l.failed.number
@@ -49,14 +50,14 @@ func (l *agentConversation) retryOf(way uint64) (turn int32) {
 	return turn
 }
 
-// Retry describes how a client repeated the request of a failed turn.
+// Retry describes the repetition of a failed turn's request.
 type Retry struct {
-	By     *stream.Turn  // the turn that repeats it
-	After  time.Duration // since the failure, or NoTime
+	By     *stream.Turn  // the turn of the repeated request
+	After  time.Duration // time since the failure, or NoTime
 	Wanted time.Duration // time that the server told the client to wait, or NoTime
 }
 
-// Retry returns the turn that repeats the request of a turn. ok is false if there is none so far.
+// Retry returns the repetition of a turn's request. ok is false if there is none so far.
 func (v *View) Retry(t *stream.Turn) (r Retry, ok bool) {
 	number, ok := v.in.retries.peek(t.Number)
 	if !ok {

@@ -8,18 +8,18 @@ import (
 	"toolscope/stream"
 )
 
-// schemaCheck checks the calls of one exchange against the tools that its request declares. An exchange
-// without a request or tools costs nothing.
+// schemaCheck checks the calls of one exchange against the tools that its request declares. Without a request
+// or tools, there is no cost.
 type schemaCheck struct {
 	x           *Exchange
 	set         *schema.Set
 	requestSize int64 // size of the request from which set was made
-	reported    bool  // it was reported that Inspector.Request declares no tools
+	reported    bool  // it was already reported that Inspector.Request declares no tools
 	watches     map[callKey]*schema.CallChecker
-	waiting     []callKey // calls sealed without arguments, which wait for the finish reason
+	waiting     []callKey // calls that became final without arguments, and wait for the finish reason
 }
 
-// callKey identifies the call that a slot currently belongs to.
+// callKey identifies the call that is currently in a slot.
 type callKey struct{ turn, slot int32 }
 
 // DeclaresTools reports whether any protocol finds tools in a request.
@@ -32,17 +32,18 @@ func DeclaresTools(request []byte) bool {
 	return false
 }
 
-// RequestBody returns the body of the exchange's request, or Inspector.Request if none was captured. It is
-// nil if there is neither, or if bytes of it were missed. In a session file it is derived from the entries.
+// RequestBody returns the body of the exchange's request. If no request was captured, it returns
+// Inspector.Request. It returns nil if there is neither, or if bytes of the request were missed. For a
+// session file, the body is derived from the entries.
 func (x *Exchange) RequestBody() []byte {
 	switch {
 	case x.gap.requestBytes > 0:
-		return nil // bytes around a gap are not a body
+		return nil // the bytes around a gap are not a body
 	case x.Request.Size() == 0:
 		return x.in.Request
 	}
 	body := x.Request.Bytes(0, x.Request.Size())
-	if d := sessionOf(x.Head); d != nil && body[len(body)-1] == '\n' { // older captures have the request itself
+	if d := sessionOf(x.Head); d != nil && body[len(body)-1] == '\n' { // older captures contain the request itself
 		return d.Request(body)
 	}
 	return body
@@ -59,8 +60,8 @@ func (x *Exchange) requestSize() int64 {
 // Path returns the path of the request's URL.
 func (x *Exchange) Path() string { return pathOf(x.Head.URL) }
 
-// declaredTools returns the tools that the request declares, or nil. The tools are read when a call opens. So a
-// response with only text costs nothing, and the request is complete by then.
+// declaredTools returns the tools that the request declares, or nil. The tools are only read when a call
+// opens. So a response that has only text costs nothing, and the request is complete when it is read.
 func (c *schemaCheck) declaredTools() *schema.Set {
 	if c.x.gap.requestBytes > 0 {
 		return nil
@@ -83,7 +84,7 @@ func (c *schemaCheck) declaredTools() *schema.Set {
 	return c.set
 }
 
-// RequiredArgs returns an outline of the arguments of a call's tool; "" if unknown.
+// RequiredArgs returns an outline of the arguments for a call's tool, or "" if they are unknown.
 func (x *Exchange) RequiredArgs(c *stream.Call) string {
 	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return ""
@@ -91,7 +92,7 @@ func (x *Exchange) RequiredArgs(c *stream.Call) string {
 	return x.check.set.Outline(c.Namespace, c.Name)
 }
 
-// Required returns the keys that the tool of a call requires. known is false if they are unknown.
+// Required returns the keys that a call's tool requires. known is false if the keys are unknown.
 func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return nil, false
@@ -103,8 +104,8 @@ func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 // its sub-agents send their own lists.
 const maxRecentSets = 8
 
-// toolSet returns the Set of these tools. more says that there may be other tools. If possible, toolSet reuses a kept
-// Set, whose schemas are already compiled.
+// toolSet returns the Set of the given tools. more means that other tools are possible. If possible, toolSet
+// reuses a kept Set, whose schemas are already compiled.
 func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	for _, s := range in.sets {
 		if s.Is(tools, more) {
@@ -118,14 +119,14 @@ func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	return s
 }
 
-// afterEvent checks e, the last event of the timeline, against the tools, and adds its findings.
+// afterEvent checks e, the latest event in the timeline, against the tools. It adds the findings.
 func (c *schemaCheck) afterEvent(e stream.Event) {
 	if e.Kind != stream.CallOpen && len(c.watches) == 0 {
 		return
 	}
 	key := callKey{e.Turn, e.Slot}
 	if e.Turn != stream.NoTurn && c.x.in.Session().Turn(e.Turn).HasGap() {
-		return // with missing bytes, these are not the arguments that the tool got
+		return // because bytes are missing, these are not the arguments that the tool received
 	}
 	switch e.Kind {
 	case stream.CallOpen:
@@ -184,7 +185,7 @@ func (c *schemaCheck) checkerOf(key callKey) *schema.CallChecker {
 	return w
 }
 
-// judgeWaiting checks the calls that waited for the finish reason e, each once.
+// judgeWaiting checks each call that waited for the finish reason e.
 func (c *schemaCheck) judgeWaiting(e stream.Event) {
 	c.waiting = slices.DeleteFunc(c.waiting, func(key callKey) bool {
 		w := c.checkerOf(key)
@@ -199,7 +200,7 @@ func (c *schemaCheck) judgeWaiting(e stream.Event) {
 	})
 }
 
-// reportUnusedRequest reports, once, that Inspector.Request declares no tools.
+// reportUnusedRequest reports once that Inspector.Request declares no tools.
 func (c *schemaCheck) reportUnusedRequest(e stream.Event) {
 	if c.reported || len(c.x.in.Request) == 0 || c.x.Request.Size() > 0 {
 		return

@@ -13,22 +13,22 @@ import (
 // sessionKey identifies a conversation in a session file.
 type sessionKey struct {
 	file         string
-	conversation int32 // 0 if the file has only one
+	conversation int32 // 0 if the file contains only one conversation
 }
 
-// maxSessions is the maximum number of conversations of session files that are followed.
+// maxSessions is the maximum number of conversations in session files that are followed.
 const maxSessions = 1 << 12
 
-// sendsCalls lists the session files of agents that send their calls and results unchanged, as they are in the file.
-// Other agents repair them first.
+// sendsCalls lists the session files of agents that send calls and results unchanged from the file. Other
+// agents repair them first.
 var sendsCalls = map[string]bool{claudecode.SessionWrapper: true, "cline task": true}
 
-// checksResults lists the session files whose results are checked as well, because the ids are those that the
-// provider saw.
+// checksResults lists other session files whose results are checked, because their ids are the ids that the
+// provider received.
 var checksResults = map[string]bool{codexexec.SessionWrapper: true, "pi session": true, "qwen-code session": true}
 
-// checkSession checks the calls and results of a request in a session file. It returns false if the file contains the
-// complete request; the rules of any other request then apply.
+// checkSession checks the calls and results of a request in a session file. It returns false if the file
+// contains the complete request. In this case, the same rules apply as for any other request.
 func (h *history) checkSession(body []byte, messages []protocol.Message, to *protocol.Target) (done bool) {
 	x, name := h.x, innerWrapper(h.x.Head)
 	if !sendsCalls[name] && !checksResults[name] {
@@ -63,16 +63,16 @@ func (h *history) checkSession(body []byte, messages []protocol.Message, to *pro
 	return true
 }
 
-// isInOtherSession reports whether a result without a call belongs to a call in another conversation, which this
-// conversation continues.
+// isInOtherSession reports whether a result without a call belongs to a call in another conversation, which
+// this conversation continues.
 func (in *Inspector) isInOtherSession(b *requestrules.Breach, key sessionKey) bool {
 	return b.Rule == "result-has-call" && slices.ContainsFunc(in.sessions.keys, func(other sessionKey) bool {
 		return other != key && slices.ContainsFunc(b.Spots, func(at requestrules.Spot) bool { return in.sessions.get(other).HasCall(at.ID) })
 	})
 }
 
-// addSessionCalls adds the calls of a turn to its session. It skips a turn that was cut off, because the agent does
-// so too.
+// addSessionCalls adds the calls of a turn to its session. It skips a turn that was cut off, because the
+// agent also skips such a turn.
 func (h *history) addSessionCalls(t *stream.Turn) {
 	s := h.check.session
 	if s == nil || t.Phase() == stream.TurnAborted {

@@ -17,19 +17,19 @@ var stalled = &stream.Diagnosis{
 	Advice:       "In your client, limit the time without a delta, and don't let pings reset that time. Retry the request.",
 }
 
-// The limits of silences. maxCallSilence and maxOtherSilence apply while the usual gaps are unknown. A silence
-// shorter than minStall is never a stall.
+// Limits on silences. maxCallSilence and maxOtherSilence apply as long as the usual gaps are unknown. A
+// silence shorter than minStall is never a stall.
 const (
-	maxCallSilence  = 30 * time.Second  // inside the arguments of a call: a model doesn't pause there to think
+	maxCallSilence  = 30 * time.Second  // inside the arguments of a call, where a model doesn't pause to think
 	maxOtherSilence = 120 * time.Second // after a call
 	minStall        = 20 * time.Second
-	minKnownGaps    = 30 // number of gaps from which on the usual gaps are known
+	minKnownGaps    = 30 // number of gaps from which on the usual gaps are considered known
 )
 
 // silence finds the longest silence between the deltas of a turn.
 type silence struct {
 	x       *Exchange
-	usual   *[numGapKinds]gapCounts // of the turn's model and host; nil before the first delta
+	usual   *[numGapKinds]gapCounts // gaps with the turn's model and host; nil before the first delta
 	last    time.Duration           // arrival time of the latest delta
 	kind    gapKind                 // kind of the latest delta
 	named   bool                    // a call has begun
@@ -90,7 +90,7 @@ func (s *silence) afterEvent(e stream.Event, number int32) {
 	}
 }
 
-// noteDelta notes a delta.
+// noteDelta records a delta.
 func (s *silence) noteDelta(e *stream.Event, kind gapKind) {
 	s.endGap(e)
 	if s.usual == nil {
@@ -100,7 +100,7 @@ func (s *silence) noteDelta(e *stream.Event, kind gapKind) {
 	s.deltas++
 }
 
-// endGap ends the gap since the latest delta.
+// endGap ends the gap that began after the latest delta.
 func (s *silence) endGap(e *stream.Event) {
 	gap := e.At - s.last
 	if s.deltas == 0 || s.last < 0 || gap <= 0 {
@@ -113,7 +113,7 @@ func (s *silence) endGap(e *stream.Event) {
 	u.add(gap)
 }
 
-// reportStall reports the longest silence of a turn, if it was a stall.
+// reportStall reports the longest silence in a turn if the silence was a stall.
 func (s *silence) reportStall(e *stream.Event, number int32) {
 	x, t := s.x, s.x.in.Session().Turn(e.Turn)
 	if s.longest.lasted == 0 || t == nil || t.HasGap() || x.own || x.Head.NoDeltas || x.Head.EndUnknown || x.Head.Reconstructed || sessionOf(x.Head) != nil {
@@ -141,10 +141,10 @@ func formatSeconds(d time.Duration) stream.Own {
 // gapsKey identifies the model and the host, on which the usual gaps depend.
 type gapsKey struct{ model, host string }
 
-// maxGapKeys is the maximum number of pairs of model and host for which gaps are counted.
+// maxGapKeys is the maximum number of combinations of model and host for which gaps are counted.
 const maxGapKeys = 256
 
-// gapsOf returns the gaps that were seen so far with the model and host of a turn.
+// gapsOf returns the gaps seen so far with the model and host of a turn.
 func (in *Inspector) gapsOf(x *Exchange, turn int32) *[numGapKinds]gapCounts {
 	key := gapsKey{host: hostOf(x.Head.URL)}
 	if t := in.Session().Turn(turn); t != nil {
@@ -158,8 +158,8 @@ func (in *Inspector) gapsOf(x *Exchange, turn int32) *[numGapKinds]gapCounts {
 	return u
 }
 
-// UsualGap returns the 95th percentile of the gaps inside arguments, for the model and host of a turn. known is false
-// until enough gaps were seen.
+// UsualGap returns the 95th percentile of the gaps inside arguments, for the model and host of a turn. known
+// is false until enough gaps have been seen.
 func (v *View) UsualGap(t *stream.Turn) (usual time.Duration, known bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {
@@ -172,7 +172,8 @@ func (v *View) UsualGap(t *stream.Turn) (usual time.Duration, known bool) {
 	return u[gapInArgs].usualGap(), true
 }
 
-// gapCounts counts gaps by their length: a bucket for each quarter of a power of two, from one millisecond on.
+// gapCounts counts gaps by their length. There is a bucket for each quarter of a power of two, from one
+// millisecond on.
 type gapCounts struct {
 	buckets [64]uint32
 	total   int
@@ -189,7 +190,7 @@ func bucketOf(gap time.Duration) int {
 	return min(4*(n-2)+int(ms>>(n-3)&3), 63)
 }
 
-// bucketEnd returns the end of a bucket.
+// bucketEnd returns the upper limit of a bucket.
 func bucketEnd(b int) time.Duration {
 	if b < 4 {
 		return time.Duration(b+1) * time.Millisecond
@@ -216,7 +217,7 @@ func (u *gapCounts) usualGap() time.Duration {
 	return 0
 }
 
-// isUnusual reports whether a gap is much longer than the gaps before it.
+// isUnusual reports whether a gap is much longer than earlier gaps.
 func (u *gapCounts) isUnusual(gap time.Duration, kind gapKind, named bool) bool {
 	if u.total >= minKnownGaps {
 		return gap > max(minStall, 10*u.usualGap(), 2*u.longest)

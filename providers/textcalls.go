@@ -9,14 +9,14 @@ import (
 	"toolscope/stream"
 )
 
-// textCalls finds calls in the text or the reasoning of a turn. The provider's parser missed these calls.
+// textCalls finds calls in the text or the reasoning of a turn, which the provider's parser missed.
 type textCalls struct {
 	x        *Exchange
-	reported []int32 // the decoder's numbers of open turns whose call was reported
+	reported []int32 // the decoder's numbers of open turns for which a call was reported
 }
 
-// beforeEvent is called before an event of the decoder is added to the timeline. A call in the text
-// replaces the finding that a call was lost.
+// beforeEvent is called before an event of the decoder is added to the timeline. If there is a call in the
+// text, it replaces the finding that a call was lost.
 func (c *textCalls) beforeEvent(e *stream.Event) {
 	switch e.Kind {
 	case stream.Found:
@@ -38,7 +38,7 @@ func (c *textCalls) beforeEvent(e *stream.Event) {
 	}
 }
 
-// findIn returns a finding about the call with which the text or the reasoning of a turn ends.
+// findIn returns a finding about the call at the end of a turn's text or reasoning.
 func (c *textCalls) findIn(number int32, d *stream.Diagnosis) (f stream.Finding, ok bool) {
 	if number < 0 || int(number) >= len(c.x.turns) || !isDecoded(c.x.Protocol) {
 		return f, false
@@ -67,7 +67,7 @@ func (c *textCalls) findIn(number int32, d *stream.Diagnosis) (f stream.Finding,
 	return f, false
 }
 
-// declaredTools returns the tools of the request.
+// declaredTools returns the tools that the request declares.
 func (c *textCalls) declaredTools() textcall.Tools {
 	body := c.x.RequestBody()
 	if len(body) == 0 || c.x.Protocol.Tools == nil || c.x.Head.Reconstructed {
@@ -83,7 +83,8 @@ func (c *textCalls) declaredTools() textcall.Tools {
 	}}
 }
 
-// isClaude reports whether the response comes from one of Claude's own hosts, which need no parser for text.
+// isClaude reports whether the response comes from one of Claude's own hosts. These don't need to parse calls
+// out of text.
 func (c *textCalls) isClaude(t *stream.Turn) bool {
 	if !strings.Contains(t.Model, "claude") {
 		return false

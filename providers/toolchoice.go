@@ -17,12 +17,12 @@ var toolChoiceIgnored = &stream.Diagnosis{
 	Advice:  "Check the calls before you run them. Find out whether the server and its gateways support tool_choice and parallel_tool_calls for this model.",
 }
 
-// toolChoice is the part of a request that says which tools the model must or may call.
+// toolChoice is the part of a request that determines which tools the model must or may call.
 type toolChoice struct {
 	required bool     // the response must have a call
 	none     bool     // the response must not have a call
 	single   bool     // the response must not have several calls
-	names    []string // the only tools that it may call; nil for all
+	names    []string // the only tools that the response may call; nil for all tools
 	field    string   // the field that contains the choice
 }
 
@@ -39,7 +39,7 @@ func (c *toolChoice) readField(key string, s *json.Scanner) {
 	}
 }
 
-// readChoice reads tool_choice, which is a word or an object.
+// readChoice reads tool_choice, which is either a word or an object.
 func (c *toolChoice) readChoice(v json.Value) {
 	kind := v.Get("type").Text()
 	if v.IsString() {
@@ -70,8 +70,8 @@ func (c *toolChoice) readChoice(v json.Value) {
 	c.single = c.single || v.Get("disable_parallel_tool_use").IsTrue()
 }
 
-// readAllowed reads a list of allowed tools. If one of them is not a function, the calls of the response can't be
-// compared with the list.
+// readAllowed reads a list of allowed tools. If one of them is not a function, the calls in the response
+// can't be compared with the list.
 func (c *toolChoice) readAllowed(tools json.Value) {
 	for tool := range tools.Elements() {
 		kind, name := tool.Get("type").Text(), tool.Get("name").Text()
@@ -86,7 +86,7 @@ func (c *toolChoice) readAllowed(tools json.Value) {
 	}
 }
 
-// readConfig reads the configuration of Gemini or Bedrock.
+// readConfig reads the tool configuration of Gemini or Bedrock.
 func (c *toolChoice) readConfig(v json.Value) {
 	if choice := v.Get("toolChoice"); choice.Kind() == '{' { // Bedrock
 		c.field = "toolChoice"
@@ -113,8 +113,8 @@ func (c *toolChoice) readConfig(v json.Value) {
 	}
 }
 
-// checkToolChoice compares a response that ended normally with the request. A WebSocket, a log and a session have no
-// request that belongs to exactly one response.
+// checkToolChoice compares a response that ended normally with its request. In WebSockets, logs and session
+// files, no request belongs to exactly one response.
 func (x *Exchange) checkToolChoice(e stream.Event, number int32) {
 	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn || len(x.turns) != 1 || x.HasManyRequests() ||
 		x.Head.Reconstructed || sessionOf(x.Head) != nil || x.gap.requestBytes > 0 || x.out.Refused || !isDecoded(x.Protocol) {
@@ -134,8 +134,8 @@ func (x *Exchange) checkToolChoice(e stream.Event, number int32) {
 	}
 }
 
-// describeConflict describes how a turn differs from the choice, or returns false. Calls that the provider ran count
-// as calls, but only calls of the client are restricted.
+// describeConflict describes how a turn differs from the choice. It returns false if there is no difference.
+// Calls that the provider ran count as calls, but only the client's calls are restricted.
 func (c *toolChoice) describeConflict(t *stream.Turn) (stream.Message, bool) {
 	byChoice := map[int32]int{}
 	var excluded *stream.Call

@@ -10,8 +10,9 @@ import (
 	"toolscope/stream"
 )
 
-// View is the data at a moment: the fold of the events so far, and the exchanges as they were then. A view that At
-// returns has only the first events. Results of its methods are valid until the next record is written.
+// View is the data at a moment: the fold of the events so far, and the exchanges in their state at that
+// moment. A view that At returns contains only the first events. Results of its methods are valid until the
+// next record is written.
 type View struct {
 	in   *Inspector
 	past *pastView // nil for the present
@@ -23,8 +24,8 @@ func (in *Inspector) View() *View { return &View{in: in} }
 // Past reports whether the view shows a past moment.
 func (v *View) Past() bool { return v.past != nil }
 
-// Session returns the fold of the events. If turns have been evicted since the view was made, the session of a
-// past view is a new one.
+// Session returns the fold of the events. If turns were evicted after a past view was made, its session is a
+// new one.
 func (v *View) Session() *stream.Session {
 	if v.past == nil {
 		return v.in.Session()
@@ -39,7 +40,7 @@ func (v *View) Session() *stream.Session {
 	return v.past.session
 }
 
-// Find returns the turn and call of a Ref.
+// Find returns the turn and the call that a Ref refers to.
 func (v *View) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return v.Session().Find(r) }
 
 // Events returns the number of events.
@@ -50,7 +51,8 @@ func (v *View) Events() int {
 	return v.in.Timeline.Len()
 }
 
-// ArrivedEvents returns the number of events that really arrived, without the events that EndHere added.
+// ArrivedEvents returns the number of events that actually arrived. It excludes the events that EndHere
+// added.
 func (v *View) ArrivedEvents() int {
 	if v.past != nil {
 		return v.past.events
@@ -58,7 +60,7 @@ func (v *View) ArrivedEvents() int {
 	return v.in.Timeline.Len()
 }
 
-// Event returns event n, or its remains if it was evicted with its turn.
+// Event returns event n. If the event was evicted with its turn, it returns the remains of the event.
 func (v *View) Event(n int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		return e
@@ -67,7 +69,7 @@ func (v *View) Event(n int) stream.Event {
 	return e
 }
 
-// EventPrefix returns event n with at most that many bytes of its text.
+// EventPrefix returns event n with at most most bytes of its text.
 func (v *View) EventPrefix(n, most int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		e.Text = e.Text[:min(len(e.Text), most)]
@@ -84,7 +86,7 @@ func (v *View) Subject(n int) (stream.EventKind, stream.Ref) {
 	return v.in.Timeline.Subject(n)
 }
 
-// EventsOf iterates over the events of a turn, from that number on.
+// EventsOf iterates over the events of a turn, beginning with the given number.
 func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 	if v.past == nil {
 		return v.in.Timeline.EventsOf(t, from)
@@ -110,7 +112,7 @@ func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore iterates over the arrived events of a turn before that number, the latest first.
+// EventsBefore iterates over the arrived events of a turn before the given number, beginning with the latest.
 func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	live := v.in.Session().Turn(t.Number)
 	if live == nil {
@@ -119,8 +121,8 @@ func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	return v.in.Timeline.EventsBefore(live, min(before, v.ArrivedEvents()))
 }
 
-// Others returns the lines of the source outside of exchanges. Their times are not kept, so a view of the past has no
-// lines.
+// Others returns the lines of the source that are outside exchanges. Their times are not kept, so a past view
+// has no such lines.
 func (v *View) Others() OtherLines {
 	if v.past != nil {
 		return OtherLines{}
@@ -143,7 +145,7 @@ func (v *View) Exchanges() []*Exchange {
 	return all
 }
 
-// TurnOf returns the first turn of an exchange, nil if it has none.
+// TurnOf returns the first turn of an exchange, or nil if it has none.
 func (v *View) TurnOf(exchange int) *stream.Turn {
 	x := v.Exchange(exchange)
 	if x == nil {
@@ -157,8 +159,8 @@ func (v *View) TurnOf(exchange int) *stream.Turn {
 	return nil
 }
 
-// TurnAfter returns the turn of the request that sent a call back, nil if it has none. A WebSocket has many
-// requests.
+// TurnAfter returns the turn of the request that sent a call back, or nil if the request has none. A
+// WebSocket has many requests.
 func (v *View) TurnAfter(r *stream.SentBackCall) *stream.Turn {
 	if x := v.Exchange(r.Exchange); x != nil {
 		for _, number := range x.turns {
@@ -170,8 +172,8 @@ func (v *View) TurnAfter(r *stream.SentBackCall) *stream.Turn {
 	return v.TurnOf(r.Exchange)
 }
 
-// Result returns the complete result of a call, as a later request carries it. ok is false if no request has
-// one, or if that request was evicted.
+// Result returns the complete result of a call in a later request. ok is false if no request contains one, or
+// if that request was evicted.
 func (v *View) Result(c *stream.Call) (result protocol.Part, ok bool) {
 	r := c.LatestResult()
 	if r == nil {
@@ -183,9 +185,9 @@ func (v *View) Result(c *stream.Call) (result protocol.Part, ok bool) {
 	return result, false
 }
 
-// WallClock converts a time of an exchange to wall-clock time. ok is false if the start is unknown. Exchanges of
-// several captures count their times from different starts, by the clocks of different machines. An exchange whose
-// start was not seen uses the start of its run, never another start.
+// WallClock converts a time in an exchange to wall-clock time. ok is false if the start is unknown. Exchanges
+// in several captures count their times from different starts, and by the clocks of different machines. If
+// the start of an exchange was not seen, the start of its run is used, never another start.
 func (v *View) WallClock(exchange int, at time.Duration) (clock time.Time, ok bool) {
 	if v.in.epoch.IsZero() || at < 0 {
 		return clock, false
@@ -203,7 +205,7 @@ func (v *View) WallClock(exchange int, at time.Duration) (clock time.Time, ok bo
 	return began.Add(at).Local(), true
 }
 
-// LatestOf returns the latest turn of an exchange, nil if it has none. A WebSocket has many.
+// LatestOf returns the latest turn of an exchange, or nil if it has none. A WebSocket has many turns.
 func (v *View) LatestOf(exchange int) *stream.Turn {
 	if x := v.Exchange(exchange); x != nil && len(x.turns) > 0 {
 		return v.Session().Turn(x.turns[len(x.turns)-1])
@@ -211,7 +213,7 @@ func (v *View) LatestOf(exchange int) *stream.Turn {
 	return nil
 }
 
-// Exchange returns the exchange with that number, or nil.
+// Exchange returns the exchange with the given number, or nil.
 func (v *View) Exchange(number int) *Exchange {
 	x := v.in.Exchange(number)
 	if v.past == nil {
@@ -221,14 +223,14 @@ func (v *View) Exchange(number int) *Exchange {
 }
 
 // A moment is the state of the source after a number of events, before the record of the next event arrived.
-// Within a record, it contains what the events so far report. A View of the past shows a moment.
-// Invariant: a moment contains no later facts, except for these:
+// Within a record, a moment contains the facts in the events so far. A View of the past shows a moment.
+// Invariant: a moment contains no later facts, with these exceptions:
 //
-//  - The way an exchange is read, which is decided once, before its first turn.
+//   - The reading of an exchange, which is decided once, before its first turn.
 //   - The head of its request and the tools that it declares.
 //   - The remains of turns that are not fully kept: see stream.Timeline.At.
 
-// knownSince holds the event counts at which facts of an exchange became known.
+// knownSince is the event counts at which facts about an exchange became known.
 type knownSince struct {
 	since        int32 // the exchange began
 	status       int32 // the status of its response arrived
@@ -242,7 +244,7 @@ type sizeAt struct {
 	size   int64
 }
 
-// noteSize notes the size of the request.
+// noteSize records the size of the request.
 func (k *knownSince) noteSize(events int32, size int64) {
 	if n := len(k.requestSizes); n > 0 && k.requestSizes[n-1].events == events {
 		k.requestSizes[n-1].size = size
@@ -263,11 +265,11 @@ func (k *knownSince) requestSizeAt(n int32) int64 {
 	return k.requestSizes[i-1].size
 }
 
-// nextEvent returns the event count after a record's first event: the facts of the record are known from
-// then on. If the record makes no event, retract is called.
+// nextEvent returns the event count after a record's first event. The facts of the record are known from this
+// count on. If the record makes no event, retract is called.
 func (in *Inspector) nextEvent() int32 { return in.eventCount() + 1 }
 
-// retract handles a record that made no event: it dates its facts one event earlier.
+// retract handles a record that made no event. It dates the facts of the record one event earlier.
 func (k *knownSince) retract(told int32) {
 	for _, at := range []*int32{&k.since, &k.status} {
 		if *at == told {
@@ -284,16 +286,17 @@ func (k *knownSince) retract(told int32) {
 // eventCount returns the number of events.
 func (in *Inspector) eventCount() int32 { return int32(in.Timeline.Len()) }
 
-// At returns a view of the moment at which there were n events, 0 ≤ n ≤ Events of the present. The view stays at that
-// moment while more records are written. Results of its methods are valid until MoveTo or the next Write.
+// At returns a view of the moment at which there were n events, with 0 ≤ n ≤ Events of the present. The view
+// stays at that moment while more records are written. Results of its methods are valid until MoveTo or the
+// next Write.
 func (v *View) At(n int) *View {
 	then := &View{in: v.in, past: &pastView{events: v.clampEvent(n)}}
 	then.past.session = v.in.Timeline.At(then.past.events)
 	return then
 }
 
-// MoveTo moves a view of the past to another moment, and undoes EndHere. If the moment is only a few events ahead,
-// the session stays the same and gets these events. Otherwise the session is a new one.
+// MoveTo moves a past view to another moment, and undoes EndHere. If the moment is only a few events ahead,
+// the session stays the same and these events are added to it. Otherwise, the session is a new one.
 func (v *View) MoveTo(n int) {
 	p, n := v.past, v.clampEvent(n)
 	if p.ends == nil && n == p.events && v.in.Timeline.IsCurrent(p.session) {
@@ -309,8 +312,8 @@ func (v *View) MoveTo(n int) {
 
 func (v *View) clampEvent(n int) int { return min(max(n, 0), v.in.Timeline.Len()) }
 
-// EndHere ends everything that is open at the moment of a view of the past, as if toolscope had cut the
-// source there. It adds events that never arrived. MoveTo undoes it.
+// EndHere ends everything that is open at the moment of a past view, as if toolscope had cut off the source
+// at that moment. It adds events that never arrived. MoveTo undoes this.
 func (v *View) EndHere() {
 	p := v.past
 	v.MoveTo(p.events)
@@ -323,7 +326,7 @@ func (v *View) EndHere() {
 			})
 		}
 	}
-	for _, e := range p.ends { // before the first is applied, which changes the moment
+	for _, e := range p.ends { // before the first event is applied, because that changes the moment
 		v.in.Timeline.Detach(p.session, e.Turn)
 	}
 	for _, e := range p.ends {
@@ -337,20 +340,20 @@ const EndedHere = "toolscope ended the response here on request: the rest is lef
 // Ended reports whether EndHere is in effect.
 func (v *View) Ended() bool { return v.past != nil && v.past.ends != nil }
 
-// timeOf returns the time of a turn's latest event, at the moment of the view.
+// timeOf returns the time of a turn's latest event at the moment of the view.
 func (v *View) timeOf(t *stream.Turn) time.Duration {
 	return v.in.Timeline.EventPrefix(lastBefore(v.in, t, int32(v.past.events)), 0).At
 }
 
-// pastView is the state of a view of the past.
+// pastView is the state of a past view.
 type pastView struct {
 	events    int
 	session   *stream.Session
-	exchanges map[int]*Exchange // as they were, if that differs from now
+	exchanges map[int]*Exchange // past state of exchanges, if it differs from the present state
 	ends      []stream.Event    // synthetic events after the real ones; nil without EndHere
 }
 
-// syntheticEnd returns event n of a view, if EndHere added it.
+// syntheticEnd returns event n of a view if EndHere added this event.
 func (v *View) syntheticEnd(n int) (e stream.Event, is bool) {
 	if v.past == nil || n < v.past.events || n >= v.past.events+len(v.past.ends) {
 		return e, false
@@ -358,7 +361,7 @@ func (v *View) syntheticEnd(n int) (e stream.Event, is bool) {
 	return v.past.ends[n-v.past.events], true
 }
 
-// exchangeAsOf returns an exchange as it was, nil if it had not begun.
+// exchangeAsOf returns an exchange in its state at the moment, or nil if the exchange had not begun.
 func (p *pastView) exchangeAsOf(x *Exchange, s *stream.Session) *Exchange {
 	n := int32(p.events)
 	switch {
@@ -381,7 +384,7 @@ func (p *pastView) exchangeAsOf(x *Exchange, s *stream.Session) *Exchange {
 	return then
 }
 
-// asOf returns the exchange as it was when there were n events and s was the session.
+// asOf returns the exchange in its state when there were n events and s was the session.
 func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 	then, now := *x, *x.exchangeContent
 	then.setContent(&now)
@@ -392,7 +395,7 @@ func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 		}
 	}
 	if x.Sent.Size() > 0 && then.Response.Size() < x.Response.Size() {
-		then.Sent = stream.Wire{} // how many of them had arrived is unknown
+		then.Sent = stream.Wire{} // the number of sent bytes that had arrived is unknown
 	}
 	if size := x.known.requestSizeAt(n); size < x.Request.Size() {
 		then.Request = x.Request.Prefix(size)
@@ -414,7 +417,7 @@ func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 	return &then
 }
 
-// lastBefore returns the number of a turn's last event before event n.
+// lastBefore returns the number of the turn's last event before event n.
 func lastBefore(in *Inspector, t *stream.Turn, n int32) int {
 	for at := range in.Timeline.EventsBefore(in.Session().Turn(t.Number), int(n)) {
 		return at
@@ -422,7 +425,7 @@ func lastBefore(in *Inspector, t *stream.Turn, n int32) int {
 	return int(t.OpenedBy)
 }
 
-// lastIn returns the latest turn of the exchange in a session, nil if it has none there.
+// lastIn returns the latest turn of the exchange in a session, or nil if the session contains none.
 func (x *Exchange) lastIn(s *stream.Session) *stream.Turn {
 	for _, number := range slices.Backward(x.turns) {
 		if t := s.Turn(number); t != nil {
@@ -432,8 +435,8 @@ func (x *Exchange) lastIn(s *stream.Session) *stream.Turn {
 	return nil
 }
 
-// responseIn returns the response up to the last frame that the turns of a session have. If that is the
-// last frame of all, it returns the complete response.
+// responseIn returns the response up to the last frame of a session's turns. If that is the last of all
+// frames, it returns the complete response.
 func (x *Exchange) responseIn(s *stream.Session) stream.Wire {
 	told, all := int32(-1), int32(-1)
 	for _, number := range x.turns {
@@ -454,16 +457,16 @@ func (x *Exchange) responseIn(s *stream.Session) stream.Wire {
 	return x.Response.Prefix(end)
 }
 
-// An ExchangeOffset is the position of a moment in an exchange: the number of bytes of its request and of its
-// response, with codings decoded.
+// An ExchangeOffset is the position of a moment in an exchange. It is the number of bytes of the request and
+// of the response, with codings decoded.
 type ExchangeOffset struct {
 	RequestBytes, ResponseBytes int64
 	Answered                    bool // the head of the response had arrived
 	Ended                       bool
 }
 
-// Offsets returns the offsets of a view's moment, by exchange: after the frames of its events. An exchange
-// that is missing had not begun.
+// Offsets returns the offsets of the view's moment, by exchange. They are after the frames of the events so
+// far. Exchanges that had not begun are missing.
 func (v *View) Offsets() map[int]ExchangeOffset {
 	all := map[int]ExchangeOffset{}
 	for _, x := range v.Exchanges() {
@@ -475,7 +478,8 @@ func (v *View) Offsets() map[int]ExchangeOffset {
 
 var errRecordsDropped = errors.New("turns were evicted from memory: use toolscope cut, which reads the file again")
 
-// EachRecord passes all records to to, in order. It fails if anything was evicted or dropped.
+// EachRecord passes all records to the function to, in order. It fails if any records were evicted or
+// dropped.
 func (v *View) EachRecord(to func(stream.Record)) error {
 	if v.in.log.closed {
 		return errRecordsDropped
@@ -484,8 +488,8 @@ func (v *View) EachRecord(to func(stream.Record)) error {
 	return nil
 }
 
-// EventsAt returns the number of events of all turns up to the last event of t that is not later than at.
-// It counts at least the first event of t.
+// EventsAt returns the number of events in all turns up to the last event of t that is not later than at. It
+// includes at least the first event of t.
 func (v *View) EventsAt(t *stream.Turn, at time.Duration) int {
 	n := int(t.OpenedBy) + 1
 	for e := range v.EventsOf(t, int(t.OpenedBy)) {
@@ -497,7 +501,7 @@ func (v *View) EventsAt(t *stream.Turn, at time.Duration) int {
 	return n
 }
 
-// AfterEvent returns the number of events up to event n and its findings, which follow it.
+// AfterEvent returns the number of events up to event n, including the findings that directly follow it.
 func (v *View) AfterEvent(n int) int {
 	e := v.EventPrefix(n, 0)
 	for n++; n < v.ArrivedEvents(); n++ {

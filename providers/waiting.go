@@ -8,18 +8,18 @@ import (
 	"toolscope/stream"
 )
 
-// TurnState is the activity in a turn at a moment, as the bytes show it.
+// TurnState is the activity in a turn at a moment, according to the bytes.
 type TurnState uint8
 
-// The states of a turn. The last two are silences: no output of the model arrives any more.
+// The values of TurnState. The last two are silences: the model's output has stopped arriving.
 const (
-	SendingRequest   TurnState = iota // the request is not complete
-	Thinking                          // the provider has the request, and sends reasoning or no output of the model
+	SendingRequest   TurnState = iota // the request is not yet complete
+	Thinking                          // the provider has the request, but sends only reasoning or no output of the model
 	WritingText                       // text arrives
 	WritingArguments                  // a call arrives
 	KeptAlive                         // only pings arrive
 	Silent                            // nothing arrives
-	NumTurnStates                     // the number of states
+	NumTurnStates                     // number of values of TurnState
 )
 
 var turnStateWords = [NumTurnStates]string{"sending", "thinking", "text", "arguments", "kept alive", "silent"}
@@ -27,21 +27,21 @@ var turnStateWords = [NumTurnStates]string{"sending", "thinking", "text", "argum
 func (s TurnState) String() string { return turnStateWords[s] }
 
 const (
-	silentAfter = 3 * time.Second  // time without a delta
-	pingLasts   = 30 * time.Second // time for which a ping keeps the turn alive
+	silentAfter = 3 * time.Second  // minimum time without a delta
+	pingLasts   = 30 * time.Second // time for which a ping keeps the state KeptAlive
 )
 
 // turnProgress follows the events of a turn to determine its state.
 type turnProgress struct {
 	sent  time.Duration // time at which the request was complete, or NoTime
-	kind  TurnState     // of the latest delta
-	since time.Duration // arrival time of the first delta of this kind in a row
+	kind  TurnState     // kind of the latest delta
+	since time.Duration // arrival time of the first of the latest consecutive deltas of this kind
 	delta time.Duration // arrival time of the latest delta, or NoTime
 	ping  time.Duration // arrival time of the latest ping since that delta, or NoTime
 }
 
-// stateAt returns the state at a time after the latest event. until is the time at which the state ends if nothing
-// else arrives; NoTime means never.
+// stateAt returns the state at a time after the latest event. until is the time at which the state ends if
+// nothing else arrives. NoTime means never.
 func (p *turnProgress) stateAt(at time.Duration) (s TurnState, until time.Duration) {
 	switch {
 	case p.delta < 0 && at < p.sent:
@@ -56,7 +56,7 @@ func (p *turnProgress) stateAt(at time.Duration) (s TurnState, until time.Durati
 	return Silent, stream.NoTime
 }
 
-// followEvent notes an event of the turn.
+// followEvent updates the progress with an event of the turn.
 func (p *turnProgress) followEvent(event stream.EventKind, at time.Duration) {
 	kind := Thinking
 	switch event {
@@ -77,18 +77,18 @@ func (p *turnProgress) followEvent(event stream.EventKind, at time.Duration) {
 	p.delta, p.ping = at, stream.NoTime
 }
 
-// Waiting is the state of an open exchange that waits for the provider, at a moment.
+// Waiting is the state, at a moment, of an open exchange that waits for the provider.
 type Waiting struct {
 	State   TurnState
-	For     time.Duration // since the state began; in a silence, since the latest delta
+	For     time.Duration // time since the state began; in a silence, time since the latest delta
 	Stalled bool          // the silence is much longer than usual
 	Usual   time.Duration // 95th percentile of the gaps
 	Longest time.Duration // the longest gap
-	Gaps    int           // number of gaps so far; 0 if they are too few
+	Gaps    int           // number of gaps so far; 0 if there are too few
 }
 
-// WaitingAt describes the wait of an open exchange at a time of its own. ok is false if the exchange has ended, if
-// toolscope responded to it, or if it has no times.
+// WaitingAt describes the wait of an open exchange. now is a time in the exchange. ok is false if the
+// exchange has ended, if toolscope responded to it, or if it has no times.
 func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	switch {
 	case v.past != nil, x.Ended, x.own, x.evicted, x.Head.NoDeltas, x.Head.EndUnknown, now < x.at, x.at < 0:
@@ -125,8 +125,9 @@ func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	return w, true
 }
 
-// LastProgressAt returns when the latest bytes of the model arrived. Before the first, it is when the request was
-// complete or the head of the response arrived, whichever is later. A ping is not progress.
+// LastProgressAt returns the time at which the latest bytes from the model arrived. If none have arrived, it
+// returns the time at which the request was complete or the head of the response arrived, whichever is later.
+// A ping is not progress.
 func (x *Exchange) LastProgressAt() time.Duration {
 	if x.silence.deltas > 0 && x.silence.last >= 0 {
 		return x.silence.last
@@ -137,8 +138,8 @@ func (x *Exchange) LastProgressAt() time.Duration {
 	return x.at
 }
 
-// TimeSpent returns the time that a turn spent in each state, from its request to its end or the latest bytes. known
-// is false if the source has no times, or the events were evicted.
+// TimeSpent returns the time that a turn spent in each state, from its request to its end or the latest
+// bytes. known is false if the source has no times, or if the events were evicted.
 func (v *View) TimeSpent(t *stream.Turn) (spent [NumTurnStates]time.Duration, known bool) {
 	x := v.Exchange(t.Exchange)
 	at, end := v.RequestStart(t), t.ClosedAt
