@@ -14,7 +14,7 @@ import (
 
 const noStream = "the body is not a stream of events"
 
-// unusedReason returns why a fault that looks into events changed nothing.
+// unusedReason returns the reason why a fault that reads events changed nothing.
 func (b *Injector) unusedReason(why string) string {
 	if b.packed {
 		return "the body is compressed"
@@ -89,9 +89,9 @@ func repeatEvents(b *Injector, f Fault) {
 	})
 }
 
-// noTerminator leaves out every event that ends the stream. Without a known terminator it leaves
-// out the last event: a Gemini chunk with the finish reason, an Ollama line with done. So each event
-// waits for the next one until the first terminator was seen.
+// noTerminator leaves out every event that ends the stream. Without a known terminator it leaves out the last
+// event: a Gemini chunk with the finish reason, an Ollama line with done. So each event waits for the next one
+// until the first terminator has been seen.
 func noTerminator(b *Injector, f Fault) {
 	var held []bodyEvent
 	done := false
@@ -134,7 +134,7 @@ func emitAll(held []bodyEvent, emit func(bodyEvent)) {
 	}
 }
 
-// anyWord reports whether one of the words that a function lists for a protocol fits a text.
+// anyWord reports whether a text fits a word of any protocol. words lists the words of a protocol.
 func anyWord(text string, fits func(text, word string) bool, words func(*marks.Protocol) []string) bool {
 	all := *marks.All()
 	for i := range all {
@@ -170,14 +170,14 @@ func isTerminator(f framing, p []byte) bool {
 	return false
 }
 
-// typeOf returns the type field of a JSON object, "" for anything else.
+// typeOf returns the type field of a JSON object, or "" for anything else.
 func typeOf(p []byte) string {
 	var of struct{ Type string }
 	_ = stdjson.Unmarshal(p, &of) // not an object: no type
 	return of.Type
 }
 
-// mergeIndex gives every parallel call index 0, as some providers do that claim to be compatible.
+// mergeIndex gives every parallel call index 0, as some providers that claim to be compatible do.
 func mergeIndex(b *Injector, f Fault) {
 	b.addRewrite(f, "the body has no OpenAI chat tool call with an index above 0", func(where []string, value, _ []byte) []byte {
 		for _, of := range *marks.All() {
@@ -191,7 +191,7 @@ func mergeIndex(b *Injector, f Fault) {
 
 const noArguments = "the body has no arguments of calls"
 
-// emptyArgs removes the arguments of calls, as if the provider sent none for a tool that needs
+// emptyArgs removes the arguments of calls, as if the provider had sent no arguments for a tool that needs
 // some.
 func emptyArgs(b *Injector, f Fault) {
 	b.addRewrite(f, noArguments, func(where []string, value, text []byte) []byte {
@@ -207,8 +207,8 @@ func emptyArgs(b *Injector, f Fault) {
 	})
 }
 
-// badArgs makes arguments that are sent as text invalid: it removes their first brace. It does so
-// in events that repeat the arguments as well, such as the last ones of a Responses stream.
+// badArgs makes arguments that are sent as text invalid by removing their first brace. It also does so in
+// events that repeat the arguments, such as the last events of a Responses stream.
 func badArgs(b *Injector, f Fault) {
 	b.addRewrite(f, "the body has no arguments that are sent as text", func(where []string, value, text []byte) []byte {
 		if rest, ok := bytes.CutPrefix(value, []byte(`"{`)); ok && ofCall(where, text) {
@@ -218,7 +218,7 @@ func badArgs(b *Injector, f Fault) {
 	})
 }
 
-// ofCall reports whether a value is the arguments of a call or a delta of them.
+// ofCall reports whether a value contains the arguments of a call or a delta of them.
 func ofCall(where []string, text []byte) bool {
 	if slices.Contains(where, "tools") {
 		return false
@@ -241,7 +241,7 @@ func isPlace(where []string, path string) bool {
 	return path != "" && (n == 0 || n > 0 && !complete) && slices.Equal(where[n:], keys)
 }
 
-// badUTF8 replaces one letter with a byte that begins no UTF-8 character, once.
+// badUTF8 replaces a single letter in the body with a byte that can't begin a UTF-8 character.
 func badUTF8(b *Injector, f Fault) {
 	done := false
 	b.addRewrite(f, "the body has no text of a model", func(where []string, value, _ []byte) []byte {
@@ -338,18 +338,19 @@ func rewriteText(text []byte, change valueEdit) ([]byte, bool) {
 	return append(w.out, text[w.done:]...), true
 }
 
-// maxDepth is more than any edit needs. Each level costs a scan of its complete content.
+// maxDepth is the maximum depth of visited values, which is more than any edit needs. Each level costs a scan
+// of its complete content.
 const maxDepth = 32
 
-// walker visits every value of a valid JSON text, an outer value before its members. It doesn't visit
-// the members of a replaced value.
+// walker visits every value in a valid JSON text, an outer value before the values inside it. It doesn't visit
+// the values inside a replaced value.
 type walker struct {
 	text   []byte
 	at     int
 	where  []string
 	change valueEdit
 	out    []byte // the new text
-	done   int    // bytes of text that are in out already
+	done   int    // number of bytes of text that are already in out
 }
 
 func (w *walker) visitValue() {
@@ -371,7 +372,7 @@ func (w *walker) visitValue() {
 	}
 }
 
-// visitMembers visits the members of an object or an array.
+// visitMembers visits the values in an object or an array.
 func (w *walker) visitMembers(object bool) {
 	for w.at++; ; {
 		w.skipSpace()

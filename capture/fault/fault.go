@@ -22,14 +22,14 @@ type Fault struct {
 	arg   string        // the part after the name
 	n     int           // a number of events, or a status
 	times int           // number of responses that get the fault; 0 means all
-	every int           // one in this many responses gets the fault; 0 means each
-	pause time.Duration // before each event
+	every int           // one in this many responses gets the fault; 0 means every response
+	pause time.Duration // wait before each event
 }
 
 // String returns the fault as the user wrote it.
 func (f Fault) String() string { return f.word }
 
-// Is reports whether f is the fault of that name, e.g. "cut".
+// Is reports whether f is the fault with this name, e.g. "cut".
 func (f Fault) Is(name string) bool { return f.kind.name == name }
 
 func (f Fault) orderIndex() int { return kindOf(f.kind.name) }
@@ -37,13 +37,13 @@ func (f Fault) orderIndex() int { return kindOf(f.kind.name) }
 // faultKind is an entry in the table of faults.
 type faultKind struct {
 	name    string
-	arg     string // what may follow the name, for display
+	arg     string // syntax of the argument after the name, for display
 	example string
 	does    string
-	// read parses f.arg, or returns what is wrong with it; nil if the fault takes no argument
+	// read parses f.arg. why is the error, or "". read is nil if the fault takes no argument.
 	read func(f *Fault) (why string)
 
-	// setUp prepares an injector for the fault; nil for a fault that answers in the provider's place.
+	// setUp prepares an injector for the fault. It is nil for a fault that answers in the provider's place.
 	setUp func(b *Injector, f Fault)
 }
 
@@ -87,12 +87,12 @@ func Faults() (list [][2]string) {
 	return list
 }
 
-// kindOf returns the index in kinds of the fault of that name, or -1.
+// kindOf returns the index in kinds of the fault with this name, or -1.
 func kindOf(name string) int {
 	return slices.IndexFunc(kinds, func(k faultKind) bool { return k.name == name })
 }
 
-// ParseFaults parses faults of a command line, one for each word.
+// ParseFaults parses the faults in a command line, one for each word.
 func ParseFaults(words ...string) ([]Fault, error) {
 	var list []Fault
 	for _, word := range words {
@@ -193,8 +193,8 @@ func readStatus(f *Fault) (why string) {
 type Set struct {
 	faults []Fault
 	mu     sync.Mutex
-	turns  map[string]int // responses that each fault fitted, by its name
-	given  map[string]int // responses that got each fault, by its name
+	turns  map[string]int // number of responses that could get each fault, by the fault's name
+	given  map[string]int // number of responses that got each fault, by the fault's name
 }
 
 // NewSet returns a set of faults that no response has got yet.
@@ -246,8 +246,8 @@ func (s *Set) GiveBack(f Fault) {
 	s.given[f.kind.name]--
 }
 
-// IsAside reports whether a request is not for a model's response, e.g. a list of models, a token
-// count or a health check. It gets no faults. A WebSocket begins with a GET.
+// IsAside reports whether a request is not for a model's response, e.g. a list of models, a token count or a
+// health check. Such a request gets no faults. A GET that begins a WebSocket is not one of them.
 func IsAside(r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodGet:
@@ -259,7 +259,7 @@ func IsAside(r *http.Request) bool {
 	return anyWord(path, strings.HasSuffix, func(of *marks.Protocol) []string { return of.Asides })
 }
 
-// IsRequest reports whether a WebSocket client's message requests a response of a model.
+// IsRequest reports whether a WebSocket client's message requests a response from a model.
 func IsRequest(message []byte) bool {
 	var m struct {
 		Type     string
@@ -275,9 +275,8 @@ func IsFinal(message []byte) bool {
 	return isEnder(kind) || hasWord(kind, func(of *marks.Protocol) []string { return of.SocketEnds })
 }
 
-// refusalOf returns the form of the provider's errors. The request's path shows the provider. If it
-// doesn't, the beginning of a recorded response decides, which may be empty. The form without paths is
-// the default.
+// refusalOf returns the form of the provider's errors. The request's path shows the provider. If it doesn't,
+// the beginning of a recorded response decides; it may be empty. The form without paths is the default.
 func refusalOf(path string, answer []byte) marks.Refusal {
 	chosen, rank := marks.Refusal{Body: func(_ int, message string) any { return errorBody("api_error", message) }}, 0
 	for _, of := range *marks.All() {
@@ -298,9 +297,9 @@ func refusalOf(path string, answer []byte) marks.Refusal {
 // Status returns the HTTP status of a fault that answers in the provider's place.
 func (f Fault) Status() int { return f.n }
 
-// Refuse answers a request with a fault that replaces the provider's response, and returns the body. The
-// error message names who. path is the request's; answer is the beginning of a recorded response without
-// a path, or empty.
+// Refuse answers a request with a fault that replaces the provider's response, and returns the body. The error
+// message names who. path is the request's path; answer is the beginning of a recorded response without a
+// path, or empty.
 func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []byte {
 	s := refusalOf(path, answer)
 	switch f.n {

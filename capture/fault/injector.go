@@ -30,7 +30,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Injector injects faults into the body of one response. The zero value can't be used: see [New].
+// An Injector injects faults into the body of one response. The zero value can't be used; see [New].
 type Injector struct {
 	hint    framing // from the header, until the bytes show the framing
 	whole   bool    // a fault needs a JSON text as one event
@@ -39,10 +39,10 @@ type Injector struct {
 	framing framing
 	ends    eventSplitter
 	event   bodyEvent // the open event, so far
-	start   []byte    // of the body, until the framing is known
+	start   []byte    // start of the body, until the framing is known
 	chunk   int
 	stages  []faultStage
-	pause   time.Duration // before each event
+	pause   time.Duration // wait before each event
 	split   bool          // each byte is its own output chunk
 	apart   bool          // each event is its own output chunk
 	broken  bool          // the connection breaks after the bytes returned so far
@@ -56,7 +56,7 @@ type faultStage struct {
 	close func(emit func(bodyEvent)) (why string) // called once, after the last event; why is set if the fault changed nothing
 }
 
-// OutChunk is bytes that are written at once. A chunk of the body may become several of them.
+// OutChunk is bytes that are written at once. A chunk of the body may become several OutChunks.
 type OutChunk struct {
 	Chunk int           // number of the chunk that the bytes came in
 	After time.Duration // time of that chunk
@@ -77,14 +77,14 @@ type eventPart struct {
 	data  []byte
 }
 
-// Unused is a fault that changed nothing in a response, and why.
+// Unused is a fault that changed nothing in a response, and the reason why.
 type Unused struct {
 	Fault Fault
 	Why   string
 }
 
-// New returns an injector for the body of a response with that header. packed means that the body
-// is compressed, so nothing can be found in it.
+// New returns an injector for the body of a response with this header. packed means that the body is
+// compressed, so nothing can be found in it.
 func New(faults []Fault, header http.Header, packed bool) *Injector {
 	b := &Injector{hint: framingOfHeader(header), packed: packed}
 	return b.withFaults(faults)
@@ -277,9 +277,9 @@ func (e bodyEvent) withData(p []byte) bodyEvent {
 	return bodyEvent{[]eventPart{last}, e.full}
 }
 
-// eventSplitter finds the ends of events in a body that arrives in chunks, cut anywhere.
+// eventSplitter finds the ends of events in a body that arrives in chunks, which are cut at arbitrary places.
 type eventSplitter interface {
-	// next returns how many bytes of p belong to the open event, and whether it ends with them.
+	// next returns the number of bytes of p that belong to the open event, and whether the event ends with them.
 	next(p []byte) (n int, ended bool)
 }
 
@@ -348,7 +348,7 @@ func (s *sseSplitter) next(p []byte) (int, bool) {
 // awsSplitter splits AWS messages. All bytes from the first invalid message on are one event.
 type awsSplitter struct {
 	prelude []byte
-	left    int  // bytes still to come of the open message
+	left    int  // number of remaining bytes of the open message
 	lost    bool // the remaining bytes are not messages
 }
 
@@ -399,7 +399,7 @@ const (
 	otherBytes  framing = iota // unknown, or compressed
 	otherText                  // text without known events
 	jsonText                   // one JSON text
-	jsonLines                  // JSON texts, one per line; this and the following are streams
+	jsonLines                  // JSON texts, one per line; this and the following framings are streams
 	eventStream                // server-sent events
 	awsFrames                  // messages of the AWS event stream encoding
 	messages                   // WebSocket messages
@@ -429,12 +429,11 @@ func framingOfHeader(h http.Header) framing {
 	return otherBytes
 }
 
-// startSize is how many bytes are enough to detect the framing.
+// startSize is the number of bytes that is enough to detect the framing.
 const startSize = 64 << 10
 
-// sniffFraming detects the framing from the bytes, because a recorded header may be wrong. The header
-// (hint) decides only while the bytes allow several framings. It reports false if more bytes are
-// needed.
+// sniffFraming detects the framing from the bytes, because a recorded header may be wrong. The header (hint)
+// decides only while the bytes allow several framings. It returns false if more bytes are needed.
 func sniffFraming(p []byte, packed bool, hint framing, ended bool) (framing, bool) {
 	ended = ended || len(p) >= startSize
 	switch {
@@ -527,7 +526,7 @@ func hasData(f framing, p []byte) bool {
 	return true
 }
 
-// Sleep waits for d. It reports false if ctx ended first.
+// Sleep waits for d. It returns false if ctx ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -20,7 +20,7 @@ type servedExchange struct {
 	*Exchange
 	asked requestFacts
 	used  bool
-	unfit map[string]bool // faults already reported as unused for it
+	unfit map[string]bool // faults that were already reported as unused for the exchange
 }
 
 // likeness is how well an exchange fits a request. The first field that differs decides.
@@ -43,8 +43,8 @@ func (f likeness) compare(g likeness) int {
 	return cmp.Or(order, cmp.Compare(f.unused, g.unused), cmp.Compare(f.query, g.query), cmp.Compare(f.shared, g.shared))
 }
 
-// chooseExchange finds the exchange that answers a request. again reports whether it was used before.
-// It counts as used now only if use is set.
+// chooseExchange finds the exchange that answers a request. again reports whether the exchange was used
+// before. Only if use is set does the exchange now count as used.
 func (p *Provider) chooseExchange(r *http.Request, a *requestFacts, use bool) (found *servedExchange, again bool) {
 	socket := capture.IsWebSocket(r)
 	return p.chooseAmong(func(e *servedExchange) int {
@@ -90,13 +90,13 @@ func (p *Provider) chooseAmong(fits func(*servedExchange) int, query string, a *
 	return best.entry, again
 }
 
-// readRequest returns the facts of a request, after it undoes the coding of the body.
+// readRequest undoes the coding of a request's body and returns the facts in the request.
 func (p *Provider) readRequest(r *http.Request) requestFacts {
 	coded, _ := io.ReadAll(r.Body) // net/http notices that the client goes away only after the body's end
 	return readAsked(p.decodeBody(r.Header, coded))
 }
 
-// decodeBody undoes the coding that the header names, if it can, else returns the body unchanged.
+// decodeBody undoes the coding that the header names. If it can't, it returns the body unchanged.
 func (p *Provider) decodeBody(h http.Header, coded []byte) []byte {
 	if h.Get("Content-Encoding") == "" || p.options.Decode == nil || bytes.HasPrefix(coded, []byte("{")) {
 		return coded
@@ -107,8 +107,8 @@ func (p *Provider) decodeBody(h http.Header, coded []byte) []byte {
 	return coded
 }
 
-// decodeExchange returns the exchange to send. It undoes the coding, if it can, when faults need to see
-// the bytes or the client doesn't accept the coding.
+// decodeExchange returns the exchange to send. If possible, it undoes the coding when faults need to read the
+// bytes or the client doesn't accept the coding.
 func (p *Provider) decodeExchange(r *http.Request, x *Exchange, bending bool) *Exchange {
 	coding := x.Header.Get("Content-Encoding")
 	if !x.isEncoded() || p.options.Decode == nil || !bending && acceptsCoding(r.Header, coding) {
@@ -147,7 +147,7 @@ func (p *Provider) refusalFault(r *http.Request, fits bool) *fault.Fault {
 	return p.faults.Refusal()
 }
 
-// requestFacts holds what a request's body shows about its conversation. The zero value has no facts.
+// requestFacts holds the facts in a request's body about its conversation. The zero value has no facts.
 type requestFacts struct {
 	known    bool
 	model    string
@@ -162,14 +162,14 @@ type conversationItem struct {
 	words map[uint64]struct{}
 }
 
-// requestBody has the fields of all protocols that matter here.
+// requestBody has the fields that matter here, from all protocols.
 type requestBody struct {
 	Model    string    `json:"model"`
 	Tools    []tool    `json:"tools"`
 	Messages []rawText `json:"messages"` // Anthropic, chat, Ollama, Cohere, Bedrock
 	Input    rawText   `json:"input"`    // Responses: a list or a string
 	Contents []rawText `json:"contents"` // Gemini
-	Generate rawText   `json:"generate"` // Responses: false warms up
+	Generate rawText   `json:"generate"` // Responses: false for a warm-up
 }
 
 // rawText is a JSON text that is not parsed further.
@@ -250,7 +250,7 @@ func (a *requestFacts) matchScore(b *requestFacts) (score int) {
 	return score
 }
 
-// overlapWith returns how much of two histories is equal, from 0 to 1. It compares them item by item
+// overlapWith returns the share of two histories that is equal, from 0 to 1. It compares them item by item
 // from their beginning, so a history of the same length scores highest.
 func (a *requestFacts) overlapWith(b *requestFacts) float64 {
 	sum := 0.0
@@ -272,7 +272,7 @@ func newItem(p []byte) *conversationItem {
 	return i
 }
 
-// wordBytes is how many bytes of an item are compared word by word.
+// wordBytes is the maximum number of bytes of an item that are compared word by word.
 const wordBytes = 256 << 10
 
 // minWordBytes is the minimum length of a compared word: ids, names and significant words.
@@ -294,7 +294,7 @@ func jsonWords(p []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// overlapWith returns the share of the words of two items that is in both, from 0 to 1.
+// overlapWith returns the share of the words in two items that both contain, from 0 to 1.
 func (a *conversationItem) overlapWith(b *conversationItem) float64 {
 	if a.sum == b.sum {
 		return 1

@@ -28,7 +28,7 @@ type Exchange struct {
 	Asked     []byte // the body of the request, or the message, undecoded
 	Socket    bool   // from a WebSocket: the chunks are messages
 	Status    int
-	Header    http.Header   // of the response
+	Header    http.Header   // header of the response
 	HeadAfter time.Duration // time from the request to the start of the response
 	Chunks    []Chunk
 	EndAfter  time.Duration // time from the request to the end of the response
@@ -42,8 +42,8 @@ type Chunk struct {
 }
 
 // Read groups the records of a source into exchanges, in the order in which they began. It leaves out
-// exchanges with nothing to serve. notes are about the source itself. With an error it also returns
-// the exchanges before it.
+// exchanges with nothing to serve. notes are about the source itself. With an error, it also returns the
+// exchanges before the error.
 func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 	var order []*exchangeBuilder
 	byNumber := map[int]*exchangeBuilder{}
@@ -179,8 +179,8 @@ func (g *exchangeBuilder) addHead(r capture.Record) {
 	}
 }
 
-// undoChunking undoes chunked transfer coding that is still in the bytes, as curl --raw leaves it. The
-// server applies its own.
+// undoChunking undoes chunked transfer coding that is still in the bytes, as curl --raw leaves it. The server
+// applies its own coding.
 func (g *exchangeBuilder) undoChunking() {
 	if !strings.EqualFold(g.Header.Get("Transfer-Encoding"), "chunked") || len(g.Chunks) == 0 {
 		return
@@ -227,14 +227,14 @@ func (x *Exchange) Query() string {
 
 func cleanPath(p string) string { return path.Clean("/" + p) }
 
-// How well an exchange's path fits a request.
+// Degrees to which an exchange's path fits a request, the worst first.
 const (
 	fitsBare = 1 + iota // a bare body: it answers any POST
 	fitsEnd             // the paths end alike: one has a provider's base path, or a route prefix that a proxy removed
 	fitsPath
 )
 
-// pathFit returns one of these constants, or 0 if the request doesn't fit.
+// pathFit returns the degree to which the exchange fits a request, or 0 if it doesn't fit.
 func (x *Exchange) pathFit(method string, u *url.URL) int {
 	switch own, asked := x.Path(), cleanPath(u.Path); {
 	case x.URL == "" && method == http.MethodPost:
@@ -312,7 +312,7 @@ func (x *Exchange) isEncoded() bool {
 	return !fault.IsText(x.startBytes()) // other encodings have no magic number
 }
 
-// startSize is how many bytes are enough to recognise a body.
+// startSize is the number of bytes that is enough to recognise a body.
 const startSize = 64 << 10
 
 // startBytes returns the first bytes of the body.

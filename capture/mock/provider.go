@@ -51,8 +51,8 @@ type Options struct {
 
 // Response describes the response to a request.
 type Response struct {
-	Method, Path string    // of the request
-	Status       int       // of the response
+	Method, Path string    // method and path of the request
+	Status       int       // status of the response
 	Exchange     *Exchange // the exchange that is sent; nil if none fits
 	Reused       bool      // all exchanges that fit were used, so one is sent again
 	Fault        string    // the fault that is sent instead of the exchange
@@ -118,7 +118,8 @@ func (p *Provider) reportResponse(a Response) {
 	}
 }
 
-// bareStart returns the beginning of a bare body, which is all that shows its provider, else nil.
+// bareStart returns the beginning of a bare body, because only the body shows its provider. It returns nil for
+// any other exchange.
 func (x *Exchange) bareStart() []byte {
 	if x.URL != "" {
 		return nil
@@ -178,7 +179,7 @@ func (p *Provider) injectFaults(e *servedExchange, b *fault.Injector, chunks []C
 	return b.Joined(append(list, last...))
 }
 
-// writeChunks writes each output chunk at its time. It reports false if the client is gone.
+// writeChunks writes each output chunk at its time. It returns false if the client is gone.
 func (p *Provider) writeChunks(ctx context.Context, began time.Time, list []fault.OutChunk, write func([]byte) error) bool {
 	for _, next := range list {
 		if !fault.Sleep(ctx, next.Pause) {
@@ -192,7 +193,7 @@ func (p *Provider) writeChunks(ctx context.Context, began time.Time, list []faul
 	return true
 }
 
-// totalPauses returns by how much the pauses delay the end of a body.
+// totalPauses returns the time by which the pauses delay the end of a body.
 func totalPauses(list []fault.OutChunk) (sum time.Duration) {
 	for _, p := range list {
 		sum += p.Pause
@@ -247,7 +248,7 @@ func (p *Provider) listExchanges(w http.ResponseWriter) {
 	}
 }
 
-// describeRequest returns which requests the exchange answers, as text that is safe to print.
+// describeRequest describes the requests that the exchange answers, in text that is safe to print.
 func (x *Exchange) describeRequest() string {
 	switch {
 	case x.URL == "":
@@ -278,7 +279,7 @@ func (x *Exchange) About() string {
 	return words
 }
 
-// escapePath escapes a path as in a URL: ASCII that is safe to print.
+// escapePath escapes a path as in a URL. The result is ASCII that is safe to print.
 func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
 // quoteUnsafe quotes text that is not safe to print unquoted.
@@ -289,7 +290,7 @@ func quoteUnsafe(text string) string {
 	return text
 }
 
-// socketIdle is how long a client of a WebSocket may send nothing.
+// socketIdle is the maximum time for which a WebSocket client may send nothing.
 const socketIdle = 30 * time.Minute
 
 // A socket is a WebSocket that a client has opened to the mock.
@@ -336,8 +337,8 @@ func (s *socket) sendHandshake(first *servedExchange) error {
 	return s.answerMessage(nil)
 }
 
-// serveMessages answers messages until the client sends no more or the connection is to break. It reads
-// on while it answers a message, to notice a client that goes away.
+// serveMessages answers messages until the client sends no more or the connection is to break. It continues
+// reading while it answers a message, so that it notices when the client goes away.
 func (s *socket) serveMessages(in *bufio.Reader, cancel func()) {
 	asked := make(chan []byte, 16)
 	go func() {
@@ -386,8 +387,8 @@ func (s *socket) sendFrame(opcode byte, payload []byte) error {
 	return err
 }
 
-// answerMessage sends the recorded response to a similar message; nil stands for the time before the
-// first message. An error means that the connection is to break.
+// answerMessage sends the recorded response to a similar message. message is nil before the first message. An
+// error means that the connection is to break.
 func (s *socket) answerMessage(message []byte) error {
 	began := time.Now()
 	asked := readAsked(message)
@@ -411,7 +412,7 @@ func (s *socket) answerMessage(message []byte) error {
 	return nil
 }
 
-// wantsResponse reports whether a message requests a response of a model.
+// wantsResponse reports whether a message requests a response from a model.
 func (a *requestFacts) wantsResponse() bool { return a.known && a.generate != "false" }
 
 // chooseMessage finds the exchange that answers a WebSocket message. Messages before the first request

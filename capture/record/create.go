@@ -13,16 +13,16 @@ import (
 	"toolscope/capture"
 )
 
-// Create begins a capture in a new file that only its owner may read, whatever the umask. It never writes
-// to an existing file or symbolic link. The file is locked while it is being written, so that a second
-// writer gets an error.
+// Create begins a capture in a new file that only its owner may read, whatever the umask. It never writes to
+// an existing file or symbolic link. The file is locked while it is being written, so that a second writer
+// gets an error.
 //
-// Written bytes go to the operating system at once, and survive any end of the program. They are forced
-// to the disk only when the capture is closed. A power failure may lose bytes that the system had not
-// written yet; checksums show whether the rest is undamaged.
+// Written bytes go to the operating system at once, and survive any end of the program. They are forced to the
+// disk only when the capture is closed. A power failure may lose bytes that the system had not written yet;
+// checksums show whether the rest is undamaged.
 //
 // If another program removes, truncates or replaces the file while it is written, the recorder reports that
-// and continues in a new file, see [State].
+// and continues in a new file; see [State].
 func Create(path string, created time.Time, by string) (*Recorder, error) {
 	return createFile(&captureFile{first: path, created: created, by: by})
 }
@@ -53,9 +53,9 @@ func openCapture(f *os.File, created time.Time, by string) (*writer, error) {
 	return w, nil
 }
 
-// CreateIn begins a capture of that name in a directory, as Create does. It creates a missing directory,
-// for its owner only. It does not change an existing directory: warning reports one that is open to other
-// users, or belongs to one.
+// CreateIn begins a capture with this name in a directory, as Create does. It creates a missing directory, for
+// its owner only. It does not change an existing directory; warning reports a directory that is open to other
+// users, or belongs to another user.
 func CreateIn(dir, name string, created time.Time, by string) (r *Recorder, warning string, err error) {
 	if name != filepath.Base(name) {
 		return nil, "", fmt.Errorf("create %s in %s: not a file name", name, dir)
@@ -107,7 +107,7 @@ func lockForWriting(f *os.File) error {
 		if tries == 50 {
 			return errors.New("another program records to this file")
 		}
-		time.Sleep(time.Millisecond) // isLocked of another program may hold it for a moment
+		time.Sleep(time.Millisecond) // isLocked in another program may hold the lock for a moment
 	}
 	return nil
 }
@@ -122,15 +122,15 @@ func isLocked(path string) bool {
 	return isInUse(f, shared)
 }
 
-// isInUse tries to lock a file. It reports whether another process has a lock that excludes it. On a
-// file system without locks, that is never so.
+// isInUse tries to lock a file. It reports whether another process has a lock that excludes it. On a file
+// system without locks, it returns false.
 func isInUse(f *os.File, kind int) bool {
 	held, _ := tryLock(f, kind)
 	return held
 }
 
-// LockDir reserves a folder for one program, until release is called or the program has ended. It creates
-// a missing folder. ok is false if another program has it. On a file system without locks it always
+// LockDir reserves a folder for one program, until release is called or the program has ended. It creates a
+// missing folder. ok is false if another program has reserved it. On a file system without locks it always
 // succeeds.
 func LockDir(dir string) (release func(), ok bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -147,11 +147,11 @@ func LockDir(dir string) (release func(), ok bool, err error) {
 	return func() { f.Close() }, true, nil
 }
 
-// HasRoom checks whether a folder has room for size bytes, by writing them to a file that it then
-// removes. The error is the reason why not.
+// HasRoom checks whether a folder has room for size bytes, by writing them to a file that it then removes. An
+// error is the reason why there is no room.
 func HasRoom(dir string, size int) error {
 	path := filepath.Join(dir, ".room")
-	os.Remove(path) // of a killed program
+	os.Remove(path) // a killed program may have left it
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return err
@@ -164,8 +164,8 @@ func HasRoom(dir string, size int) error {
 
 // Limits are the maximum age and size of the captures in a directory. Zero means no limit.
 type Limits struct {
-	Age   time.Duration // since the last byte was written
-	Bytes int64         // of all captures; the oldest are deleted first
+	Age   time.Duration // maximum time since the last byte was written
+	Bytes int64         // maximum size of all captures; the oldest are deleted first
 }
 
 // StoredCapture is a capture in a directory.
@@ -178,8 +178,8 @@ type StoredCapture struct {
 // Extension is the extension of captures.
 const Extension = ".tsc"
 
-// List returns the captures in a directory, newest first. A missing directory has none. It ignores other files and
-// links.
+// List returns the captures in a directory, newest first. A missing directory has no captures. List ignores
+// other files and links.
 func List(dir string) (list []StoredCapture) {
 	all, _ := os.ReadDir(dir) // the entries read before an error
 	for _, e := range all {
@@ -197,7 +197,7 @@ func List(dir string) (list []StoredCapture) {
 	return list
 }
 
-// CompanionDir returns the directory of the other captures of a capture's run.
+// CompanionDir returns the directory with the other captures from a capture's run.
 func CompanionDir(path string) string { return strings.TrimSuffix(path, Extension) + ".mcp" }
 
 // MakeCompanionDir creates the companion directory of a capture, for its owner only. leave removes it if
@@ -208,8 +208,9 @@ func MakeCompanionDir(path string) (leave func(), err error) {
 	return func() { os.Remove(dir) }, err
 }
 
-// Prune deletes the captures of a directory that exceed the limits, and returns them. It never deletes a
-// capture that is being written or pinned, see [Pin]. The newest one is never deleted for its size.
+// Prune deletes the captures in a directory that exceed the limits, and returns them. It never deletes a
+// capture that is being written or is pinned; see [Pin]. The newest capture is never deleted because of its
+// size.
 func Prune(dir string, l Limits, now time.Time) (gone []StoredCapture) {
 	var bytes int64
 	for i, k := range List(dir) {

@@ -15,17 +15,17 @@ import (
 	"toolscope/stream/count"
 )
 
-// checkEvery is how often the file of a capture is checked while it is written.
+// checkEvery is the interval at which the file of a capture is checked while it is being written.
 const checkEvery = time.Second
 
-// maxNewFiles is how many names are tried for a new file.
+// maxNewFiles is the maximum number of names that are tried for a new file.
 const maxNewFiles = 100
 
 // captureFile is the file that a recorder writes to.
 type captureFile struct {
 	*os.File
-	path     string // of this file
-	first    string // of the recorder's first file
+	path     string // path of this file
+	first    string // path of the recorder's first file
 	makesDir bool   // a missing directory is created
 	created  time.Time
 	by       string
@@ -50,8 +50,8 @@ func (c *captureFile) open(path string) (*writer, error) {
 	return w, nil
 }
 
-// openNext creates the file that replaces a damaged one: with the same name if no file has it, else with a
-// number after the name.
+// openNext creates the file that replaces a damaged one: with the same name if no file has it, otherwise with
+// a number after the name.
 func (c *captureFile) openNext() (*writer, error) {
 	if c.makesDir {
 		if _, err := makeDir(filepath.Dir(c.first)); err != nil {
@@ -68,8 +68,8 @@ func (c *captureFile) openNext() (*writer, error) {
 	}
 }
 
-// findDamage returns what another program did to the file, "" for nothing. size is the number of written bytes. A
-// file that was only renamed is undamaged.
+// findDamage describes the damage that another program did to the file. It returns "" if there is no damage.
+// size is the number of written bytes. A file that was only renamed is undamaged.
 func (c *captureFile) findDamage(size int64) string {
 	info, err := c.Stat()
 	if err != nil {
@@ -90,12 +90,12 @@ func (c *captureFile) findDamage(size int64) string {
 // fileContent describes the content of a file. If the file is damaged, this content is missing.
 type fileContent struct {
 	open  map[int]*openContent
-	bytes int64 // of all bodies in the file
+	bytes int64 // number of bytes of all bodies in the file
 	last  capture.Record
 }
 
 type openContent struct {
-	heads []capture.Record // without their bytes
+	heads []capture.Record // records with a head, without their bytes
 	bytes map[capture.Side]int64
 }
 
@@ -188,29 +188,29 @@ func (r *Recorder) setState(change func(*State)) {
 
 // The limits of a gap's memory.
 const (
-	maxKeptBytes = 4 << 20 // bytes of heads, ends and notes
-	maxLossSides = 1 << 16 // sides of exchanges
+	maxKeptBytes = 4 << 20 // maximum cost of heads, ends and notes
+	maxLossSides = 1 << 16 // maximum number of sides of exchanges
 )
 
 // gap holds the records that could not be written. The zero value is empty.
 type gap struct {
 	why   string
 	at    time.Duration
-	lost  []loss                 // one per side that lost bytes
+	lost  []loss                 // one for each side that lost bytes
 	sides map[capture.Stream]int // index in lost
 	kept  []capture.Record       // records without their data: heads, ends and notes, up to maxKeptBytes
-	size  int                    // of kept
+	size  int                    // cost of kept
 }
 
 type loss struct {
 	of    capture.Stream
 	bytes int64
-	told  bool // a record reports it already
+	told  bool // a record already reports it
 }
 
 func (g *gap) isOpen() bool { return g.why != "" }
 
-// add adds a record to the gap, and returns how many bytes are missing with it.
+// add adds a record to the gap, and returns the number of bytes that are missing with it.
 func (g *gap) add(rec capture.Record, why string) int64 {
 	if !g.isOpen() {
 		g.at, g.sides = rec.At, map[capture.Stream]int{}
@@ -238,8 +238,8 @@ func (g *gap) countLost(s capture.Stream, n int64) {
 	}
 }
 
-// gapRecords returns the records that report the gap: the kept ones, and for each side, before its
-// exchange ends, how many bytes are missing.
+// gapRecords returns the records that report the gap: the kept records and, for each side, a record with the
+// number of missing bytes. That record comes before the end of its exchange.
 func (g *gap) gapRecords() (recs []capture.Record) {
 	for i := range g.lost {
 		g.lost[i].told = false

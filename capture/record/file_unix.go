@@ -29,8 +29,8 @@ const (
 // mustClose reports whether a file must be closed before it can be deleted.
 const mustClose = false
 
-// tryLock takes a lock of a file. held reports that another process has a lock that excludes it. The
-// error shows that the file system has no locks.
+// tryLock tries to lock a file. held reports that another process has a lock that excludes this one. An error
+// means that the file system has no locks.
 func tryLock(f *os.File, kind int) (held bool, err error) {
 	err = syscall.Flock(int(f.Fd()), kind|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -39,8 +39,8 @@ func tryLock(f *os.File, kind int) (held bool, err error) {
 	return false, err
 }
 
-// restrictToOwner makes a file readable and writable for its owner only: a umask may have removed even
-// the owner's rights.
+// restrictToOwner makes a file readable and writable for its owner only. It may also add rights, because a
+// umask may have removed even the owner's rights.
 func restrictToOwner(f *os.File) error { return f.Chmod(0o600) }
 
 // hasNoName reports whether an open file was removed.

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// A new file is never created through a link, and opening does not wait: neither needs a flag.
+// A new file is never created through a link, and opening does not wait, so neither needs a flag.
 const (
 	noFollow = 0
 	noWait   = 0
 )
 
-// atEnd is empty: a file opened to append can't be truncated after a failed write.
+// atEnd is empty, because a file that is opened to append can't be truncated after a failed write.
 const atEnd = 0
 
 // Kinds of lock.
@@ -26,9 +26,9 @@ const (
 // mustClose reports whether a file must be closed before it can be deleted.
 const mustClose = true
 
-// tryLock takes a lock of a file. held reports that another process has a lock that excludes it. Locked
-// bytes can't be read, so it locks one byte far beyond any content. The error is that of a file system
-// without locks.
+// tryLock tries to lock a file. held reports that another process has a lock that excludes this one. Locked
+// bytes can't be read, so it locks one byte far beyond any content. An error means that the file system has no
+// locks.
 func tryLock(f *os.File, kind int) (held bool, err error) {
 	const far = 1<<31 - 1
 	err = windows.LockFileEx(windows.Handle(f.Fd()), uint32(kind)|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: far})
@@ -57,7 +57,7 @@ func restrictToOwner(f *os.File) error {
 	return err
 }
 
-// hasNoName reports nothing: an open file can't be removed.
+// hasNoName returns false, because an open file can't be removed.
 func hasNoName(fs.FileInfo) bool { return false }
 
 // On Windows, the mode shows neither the owner of a directory nor who has access to it.

@@ -17,11 +17,11 @@ import (
 // OrphanSpool is a spool in a directory that no program uses.
 type OrphanSpool struct {
 	Name    string
-	Waits   int64     // bytes still to be sent, according to its mark
+	Waits   int64     // number of bytes still to be sent, according to its mark
 	Written time.Time // time of its last byte
 }
 
-// OrphanSpools lists the spools of a directory that no program uses, oldest first. Files with names that
+// OrphanSpools lists the spools in a directory that no program uses, oldest first. Files with names that
 // isOurs rejects are ignored.
 func OrphanSpools(dir string, now time.Time, isOurs func(name string) bool) (left []OrphanSpool) {
 	parts, written := spoolsIn(dir, isOurs)
@@ -86,14 +86,14 @@ func segmentOf(file string) (name string, start int64, ok bool) {
 	return file[:i], start, err == nil && start > 0
 }
 
-// TakeSpool takes over an orphaned spool. ok is false if another program uses it, or it has no segments
-// any more.
+// TakeSpool takes over an orphaned spool. ok is false if another program uses the spool, or if the spool no
+// longer has segments.
 func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
 	s = &Spool{base: filepath.Join(dir, name), bell: make(chan struct{}, 1), closed: true}
 	if s.lock.takeOrphan(lockPath(dir, name), now) != nil {
 		return nil, false
 	}
-	// From here on, no other program changes it.
+	// From here on, no other program changes the spool.
 	parts, _ := spoolsIn(dir, func(other string) bool { return other == name })
 	if s.parts = parts[name]; len(s.parts) == 0 {
 		s.lock.remove()
@@ -119,13 +119,13 @@ func (s *Spool) Remove() {
 // folder skips it.
 func lockPath(dir, name string) string { return filepath.Join(dir, "."+name+".lock") }
 
-// SendMark is the send position of a spool. If it can't be read, it is the zero value, and everything is
-// sent again that the hub does not have.
+// SendMark is the send position of a spool. If it can't be read, it is the zero value, and everything that the
+// hub does not have is sent again.
 type SendMark struct {
 	Created time.Time `json:"created"` // when the capture began
 	Stream  time.Time `json:"stream"`  // when its stream on the hub was created
-	Seq     uint64    `json:"seq"`     // number of the last message there
-	SentTo  int64     `json:"at"`      // the hub has all bytes before it, or they expired there
+	Seq     uint64    `json:"seq"`     // number of the last message in that stream
+	SentTo  int64     `json:"at"`      // the hub has all bytes before this offset, or they expired there
 	Highest int64     `json:"most"`    // the highest offset that the hub ever had
 	Sent    time.Time `json:"sent"`    // when the hub had all of a finished capture; zero before that
 }

@@ -28,7 +28,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// maxQueueBytes is how many bytes of records may wait to be written.
+// maxQueueBytes is the maximum number of bytes of records that wait to be written.
 const maxQueueBytes = 64 << 20
 
 // queueFull is the reason why records are left out if the disk is too slow.
@@ -38,23 +38,23 @@ const queueFull = "the queue is full"
 type Recorder struct {
 	w       *writer
 	file    *captureFile // nil unless w is a file to which only this recorder writes
-	content fileContent  // of file
+	content fileContent  // content of file
 	box     *capture.Queue[capture.Record]
 	done    chan struct{} // closed when everything is written
 
 	mu      sync.Mutex
 	state   State // without the queue's part
 	writing int   // the cost of the record that is being written
-	err     error // of Close
+	err     error // the result of Close
 }
 
 // State is the progress of a recorder.
 type State struct {
 	Records int64  // number of records in the present file
-	Bytes   int64  // bytes of bodies in the present file
-	Lost    int64  // bytes of bodies that were not recorded
-	Queued  int    // waiting bytes
-	Trouble string // why bytes are being lost now; empty if they are not
+	Bytes   int64  // number of bytes of bodies in the present file
+	Lost    int64  // number of bytes of bodies that were not recorded
+	Queued  int    // number of waiting bytes
+	Trouble string // reason why bytes are being lost now; empty if they are not
 	Path    string // path of the file; empty for another destination
 	Damage  string // what another program did to the previous file, and where recording continues
 }
@@ -184,7 +184,7 @@ func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 	defer r.mu.Unlock()
 	r.writing = 0
 	switch {
-	case unfit != nil: // no capture can hold it, so it is not a gap
+	case unfit != nil: // no capture can contain the record, so it is not a gap
 		r.state.Lost += lostWith(rec)
 		r.state.Trouble = unfit.Error()
 	case err != nil:
@@ -226,8 +226,8 @@ func (r *Recorder) writeGap(g *gap) error {
 // recordCost is the cost of a record without its data.
 const recordCost = 256
 
-// QueueRules returns the rules of a queue of records from the network: Put never waits, and gaps are
-// reported where they are. why is the second part of a gap's note: "were not recorded: …".
+// QueueRules returns the rules for a queue of records from the network: Put never waits, and gaps are reported
+// where they are. why is the second part of a gap's note: "were not recorded: …".
 func QueueRules(limit int, why string) capture.QueueRules[capture.Record] {
 	return capture.QueueRules[capture.Record]{
 		Limit: limit, Cost: RecordCost, PartOf: partOf, WithoutBytes: withoutBytes,
@@ -239,7 +239,7 @@ func QueueRules(limit int, why string) capture.QueueRules[capture.Record] {
 	}
 }
 
-// RecordCost returns about how much memory a record takes.
+// RecordCost returns the approximate size of a record in memory.
 func RecordCost(r capture.Record) int {
 	n := recordCost + len(r.Data) + len(r.Why) + len(r.Note)
 	if r.Head != nil {
@@ -254,7 +254,7 @@ func RecordCost(r capture.Record) int {
 	return n
 }
 
-// lostWith returns how many bytes are missing if the record is.
+// lostWith returns the number of bytes that are missing if the record is missing.
 func lostWith(r capture.Record) int64 { return int64(len(r.Data)) + r.Lost }
 
 func partOf(r capture.Record) capture.QueuePart {
@@ -264,8 +264,8 @@ func partOf(r capture.Record) capture.QueuePart {
 	}
 }
 
-// withoutBytes returns a record without its bytes, and without the note of a gap, which becomes part of a
-// larger one. It reports whether the remaining record is worth keeping.
+// withoutBytes returns a record without its bytes. It also removes the note of a gap, because the gap becomes
+// part of a larger one. It reports whether the remaining record is worth keeping.
 func withoutBytes(r capture.Record) (capture.Record, bool) {
 	if r.Lost > 0 {
 		r.Note = ""
@@ -278,7 +278,7 @@ func withoutBytes(r capture.Record) (capture.Record, bool) {
 type writer struct {
 	w    io.Writer
 	file bool  // w is a file with only this capture, so it can be truncated
-	size int64 // bytes of complete lines
+	size int64 // number of bytes of complete lines
 	torn bool  // a write failed in the middle of a line
 
 	damaged error // what another program did to the file, which is closed then
@@ -296,8 +296,8 @@ func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
 	return cw, nil
 }
 
-// write appends complete lines. After an error, the capture is undamaged up to these lines, and write may
-// be tried again.
+// write appends complete lines. After an error, the capture is undamaged up to these lines, and the caller may
+// try again.
 func (w *writer) write(line []byte) error {
 	if w.damaged != nil {
 		return w.damaged

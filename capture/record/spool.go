@@ -17,28 +17,28 @@ import (
 )
 
 // Spool is a capture that waits to be sent elsewhere. It consists of segments, NAME.tsc and then
-// NAME.tsc.OFFSET, which joined are the capture. If the segments exceed the limit, the oldest is deleted,
-// sent or not. If the disk is full, sent segments are deleted.
+// NAME.tsc.OFFSET. Joined, they are the capture. If the segments exceed the limit, the oldest is deleted, even
+// if it was not sent. If the disk is full, sent segments are deleted.
 //
-// A program that writes the spool, or sends an orphaned one, holds a lock on .NAME.lock: from before the
-// first segment exists until the spool is released. That file also contains the send position, see
-// [Spool.Mark].
+// A program that writes the spool, or sends an orphaned one, holds a lock on .NAME.lock. It holds the lock
+// from before the first segment exists until the spool is released. The lock file also contains the send
+// position; see [Spool.Mark].
 type Spool struct {
 	base    string // path without extension
 	segment int64  // size at which the next segment begins
 	limit   int64
 	bell    chan struct{}
 	lock    lockFile
-	syncs   sync.WaitGroup // of complete segments
+	syncs   sync.WaitGroup // running syncs of complete segments
 
 	mu     sync.Mutex // the writer reads parts, end and last without it
 	parts  []segment
 	end    int64
 	last   *os.File // the file being written; nil for an orphaned spool
-	reader *os.File // of the part that was read last, unless that is being written
-	from   int64    // where that part begins
+	reader *os.File // the segment that was read last, unless it is being written
+	from   int64    // where that segment begins
 	closed bool
-	sent   int64 // the hub has all bytes before it
+	sent   int64 // the hub has all bytes before this offset
 }
 
 // segment is a part of the capture: its range of bytes and its file.
@@ -47,13 +47,13 @@ type segment struct {
 	path       string
 }
 
-// SpoolGap is a range of missing bytes of a spool.
+// SpoolGap is a range of missing bytes in a spool.
 type SpoolGap struct {
 	End  int64  // where the range ends
-	Path string // of the segment that another program removed or truncated; "" if the spool itself deleted it
+	Path string // path of the segment that another program removed or truncated; "" if the spool itself deleted it
 }
 
-// Error returns why the bytes are missing.
+// Error returns the reason why the bytes are missing.
 func (h *SpoolGap) Error() string {
 	if h.Path == "" {
 		return "the spool was full"
@@ -63,7 +63,7 @@ func (h *SpoolGap) Error() string {
 
 const minSegmentBytes = 64 << 10
 
-// CreateSpool begins a spool of that name in a directory, as [CreateIn] begins a capture.
+// CreateSpool begins a spool with this name in a directory, as [CreateIn] begins a capture.
 func CreateSpool(dir, name string, limit int64, created time.Time, by string) (r *Recorder, s *Spool, warning string, err error) {
 	if warning, err = makeDir(dir); err != nil {
 		return nil, nil, "", err
@@ -176,7 +176,7 @@ func seekTo(f *os.File, at int64) error {
 	return err
 }
 
-// ReadAt reads bytes of one segment, at an offset of the capture. For missing bytes the error is a
+// ReadAt reads bytes of one segment, at an offset in the capture. For missing bytes, the error is a
 // [SpoolGap].
 func (s *Spool) ReadAt(p []byte, at int64) (int, error) {
 	s.mu.Lock()
@@ -208,7 +208,7 @@ func (s *Spool) ReadAt(p []byte, at int64) (int, error) {
 	return 0, err
 }
 
-// partOf returns the index of the last segment that begins at or before an offset, -1 if there is none.
+// partOf returns the index of the last segment that begins at or before an offset, or -1 if there is none.
 func (s *Spool) partOf(at int64) int {
 	i, found := slices.BinarySearchFunc(s.parts, at, func(p segment, at int64) int { return cmp.Compare(p.start, at) })
 	if !found {
@@ -229,7 +229,7 @@ func (s *Spool) gapAfter(i int) *SpoolGap {
 	return h
 }
 
-// openSegment opens a segment for reading. The one being written is already open, and can be read even if
+// openSegment opens a segment for reading. The segment being written is already open, and can be read even if
 // another program removes it.
 func (s *Spool) openSegment(i int) (*os.File, error) {
 	if i == len(s.parts)-1 && s.last != nil {
@@ -294,7 +294,7 @@ func (s *Spool) deleteOldest() {
 	s.parts = s.parts[1:]
 }
 
-// makeRoom deletes the completely sent segments, and reports whether there were any.
+// makeRoom deletes the segments that were sent completely, and reports whether there were any.
 func (s *Spool) makeRoom() (some bool) {
 	last := s.parts[len(s.parts)-1]
 	if s.isSent(last) && last.start < last.end && s.beginSegment() != nil {

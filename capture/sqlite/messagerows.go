@@ -11,16 +11,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// messageRows says how a table keeps messages: one on each row, in the order of the rows.
+// messageRows describes a table with one message in each row, in the order of the messages.
 type messageRows struct {
 	table   string
 	session string // column with the name of the session
 	value   string // column with JSON
-	// with are further columns of a message. Without any, value is the message itself.
+	// with lists further columns of a message. If it is nil, value is the message itself.
 	with []string
 }
 
-// read returns a document for each session, the newest first: its name and its messages.
+// read returns a document for each session, the newest first. A document has the session's name and messages.
 func (m messageRows) read(d *DB, tables map[string]*Table) ([]byte, error) {
 	t := tables[m.table]
 	columns := []string{m.session, m.value}
@@ -37,7 +37,7 @@ func (m messageRows) read(d *DB, tables map[string]*Table) ([]byte, error) {
 		}
 		if m.with != nil {
 			name := m.value
-			if name == "content_json" { // goose's export calls it so
+			if name == "content_json" { // the name in goose's export
 				name = "content"
 			}
 			message = "{" + quoteText(name) + ":" + message + "}"
@@ -72,8 +72,8 @@ func (m messageRows) read(d *DB, tables map[string]*Table) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// readZed returns the threads of Zed's agent, each as it keeps them: JSON, which may be compressed
-// (zed-industries/zed, crates/agent/src/db.rs).
+// readZed returns the threads of Zed's agent as Zed stores them: as JSON, which may be compressed in the
+// database (zed-industries/zed, crates/agent/src/db.rs).
 func readZed(d *DB, tables map[string]*Table) ([]byte, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderConcurrency(1))
 	if err != nil {

@@ -14,7 +14,8 @@ type store struct {
 	read  func(d *DB, tables map[string]*Table) ([]byte, error)
 }
 
-// stores are the known kinds. What they return is what the agent itself exports as text, or its rows as JSON.
+// stores are the known kinds of databases. Each read returns the text that the agent itself exports, or the
+// rows as JSON.
 var stores = []store{
 	{map[string][]string{"message": {"id", "session_id", "data"}, "part": {"id", "message_id", "data"}}, readOpencode},
 	{map[string][]string{"messages": {"session_id", "role", "parts"}}, messageRows{ // crush
@@ -64,7 +65,7 @@ func (s *store) hasTables(tables map[string]*Table) bool {
 	return true
 }
 
-// maxNames is how many tables an error lists.
+// maxNames is the maximum number of tables that an error lists.
 const maxNames = 8
 
 func listNames(names []string) string {
@@ -81,8 +82,8 @@ func listNames(names []string) string {
 // opencodeRow is a message or a part of one.
 type opencodeRow struct{ id, of, data string }
 
-// readOpencode reads opencode's messages and their parts, and returns a document for each session, the newest first,
-// as opencode export prints it. The database has the ids in columns of their own.
+// readOpencode reads opencode's messages and their parts, and returns a document for each session, the newest
+// first, as opencode export prints it. The database has the ids in separate columns.
 func readOpencode(d *DB, tables map[string]*Table) ([]byte, error) {
 	rows := func(table string, columns []string) (by map[string][]opencodeRow, err error) {
 		by = map[string][]opencodeRow{}
@@ -134,7 +135,7 @@ func readOpencode(d *DB, tables map[string]*Table) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// addMembers returns a JSON object with further members before its own.
+// addMembers returns a JSON object with further fields before its own.
 func addMembers(object string, members ...string) string {
 	var b strings.Builder
 	b.WriteByte('{')

@@ -27,20 +27,20 @@ const Magic = "SQLite format 3\x00"
 
 // Limits of a database.
 const (
-	maxBytes = 256 << 20 // of the rows that are read
-	maxDepth = 40        // of a tree
-	maxTries = 50        // of reading a database that changes
+	maxBytes = 256 << 20 // maximum size of the rows that are read
+	maxDepth = 40        // maximum depth of a tree
+	maxTries = 50        // maximum number of attempts to read a database that changes
 )
 
 // DB is a database at one moment.
 type DB struct {
 	file, wal io.ReaderAt
 	pageSize  int
-	walPage   int              // the page size of the write-ahead log, 0 without one
-	usable    int              // bytes of a page without its reserved end
+	walPage   int              // the page size of the write-ahead log; 0 if there is no log
+	usable    int              // number of bytes of a page without its reserved end
 	pages     uint32           // number of pages
 	inWAL     map[uint32]int64 // offsets of pages in the write-ahead log
-	left      int              // bytes of rows that may still be read
+	left      int              // number of bytes of rows that may still be read
 }
 
 var bigEndian = binary.BigEndian
@@ -81,8 +81,8 @@ func readOnce(path string, read func(*DB) error) error {
 	return read(d)
 }
 
-// readState returns what changes when the database is written, checkpointed or its log begins anew. It fails if a
-// transaction was interrupted.
+// readState returns bytes that change when the database is written or checkpointed, or when its log restarts.
+// It fails if a transaction was interrupted.
 func readState(path string) (string, error) {
 	var state strings.Builder
 	part := func(suffix string, ranges ...[2]int64) {
@@ -156,7 +156,7 @@ func (d *DB) readWAL(wal io.ReaderAt, header []byte) error {
 	size := bigEndian.Uint32(h[8:])
 	s0, s1 := addChecksum(order, h[:24], 0, 0)
 	if s0 != bigEndian.Uint32(h[24:]) || s1 != bigEndian.Uint32(h[28:]) {
-		return nil // its header was not complete yet
+		return nil // the header was not complete yet
 	}
 	if size < 512 || size > 65536 || size&(size-1) != 0 {
 		return errors.New("the write-ahead log is damaged")
@@ -198,7 +198,7 @@ func addChecksum(order binary.ByteOrder, b []byte, s0, s1 uint32) (uint32, uint3
 	return s0, s1
 }
 
-// walker walks the tree of one table. It reads each page once, so a file can't send it in circles.
+// walker walks the tree of one table. It reads each page once, so a damaged file can't make it loop.
 type walker struct {
 	*DB
 	seen map[uint32]bool

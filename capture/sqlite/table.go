@@ -70,7 +70,7 @@ func (d *DB) readValues(t *Table, names []string, row func(values []any) error) 
 	return d.walkTable(t.root, func(columns []any) error {
 		values := make([]any, len(at))
 		for i, c := range at {
-			if c < len(columns) { // else the column was added after the row
+			if c < len(columns) { // otherwise the column was added after the row
 				values[i] = columns[c]
 			}
 		}
