@@ -75,7 +75,7 @@ func (m *Model) exportChoices(string) (all []modes.Choice) {
 	return all
 }
 
-// exportForm writes a report on the selection in a format.
+// exportForm writes a report on the selection in the given format.
 func (m *Model) exportForm(arg string) {
 	for _, f := range m.opt.Forms {
 		if f.What.String() != arg {

@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// minWidth and minHeight are the smallest window size.
+// minWidth and minHeight are the minimum window size.
 const (
 	minWidth  = 20
 	minHeight = 5
@@ -391,9 +391,9 @@ type line struct {
 	role screen.Role
 }
 
-// redrawLimiter keeps the current frame for a while although data has changed, for reduced motion or to write
-// less to the terminal. It delays only drawing. Records are read as usual, and the next frame shows all
-// changes.
+// redrawLimiter keeps the current frame for a while after data has changed. It does so for reduced motion, or
+// in order to write less to the terminal. It delays only drawing. Records are read as usual, and the next
+// frame shows all changes.
 type redrawLimiter struct {
 	frame  string // the current frame
 	on     bool
@@ -405,7 +405,7 @@ type redrawLimiter struct {
 // redrawTick triggers a delayed redraw.
 type redrawTick struct{}
 
-// scheduleDraw allows the changes that a message made to be drawn now, or schedules a later redraw.
+// scheduleDraw decides whether the changes from a message are drawn now. If not, it schedules a redraw.
 func (fd *frameDrawer) scheduleDraw(msg tea.Msg) tea.Cmd {
 	s := &fd.m.redraw
 	if _, ok := msg.(redrawTick); ok {

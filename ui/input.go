@@ -219,12 +219,12 @@ type openStreamsPage struct {
 }
 
 const (
-	lingers        = 3 * time.Second // how long a closed stream is shown
+	lingers        = 3 * time.Second // time for which a closed stream is shown
 	silence        = 3 * time.Second // minimum silence of an open stream that is shown
-	maxRefusalRows = 5               // refusals
+	maxRefusalRows = 5               // maximum number of refusals shown
 
-	streamsAt   = time.Second      // between two updates
-	streamsCalm = 10 * time.Second // with reduced motion
+	streamsAt   = time.Second      // time between two updates
+	streamsCalm = 10 * time.Second // the same with reduced motion
 )
 
 func (s *openStreamsPage) Keys() []screen.Binding {
@@ -510,7 +510,7 @@ type writeBudget struct {
 // start or end of a stream may also exceed it. Frames are never delayed for longer than it takes to pay off
 // the maximum debt.
 const (
-	budgetPerSecond = 64 << 10 // bytes a second
+	budgetPerSecond = 64 << 10 // bytes per second
 	maxBudgetSaved  = 8 << 10
 	beginEndDebt    = 16 << 10
 	maxBudgetDebt   = 32 << 10

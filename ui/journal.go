@@ -22,7 +22,7 @@ type Journal struct {
 	mu      sync.Mutex
 	all     []journalLine
 	dropped int                             // lines dropped before those in all
-	to      func(at time.Time, text string) // also gets each line; may be nil
+	to      func(at time.Time, text string) // receives each line as well; may be nil
 }
 
 // journalLine is a line of the journal.

@@ -26,7 +26,7 @@ type largePage struct {
 type largeLine struct {
 	role        screen.Role
 	text, right display.Text
-	block       string // drawn in block letters instead
+	block       string // drawn in block letters instead of text
 	scale, row  int    // for the block letters: their scale, and the row of the letters
 	bar         []barPart
 }
@@ -133,7 +133,7 @@ type largeCall struct {
 	unusable        display.Text
 }
 
-// newLargeCall returns the facts of the selected call.
+// newLargeCall returns the facts about the selected call.
 func (m *Model) newLargeCall() (of largeCall) {
 	t, c := m.selectedTurn(), m.selectedCall()
 	v := present.VerdictOfCall(c)

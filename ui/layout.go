@@ -15,7 +15,7 @@ type paneLayout struct {
 	last  [panes.Places]panes.Pane // the last focused pane in each area
 	below panes.Pane               // the open tab under the document, or nil
 	tabs  TabState
-	picks bool // the user picked the open tab: the selection no longer does
+	picks bool // the user picked the open tab, so the selection no longer picks one
 	order SplitDirection
 	from  *backTarget // the target of esc, or nil
 	zoom  bool        // only the focused pane is shown
@@ -292,7 +292,7 @@ func (pl *paneLayout) resizePane(by int) {
 	pl.m.refreshPanes()
 }
 
-// borderAt returns the function that drags the border at a place of the body, or nil.
+// borderAt returns the function that drags the border at a place in the body, or nil.
 func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 	columns := pl.m.frame.paneColumns()
 	sized := func(size func(x, y int)) func(x, y int) {

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// mouse is the state of the mouse. The terminal reports the mouse only while it is enabled. While it is
-// enabled, selecting text needs shift.
+// mouse is the state of the mouse. The terminal reports mouse events only while the mouse is enabled. Then
+// the user must hold shift to select text.
 type mouse struct {
 	m    *Model
 	on   bool
@@ -236,8 +236,8 @@ func (mo *mouse) clickPane(x, y int) {
 	mo.m.refreshPanes()
 }
 
-// holdBar goes to the moment at a place of the timeline, and follows the mouse while it is pressed. On the
-// name of a call, it selects that call.
+// holdBar goes to the moment at a place on the timeline, and follows the mouse while its button is pressed.
+// On the name of a call, it selects that call.
 func (mo *mouse) holdBar(x, y int) {
 	if mo.m.tour.isTourShown() { // the caption is there
 		return

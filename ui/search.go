@@ -225,7 +225,7 @@ func (sr *search) unsearchedNote() display.Text {
 type searchBar struct {
 	browse
 	input  *screen.Input
-	query  string // the searched query
+	query  string // the query that was searched for
 	before search
 }
 
@@ -233,7 +233,7 @@ func newSearchBar(m *Model) *searchBar {
 	return &searchBar{browse: browse{m}, input: screen.NewInput(display.Lit(" /"), "", 200), before: m.search}
 }
 
-// Typing returns the input of the query.
+// Typing returns the input for the query.
 func (s *searchBar) Typing() *screen.Input { return s.input }
 
 // Keys returns the keys that close the bar.
@@ -289,7 +289,7 @@ func (m *Model) openFilter() {
 
 func newFilterLine(text string) *screen.Input { return screen.NewInput(display.Text{}, text, 400) }
 
-// Typing returns the input of the filter.
+// Typing returns the input for the filter.
 func (f *filterBar) Typing() *screen.Input { return f.line }
 
 // Keys returns the keys that close the bar, complete words, and recall filters.

@@ -137,7 +137,7 @@ func (ms *modeStack) firstVisible() int {
 	return 0
 }
 
-// isOpen reports whether the mode with an id is still open.
+// isOpen reports whether the mode with the given id is still open.
 func (ms *modeStack) isOpen(id int) bool {
 	if id == 0 {
 		return true

@@ -271,7 +271,7 @@ func (m *Model) copyText(text []byte) {
 type StatusNote struct {
 	Text  string
 	Alarm bool   // something is wrong
-	Stays bool   // it is shown while there is room for it and for the end of the path
+	Stays bool   // the note is shown while there is room for it and for the end of the path
 	Brief string // replaces Text if that doesn't fit; "" if there is no shorter text
 }
 
@@ -279,8 +279,8 @@ type StatusNote struct {
 type RecentCapture struct {
 	Name    string
 	Bytes   int64
-	Written time.Time // the time of its last byte
-	Open    bool      // it is still being recorded
+	Written time.Time // the time of the capture's last byte
+	Open    bool      // the capture is still being recorded
 	Read    func() Inbox
 }
 
@@ -359,7 +359,7 @@ func (rc *requestCursor) mcpKeys() []screen.Binding {
 type requestCursor struct {
 	m     *Model
 	rows  screen.Window
-	fixed bool // it does not follow the latest request
+	fixed bool // the cursor does not follow the latest request
 }
 
 // drawMCP draws row y of a session that has only MCP servers. Each request has its response in the row below

@@ -27,7 +27,7 @@ type pausedMoment struct {
 	m      *Model
 	view   *providers.View // the view at the moment; nil while the screen shows now
 	strip  panes.TimeStrip
-	shown  stream.Ref // the selection when the screen went to the moment
+	shown  stream.Ref // the selection when the screen changed to the moment
 	wanted stream.Ref // the user's selection, which may not exist yet at the moment
 	playState
 }
@@ -86,7 +86,7 @@ func (pm *pausedMoment) goNow() {
 	pm.m.outbox.followSentTurn()
 }
 
-// setView changes the view of all panes and modes.
+// setView changes the view for all panes and modes.
 func (pm *pausedMoment) setView(v *providers.View) {
 	pm.m.view, pm.m.context.View = v, v
 	pm.m.refreshPanes()

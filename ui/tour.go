@@ -61,7 +61,7 @@ func (tp *tourPlayer) hasTourKeys() bool {
 	return tp.isTourShown() && len(tp.m.modeStack.all) <= tp.seats
 }
 
-// isTourOpening reports whether the demo has yet to play anything.
+// isTourOpening reports whether the tour shows its title screen, before anything has played.
 func (tp *tourPlayer) isTourOpening() bool {
 	return tp.isTourShown() && tp.at < 0 && tp.m.moment.eventCount() == 0 && !tp.m.moment.playing
 }

@@ -105,7 +105,7 @@ type liveSession struct {
 	sends   publishFlags  // publish flags for a source that is followed
 	sending *hubPublisher // nil without --publish
 	tracing *traceSender  // nil without --otlp
-	network *liveInput    // input from the network; nil without one
+	network *liveInput    // input from the network; nil without such input
 }
 
 // linkParts sets the app field in the app's parts, and returns the app.

@@ -396,7 +396,7 @@ func (c *configuration) findClash(found []themes.Setting) {
 	}
 }
 
-// namesSecret matches the names of settings that hold a secret.
+// namesSecret matches the names of settings that contain a secret.
 var namesSecret = regexp.MustCompile(`(?i)(^|[-_])(api[-_]?keys?|tokens?|secrets?|passwords?|authorization|bearer|credentials?)$`)
 
 // holdsSecret reports whether a value looks like a secret.

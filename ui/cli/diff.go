@@ -201,7 +201,7 @@ type comparison struct {
 	sides     []*diffTurn
 	times     []diff.Times
 	equal     bool
-	ways      []diff.SameRequest // by side; Host is "" if the side has another request
+	ways      []diff.SameRequest // by side; Host is "" if the side has a different request
 	wire      []diff.Fact        // facts of the responses, if a side has the same request
 	sentences []string
 }

@@ -91,7 +91,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// formNames returns the names of the forms for which of returns true.
+// formNames returns the names of the forms for which the function of returns true.
 func formNames(of func(exportForm) bool) string {
 	var names []string
 	for _, f := range exportForms() {

@@ -56,8 +56,8 @@ type liveInput struct {
 	done      chan struct{} // closed when all records have been passed on
 
 	hurried atomic.Bool              // bodies are omitted, because the run must end
-	omitted map[capture.Stream]int64 // bytes omitted since the latest record of a stream; used by forwardAll alone
-	missing atomic.Int64             // all omitted bytes
+	omitted map[capture.Stream]int64 // number of bytes omitted since the latest record of each stream; only forwardAll uses it
+	missing atomic.Int64             // total number of omitted bytes
 
 	limited atomic.Bool // the redactor's limit has been printed
 
@@ -188,7 +188,7 @@ func (l *liveInput) redactRecord(r capture.Record) {
 			return // the stream's next record, or the end of the run, reports the gap
 		}
 	}
-	if r.End != "" && r.Side == capture.Response { // it ends both sides
+	if r.End != "" && r.Side == capture.Response { // the end of a response ends both sides
 		l.reportOmitted(capture.Record{Exchange: r.Exchange, Side: capture.Request, At: r.At})
 	}
 	if !l.reportOmitted(r) {
@@ -196,10 +196,11 @@ func (l *liveInput) redactRecord(r capture.Record) {
 	}
 }
 
-// omittedRules word the gaps of omitted bodies.
+// omittedRules describe the gaps that omitted bodies leave.
 var omittedRules = record.QueueRules(0, "were not recorded: toolscope was ended by a signal")
 
-// reportOmitted passes on r with the gap of its stream. It returns false, and does nothing, if there is no gap.
+// reportOmitted passes on r with the gap in its stream. If there is no gap, it does nothing and returns
+// false.
 func (l *liveInput) reportOmitted(r capture.Record) (reported bool) {
 	lost := l.omitted[r.Stream()]
 	if lost == 0 {

@@ -241,9 +241,9 @@ type startedCommand struct {
 	command   string
 }
 
-// parseStartedCommand parses a command line. child means that Claude Code marked the process as a child of its
-// session. It marks every process except servers. If the kind of the line is unclear, the result is neither a
-// server nor a shell command.
+// parseStartedCommand parses a command line. child says whether Claude Code marked the process as a child of
+// its session. Claude Code marks every process except servers. If the kind of the line is unclear, the result
+// is neither a server nor a shell command.
 func parseStartedCommand(text string, child bool) startedCommand {
 	const before, after = " && eval ", " && pwd -P >| "
 	if from, to := strings.Index(text, before), strings.LastIndex(text, after); from >= 0 && from < to {

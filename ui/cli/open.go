@@ -319,7 +319,7 @@ func (ip *inputs) reportUnrecognised(path string, files int) {
 // maxUnrecognised is the maximum number of unrecognised files whose names are printed.
 const maxUnrecognised = 5
 
-// mapSource returns a source whose records the function change has changed.
+// mapSource returns a source that passes each record through change.
 func mapSource(src capture.Source, change func(*capture.Record)) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for r, err := range src {

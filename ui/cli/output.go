@@ -22,7 +22,7 @@ const columns = 80
 
 // lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with
 // sanitised strings. lineWriter is not an io.Writer, so that all output is sanitised. Each line is one write.
-// Errors are kept by the stream.
+// The stream keeps any error.
 type lineWriter struct {
 	to   io.Writer
 	pen  *colourPen // nil for plain text
@@ -125,7 +125,7 @@ func nonEmpty(words []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
 
-// mapSlice calls of for every item and returns the results.
+// mapSlice calls the function of for every item and returns the results.
 func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 	for _, item := range items {
 		all = append(all, of(item))

@@ -199,7 +199,8 @@ func (r *runningProxy) announceProxy(f *proxyFlags) {
 	}
 }
 
-// redactTime is the maximum time to redact the waiting bodies after a signal. Later ones are omitted.
+// redactTime is the maximum time for redacting the waiting bodies after a signal. Bodies that still wait
+// after this time are omitted.
 const redactTime = 400 * time.Millisecond
 
 // close ends the open exchanges and passes on their last records.

@@ -158,8 +158,8 @@ func (q *turnPrinter) fileOfAsked(exchange int) string {
 	return q.path
 }
 
-// findEnded examines the new events. It returns each turn that ended once, and the calls in printed turns
-// that were sent back.
+// findEnded examines the new events. It returns the turns that have ended, each once, and the calls in
+// printed turns that were sent back.
 func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	q.unbegun = slices.DeleteFunc(q.unbegun, q.trackTurn)
 	for ; q.events < q.in.Timeline.Len(); q.events++ {

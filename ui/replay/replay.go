@@ -110,7 +110,7 @@ func (m *replayMode) placeCursor() {
 	m.MoveTo(at)
 }
 
-// moveTo selects the target or policy of a row.
+// moveTo selects the target or policy in a row.
 func (m *replayMode) moveTo(row int) {
 	m.MoveTo(row)
 	if m.policies {

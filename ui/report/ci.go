@@ -114,7 +114,7 @@ func (c *Check) findingsByTurn() map[turnKey][]*Finding {
 	return of
 }
 
-// toSuite returns the suite of a file. Its first case reports whether the file was read.
+// toSuite returns the suite for a file. Its first case reports whether the file was read.
 func (f *File) toSuite(of map[turnKey][]*Finding) junitSuite {
 	s := junitSuite{Name: cleanText(f.Name)}
 	add := func(name string, turn int) {

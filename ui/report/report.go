@@ -39,7 +39,7 @@ type File struct {
 	Why   string // why the file was not read or not recognised; "" if it was
 }
 
-// A Turn is a turn of a checked file.
+// A Turn is a turn in a checked file.
 type Turn struct {
 	Number int // from 1
 	Title  string
