@@ -169,7 +169,7 @@ func (a *claudeMessage) read(e *claudeEntry) {
 }
 
 // isOver reports whether a message seems complete: the model ended it, and its last block is text. All entries
-// of a message that was cut off may have the same stop reason.
+// of a message that was cut off may repeat its stop reason.
 func (a *claudeMessage) isOver(content []byte) bool {
 	var last []byte
 	for block := range json.Elements(content) {
