@@ -23,7 +23,7 @@ import (
 type Address struct {
 	Server      string // e.g. nats://host:4222, or several separated by commas
 	Host, Agent string // "" for all
-	Model       string // if Model or Status is not "", only calls with that value are read, found with the index
+	Model       string // if Model or Status is not "", only calls with this value are read; the index lists them
 	Status      string // the call's status, as print writes it
 	Since       TimeSpec
 	All         bool     // from the oldest message
@@ -43,7 +43,7 @@ func (m TimeSpec) IsZero() bool { return !m.set }
 // isNow reports whether the time is "now", the moment of the request.
 func (m TimeSpec) isNow() bool { return m.set && m.at.IsZero() && m.ago == 0 }
 
-// resolve returns the time, if the hub's clock is at now.
+// resolve returns the time when the hub's clock is at now.
 func (m TimeSpec) resolve(now time.Time) time.Time {
 	if m.at.IsZero() {
 		return now.Add(-m.ago)
@@ -57,7 +57,7 @@ func (m TimeSpec) isBefore(other TimeSpec) bool {
 	return m.at.IsZero() == other.at.IsZero() && m.resolve(now).Before(other.resolve(now))
 }
 
-// IsIndexed reports whether only some calls are read, found with the index.
+// IsIndexed reports whether only some calls are read, which the index lists.
 func (a *Address) IsIndexed() bool { return a.Model != "" || a.Status != "" }
 
 // IsAddress reports whether a path is a hub's address.
@@ -93,7 +93,7 @@ func ParseAddress(text string) (a Address, err error) {
 }
 
 // parseServers parses the servers of an address: one server, or the servers of a cluster, separated by commas.
-// The scheme of the first applies to servers without one.
+// The scheme of the first server applies to servers without a scheme.
 func parseServers(text string) (string, error) {
 	var all []string
 	scheme := ""
@@ -147,7 +147,7 @@ func (a *Address) set(key, value string) (err error) {
 	return nil
 }
 
-// timeRange returns the period to read, if the hub's clock is at now.
+// timeRange returns the period to read when the hub's clock is at now.
 func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	if since = now; !a.Since.IsZero() {
 		since = a.Since.resolve(now)
@@ -184,8 +184,8 @@ func parseTimeSpec(text string) (TimeSpec, error) {
 // cluster's address names several hosts.
 const maxFolderBytes = 200
 
-// spoolOf returns the folder of one hub below a directory. Each hub has its own. A long name is replaced with
-// its hash, in a form that no other name has.
+// spoolOf returns the folder of one hub below a directory. Each hub has its own folder. A long name is
+// replaced with its hash, in a form that no other name has.
 func spoolOf(dir, server string) string {
 	var at []string
 	for _, one := range strings.Split(server, ",") { // several for a cluster

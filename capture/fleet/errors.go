@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// These are errors of a server that is not a hub, or not yet.
+// These are errors for a server that is not a hub, or is not a hub yet.
 var (
 	errNoStream    = errors.New("the hub has no stream " + StreamName + "\n" + addStream)
 	errNoIndex     = errors.New("the hub has no stream " + IndexName + "\n" + addIndex)

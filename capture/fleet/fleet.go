@@ -49,7 +49,7 @@ const (
 	headCreated = "Toolscope-Created" // time when the capture began, by the machine's clock
 	headEnc     = "Toolscope-Enc"     // zstd, or absent
 	headSent    = "Toolscope-Sent"    // time when it was sent, in milliseconds of the machine's clock
-	headSpooled = "Toolscope-Spooled" // bytes that the hub doesn't have yet
+	headSpooled = "Toolscope-Spooled" // number of bytes that the hub doesn't have yet
 	headOver    = "Toolscope-Over"    // 1: the capture has ended, and the hub has all of it; only in signs of life
 	headExpect  = "Nats-Expected-Last-Subject-Sequence"
 )
@@ -147,7 +147,7 @@ func parseSpan(text string) (s byteRange, err error) {
 
 // HubOptions configures a hub.
 type HubOptions struct {
-	Listen     string // HOST:PORT; port 0 selects a free one
+	Listen     string // HOST:PORT; port 0 selects a free port
 	Store      string // directory of its files
 	Keep       time.Duration
 	KeepBytes  int64
@@ -184,7 +184,7 @@ var encoder = sync.OnceValue(func() *zstd.Encoder {
 
 func compress(p []byte) []byte { return encoder().EncodeAll(p, nil) }
 
-// decoder accepts at most the bytes of one message.
+// decoder decodes at most the bytes of one message.
 var decoder = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxSpanBytes))
 	if err != nil {
@@ -213,12 +213,12 @@ func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
 
 // PublishState describes the progress of a publisher.
 type PublishState struct {
-	Spooled int64  // bytes that the hub doesn't have, including bytes of earlier runs
+	Spooled int64  // number of bytes that the hub doesn't have, including bytes from earlier runs
 	Losses  Losses // bytes of our capture that are lost for good
 	Trouble string // the reason why the hub gets no data at the moment
 	Remedy  string // a remedy, if one is known
 
-	Orphaned        int64 // bytes of earlier runs that the hub doesn't have
+	Orphaned        int64 // number of bytes from earlier runs that the hub doesn't have
 	OrphanedLosses  Losses
 	OrphanedTrouble string // "" if it is the same as Trouble
 
@@ -231,7 +231,7 @@ type Losses []Loss
 // Loss is the number of bytes that were lost for one reason.
 type Loss struct {
 	Bytes int64
-	Why   string // what happened to them, e.g. "never reached the hub: the spool was full"
+	Why   string // the reason, e.g. "never reached the hub: the spool was full"
 }
 
 func (l *Losses) add(n int64, why string) {

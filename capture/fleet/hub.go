@@ -231,7 +231,7 @@ func (o *HubOptions) createStreams(ctx context.Context, s *server.Server, inside
 // URL returns the address at which the hub listens, with the actual port.
 func (h *Hub) URL() string { return h.url }
 
-// Watch returns a view of everything that the hub has received since that time. The view has no end.
+// Watch returns a view of everything that the hub has received since a given time. The view has no end.
 func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
 	return openView(ctx, Address{Since: TimeSpec{set: true, at: since}}, Credentials{}, append(slices.Clone(h.inside), nats.InProcessServer(h))...)
 }
@@ -289,9 +289,9 @@ func (l *hubLog) Fatalf(format string, v ...any) {
 }
 
 const (
-	minHealPause = 2 * time.Second // before a hub checks for room again; doubled each time
+	minHealPause = 2 * time.Second // pause before a hub checks for room again; doubled each time
 	maxHealPause = time.Minute     // maximum pause; after there was room for this long, the pauses start again
-	minHealRoom  = 16 << 20        // bytes that must be free for a restart
+	minHealRoom  = 16 << 20        // number of bytes that must be free for a restart
 )
 
 var errFull = errors.New("there is no room")

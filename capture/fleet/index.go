@@ -93,14 +93,14 @@ func withOpened(line []byte, at OpenedExchange) []byte {
 	return slices.Concat(line, []byte(openedKey), text, []byte("}"))
 }
 
-// IndexState counts what is missing from the index.
+// IndexState counts the calls and bytes that are missing from the index.
 type IndexState struct {
 	Calls int64  // number of calls that the hub did not take
 	Bytes int64  // number of bytes of the capture that were not indexed
 	Why   string // "" if nothing is missing and calls can be sent
 }
 
-// addSender adds what is missing from the index of a sender's capture.
+// addSender adds the calls and bytes of a sender's capture that are missing from the index.
 func (i *IndexState) addSender(s *sender) {
 	s.mu.Lock()
 	x := s.index
@@ -303,7 +303,7 @@ func (x *indexSender) readChunk(has int64) {
 	x.holdCalls(x.to.Calls(false), false)
 }
 
-// skipLost skips bytes that can't be read any more.
+// skipLost skips bytes that can no longer be read.
 func (x *indexSender) skipLost(to int64, why error) {
 	x.indexRecords(x.feed.AddGap(nil, to-x.at, "never arrived: "+plainReason(why).Error()))
 	x.mu.Lock()

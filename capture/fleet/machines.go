@@ -12,20 +12,20 @@ import (
 
 // State is the state of a view, with a summary of the machines. Hosts lists them.
 type State struct {
-	Hosts       int           // machines that send, or sent lately
-	Silent      int           // machines without expected signs of life
-	First       string        // the first silent one by name
+	Hosts       int           // number of machines that send, or sent lately
+	Silent      int           // number of machines without expected signs of life
+	First       string        // name of the first silent machine, by name
 	Skewed      Host          // the machine whose clock differs most
 	Waiting     Host          // the machine with most unsent bytes
 	Rate        float64       // current number of records per second
 	Lag         time.Duration // age of the data that is being read; 0 if no data waits
-	Lost        int64         // bytes of captures that never arrived
+	Lost        int64         // number of bytes of captures that never arrived
 	Gaps        int64         // number of places where bytes are missing
 	Missed      int64         // number of messages that the hub deleted unread
 	MaybeMissed int64         // number of deleted messages that may have been ours
 	Resets      int64         // number of times that the hub lost messages that were not read yet
-	Invalid     int64         // invalid messages
-	Newer       int64         // messages of another version
+	Invalid     int64         // number of invalid messages
+	Newer       int64         // number of messages of another version
 	Unreachable bool          // the hub can't be reached
 	Trouble     string        // another reason why the view can't read
 }
@@ -39,7 +39,7 @@ func (s *State) Complete() bool {
 type Host struct {
 	Name        string
 	LastSeen    time.Time     // its last sign of life, by our clock
-	Spooled     int64         // unsent bytes of all its captures at that time
+	Spooled     int64         // number of unsent bytes of all its captures at that time
 	Skew        time.Duration // how far its clock is ahead of the hub's clock
 	Silent      bool          // expected signs of life are missing
 	Ended       bool          // all its senders ended normally
@@ -118,7 +118,7 @@ func (v *View) onHeartbeat(msg *nats.Msg) {
 type machine struct {
 	Host
 	of        map[string]*senderState // by the id of the capture
-	read      time.Time               // time when data of it was last read
+	read      time.Time               // time when its data was last read
 	alive     bool                    // it gave a sign of life after the view opened
 	owes      bool                    // it had open exchanges when its signs of life stopped
 	skews     [4]time.Duration        // skews of its last messages
@@ -136,7 +136,7 @@ func (m *machine) noteSkew(skew time.Duration) {
 // senderState is the state of a capture's sender.
 type senderState struct {
 	heard   time.Time
-	read    time.Time // time when data of it was last read, however old the data was
+	read    time.Time // time when its data was last read, however old the data was
 	spooled int64
 	over    time.Time // time when it reported its normal end, or zero
 }

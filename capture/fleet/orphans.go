@@ -37,8 +37,8 @@ type orphanSender struct {
 	waits   map[string]int64 // number of bytes that the hub doesn't have, by name
 	stuck   map[string]error // the reason why a spool could not be sent, by name
 	counted map[string]bool  // spools that were sent
-	losses  Losses           // of the sent spools
-	index   IndexState       // of the sent spools
+	losses  Losses           // losses of the sent spools
+	index   IndexState       // state of the index for the sent spools
 }
 
 func findOrphans(o *PublishOptions, began time.Time) *orphanSender {

@@ -39,7 +39,7 @@ type PublishOptions struct {
 
 	// Report is called with notices about data that earlier runs left. It may be nil.
 	Report func(text string)
-	// Index makes the Indexer of a capture with that file name. If it is nil, no index is made.
+	// Index makes the Indexer for a capture with this file name. If it is nil, no index is made.
 	Index func(file string) Indexer
 }
 
@@ -198,9 +198,9 @@ func (p *Publisher) Unsent() int64 {
 	return spooled
 }
 
-// Close ends the capture. It waits until the hub has it, or until ctx ends. Then unsent data stays in the spool
-// for the next run. Sent data stays for a while. The error lists bytes that are lost for good, including bytes
-// of earlier runs.
+// Close ends the capture. It waits until the hub has the capture, or until ctx ends. If ctx ends first, unsent
+// data stays in the spool for the next run. Sent data stays for a while. The error lists bytes that are lost
+// for good, including bytes from earlier runs.
 func (p *Publisher) Close(ctx context.Context) error {
 	err := p.Recorder.Close(ctx)
 	p.ours.setEnding()

@@ -21,7 +21,7 @@ const (
 	minZstdBytes   = 512       // smallest slice that is worth encoding
 	minRetryPause  = 100 * time.Millisecond
 	maxRetryPause  = 2 * time.Second
-	maxDeniedPause = time.Minute // maximum after a denied permission, because the hub logs each try
+	maxDeniedPause = time.Minute // maximum pause after a denied permission, because the hub logs each try
 )
 
 var errDown = errors.New("the hub can't be reached")
@@ -44,7 +44,7 @@ type sender struct {
 	most    int64     // highest value of at so far
 	stream  time.Time // creation time of the stream that has our messages
 	known   int64     // number of the connection for which at is valid; 0 if the hub must be asked
-	losses  Losses    // bytes that the spool doesn't have any more
+	losses  Losses    // bytes that the spool no longer has
 	missed  int64     // end of the losses that were counted
 	trouble error
 	ending  bool         // run returns once the hub has everything

@@ -23,12 +23,12 @@ const (
 	silence           = 30 * time.Second // time without a sign of life after which a host is silent
 	stood             = 5 * time.Second  // if two checks of the hosts are further apart, this process was suspended
 	maxPulledMessages = 1024             // number of messages that are requested at once
-	pulledBytes       = 16 << 20         // bytes of these messages; more if one message may be larger and would never come
+	pulledBytes       = 16 << 20         // maximum size of these messages in bytes; more if one message may be larger, because it would never arrive
 	pullTime          = 10 * time.Second // maximum time that the hub waits for these messages
 	lookTime          = time.Second      // interval of the checks
 	maxQuietLooks     = 10               // number of checks without a message before the hub is asked for its state
-	minQuietLooks     = 2                // the same number, if the view is bounded
-	patience          = 30 * time.Second // time without an answer of the hub after which a view with an end fails
+	minQuietLooks     = 2                // the same number, if the view has an end
+	patience          = 30 * time.Second // time without an answer from the hub after which a view with an end fails
 )
 
 // A View reads the captures of a hub as one source.
@@ -60,10 +60,10 @@ type View struct {
 	holes     time.Time                   // time when numbers were last skipped without a loss
 	waits     uint64                      // number of messages that the hub still had to send after read
 	pruned    time.Time                   // time of the last run of pruneStale
-	jumped    uint64                      // number of a jump's messages that have not arrived yet, see isOverrun
+	jumped    uint64                      // number of a jump's messages that have not arrived yet; see isOverrun
 	delivered atomic.Pointer[messageMark] // the last message whose records were passed on
 	recs      []capture.Record
-	bytesRead int64        // bytes of captures that were read
+	bytesRead int64        // number of bytes of captures that were read
 	moved     time.Time    // time when the last message was read
 	index     *indexReader // set if only some calls are read
 	closed    atomic.Bool
@@ -294,7 +294,7 @@ func (v *View) Read() (seq uint64, at time.Time) {
 	return 0, time.Time{}
 }
 
-// AwaitRead waits until everything that the hub has now was passed on, or until ctx ends.
+// AwaitRead waits until everything that the hub has now has been passed on, or until ctx ends.
 func (v *View) AwaitRead(ctx context.Context) {
 	e, err := v.askExtent(ctx)
 	for err == nil && ctx.Err() == nil && e.first <= e.last {
@@ -403,7 +403,7 @@ func (v *View) firstConsumer() *jetstream.ConsumerConfig {
 }
 
 // onReset handles a hub that lost messages. Senders send the messages again if they still have them. A view
-// without an end reads these. A view with an end can't know how many are still to come.
+// without an end reads these messages. A view with an end can't know how many of them are still to come.
 func (v *View) onReset(e streamExtent) {
 	if v.passed = 0; v.last == 0 {
 		return
@@ -475,19 +475,19 @@ func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.Msg
 	return true
 }
 
-// These are the ways to continue with a consumer that brings no messages.
+// These are the ways to continue with a consumer that sends no messages.
 const (
 	asItIs = iota
 	atEnd  // the view is at its end
-	broken // there should be messages, or the hub doesn't know the consumer: a new one is needed
+	broken // a new consumer is needed, because messages are missing or the hub doesn't know the consumer
 )
 
 // quietCount counts checks without a message.
 type quietCount struct{ looks, doubts int }
 
-// onQuiet handles a check without a message. had is the number of messages of the consumer so far. It asks the
-// hub from time to time, because a consumer that the hub has deleted stays silent. A hub deletes one after five
-// minutes without use, for example.
+// onQuiet handles a check without a message. had is the number of messages that the consumer has sent so far.
+// onQuiet asks the hub from time to time, because a consumer that the hub has deleted stays silent. For
+// example, a hub deletes a consumer after five minutes without use.
 func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
 	v.onIdle()
 	s.looks++

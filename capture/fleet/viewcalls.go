@@ -20,7 +20,7 @@ import (
 // indexReader is the state of a view that reads the index, and only the exchanges that the index names.
 type indexReader struct {
 	captures  jetstream.Stream
-	line      func([]byte) bool // if set, it gets the lines, and no captures are read
+	line      func([]byte) bool // if set, it is called with the lines, and no captures are read
 	seenCalls recentKeys[callKey, bool]
 	found     recentKeys[foundKey, *foundExchange]
 	open      []*foundExchange // exchanges that have not ended
@@ -308,7 +308,7 @@ func (v *View) readFoundMessage(ctx context.Context, f *foundExchange, upto int6
 // of a cluster that lags behind the others.
 var errNotThere = errors.New("the hub doesn't have the bytes")
 
-// firstMessageFrom returns the first message of a subject with that number or a higher one.
+// firstMessageFrom returns the first message of a subject with this number or a higher one.
 func (v *View) firstMessageFrom(ctx context.Context, subject string, seq uint64) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -158,7 +158,7 @@ type earlyRecords struct {
 type earlyExchange struct {
 	recs  []capture.Record
 	bytes int64
-	shed  int64 // bytes that were dropped
+	shed  int64 // number of bytes that were dropped
 }
 
 // recordCost is the memory of a record without its bytes.
@@ -364,8 +364,8 @@ func (v *View) endOpen(yield func(capture.Record, error) bool) *jetstream.Consum
 	return nil
 }
 
-// These constants say how long state is kept. Afterwards only the last offset of each capture is kept, in case
-// the capture continues.
+// These constants set how long state is kept. Afterwards, only the last offset of each capture is kept, in
+// case the capture continues.
 const (
 	keepOver   = 10 * time.Minute // after the last read of a capture without open exchanges
 	keepSilent = time.Hour        // after the last read of a machine that gave signs of life and did not end normally
