@@ -19,7 +19,7 @@ type Builder struct {
 	text  []byte
 	open  []*node // containers that are not closed in text, the outermost first
 	str   *node   // string that is not closed in text, or nil
-	path  []byte  // of the last patch
+	path  []byte  // path of the last patch
 	last  *node   // the value that the last patch set
 	steps []step
 	buf   []byte
@@ -31,7 +31,7 @@ type Builder struct {
 // PatchResult describes the effect of a patch on the text.
 type PatchResult struct {
 	Added       []byte // appended text; valid until the next call
-	Rewritten   bool   // earlier text has changed: see Text
+	Rewritten   bool   // earlier text has changed; see Text
 	Overwritten bool   // the patch replaced a complete value
 }
 
@@ -42,7 +42,7 @@ type node struct {
 	more  bool    // more deltas of the string are to follow
 	kids  []*node // nil for an element that is not set yet, which is null
 	names []string
-	index map[string]int // of names, if the object has many
+	index map[string]int // index of names, if the object has many
 }
 
 // step is one segment of a path: a name, or an index if name is nil.
@@ -60,8 +60,8 @@ func (s step) containerKind() byte {
 }
 
 const (
-	maxSkippedElements = 100     // array elements that one patch may skip
-	maxRebuiltBytes    = 1 << 20 // bytes of rebuilt text; beyond that only Flush rebuilds it
+	maxSkippedElements = 100     // maximum number of array elements that one patch may skip
+	maxRebuiltBytes    = 1 << 20 // maximum number of bytes of rebuilt text; beyond it, only Flush rebuilds the text
 	manyNames          = 16
 )
 

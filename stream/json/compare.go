@@ -14,7 +14,7 @@ import (
 // again. A text that isn't JSON is the same only as itself.
 func Same(a, b []byte) bool { return SameIn(Exact, a, b) }
 
-// SameIn reports whether two JSON texts are the same value for a reader with that mode.
+// SameIn reports whether two JSON texts are the same value for a reader with this mode.
 func SameIn(mode Mode, a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -24,15 +24,16 @@ func SameIn(mode Mode, a, b []byte) bool {
 	return xOK && yOK && bytes.Equal(x, y)
 }
 
-// Mode says how a reader of JSON reads values. Differences that the reader doesn't notice don't count.
+// Mode is the precision with which a reader of JSON reads values. Differences that the reader doesn't notice
+// don't count.
 type Mode uint8
 
 const (
 	Exact Mode = iota // everything counts: the mode of Same
-	// Parsed keeps the same as most JSON libraries, e.g. Python's. Numbers with a fraction or an exponent
-	// become doubles. If several fields have one name, the last counts.
+	// Parsed reads values as most JSON libraries do, e.g. Python's. Numbers with a fraction or an exponent become
+	// doubles. If several fields have one name, the last counts.
 	Parsed
-	// AsDouble keeps the same as JavaScript. In addition to Parsed, every number becomes a double. A number
+	// AsDouble reads values as JavaScript does. In addition to Parsed, every number becomes a double. A number
 	// that is too large becomes null, and invalid Unicode becomes U+FFFD.
 	AsDouble
 )
@@ -49,7 +50,7 @@ func Canonical(text []byte, mode Mode) (form []byte, ok bool) {
 type canonicalWriter struct {
 	mode   Mode
 	dst    []byte
-	fields []canonicalField // of the open objects
+	fields []canonicalField // fields of the open objects
 	spare  []byte
 }
 
@@ -149,7 +150,7 @@ func (c *canonicalWriter) writeNumber(lit []byte) {
 // ObjectMember is one field of an object.
 type ObjectMember struct {
 	Name  string
-	Nth   int // number of earlier fields with that name
+	Nth   int // number of earlier fields with this name
 	Value Value
 }
 

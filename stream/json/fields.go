@@ -105,7 +105,7 @@ func (r *FieldReader) Name() string {
 	return string(AppendUnquoted(nil, r.Key))
 }
 
-// IsNamed reports whether the current field has that name.
+// IsNamed reports whether the current field has this name.
 func (r *FieldReader) IsNamed(name string) bool {
 	return string(r.Key) == name || bytes.IndexByte(r.Key, '\\') >= 0 && r.Name() == name
 }

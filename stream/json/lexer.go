@@ -26,15 +26,15 @@ const MaxDepth = 10_000
 // like that. Strings are not checked for UTF-8 or paired surrogates. Texts beyond 4 GiB are not supported.
 type Lexer struct {
 	toks   list.List[Token] // tokens that have ended: all except the last
-	last   TokenKind        // of the last token
+	last   TokenKind        // kind of the last token
 	some   bool             // there is a last token
-	pos    int              // bytes lexed
+	pos    int              // number of bytes lexed
 	mode   lexerState       // what may come next
 	depth  int              // number of open containers
 	object []uint64         // bit d: the container at depth d+1 is an object
-	hex    uint8            // hex digits of \u still to come
+	hex    uint8            // number of hex digits of \u that are still missing
 	word   string           // the remaining bytes of a literal
-	docs   int              // complete texts so far
+	docs   int              // number of complete texts so far
 	first  TokenKind
 	closed bool // no more bytes are expected: a number has ended
 	err    *SyntaxError
@@ -481,8 +481,8 @@ func (l *Lexer) State() LexerState {
 	return x
 }
 
-// Lexer returns the lexer that had that state after size bytes. ended holds the tokens that had ended, and may
-// hold more. err is the error of the lexer since.
+// Lexer returns the lexer that had this state after size bytes. ended holds the tokens that had ended, and may
+// hold more. err is the error that the lexer has found since, or nil.
 func (x *LexerState) Lexer(ended list.List[Token], err *SyntaxError, size int) Lexer {
 	l := Lexer{
 		toks: ended.Before(int(x.toks)), last: x.last, some: x.some, pos: size, mode: x.mode, depth: int(x.depth),
@@ -641,7 +641,7 @@ func FirstEnd(toks TokenList) (end int) {
 
 // A SyntaxError describes the first byte of a text that can't be JSON, and the tokens that are expected there.
 type SyntaxError struct {
-	Offset   int    // of the first wrong byte
+	Offset   int    // offset of the first wrong byte
 	Got      byte   // that byte
 	Expected string // e.g. "a key or }"
 }

@@ -131,7 +131,7 @@ func (f *Binding) is(name []byte) bool {
 	return f.name == string(name)
 }
 
-// fieldOf returns the field with that name, or nil.
+// fieldOf returns the field with this name, or the field for all other names, or nil.
 func (o *object) fieldOf(name []byte) *Binding {
 	mark := markOf(name)
 	for i, m := range o.marks {
@@ -272,7 +272,7 @@ type lateElements[T any] struct {
 	n           int
 	element     *T
 	shape       *object
-	trace       scanTrace // of the latest element
+	trace       scanTrace // trace of the latest element
 }
 
 // readElement returns element i, 0 ≤ i. Reading in order is fast.

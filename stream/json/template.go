@@ -35,8 +35,8 @@ const (
 // frameValues holds the bound variables that one frame set: values, and the counts and flags of lists.
 type frameValues struct {
 	values []*Value
-	counts []counted // of the elements of lists
-	flags  []*bool   // of the lists that are present
+	counts []counted // numbers of elements in lists
+	flags  []*bool   // flags of the lists that are present
 }
 
 type counted struct {
@@ -61,7 +61,7 @@ func (f *frameValues) clearValues() {
 type scanTrace struct {
 	frameValues
 	keeps  bool   // the frame may become a template, so the fields below are set too
-	places []span // of the values
+	places []span // places of the values
 	holes  []span
 }
 
@@ -147,7 +147,7 @@ func (c *templateCache) addTemplate(data []byte) {
 	c.looks[0], c.last = l, &l.frameValues
 }
 
-// isRecentSize reports whether a frame of that size came shortly before.
+// isRecentSize reports whether a frame of this size came shortly before.
 func (c *templateCache) isRecentSize(s size) bool {
 	if slices.Contains(c.sizes[:], s) {
 		return true
@@ -201,9 +201,9 @@ func (c *templateCache) read(data []byte) bool {
 // same bytes, up to the first hole that changes. These bytes are compared in one step.
 type frameTemplate struct {
 	frameValues
-	places  []place        // of the values
+	places  []place        // places of the values
 	literal []byte         // all literals, one after the other
-	holes   []templateSlot // between them
+	holes   []templateSlot // holes between the literals
 	ends    []int          // ends of the holes in the current frame, after a 0
 	spare   []int
 

@@ -102,10 +102,10 @@ type Walk struct {
 	Stray   int64 // number of misplaced bytes
 	StrayAt int64 // offset of the first misplaced byte
 
-	read   int64           // bytes of the text so far
+	read   int64           // number of bytes of the text read so far
 	levels []openContainer // open objects and arrays that may contain values to find
 	now    walkStep        // the current step
-	span   ValueScanner    // of the value or key that is being read
+	span   ValueScanner    // finds the end of the value or key that is being read
 	size   int64           // number of bytes of that value that were read
 	held   []byte          // bytes of that value from earlier writes
 	path   int             // number of the path that leads to that value
@@ -114,7 +114,7 @@ type Walk struct {
 // openContainer is an open object or array.
 type openContainer struct {
 	array bool
-	key   string // of the next value, once the key was read
+	key   string // key of the next value, once the key was read
 	keyed bool   // the key was read
 }
 

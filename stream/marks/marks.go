@@ -44,7 +44,7 @@ type Protocol struct {
 	RequestKeys []string // keys that requests have in addition to the history
 	HistoryKeys []string // keys of the list of messages
 	ToolKeys    []string // keys of the declared tools
-	Sent        []Sent   // how a history contains messages of the model
+	Sent        []Sent   // how a history contains messages from the model
 
 	Arguments []Place  // where arguments of calls are, and deltas of them
 	TextKeys  []string // keys of the model's output
@@ -56,16 +56,16 @@ type Protocol struct {
 type Event struct {
 	Type   string
 	Begins bool // a response begins with it
-	Ends   bool // a response ends with it, or may end
+	Ends   bool // a response ends with it, or may end with it
 	Last   bool // only the terminator follows
 	Common bool // other protocols have it as well; it begins no stream
 	Block  BlockPhase
 }
 
-// BlockPhase says what an event does to a content block.
+// BlockPhase is the effect of an event on a content block.
 type BlockPhase int8
 
-// What an event does to a content block.
+// The values of BlockPhase.
 const (
 	NoBlock BlockPhase = iota
 	BlockStart
@@ -111,24 +111,24 @@ type Rule struct {
 // their response. Its values are paths and conditions as in a Rule.
 type Identity struct {
 	Model   string   // path of the model's name
-	Prompt  string   // path of the number of tokens of the request
+	Prompt  string   // path of the number of tokens in the request
 	Tokens  []string // paths of numbers that never decrease, which are summed
 	Content string   // condition: the chunk has content
 	Made    string   // path of the time when the chunk was made
 	Took    string   // path of the duration since the request, in ns
 }
 
-// Sent says how a history contains messages of the model. It also says how to make a response from such a
+// Sent describes how a history contains messages from the model, and how to make a response from such a
 // message.
 type Sent struct {
 	List  string   // key of the history
 	When  string   // conditions for a message with calls
 	Take  string   // key of the message that the response contains; "" for the complete message
-	Body  string   // a response: MODEL stands for the model's field, MESSAGE for the taken value
+	Body  string   // a response, in which MODEL is replaced with the model's field, and MESSAGE with the taken value
 	Group []string // one of these conditions holds for further messages of a response; nil if a message is a response
 }
 
-// Place says where a value is in a JSON text. Path holds the last keys that lead to the value, separated by
+// Place is the place of a value in a JSON text. Path holds the last keys that lead to the value, separated by
 // dots. "#" is an element of a list. A path that begins with ^ holds all keys.
 type Place struct {
 	Path string
@@ -137,7 +137,7 @@ type Place struct {
 
 // Refusal is the form of a provider's errors.
 type Refusal struct {
-	Paths  []string // parts of the paths of requests of the provider
+	Paths  []string // parts of the paths in requests to the provider
 	Bodies []string // parts of its responses
 	Header func(status int) (name, value string)
 	Body   func(status int, message string) any
