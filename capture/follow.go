@@ -381,7 +381,7 @@ func (f *follower) noteUnreadable(n *followedName, err error) {
 			return
 		}
 		f.tooMany = true
-		text += "; other files are missing as well until fewer are open"
+		text += "; other files are also missing until fewer are open"
 	}
 	n.trouble = text
 	f.deliverNote(text)

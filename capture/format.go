@@ -137,7 +137,7 @@ func EncodeHeader(created time.Time, by string) ([]byte, error) {
 // can hold.
 func EncodeRecord(r Record) ([]byte, error) {
 	if r.Exchange < 1 || r.Exchange > maxExchange {
-		return nil, fmt.Errorf("record of exchange %d: exchanges count from 1", r.Exchange)
+		return nil, fmt.Errorf("record of exchange %d: exchange numbers start at 1", r.Exchange)
 	}
 	line := recordLine{
 		T: formatMillis(r.At), X: r.Exchange, Side: r.Side,

@@ -400,7 +400,7 @@ type compressionError struct {
 
 func (b *compressionError) Error() string {
 	if errors.Is(b.err, io.ErrUnexpectedEOF) {
-		return fmt.Sprintf("the %s data breaks off", b.name)
+		return fmt.Sprintf("the %s data ends too early", b.name)
 	}
 	return fmt.Sprintf("the %s data is damaged: %v", b.name, b.err)
 }

@@ -122,7 +122,7 @@ func noTerminator(b *Injector, f Fault) {
 		case done:
 			return ""
 		case b.hasEvents():
-			return b.unusedReason("the body has no event")
+			return b.unusedReason("the body contains no event")
 		}
 		return b.unusedReason(noStream)
 	})
@@ -179,7 +179,7 @@ func typeOf(p []byte) string {
 
 // mergeIndex gives every parallel call index 0, as some providers that claim to be compatible do.
 func mergeIndex(b *Injector, f Fault) {
-	b.addRewrite(f, "the body has no OpenAI chat tool call with an index above 0", func(where []string, value, _ []byte) []byte {
+	b.addRewrite(f, "the body contains no OpenAI chat tool call with an index above 0", func(where []string, value, _ []byte) []byte {
 		for _, of := range *marks.All() {
 			if string(value) != "0" && isPlace(where, of.CallIndex) {
 				return []byte("0")
@@ -189,7 +189,7 @@ func mergeIndex(b *Injector, f Fault) {
 	})
 }
 
-const noArguments = "the body has no arguments of calls"
+const noArguments = "the body contains no call arguments"
 
 // emptyArgs removes the arguments of calls, as if the provider had sent no arguments for a tool that needs
 // some.
@@ -210,7 +210,7 @@ func emptyArgs(b *Injector, f Fault) {
 // badArgs makes arguments that are sent as text invalid by removing their first brace. It also does so in
 // events that repeat the arguments, such as the last events of a Responses stream.
 func badArgs(b *Injector, f Fault) {
-	b.addRewrite(f, "the body has no arguments that are sent as text", func(where []string, value, text []byte) []byte {
+	b.addRewrite(f, "the body contains no arguments that are sent as text", func(where []string, value, text []byte) []byte {
 		if rest, ok := bytes.CutPrefix(value, []byte(`"{`)); ok && ofCall(where, text) {
 			return append([]byte(`"`), rest...)
 		}
@@ -244,7 +244,7 @@ func isPlace(where []string, path string) bool {
 // badUTF8 replaces a single letter in the body with a byte that can't begin a UTF-8 character.
 func badUTF8(b *Injector, f Fault) {
 	done := false
-	b.addRewrite(f, "the body has no text of a model", func(where []string, value, _ []byte) []byte {
+	b.addRewrite(f, "the body contains no model text", func(where []string, value, _ []byte) []byte {
 		if done || value[0] != '"' || !hasWord(where[len(where)-1], func(of *marks.Protocol) []string { return of.TextKeys }) {
 			return nil
 		}

@@ -53,9 +53,9 @@ var kinds = []faultKind{
 		name: "status", arg: "=CODE", example: "status=429",
 		does: "refuse the request with status CODE, in the provider's own words", read: readStatus,
 	},
-	{name: "empty-args", does: "leave out all arguments of calls", setUp: emptyArgs},
+	{name: "empty-args", does: "leave out the arguments of all calls", setUp: emptyArgs},
 	{name: "bad-args", does: "leave out the first brace of arguments that are sent as text", setUp: badArgs},
-	{name: "merge-index", does: "give all tool calls of OpenAI chat streams index 0", setUp: mergeIndex},
+	{name: "merge-index", does: "give all tool calls in OpenAI chat streams index 0", setUp: mergeIndex},
 	{name: "bad-utf8", does: "make a byte of the first text or argument string invalid", setUp: badUTF8},
 	{name: "no-terminator", does: "leave out [DONE], message_stop or the last event", setUp: noTerminator},
 	{name: "repeat", does: "send every event twice", setUp: repeatEvents},
@@ -146,7 +146,7 @@ func (f *Fault) readWhich(word string) (rest, why string) {
 		}
 		n, err := strconv.Atoi(word[i+1:])
 		if err != nil || n < 1 {
-			why = fmt.Sprintf("the N of %sN must be a number from 1", mark)
+			why = fmt.Sprintf("in %sN, N must be a number, at least 1", mark)
 		}
 		*count = n
 		return word[:i], why
@@ -157,7 +157,7 @@ func (f *Fault) readWhich(word string) (rest, why string) {
 func readCount(f *Fault) (why string) {
 	n, err := strconv.Atoi(strings.TrimPrefix(f.arg, "@"))
 	if err != nil || n < 0 || f.arg[0] != '@' {
-		return "N must be a number from 0"
+		return "N must be a number, at least 0"
 	}
 	f.n = n
 	return ""
@@ -165,7 +165,7 @@ func readCount(f *Fault) (why string) {
 
 func readPlace(f *Fault) (why string) {
 	if readCount(f) != "" || f.n == 0 {
-		return "N must be a number from 1"
+		return "N must be a number, at least 1"
 	}
 	return ""
 }

@@ -110,7 +110,7 @@ func parseServers(text string) (string, error) {
 		case u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "":
 			return "", errors.New("not the address of a hub\nuse nats://HOST:PORT, or nats://HOST:PORT,HOST:PORT for a cluster")
 		case scheme != "" && u.Scheme != scheme:
-			return "", errors.New("nats:// and tls:// in one address\nuse the same scheme for all servers of a cluster")
+			return "", errors.New("nats:// and tls:// in one address\nuse the same scheme for all servers in a cluster")
 		}
 		scheme = u.Scheme
 		all = append(all, u.Scheme+"://"+u.Host)
@@ -120,7 +120,7 @@ func parseServers(text string) (string, error) {
 
 var (
 	errBackwards = errors.New("until is before since\nuse e.g. ?since=2h&until=1h, for the hour that began two hours ago")
-	errToCome    = errors.New("until is in the future, by the hub's clock\nleave until out to read without an end")
+	errToCome    = errors.New("until is in the future, by the hub's clock\nomit until to read without an end")
 )
 
 // set sets one parameter of an address.
@@ -267,7 +267,7 @@ func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	if auth.CA != "" {
 		text, err := os.ReadFile(auth.CA)
 		if err == nil && !x509.NewCertPool().AppendCertsFromPEM(text) {
-			err = errors.New("the file has no certificate")
+			err = errors.New("the file contains no certificate")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("--hub-ca %s: %w", auth.CA, plainReason(err))

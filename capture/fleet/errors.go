@@ -19,7 +19,7 @@ var (
 	errNoStream    = errors.New("the hub has no stream " + StreamName + "\n" + addStream)
 	errNoIndex     = errors.New("the hub has no stream " + IndexName + "\n" + addIndex)
 	errIndexAway   = errors.New("the hub can't store calls: it has no stream " + IndexName + ", or that stream has no leader at the moment")
-	errNoLeader    = errors.New("the hub's stream refuses the message: the stream has no leader at the moment, or has other subjects")
+	errNoLeader    = errors.New("the hub's stream refuses the message: the stream has no leader at the moment, or accepts other subjects")
 	errNoJetStream = errors.New("the hub is a NATS server without JetStream")
 	errNotDirect   = errors.New("the hub's stream " + StreamName + " does not allow direct access\n" + "nats stream edit " + StreamName + " --allow-direct")
 )
@@ -33,18 +33,18 @@ const (
 // A deniedError means that the hub denies us an action.
 type deniedError struct{ what string }
 
-func (d *deniedError) Error() string { return "the hub doesn't allow us to " + d.what }
+func (d *deniedError) Error() string { return "the hub doesn't allow you to " + d.what }
 
 // errorTexts explains the library's errors to a user of a hub.
 var errorTexts = []struct {
 	err  error
 	text string
 }{
-	{nats.ErrAuthorization, "the hub doesn't accept our credentials (see --nkey, --creds and --hub-token)"},
-	{nats.ErrAuthExpired, "our credentials for the hub have expired: get a new key or new credentials"},
-	{nats.ErrAuthRevoked, "our credentials for the hub were revoked"},
-	{nats.ErrAccountAuthExpired, "our account at the hub has expired"},
-	{nats.ErrPermissionViolation, "the hub doesn't allow us to do this"},
+	{nats.ErrAuthorization, "the hub doesn't accept your credentials (see --nkey, --creds and --hub-token)"},
+	{nats.ErrAuthExpired, "your credentials for the hub have expired: get a new key or new credentials"},
+	{nats.ErrAuthRevoked, "your credentials for the hub were revoked"},
+	{nats.ErrAccountAuthExpired, "your account on the hub has expired"},
+	{nats.ErrPermissionViolation, "the hub doesn't allow this action"},
 	{nats.ErrSecureConnRequired, "the hub needs TLS: use tls://HOST:PORT"},
 	{nats.ErrSecureConnWanted, "the hub has no TLS: use nats://HOST:PORT"},
 	{nats.ErrMaxPayload, "the message is too long for the hub"},

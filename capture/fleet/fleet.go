@@ -117,7 +117,7 @@ const maxNameBytes = 200
 // CheckNames returns an error if the names are too long.
 func CheckNames(host, agent string) error {
 	if n := len(subjectToken(host)) + len(subjectToken(agent)); n > maxNameBytes {
-		return fmt.Errorf("the names of the machine and the agent have %s together\nuse at most %d; characters except letters, digits, - and _ count three times", count.Of(n, "byte"), maxNameBytes)
+		return fmt.Errorf("together, the names of the machine and the agent have %s\nuse at most %d; characters other than letters, digits, - and _ count as three", count.Of(n, "byte"), maxNameBytes)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
 		return nil, fmt.Errorf("unknown encoding %s", enc)
 	}
 	if int64(len(data)) != s.to-s.from {
-		return nil, fmt.Errorf("%s for the range %s", count.Of(len(data), "byte"), s)
+		return nil, fmt.Errorf("the message contains %s for the range %s", count.Of(len(data), "byte"), s)
 	}
 	return data, nil
 }

@@ -160,9 +160,9 @@ func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, 
 	case part != "":
 		return nil, nil, fmt.Errorf("--auth %s: the file sets more than permissions: %s\n%s; or run any NATS server with JetStream as a hub", o.Auth, part, wantedAuth)
 	case len(conf.Accounts) > 0 || len(conf.TrustedOperators) > 0:
-		return nil, nil, fmt.Errorf("--auth %s: accounts and operators need a NATS server of your own\n%s; or run any NATS server with JetStream as a hub", o.Auth, wantedAuth)
+		return nil, nil, fmt.Errorf("--auth %s: accounts and operators need your own NATS server\n%s; or run any NATS server with JetStream as a hub", o.Auth, wantedAuth)
 	case o.Public && conf.NoAuthUser != "":
-		return nil, nil, fmt.Errorf("--auth %s: the file admits anyone, with no_auth_user: %s\nwith --public, give each user a key or a password", o.Auth, conf.NoAuthUser)
+		return nil, nil, fmt.Errorf("--auth %s: the file admits anyone, because no_auth_user is %s\nwith --public, give each user a key or a password", o.Auth, conf.NoAuthUser)
 	case conf.Authorization != "":
 		inside = append(inside, nats.Token(conf.Authorization))
 	case conf.Username != "":
@@ -216,8 +216,8 @@ func (o *HubOptions) createStreams(ctx context.Context, s *server.Server, inside
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for _, c := range []jetstream.StreamConfig{
-		{Name: StreamName, Subjects: []string{"toolscope.*." + bytesKind + ".>"}, Description: "captures of toolscope", MaxBytes: o.KeepBytes},
-		{Name: IndexName, Subjects: []string{"toolscope.*." + indexKind + ".>"}, Description: "the calls in them", MaxBytes: o.KeepBytes / indexPart},
+		{Name: StreamName, Subjects: []string{"toolscope.*." + bytesKind + ".>"}, Description: "captures from toolscope", MaxBytes: o.KeepBytes},
+		{Name: IndexName, Subjects: []string{"toolscope.*." + indexKind + ".>"}, Description: "calls in captures from toolscope", MaxBytes: o.KeepBytes / indexPart},
 	} {
 		c.Storage, c.Retention, c.Discard, c.AllowDirect = jetstream.FileStorage, jetstream.LimitsPolicy, jetstream.DiscardOld, true
 		c.MaxAge, c.Replicas = o.Keep, 1
@@ -324,7 +324,7 @@ func (h *Hub) restartOnDiskError(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case why := <-h.log.stuck:
-			h.log.say("hub: no more data is stored: " + why + "; machines keep their data until there is room")
+			h.log.say("hub: the hub stores no more data: " + why + "; machines keep their data until there is room")
 		}
 		if time.Since(since) > maxHealPause {
 			pause = minHealPause
@@ -339,11 +339,11 @@ func (h *Hub) restartOnDiskError(ctx context.Context) {
 				continue
 			}
 			if err = h.restart(ctx); err != nil && ctx.Err() == nil {
-				h.log.say("hub: it can't restart: " + plainReason(err).Error())
+				h.log.say("hub: the hub can't restart: " + plainReason(err).Error())
 			}
 		}
 		since = time.Now()
-		h.log.say("hub: there is room again, and the hub stores data again")
+		h.log.say("hub: there is room again, so the hub stores data again")
 	}
 }
 

@@ -364,7 +364,7 @@ func (x *indexSender) sendCall(ctx context.Context, l *link, h *pendingCall) err
 	}
 	var err error
 	if room := l.MaxPayload() / 2; int64(len(msg.Data)) > room || len(h.line) > maxSpanBytes {
-		err = &publishError{"a call of " + count.Of(len(h.line), "byte") + " is too large for the hub"}
+		err = &publishError{"a call with " + count.Of(len(h.line), "byte") + " is too large for the hub"}
 	} else {
 		_, err = l.publish(ctx, msg)
 	}

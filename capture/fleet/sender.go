@@ -250,7 +250,7 @@ func (s *sender) newMessage(p []byte, end int64) *nats.Msg {
 type foreignCaptureError struct{ has, are int64 }
 
 func (e *foreignCaptureError) Error() string {
-	return fmt.Sprintf("another program sends this capture: the hub has %s of it, but this machine has %d", count.Of(e.has, "byte"), e.are)
+	return fmt.Sprintf("another program sends this capture: the hub has %s of it, but this machine has only %d", count.Of(e.has, "byte"), e.are)
 }
 
 func isForeign(err error) bool {

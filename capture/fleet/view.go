@@ -563,7 +563,7 @@ func (v *View) setTrouble(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if errors.Is(err, context.DeadlineExceeded) {
-		text = cmp.Or(v.state.Trouble, "it does not answer")
+		text = cmp.Or(v.state.Trouble, "the hub does not answer")
 	}
 	v.state.Trouble = text
 }
@@ -579,5 +579,5 @@ func (v *View) lostPatience() error {
 	if why == "" {
 		why = "the hub no longer sends data"
 	}
-	return fmt.Errorf("hub %s: not read to its end: %s", v.of.Server, why)
+	return fmt.Errorf("hub %s: reading stopped before the end: %s", v.of.Server, why)
 }

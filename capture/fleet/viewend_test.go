@@ -203,7 +203,7 @@ func TestHubGone(t *testing.T) {
 	<-v.at
 	h.Close()
 	close(v.on)
-	if <-v.over; v.err == nil || !strings.Contains(v.err.Error(), "not read to its end") {
+	if <-v.over; v.err == nil || !strings.Contains(v.err.Error(), "reading stopped before the end") {
 		t.Error(v.err)
 	}
 }

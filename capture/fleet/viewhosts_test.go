@@ -342,7 +342,7 @@ func TestTrouble(t *testing.T) {
 		err  error
 		want string
 	}{
-		{context.DeadlineExceeded, "it does not answer"}, {errors.New("nats: permissions violation\nand more"), "permissions violation"},
+		{context.DeadlineExceeded, "the hub does not answer"}, {errors.New("nats: permissions violation\nand more"), "permissions violation"},
 		{fmt.Errorf("nats: %w", context.DeadlineExceeded), "permissions violation"}, {nil, ""},
 	} {
 		if v.setTrouble(c.err); v.State().Trouble != c.want {

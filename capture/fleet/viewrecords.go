@@ -72,7 +72,7 @@ func (v *View) reportNewer(subject string) {
 	first := v.state.Newer == 1
 	v.mu.Unlock()
 	if first {
-		v.addNote("a message of another toolscope version: " + subject)
+		v.addNote("a message from another toolscope version: " + subject)
 	}
 }
 
@@ -100,7 +100,7 @@ func (v *View) runKey(o subjectParts) string {
 // than the view. Losses before the requested time are not counted.
 func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.beganInView(msg, meta)
-	why := "never arrived: the hub deleted them or never got them"
+	why := "never arrived: the hub deleted them or never received them"
 	v.recs = f.feed.AddGap(v.recs, n, why)
 	if lost && wanted {
 		v.countLost(f.subjectParts, n, why)

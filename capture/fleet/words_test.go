@@ -51,13 +51,13 @@ func TestWrongKey(t *testing.T) {
 	sending.Auth.NKey = other
 	p := publish(t, sending)
 	put(p, 1, 0)
-	const want = "the hub can't be reached: the hub doesn't accept our credentials (see --nkey"
+	const want = "the hub can't be reached: the hub doesn't accept your credentials (see --nkey"
 	toldThat(t, p, want)
 	closeNow(p)
 	if s := p.Progress().Trouble; !strings.HasPrefix(s, want) {
 		t.Errorf("at the end it is %q", s)
 	}
-	if _, err := Open(context.Background(), Address{Server: h.URL()}, Credentials{NKey: other}); err == nil || !strings.Contains(err.Error(), "the hub doesn't accept our credentials") {
+	if _, err := Open(context.Background(), Address{Server: h.URL()}, Credentials{NKey: other}); err == nil || !strings.Contains(err.Error(), "the hub doesn't accept your credentials") {
 		t.Error(err)
 	}
 }
@@ -66,10 +66,10 @@ func TestWrongKey(t *testing.T) {
 func TestDenied(t *testing.T) {
 	key, public := keyOf(t)
 	for _, c := range []struct{ name, may, want, index string }{
-		{"another host", strings.ReplaceAll(hostMay, "web1", "web2"), "the hub doesn't allow us to receive its answers at _INBOX.web1", ""},
-		{"asking", strings.ReplaceAll(hostMay, "$JS.API.DIRECT", "x"), "the hub doesn't allow us to send the request $JS.API.DIRECT.GET.TOOLSCOPE.", ""},
-		{"sending", strings.Replace(hostMay, "toolscope.v1.b", "x", 1), "the hub doesn't allow us to publish as web1", ""},
-		{"the index", hostMay, "", "the hub doesn't allow us to index calls as web1"},
+		{"another host", strings.ReplaceAll(hostMay, "web1", "web2"), "the hub doesn't allow you to receive its answers at _INBOX.web1", ""},
+		{"asking", strings.ReplaceAll(hostMay, "$JS.API.DIRECT", "x"), "the hub doesn't allow you to send the request $JS.API.DIRECT.GET.TOOLSCOPE.", ""},
+		{"sending", strings.Replace(hostMay, "toolscope.v1.b", "x", 1), "the hub doesn't allow you to publish as web1", ""},
+		{"the index", hostMay, "", "the hub doesn't allow you to index calls as web1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, c.may) })
@@ -96,7 +96,7 @@ func TestViewDenied(t *testing.T) {
 	key, public := keyOf(t)
 	h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, hostMay) })
 	_, err := Open(context.Background(), Address{Server: h.URL()}, Credentials{NKey: key})
-	if err == nil || !strings.HasSuffix(err.Error(), "the hub doesn't allow us to receive its answers at _INBOX: is this a viewer's key?") {
+	if err == nil || !strings.HasSuffix(err.Error(), "the hub doesn't allow you to receive its answers at _INBOX: is this a viewer's key?") {
 		t.Error(err)
 	}
 }
@@ -174,11 +174,11 @@ func TestAuthFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, auth := range map[string]Credentials{
-		"--hub-ca none: no such file or directory":            {CA: "none"},
-		"--hub-ca " + empty + ": the file has no certificate": {CA: empty},
-		"--creds none: no such file or directory":             {Creds: "none"},
-		"--creds " + empty + ": ":                             {Creds: empty},
-		"--nkey none: no such file or directory":              {NKey: "none"},
+		"--hub-ca none: no such file or directory":                 {CA: "none"},
+		"--hub-ca " + empty + ": the file contains no certificate": {CA: empty},
+		"--creds none: no such file or directory":                  {Creds: "none"},
+		"--creds " + empty + ": ":                                  {Creds: empty},
+		"--nkey none: no such file or directory":                   {NKey: "none"},
 	} {
 		if _, err := Open(context.Background(), Address{Server: "tls://127.0.0.1:1"}, auth); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v in place of %s", err, want)

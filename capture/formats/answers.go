@@ -28,7 +28,7 @@ func sniffGeminiAnswers(first []byte, whole bool) capture.SniffResult {
 				return sniffMaybe(false)
 			}
 		case key == "response" && known:
-			return capture.SniffResult{Is: capture.Yes, Why: "it has a method of Gemini's API and a response"}
+			return capture.SniffResult{Is: capture.Yes, Why: "it has a Gemini API method and a response"}
 		}
 		return capture.SniffResult{}
 	})

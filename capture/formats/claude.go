@@ -21,7 +21,7 @@ import (
 // providers/claudecode.
 var claudeSession = capture.Format{
 	Name:  claudeName,
-	Title: "Claude Code: ~/.claude/projects/*/*.jsonl, sub-agents too",
+	Title: "Claude Code: ~/.claude/projects/*/*.jsonl, and sub-agents",
 	Sniff: sniffClaude,
 	New: func(in *capture.Input) capture.Reader {
 		c := &claude{lanes: map[string]*claudeLane{}, chains: map[string]string{}}
@@ -227,7 +227,7 @@ func (c *claude) finish(l *claudeLane) {
 	}
 	l.open = nil
 	if json.IsNull(a.ended) && !json.IsNull(a.used) && !a.goesOn {
-		a.note = "the log has the usage from the start of the message: its output count is too low"
+		a.note = "the log has the usage from the start of the message: the output token count is too low"
 	}
 	a.end(capture.EndEOF, "", "")
 	c.asks.spoken("assistant", arrayOf(a.content...), bytes.Join(a.lines, []byte("\n")))

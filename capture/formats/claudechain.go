@@ -99,7 +99,7 @@ func (c *claudeChain) brokenNote() (note capture.Record, ok bool) {
 		}
 		if _, known := c.entries[e.parent]; !known && e.name != "" && !c.isFull {
 			note = capture.Record{At: capture.NoTime}
-			note.Note = fmt.Sprintf("line %d: its parent %s is not in the file: a resumed session has %d of %s", e.line, e.name, seen, count.Of(c.total, "message"))
+			note.Note = fmt.Sprintf("line %d: its parent entry %s is not in the file, so a resumed session has %d of %s", e.line, e.name, seen, count.Of(c.total, "message"))
 			return note, seen < c.total
 		}
 		delete(c.entries, at) // entries may form a cycle

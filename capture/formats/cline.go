@@ -50,7 +50,7 @@ func sniffCline(first []byte, whole bool) capture.SniffResult {
 		return capture.SniffResult{Is: capture.Maybe}
 	}
 	if content {
-		return capture.SniffResult{Is: capture.Yes, Why: "an array of messages, the first with a task of the user"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an array of messages, the first with the user's task"}
 	}
 	return capture.SniffResult{}
 }

@@ -17,7 +17,7 @@ var copilotSession = capture.Format{
 		s := sniffKeys(first, whole, "type", "data", "id", "timestamp")
 		data := json.Find(first, "data")
 		isStart := hasText(json.Find(first, "type"), "session.start") && (json.Find(data, "copilotVersion") != nil || json.Find(data, "producer") != nil)
-		if s.Why = "an event session.start of Copilot"; s.Is == capture.Yes && !isStart {
+		if s.Why = "a session.start event from Copilot"; s.Is == capture.Yes && !isStart {
 			s.Is = capture.No
 		}
 		return s

@@ -146,7 +146,7 @@ func (r *flowReader) seekFlow(p []byte) []byte {
 func (r *flowReader) passOver(p []byte) {
 	if !r.noted && len(bytes.TrimSpace(p)) > 0 {
 		r.noted = true
-		r.addNote(true, "byte %d: no flow begins here, but one should", r.from)
+		r.addNote(true, "byte %d: a flow should begin here, but none does", r.from)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // it is not a dump.
 var httpDump = capture.Format{
 	Name:  "http dump",
-	Title: "requests and responses of HTTP/1 as text",
+	Title: "HTTP/1 requests and responses as text",
 	Sniff: sniffHTTPDump,
 	New:   func(in *capture.Input) capture.Reader { return &dumpReader{recordWriter: recordWriter{in: in}} },
 }
@@ -45,7 +45,7 @@ func sniffHTTPDump(first []byte, whole bool) capture.SniffResult {
 	case !ended && !whole:
 		return sniffMaybe(whole)
 	case dumpHeader.Match(header) || len(bytes.TrimSpace(header)) == 0:
-		return capture.SniffResult{Is: capture.Yes, Why: "it begins with a request of HTTP/1"}
+		return capture.SniffResult{Is: capture.Yes, Why: "it begins with an HTTP/1 request"}
 	}
 	return capture.SniffResult{}
 }
@@ -192,7 +192,7 @@ func (r *dumpReader) endMessage() {
 	}
 	r.body, r.header, r.inBody = nil, nil, false
 	if r.rest > 0 {
-		r.addNote(true, "a body has %s more than the limit allows; the rest is left out", count.Of(r.rest, "byte"))
+		r.addNote(true, "a body exceeds the limit by %s; the rest is left out", count.Of(r.rest, "byte"))
 		r.rest = 0
 	}
 }

@@ -177,7 +177,7 @@ func (r *lineReader) holdsLine(rest []byte) bool {
 	case !slices.ContainsFunc(finds, func(f payload) bool { return f.is != aRest }):
 		return false
 	case r.glued == maxGluedLines:
-		r.addNote(fmt.Sprintf("line %d: the limit of lines without line ends between them is %d: the rest is not read", r.number-r.before, maxGluedLines), true)
+		r.addNote(fmt.Sprintf("line %d contains more than %d lines without line ends between them: the rest is not read", r.number-r.before, maxGluedLines), true)
 		return false
 	}
 	r.glued++
@@ -476,7 +476,7 @@ func (j *journal) takeBinary(r *lineReader, line []byte) {
 	if j.want < 0 && len(j.value) >= 8 {
 		size := binary.LittleEndian.Uint64(j.value)
 		if size > maxLineBytes {
-			r.addNote("a field of a journal entry has a length above the limit", true)
+			r.addNote("a field in a journal entry is longer than the limit", true)
 			j.name = nil
 			return
 		}

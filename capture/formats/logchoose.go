@@ -281,7 +281,7 @@ func (s *openStreams) reportMixed(x *logStream, since int64) {
 	x.mixed = true
 	r := capture.Record{
 		Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.Mixed}},
-		Note: fmt.Sprintf("line %d: several streams arrived at once and nothing identifies their lines: the lines since line %d may belong to any of them", s.r.number-s.r.before, max(1, since-s.r.before)),
+		Note: fmt.Sprintf("line %d: several streams arrived at once and nothing identifies their lines: the lines since line %d may belong to any of the streams", s.r.number-s.r.before, max(1, since-s.r.before)),
 	}
 	x.stands.Add(&r, capture.LineSpan{}, 0)
 	s.r.recs = append(s.r.recs, r)

@@ -52,7 +52,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	}
 	switch {
 	case (logLike >= 2 || whole && logLike == 1) && 2*logLike >= seen:
-		return capture.SniffResult{Is: capture.Yes, Why: "lines that begin like a log's"}
+		return capture.SniffResult{Is: capture.Yes, Why: "lines that begin like log lines"}
 	case text[0] == '{' || text[0] == '[':
 		return sniffValue(p, text, whole)
 	}

@@ -357,7 +357,7 @@ func (s *openStreams) loseStreams(all []*logStream, f *payload) {
 		if x.headWritten && !x.mute {
 			s.r.recs = append(s.r.recs, capture.Record{
 				Exchange: x.number, At: x.at, Lost: int64(len(f.text)), End: capture.EndEOF,
-				Note: fmt.Sprintf("line %d: several streams arrive at once and nothing identifies their lines: later lines are assigned to none of them", s.r.number-s.r.before),
+				Note: fmt.Sprintf("line %d: several streams arrive at once and nothing identifies their lines: later lines are assigned to none of the streams", s.r.number-s.r.before),
 			})
 		}
 		x.lost = true

@@ -13,7 +13,7 @@ import (
 // (2025-11-25) assigns them, and a response goes the other way than its request.
 var mcpLines = capture.Format{
 	Name:  "mcp messages",
-	Title: "MCP messages of a client and its server, one per line",
+	Title: "MCP messages between a client and a server, one per line",
 	Sniff: sniffMCPLines,
 	New: func(in *capture.Input) capture.Reader {
 		return &entryReader{in: in, book: &mcpDialogue{asked: map[string]capture.Side{}}}
@@ -42,7 +42,7 @@ func sniffMCPLines(first []byte, whole bool) capture.SniffResult {
 	case !hasText(f[0], "2.0"):
 	case hasText(f[1], "initialize") && mcpVersion.MatchString(stringOf(json.Find(f[2], "protocolVersion"))),
 		hasText(f[1], "tools/call") && stringOf(json.Find(f[2], "name")) != "", hasText(f[1], "tools/list"):
-		return capture.SniffResult{Is: capture.Yes, Why: "a JSON-RPC message of MCP"}
+		return capture.SniffResult{Is: capture.Yes, Why: "an MCP JSON-RPC message"}
 	}
 	return capture.SniffResult{}
 }

@@ -53,7 +53,7 @@ func sniffOpencode(first []byte, whole bool) capture.SniffResult {
 	case len(keys) == 0:
 		return capture.SniffResult{}
 	case keys[0] == "info" && begins(json.Find(first, "info", "id"), "ses_"):
-		return capture.SniffResult{Is: capture.Yes, Why: "the info of a session, whose id begins with ses_"}
+		return capture.SniffResult{Is: capture.Yes, Why: "session info with an id that begins with ses_"}
 	case open && !whole && (keys[0] == "info" || keys[0] == "type"):
 		return capture.SniffResult{Is: capture.Maybe}
 	}
@@ -177,7 +177,7 @@ func (o *opencodeReader) readPart(entry, p []byte) {
 	case hasText(kind, "tool"):
 		state := json.Pick(f[2], "status", "time")
 		if hasText(state[0], "pending") {
-			o.step.end, o.step.why, o.step.by = capture.EndCut, "opencode's session has only a part of the arguments", capture.Client
+			o.step.end, o.step.why, o.step.by = capture.EndCut, "opencode's session contains only part of the arguments", capture.Client
 		}
 		o.step.results = o.step.results || hasText(state[0], "completed") || hasText(state[0], "error")
 		t[0] = json.Find(state[1], "start")

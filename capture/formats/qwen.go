@@ -34,7 +34,7 @@ func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 		}
 		if f[2] != nil {
 			if kindOf(json.Find(f[2], "parts")) == '[' {
-				return capture.SniffResult{Is: capture.Yes, Why: "lines with uuid, sessionId and a message of parts"}
+				return capture.SniffResult{Is: capture.Yes, Why: "lines with uuid, sessionId and a message with parts"}
 			}
 			return capture.SniffResult{}
 		}

@@ -17,7 +17,7 @@ import (
 // again.
 var claudeTrace = capture.Format{
 	Name:  "claude-trace",
-	Title: "logs of claude-trace",
+	Title: "logs from claude-trace",
 	Sniff: func(first []byte, whole bool) capture.SniffResult {
 		return sniffPair(first, whole, "url", "it has a request with a timestamp and a URL, as claude-trace writes it")
 	},
@@ -28,7 +28,7 @@ var claudeTrace = capture.Format{
 // for both the assembled response.
 var claudeTap = capture.Format{
 	Name:  "claude-tap",
-	Title: "traces of claude-tap",
+	Title: "traces from claude-tap",
 	Sniff: func(first []byte, whole bool) capture.SniffResult {
 		return sniffPair(first, whole, "path", "it has a request with a method and a path, as claude-tap writes it")
 	},
@@ -212,7 +212,7 @@ func parseClock(p fileValue) time.Time {
 // and for the end. The times are those of writing the lines, which happens after the response has ended.
 var interceptor = capture.Format{
 	Name:  "llm-interceptor",
-	Title: "captures of llm-interceptor",
+	Title: "captures from llm-interceptor",
 	Sniff: sniffInterceptor,
 	New: func(in *capture.Input) capture.Reader {
 		log := &interceptorLog{open: map[string]int{}, headWritten: map[int]bool{}}

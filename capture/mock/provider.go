@@ -231,7 +231,7 @@ func (p *Provider) notFound(w http.ResponseWriter, r *http.Request) {
 	if n := len(paths) - most; n > 0 {
 		paths = append(paths[:most], fmt.Sprintf("%d more", n))
 	}
-	message := fmt.Sprintf("no recorded exchange matches %s %s; there are: %s", quoteUnsafe(r.Method), escapePath(r.URL.Path), strings.Join(paths, ", "))
+	message := fmt.Sprintf("no recorded exchange matches %s %s; the recorded exchanges are: %s", quoteUnsafe(r.Method), escapePath(r.URL.Path), strings.Join(paths, ", "))
 	fault.Error(w, http.StatusNotFound, "not_found_error", message)
 }
 

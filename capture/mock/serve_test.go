@@ -219,7 +219,7 @@ func TestNothingFits(t *testing.T) {
 	server := httptest.NewServer(New(Options{Exchanges: list, OnResponse: func(a Response) { seen = append(seen, a) }}))
 	defer server.Close()
 	resp, body, _ := request(t, server, "POST", "/v1/c%1b")
-	want := `{"error":{"message":"no recorded exchange matches POST /v1/c%1B; there are: POST /v1/%1B%5B31m, \"P\\x1bT\" /v1/b","type":"not_found_error"},"type":"error"}` + "\n"
+	want := `{"error":{"message":"no recorded exchange matches POST /v1/c%1B; the recorded exchanges are: POST /v1/%1B%5B31m, \"P\\x1bT\" /v1/b","type":"not_found_error"},"type":"error"}` + "\n"
 	if resp.StatusCode != 404 || body != want || resp.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%v\n%s\n%s", resp, body, want)
 	}

@@ -103,7 +103,7 @@ func TestBentCut(t *testing.T) {
 	if got := recorded(recs, capture.Response); got != opened+started+more {
 		t.Errorf("recorded %q", got)
 	}
-	if n := notes(recs); !strings.Contains(n, fmt.Sprintf("%s: the client got %d bytes, then its connection was broken", capture.FaultedNote, len(opened))) {
+	if n := notes(recs); !strings.Contains(n, fmt.Sprintf("%s: the client got %d bytes, and then its connection was broken", capture.FaultedNote, len(opened))) {
 		t.Errorf("notes: %s", n)
 	}
 	if _, body, err := d.say("/v1/messages", "{}"); body != opened+started+more || err != nil {

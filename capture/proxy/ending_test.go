@@ -209,7 +209,7 @@ func TestNothingComes(t *testing.T) {
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 200 * time.Millisecond })
 		resp := d.get("/")
 		_, err := io.ReadAll(resp.Body)
-		const words = "no data passed for 200ms, the limit"
+		const words = "no data passed for 200ms, which is the limit"
 		if begun {
 			if err == nil {
 				t.Error("ended cleanly")

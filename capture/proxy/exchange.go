@@ -249,7 +249,7 @@ func (x *exchange) sentError() error {
 }
 
 func (x *exchange) idleWords() string {
-	return fmt.Sprintf("no data passed for %v, the limit", x.p.limits.Idle)
+	return fmt.Sprintf("no data passed for %v, which is the limit", x.p.limits.Idle)
 }
 
 // finish ends the exchange, even when a panic with http.ErrAbortHandler aborts it.
@@ -379,7 +379,7 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // errStale means that the upstream had closed a connection that was kept open, and that the request can't be
 // sent again.
-var errStale = errors.New("the connection that toolscope kept open was closed, and " + errUploadGone.Error())
+var errStale = errors.New("the upstream had closed the idle connection, and " + errUploadGone.Error())
 
 // wasStale reports whether a request got no response because its reused connection ended.
 func (s *sender) wasStale(req *http.Request, err error) bool {
@@ -392,7 +392,7 @@ func (x *exchange) resendNote() string {
 	if !x.resent {
 		return ""
 	}
-	return "the request was sent again: the upstream had closed the connection that toolscope kept open"
+	return "the request was sent again: the upstream had closed the idle connection"
 }
 
 // isOwnLimit reports whether a connection failed because this process has too many open files.

@@ -80,7 +80,7 @@ func faultsNote(faults []fault.Fault) string {
 	for _, f := range faults {
 		words = append(words, "--fault "+f.String())
 	}
-	return fmt.Sprintf("%s (%s): this is what the provider sent; the client gets a faulty response", capture.FaultedNote, strings.Join(words, " "))
+	return fmt.Sprintf("%s (%s): toolscope shows the provider's response; the client gets a faulty response", capture.FaultedNote, strings.Join(words, " "))
 }
 
 // faultedResponse is a response into which faults are injected while it is forwarded.
@@ -148,7 +148,7 @@ func (b *faultedResponse) breakOff() error {
 	b.broke = true
 	b.x.gate.breakConnection()
 	b.from.handOver()
-	b.from.note = fmt.Sprintf("%s: the client got %s, then its connection was broken", capture.FaultedNote, count.Of(b.given, "byte"))
+	b.from.note = fmt.Sprintf("%s: the client got %s, and then its connection was broken", capture.FaultedNote, count.Of(b.given, "byte"))
 	for b.err == nil {
 		b.injectFaults(b.from.Read(b.buffer))
 	}

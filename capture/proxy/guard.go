@@ -85,7 +85,7 @@ func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
 		}
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site == "cross-site" {
-		return Refuse(http.StatusForbidden, "a browser's request from a page of another site (Sec-Fetch-Site: cross-site) is refused")
+		return Refuse(http.StatusForbidden, "a browser's request from a page on another site (Sec-Fetch-Site: cross-site) is refused")
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	now := h.x.p.options.Now()
 	if h.why != "" && now.Sub(h.since) >= h.limit {
 		h.free = true
-		h.resumeResponse(fmt.Sprintf("resumed after %v, the limit", h.limit))
+		h.resumeResponse(fmt.Sprintf("resumed after %v, which is the limit", h.limit))
 	}
 	switch {
 	case h.why != "" && h.steps == 0:

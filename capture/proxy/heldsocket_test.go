@@ -106,7 +106,7 @@ func TestHeldSocketEnds(t *testing.T) {
 		do         func(*desk, *socket, Hold)
 		by         capture.Party
 	}{
-		{"the limit", "resumed after 20ms, the limit", func(o *Options) { o.HoldTime = 20 * time.Millisecond }, func(_ *desk, s *socket, _ Hold) {
+		{"the limit", "resumed after 20ms, which is the limit", func(o *Options) { o.HoldTime = 20 * time.Millisecond }, func(_ *desk, s *socket, _ Hold) {
 			s.expect(fin|capture.OpText, heldSaid)
 			s.send(fin|capture.OpClose, closing(1000, ""))
 			s.expect(fin|capture.OpClose, closing(1000, ""))

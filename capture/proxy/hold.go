@@ -45,7 +45,7 @@ type Hold struct {
 }
 
 // errLeft means that a held response was cut off with CutOff.
-var errLeft = errors.New("the response was held at a breakpoint, then cut off")
+var errLeft = errors.New("the response was held at a breakpoint and then cut off")
 
 // These are limits of held responses.
 const (

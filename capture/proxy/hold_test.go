@@ -126,7 +126,7 @@ func TestHeldLimit(t *testing.T) {
 		t.Errorf("the client has %q, %v", rest, err)
 	}
 	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
-	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "after 20ms, the limit") {
+	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "after 20ms, which is the limit") {
 		t.Errorf("notes %q", got)
 	}
 }

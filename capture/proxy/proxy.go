@@ -151,7 +151,7 @@ func New(o Options) (*Proxy, error) {
 		return nil, errors.New("proxy: Options.Record is missing")
 	}
 	if o.Public && o.Token == "" {
-		return nil, errors.New("proxy: listening on other addresses than the loopback needs a token")
+		return nil, errors.New("proxy: listening on addresses other than the loopback needs a token")
 	}
 	routes, err := newRoutes(o.Routes)
 	if err != nil {
@@ -309,7 +309,7 @@ func (p *Proxy) serveRoutes(ctx context.Context, l net.Listener, routes []route)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	return fmt.Errorf("proxy: listening ended: %w", err)
+	return fmt.Errorf("proxy: stopped listening: %w", err)
 }
 
 func isLocal(a net.Addr) bool {
@@ -493,7 +493,7 @@ func (p *Proxy) checkToken(r *http.Request) (string, *Refusal) {
 	if segment, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); p.isToken(segment) {
 		return "/" + rest, nil
 	}
-	return "", Refuse(http.StatusUnauthorized, "the token is missing: put it first in the path, or in Proxy-Authorization")
+	return "", Refuse(http.StatusUnauthorized, "the token is missing: put the token first in the path, or in Proxy-Authorization")
 }
 
 func (p *Proxy) isToken(s string) bool {

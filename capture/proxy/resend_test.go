@@ -81,7 +81,7 @@ func TestNotSentAgain(t *testing.T) {
 		{"nothing of a new connection", "", chunked(10), false, 502, 1, capture.Network, "the connection was closed before"},
 		{"a part of the head", "HTTP/1.1 200 OK\r\n", chunked(10), true, 502, 1, capture.Network, "the connection was closed before"},
 		{"another protocol", "SSH-2.0\r\n\r\n", chunked(10), true, 502, 1, capture.Network, "the response is not HTTP"},
-		{"too long", "", chunked(maxKeptBytes + 1), true, 502, 1, capture.Toolscope, "the connection that toolscope kept open was closed, and the request is too long"},
+		{"too long", "", chunked(maxKeptBytes + 1), true, 502, 1, capture.Toolscope, "the upstream had closed the idle connection, and the request is too long"},
 		{"too long and said so", "", bytes.NewReader(make([]byte, maxKeptBytes+1)), true, 200, 1, capture.Provider, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -57,9 +57,9 @@ func checkUpstream(u *url.URL) error {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("the upstream's scheme is %q, not http or https", u.Scheme)
 	case u.User != nil:
-		return errors.New("the upstream's URL has a user name: the client's own headers have the credentials")
+		return errors.New("the upstream's URL has a user name: credentials belong in the client's own headers")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return errors.New("the upstream's URL has a query or a fragment: end it with the path")
+		return errors.New("the upstream's URL has a query or a fragment: end the URL with the path")
 	}
 	return nil
 }

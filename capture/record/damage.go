@@ -122,7 +122,7 @@ func (c *fileContent) add(rec capture.Record) {
 // moveTo moves the content to a gap.
 func (c *fileContent) moveTo(g *gap, why string) {
 	c.last.Exchange = max(1, c.last.Exchange)
-	c.last.Note = fmt.Sprintf("gap: %s while toolscope recorded to it, with %s of bodies", why, count.Of(c.bytes, "byte"))
+	c.last.Note = fmt.Sprintf("gap: %s while toolscope was recording to it, with %s of bodies", why, count.Of(c.bytes, "byte"))
 	g.add(c.last, why)
 	for _, number := range slices.Sorted(maps.Keys(c.open)) {
 		x := c.open[number]

@@ -149,7 +149,7 @@ func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	if s.decoder != nil && h.Header.Get("Content-Encoding") != "" {
 		h.Header.Del("Content-Encoding")
 		h.Header.Del("Content-Length")
-		rec.Note = capture.JoinNotes(rec.Note, "the body arrived in "+r.redactText(coding)+" and is stored decoded, so that secrets in it can be found")
+		rec.Note = capture.JoinNotes(rec.Note, "the body arrived with the coding "+r.redactText(coding)+" and is stored decoded, so that secrets in it can be found")
 	}
 }
 

@@ -52,7 +52,7 @@ func (d *DB) readSessions() ([]byte, error) {
 			return s.read(d, tables)
 		}
 	}
-	return nil, errors.New("no table of a known agent: " + listNames(names))
+	return nil, errors.New("no table from a known agent: " + listNames(names))
 }
 
 // hasTables reports whether a database has the tables of the store.
