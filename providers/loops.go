@@ -124,14 +124,14 @@ func (h *history) reportLoop(l *agentConversation, ref stream.Ref, call *loopCal
 	if !isNew {
 		return
 	}
-	what, result := stream.Own("call"), stream.Own("result")
+	what, result := stream.Own("call was"), stream.Own("result")
 	if r.period > 1 {
-		what = stream.Own(fmt.Sprintf("%d calls", r.period))
+		what = stream.Own(fmt.Sprintf("%d calls were", r.period))
 	}
 	if r.kind == stepFails || r.kind == stepFailsWaiting {
 		result = "error"
 	}
-	m := stream.Messagef("the same %s %s since turn %d, the last one %s %s, each time with the same %s (%s)", what, stream.Own(count.Of(r.count, "time")),
+	m := stream.Messagef("the same %s made %s since turn %d, most recently %s %s, each time with the same %s (%s)", what, stream.Own(count.Of(r.count, "time")),
 		r.first+1, stream.Fact(call.name), stream.Clip(call.args, 0, maxLoopQuote), result, stream.Clip(bytes.TrimSpace(call.result), 0, maxLoopQuote))
 	f := callLoop.WithSeverity(severity).Finding("%s", m).
 		WithDetail("loop", "n", r.count, "period", r.period, "since_turn", int(r.first)+1, "bytes", r.bytes)

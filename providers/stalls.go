@@ -13,7 +13,7 @@ var stalled = &stream.Diagnosis{
 	Code: "STALLED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Provider,
 	Verdict:      "stalled",
 	SeverityNote: "info if the response continued and is complete",
-	Meaning:      "The response paused for much longer than usual, in the middle of a call or after a call. Pings may have arrived, which keep the connection open but contain nothing from the model.",
+	Meaning:      "The response paused for much longer than usual, during or after a call. Pings may have arrived: pings keep the connection open but contain nothing from the model.",
 	Advice:       "In your client, limit the time without a delta, and don't let pings reset that time. Retry the request.",
 }
 

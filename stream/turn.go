@@ -283,7 +283,7 @@ func (t *Turn) checkRepeated(c *Call, n int) {
 	for i := c.Number - 1; i >= max(1, c.Number-maxRepeatDistance); i-- {
 		first := t.Calls[i-1]
 		if first.ID == c.ID && first.Name == c.Name && first.phase == PhaseSealed && bytes.Equal(first.Args(), c.Args()) {
-			c.reportOnce(CallRepeated, n, "the call repeats call number %d, with the same id, name and argument bytes; clients run it again", first.Number)
+			c.reportOnce(CallRepeated, n, "the call repeats call number %d, with the same id, name and argument bytes; clients run the call again", first.Number)
 			return
 		}
 	}

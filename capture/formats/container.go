@@ -103,7 +103,7 @@ func (o *recordWriter) writeExchange(x *recordedExchange) {
 // close writes the note for the end of the file, and appends all new records to recs.
 func (o *recordWriter) close(recs []capture.Record) []capture.Record {
 	if o.bare > 0 {
-		o.addNote(false, "a model was called %s, but its response was not recorded", count.Of(o.bare, "time"))
+		o.addNote(false, "a model was called %s, but no response was recorded", count.Of(o.bare, "time"))
 	}
 	return o.takeWritten(recs)
 }

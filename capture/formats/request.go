@@ -16,7 +16,7 @@ import (
 // Each message in the history in which the model made calls is shown as an exchange. The body itself is the
 // last exchange.
 var request = capture.Format{
-	Name: "request", Title: "a single request: calls and results in its history, tools",
+	Name: "request", Title: "a single request: its tools, calls and results",
 	Sniff: sniffRequest,
 	New:   func(in *capture.Input) capture.Reader { return &requestReader{recordWriter: recordWriter{in: in}} },
 }

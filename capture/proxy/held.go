@@ -276,7 +276,7 @@ func (h *heldBody) holdNote() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.why != "" {
-		h.resumeResponse("was not sent to its end")
+		h.resumeResponse("was not sent completely")
 	}
 	if h.kept > 0 {
 		h.notes = append(h.notes, fmt.Sprintf("meanwhile the client got %s of %s", count.Of(h.kept, "byte"), h.plea.words))

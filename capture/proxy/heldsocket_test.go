@@ -125,7 +125,7 @@ func TestHeldSocketEnds(t *testing.T) {
 				t.Errorf("the client has %q, %v", got, err)
 			}
 		}, capture.Client},
-		{"a client that vanishes", "was not sent to its end", nil, func(*desk, *socket, Hold) {}, capture.Client},
+		{"a client that vanishes", "was not sent completely", nil, func(*desk, *socket, Hold) {}, capture.Client},
 		{"pings", "bytes of pings", func(o *Options) { o.alive = 5 * time.Millisecond }, func(d *desk, s *socket, h Hold) {
 			s.expect(fin|capture.OpPing, "toolscope")
 			s.expect(fin|capture.OpPing, "toolscope")

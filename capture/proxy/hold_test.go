@@ -156,7 +156,7 @@ func TestHeldClientLeaves(t *testing.T) {
 	d.held(t, int64(len(opened+started+more)))
 	body.Close()
 	recs := d.ended(1)
-	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "was not sent to its end") {
+	if got := heldNotes(recs); len(got) == 0 || !strings.Contains(got[len(got)-1], "was not sent completely") {
 		t.Errorf("notes %q", got)
 	}
 }

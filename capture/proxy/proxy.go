@@ -274,7 +274,7 @@ type (
 func (p *Proxy) serveRoutes(ctx context.Context, l net.Listener, routes []route) error {
 	if !p.options.Public && !isLocal(l.Addr()) {
 		l.Close()
-		return fmt.Errorf("proxy: other machines can reach %s: listen on 127.0.0.1, or allow it and set a token", l.Addr())
+		return fmt.Errorf("proxy: other machines can reach %s: listen on 127.0.0.1, or allow other machines and set a token", l.Addr())
 	}
 	base, stop := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), routesKey{}, routes))
 	defer stop(errClosed)

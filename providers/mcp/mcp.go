@@ -438,7 +438,7 @@ var (
 	strayAsk = &stream.Diagnosis{
 		Code: "MCP_STDIN", Severity: stream.Error, By: stream.Client,
 		Verdict: "bad MCP stdin",
-		Meaning: "A client sent an MCP server data that is not an MCP message.",
+		Meaning: "A client sent data that is not an MCP message to an MCP server.",
 		Advice:  "Report the problem to the developers of the client. A server may exit when it receives such data.",
 	}
 	strayAnswer = &stream.Diagnosis{

@@ -181,7 +181,7 @@ var (
 	}
 	SignatureMissing = &stream.Diagnosis{
 		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The first call of the turn, or a block of reasoning, has no signature. Gemini 3 refuses a history without the call's signature. Anthropic refuses a history without the signature of the reasoning.",
+		Meaning: "The first call in the turn, or a reasoning block, has no signature. Gemini 3 refuses a history without the call's signature. Anthropic refuses a history without the signature of the reasoning.",
 		Advice:  "Find the gateway that lost the signature. The gateway must pass signatures on unchanged.",
 	}
 	CallSplit = &stream.Diagnosis{

@@ -174,7 +174,7 @@ func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool)
 	switch {
 	case p.Signature == "":
 	case c.Policy.unsigned:
-		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", stream.Own(c.Policy.Client.Title)))
+		c.addLoss(SignatureDropped.newLoss("%s has no field for the call's signature", stream.Own(c.Policy.Client.Title)))
 		p.Signature = ""
 	case !c.same || !c.To.HasSignatures && c.To != c.src.From:
 		c.addLoss(SignatureDropped.newLoss("the call's signature is valid only for its own provider"))

@@ -236,7 +236,7 @@ func (c *reasoningComparison) compareBlock(b, sent *reasoningBlock) {
 	case !b.hidden && !sent.hidden && !bytes.Equal(b.text, sent.text) && b.item == "":
 		c.addChange(ReasoningAltered, ReasoningSame, sent, false, stream.Messagef("the text of a thinking block differs from byte %d on", firstDifference(b.text, sent.text)))
 	case b.calls != sent.calls:
-		c.addChange(ReasoningAltered, ReasoningSame, sent, false, stream.Messagef("a thinking or reasoning block was moved to another place between the calls"))
+		c.addChange(ReasoningAltered, ReasoningSame, sent, false, stream.Messagef("a thinking or reasoning block was moved to another place among the calls"))
 	}
 }
 

@@ -220,7 +220,7 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 		return c.markUnknown(sent, ArgsUnknown.newLoss("the handling of these arguments, or of two calls with the same id, is unknown for %s", stream.Own(c.Policy.Client.Title)))
 	}
 	if p.Signature != "" {
-		c.addLoss(SignatureDropped.newLoss("%s has no place for the call's signature", stream.Own(c.Policy.Client.Title)))
+		c.addLoss(SignatureDropped.newLoss("%s has no field for the call's signature", stream.Own(c.Policy.Client.Title)))
 	}
 	l := CallAsText.newLoss("the call and its result are sent as text: the provider sees no call")
 	l.End = len(f.raw)

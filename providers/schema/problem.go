@@ -461,7 +461,7 @@ var (
 		Code: "KIND_CHANGED", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "wrong kind",
 		Meaning: "A tool that was declared as custom (free text) was called as a function, or the other way round. Codex refuses such a call.",
-		Advice:  "Make the gateway send each call as the kind of call that the request declares.",
+		Advice:  "Make the gateway send each call in the form that the request declares.",
 	}
 	UnknownKey = &stream.Diagnosis{
 		Code: "SCHEMA_UNKNOWN_KEY", Severity: stream.Warn, By: stream.Model,
