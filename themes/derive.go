@@ -147,14 +147,14 @@ func textStyleOf(e chroma.StyleEntry) TextStyle {
 	return i
 }
 
-// The assumed backgrounds of terminals. darkGround is the lightest dark background: text that is legible
-// on it is legible on black too.
+// Assumed terminal backgrounds. darkGround is the lightest dark background: text that is legible on it is
+// legible on black too.
 const (
 	darkGround  = "#1e1e1e"
 	lightGround = "#ffffff"
 )
 
-// The minimum contrasts of text in a theme made from a chroma style, and of the frame. Text outside of
+// Minimum contrasts for text in a theme made from a chroma style, and for the frame. Text outside of
 // documents must be legible; a chroma style may dim some tokens.
 const (
 	roleContrast  = 4.5

@@ -13,8 +13,8 @@
 //   - In our own themes, all text has a contrast of at least 4.5:1 on the background, on Selection and
 //     on Linked. Lines of the frame have 3:1 on the background.
 //   - In our own themes, only caution and bad are yellow, orange or red.
-//   - In a theme made of a chroma style, roles have at least 4.5:1 and tokens 3:1 on the background.
-//     Our own styles replace styles with less contrast.
+//   - In a theme made from a chroma style, roles have a contrast of at least 4.5:1 on the background,
+//     and tokens have 3:1. Our own styles replace styles with less contrast.
 //   - Colour is never the only sign: a glyph or a word has the same meaning.
 //   - A chroma style is read when it is first needed.
 package themes

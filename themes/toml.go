@@ -70,7 +70,7 @@ func ReadTOML(data []byte) ([]Setting, error) {
 	return r.settings, nil
 }
 
-// reader walks a file that is known to be valid.
+// reader reads the settings in a file that is known to be valid.
 type reader struct {
 	data     []byte
 	p        unstable.Parser

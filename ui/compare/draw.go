@@ -84,7 +84,7 @@ func (c *comparison) drawEdge(p *screen.Pen) {
 }
 
 // clockLabel names the start of the bars: the request, or the start of the response if the request was not
-// captured. If the columns differ in this, the label is "time".
+// captured. If this is not the same in all columns, the label is "time".
 func (c *comparison) clockLabel() display.Text {
 	asked, timed := 0, 0
 	for i := range c.times {
@@ -144,7 +144,7 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, tail.Between("", " "))
 }
 
-// rangeOf returns which columns are visible.
+// rangeOf returns a text that shows which columns are visible.
 func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
 	from, to := c.first+2, c.first+len(shown)
 	which := p.Format("%d%s%d", from, p.Glyph.Dash, to)

@@ -38,7 +38,7 @@ const (
 type equalRows uint8
 
 const (
-	fitting equalRows = iota // if all rows fit
+	fitting equalRows = iota // shown if all rows fit
 	shown
 	hidden
 )

@@ -9,7 +9,7 @@
 //	lone surrogates           \ud83d               three bytes that spell half of a pair
 //	invisible, bidi, unknown  ⟨U+202E⟩             also private use, noncharacters, U+2028 and U+2029
 //	tag characters            ⟨tags:"hello"⟩       a run of them, decoded
-//	a mark with no base       ◌́                    alone it would join the text before it
+//	a mark with no base       ◌́                    on its own, it would join the text before it
 //	more than 8 marks         á⟨+40⟩               the other marks are only counted
 //
 // A [Unit] is the smallest part of a text that is drawn as a whole. A joiner (zero width joiner, variation

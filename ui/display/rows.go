@@ -31,7 +31,7 @@ type inkedText[Ink any] struct {
 	text Text
 }
 
-// Add adds a piece.
+// Add adds a piece of the line.
 func (r *Rows[Ink]) Add(ink Ink, t Text) {
 	if r.Cells == 0 {
 		r.Write(ink, t)

@@ -13,7 +13,7 @@ import (
 // zero Text is empty.
 type Text struct {
 	s     string
-	cells int // or unmeasured
+	cells int // width in cells, or unmeasured
 }
 
 // unmeasured is the width of a long text until the width is needed. Long texts are often only printed, and

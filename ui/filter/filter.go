@@ -10,8 +10,8 @@
 //
 // Invariants:
 //   - A turn matches if the turn itself or one of its calls matches all words without a minus, and
-//     neither the turn nor any of its calls matches a word with a minus. Fields of turns are compared
-//     with the turn of a call.
+//     neither the turn nor any of its calls matches a word with a minus. For a call, the fields of
+//     turns are compared with its turn.
 //   - An unknown value matches nothing: the unknown cost of a turn is neither more nor less than a sum.
 //   - Every text is a filter. Invalid words are reported and ignored.
 package filter
@@ -52,7 +52,7 @@ type Source struct {
 	Progress SearchProgress // nil if each turn is matched only once
 }
 
-// matchTarget is what a word is matched against: a call, or the turn if call is nil.
+// matchTarget is the target of a match: a call, or the turn if call is nil.
 type matchTarget struct {
 	*Source
 	turn     *stream.Turn
@@ -323,7 +323,7 @@ func (w word) completions(seen func(field string) []string) (all []string) {
 	return all
 }
 
-// commonPrefixLen returns the length of the common prefix of two words. Case is ignored.
+// commonPrefixLen returns the length of the common prefix of two words. It ignores case.
 func commonPrefixLen(a, b string) (n int) {
 	for n < min(len(a), len(b)) && strings.EqualFold(a[n:n+1], b[n:n+1]) {
 		n++

@@ -39,7 +39,7 @@ type JQExpr struct {
 	maxMemory int
 }
 
-// ParseJQ compiles an expression. An error contains the expression and the position of the error in it.
+// ParseJQ compiles an expression. An error contains the expression and the position of the fault.
 func ParseJQ(expr string) (*JQExpr, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {

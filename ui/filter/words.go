@@ -11,7 +11,7 @@ import (
 // shortQuery is a search string for short texts. It ignores the case of ASCII letters.
 type shortQuery struct {
 	low   string
-	exact bool // the string must be the complete text
+	exact bool // the string must equal the complete text
 }
 
 func newShortQuery(text string) *shortQuery { return &shortQuery{low: lowerASCII(text)} }
@@ -89,8 +89,8 @@ type searchedText struct {
 // alreadyFound is the progress of a text that contains the search string.
 const alreadyFound = -1
 
-// hasText reports whether the arguments of the call or the text of its turn contain n, the search string of
-// the term with the number term.
+// hasText reports whether the arguments of the call, or the text of its turn, contain n. term is the index of
+// the term that n belongs to.
 func (s *matchTarget) hasText(term int, n *TextQuery) bool {
 	c, t := s.call, s.turn
 	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.MayGrow()) {

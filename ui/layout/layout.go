@@ -7,10 +7,10 @@
 // A row refers to a span of the text. It contains neither text nor styles.
 //
 // Invariants:
-//   - The rows tile the text: each begins where the previous one ended.
-//   - However the text is cut into Extends, the rows are the same.
+//   - The rows cover the text without gaps: each begins where the previous one ended.
+//   - The rows do not depend on how the text is divided into Extend calls.
 //   - A row never changes once another row follows it.
-//   - No row is wider than the width, except for one wider unit, or for a blank at its end.
+//   - No row is wider than the layout, except for a single wider unit, or a blank at its end.
 package layout
 
 import (
@@ -84,7 +84,7 @@ func (f *lineBreaker) placeBytes(n, cells int) {
 // that are not drawn.
 const maxRetakenBytes = 512
 
-// retakeLast removes the last unit if the bytes at off may join it, such as an accent, and returns the offset
+// retakeLast removes the last unit if the bytes at off may join it, as an accent does. It returns the offset
 // at which to continue. The unit can only get wider, so only the last row changes.
 func (f *lineBreaker) retakeLast(text []byte, off int) int {
 	u := f.last
@@ -271,7 +271,7 @@ func (v *FoldedRows) Set(cuts []RowEdit) {
 	}
 }
 
-// Len returns the number of displayed rows if there are rows rows.
+// Len returns the number of displayed rows for the given number of rows.
 func (v *FoldedRows) Len(rows int) int {
 	n := len(v.cuts) - 1
 	if n < 0 {
@@ -294,7 +294,8 @@ func (v *FoldedRows) At(place int) (row, behind int) {
 	return c.Row + c.Hide + behind - c.Add, 0
 }
 
-// Place returns the place of a row, or of the row that hides it.
+// Place returns the place of a row on the display. If the row is hidden, it returns the place of the row that
+// hides it.
 func (v *FoldedRows) Place(row int) int {
 	n := sort.Search(len(v.cuts), func(i int) bool { return v.cuts[i].Row >= row })
 	if n < len(v.cuts) && v.cuts[n].Row == row {

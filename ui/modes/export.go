@@ -311,7 +311,7 @@ type Exporter struct {
 	Pipe func(command string, data []byte) (output []byte, err error) // runs a shell command
 	Show func(panes.Literal)                                          // shows the command's output
 
-	Name   string // of the file to write; "" to ask for it
+	Name   string // name of the file to write; "" to ask for it
 	Prefix string // prefix of the default file names
 	Saved  func() // called after a file was written; may be nil
 

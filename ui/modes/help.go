@@ -117,7 +117,7 @@ func (h *Help) keyAt(column, row int) *helpCell {
 	return nil
 }
 
-// keyRows returns the number of rows in the highest column.
+// keyRows returns the number of rows in the longest column.
 func (h *Help) keyRows() (rows int) {
 	for _, c := range h.columns {
 		rows = max(rows, len(c))

@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Host is how modes call the program. Its methods may only be called on the screen's goroutine. Modes are
-// called on that goroutine.
+// Host is the interface through which modes call the program. Its methods may only be called on the screen's
+// goroutine. Modes are called on that goroutine.
 type Host interface {
 	// View returns the current view.
 	View() *providers.View

@@ -99,8 +99,8 @@ func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
 
-// SentBackLabel is the label of the page that shows how a call was sent back. It includes how often, in the role
-// of the worst outcome.
+// SentBackLabel is the label of the page that shows how a call was sent back. Its count is how often the call
+// was sent back, in the role of the worst outcome.
 func SentBackLabel(c *stream.Call) Label {
 	l := Label{Name: display.Lit("Sent back"), Short: display.Lit("Back"), Role: screen.Muted}
 	if c == nil {
@@ -195,8 +195,8 @@ func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g
 	p.TextOn(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
 }
 
-// speakers tracks what differs between the turns of the list. A column that would be empty, or the same in all
-// rows, is not drawn.
+// speakers tracks the differences between the turns in the list. A column that would be empty, or the same in
+// all rows, is not drawn.
 type speakers struct {
 	several bool // whether there are several agents
 	agent   string

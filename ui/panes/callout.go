@@ -14,7 +14,7 @@ import (
 // change, because repairing a text is costly.
 type callout struct {
 	key     calloutKey
-	role    screen.Role     // of the bar
+	role    screen.Role     // role of the bar
 	finding *stream.Finding // the finding that the callout is about; valid until the next update
 	lines   []calloutLine
 }
@@ -26,7 +26,7 @@ type calloutKey struct {
 	width, rows                  int
 	size, findings, turnFindings int
 	sentBack, status             int
-	events                       int // of the turn
+	events                       int // number of events in the turn
 	at                           findingKey
 }
 
@@ -187,7 +187,7 @@ func (o *callout) addLine(left, n int, texts []screen.StyledText, bar bool) {
 // labelCells is the width of a label and the gap after it.
 const labelCells = 7
 
-// cutLines wraps a text into at most that many rows. If text was left out, the last row shows it.
+// cutLines wraps a text into no more rows than most. If text is left out, the last row ends with an ellipsis.
 func cutLines(p *screen.Pen, text display.Text, width, most int) []display.Text {
 	lines := display.Wrap(text, width)
 	if len(lines) > most {

@@ -22,7 +22,7 @@ type callTimes struct {
 
 // Limits of the comparison.
 const (
-	turnsAround     = 32      // on either side of the selected turn
+	turnsAround     = 32      // turns on either side of the selected turn
 	maxSameTurn     = 8       // calls in the same turn
 	maxSameTool     = 4       // calls of the same tool
 	maxComparedSize = 200_000 // tokens and deltas of all compared calls
@@ -200,7 +200,7 @@ func medianTime(rows []timesRow, of int) time.Duration {
 // the differences from the first.
 type timeTable struct {
 	p      *screen.Pen
-	name   int // cells of the names
+	name   int // cells for the names
 	shown  [numTimes]bool
 	manner bool
 }
@@ -214,7 +214,7 @@ var (
 
 // Cells of the table.
 const (
-	minTimeCells = 9  // of a column, including the blanks before it
+	minTimeCells = 9  // minimum width of a column, including the blanks before it
 	mannerCells  = 11 // "in bursts"
 	timesName    = 28
 	timesShort   = 18 // if the screen is narrower than wideTimes

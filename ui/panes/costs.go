@@ -20,12 +20,12 @@ import (
 type Costs struct {
 	Prices  *price.Table
 	view    *providers.View
-	begun   int32                // the first event that may begin a turn not yet counted
+	begun   int32                // the first event that may begin a turn that is not yet counted
 	figures map[int32]cachedCost // costs of some turns, by turn number
 	seed    maphash.Seed         // seed of the keys in figures
 	ended   price.Sum            // total of the turns that have ended
 	shares  sessionCosts         // the total by conversation and by session
-	open    []openTurn           // in the order they began
+	open    []openTurn           // in the order in which they began
 	total   price.Sum
 	rates   tokenRates
 }
@@ -291,7 +291,7 @@ func dollarText(usd float64, approximate bool) string {
 type sessionCosts struct {
 	conversations map[int32]*turnCosts
 	sessions      map[string]*turnCosts
-	order         []*stream.RequestInfo // first turn of each conversation, in order
+	order         []*stream.RequestInfo // request of the first turn of each conversation, in order
 }
 
 // turnCosts is the cost of some turns.

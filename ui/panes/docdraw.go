@@ -107,8 +107,8 @@ func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
 	}
 }
 
-// tokenRole returns the role of a token of arguments. Bytes after a wrong byte are bad, unless the cause
-// is only that toolscope missed bytes.
+// tokenRole returns the role of a token of arguments. Bytes from the first wrong byte on have the role Bad,
+// unless toolscope missed bytes of the call.
 func (d *Document) tokenRole(k json.TokenKind) screen.Role {
 	if k == json.Junk && d.Call.Status() != stream.Unseen {
 		return screen.Bad
@@ -254,7 +254,7 @@ type notesKey struct {
 type findingSpot struct {
 	*stream.Finding
 	off   int
-	row   int // the row that shows or hides it
+	row   int // the row that shows or hides the finding's byte
 	loud  bool
 	delta int // the delta in which the finding's byte arrived, from 1; 0 if unknown
 }

@@ -188,7 +188,7 @@ func (d *Document) glyphSet() *screen.Glyphs {
 	return screen.UnicodeGlyphs
 }
 
-// foldText returns the text that stands for a folded container.
+// foldText returns the text that is shown for a folded container.
 func (d *Document) foldText(b layout.Box) display.Text {
 	toks, thing, g := d.callTokens(), "item", d.glyphSet()
 	if toks.At(int(b.Token)).Kind == json.ObjectOpen {
@@ -201,7 +201,7 @@ func (d *Document) foldText(b layout.Box) display.Text {
 // maxPathSteps is the maximum number of steps in a path. If there are more, the outermost steps are dropped.
 const maxPathSteps = 24
 
-// Path returns the path of the document's cursor, e.g. .edits[0].new
+// Path returns the path of the document's cursor, such as .edits[0].new
 func (d *Document) Path() string {
 	if d.json == nil || d.Call == nil || len(d.layoutRows()) == 0 {
 		return ""

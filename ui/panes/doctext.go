@@ -230,7 +230,7 @@ type colourSpan struct {
 	on  screen.Paint
 }
 
-// highlightJob is a highlighting that runs in the background.
+// highlightJob is a highlighting job that runs in the background.
 type highlightJob struct {
 	ink *screen.Paints
 	end int

@@ -201,7 +201,7 @@ func (d *Document) rowAtPlace(place int) (row, behind int) {
 	return row, behind
 }
 
-// textRow returns the layout row at a place, or -1 if no text is there.
+// textRow returns the layout row at a place, or -1 if there is no text.
 func (d *Document) textRow(place int) int {
 	if row, behind := d.rowAtPlace(place); behind == 0 {
 		return row

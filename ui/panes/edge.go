@@ -16,7 +16,7 @@ type paneEdge struct {
 	stacked bool // the edge spans the width of the screen
 }
 
-// draw draws the edge into the field.
+// draw draws the edge.
 func (e paneEdge) draw(p *screen.Pen) {
 	line, role, title := p.Glyph.Line, screen.Frame, screen.Plain
 	if e.focused {

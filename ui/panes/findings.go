@@ -31,7 +31,7 @@ type findingGrid struct{ by, where int }
 
 // Columns of the list.
 const (
-	findingLeft   = 4  // the cursor, the sign
+	findingLeft   = 4  // cursor and sign
 	minMessage    = 24 // with less room, messages have their own rows
 	minByCells    = len("provider")
 	minWhereCells = len("WHERE")
@@ -118,7 +118,7 @@ func (f *Findings) Request() *stream.SentBackCall {
 	return f.lines[f.At].to
 }
 
-// Draw draws row y of the pane into the field.
+// Draw draws row y of the pane.
 func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
 		return
@@ -200,11 +200,11 @@ type findingsKey struct {
 	closed bool // the turn has ended
 }
 
-// findingsState has the data from which findingsKey is made. Making the key is slow for a turn with many
+// findingsState has the data that findingsKey is made from. Making the key is slow for a turn with many
 // calls.
 type findingsState struct {
 	of             stream.Ref
-	events, source int // events of the turn; findings that no turn has
+	events, source int // events of the turn; findings that belong to no turn
 	kept           stream.Retention
 	width, got     int
 }

@@ -16,7 +16,7 @@ type foldableDocument struct {
 	block
 	end   []int32 // for each row: the last row that folding it hides, or the row itself
 	count []int32 // for each row that opens a container: the number of its fields or elements
-	shut  []bool  // the rows that are folded
+	shut  []bool  // for each row: whether it is folded
 	cuts  []layout.RowEdit
 	view  layout.FoldedRows // the rows that are not hidden
 }

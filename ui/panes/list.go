@@ -18,11 +18,11 @@ type List struct {
 	rows  machineRows
 	order rowOrder
 	on    *machineTurns // the machine whose row has the cursor; nil if the cursor is on a turn or call
-	aim   stream.Ref    // the selection when the cursor moved to that row
+	aim   stream.Ref    // the selection when the cursor moved to the machine's row
 	last  stream.Ref    // the selection at the last Extend
 	call  stream.Ref    // the last selected call; the cursor stays on it while its turn is selected
 	who   speakers
-	over  bool // the last error was reached: the next key starts again
+	over  bool // the last error was reached, so the next search starts again
 
 	Unsearched int // turns whose arguments the latest Find did not search
 }

@@ -151,7 +151,7 @@ const (
 	compactList    = 44 // below this width the signs and words of verdicts are narrower
 )
 
-// columnsOf returns the columns of a list of the given width.
+// columnsOf returns the columns for a list of the given width.
 func (l *List) columnsOf(width int) (c listColumns) {
 	c = listColumns{turn: 4 + 2, sign: 3, words: present.VerdictCells + 1, size: sizeCells}
 	if width < wideList {

@@ -78,7 +78,7 @@ func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
 		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
 }
 
-// callMatches reports whether the row of a call, or its arguments, contain the query.
+// callMatches reports whether the row, a finding code or the arguments of a call contain the query.
 func callMatches(n *textQuery, c *stream.Call) bool {
 	return containsQuery(n, c.Name) || containsQuery(n, c.ID) || containsQuery(n, c.Status().String()) || findingMatches(n, c.Findings) || containsQuery(n, c.Args())
 }

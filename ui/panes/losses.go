@@ -116,7 +116,7 @@ func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	return Span{at + 1, at + len(text) - 1}, at >= 0
 }
 
-// ArgsPlace is where a call's arguments are in the messages that would be sent.
+// ArgsPlace is the position of a call's arguments in the messages that would be sent.
 type ArgsPlace struct {
 	Call            int // number of the call in the replay
 	Message, Offset int
@@ -182,7 +182,7 @@ func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	return ArgsPlace{}, false
 }
 
-// writtenSpans maps spans of a call's arguments to spans of their form in the message.
+// writtenSpans maps spans of a call's arguments to spans of their text in the message.
 func writtenSpans(c *replay.Sent, spans []Span) (out []Span) {
 	if c.Form != protocol.TextForm {
 		return spans
@@ -265,8 +265,8 @@ func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer
 	return notes
 }
 
-// DrawLossNotes draws row y of the notes, which have room rows. If there are more notes, the last row shows
-// how many more, and where to see them.
+// DrawLossNotes draws row y of the notes, for which there are room rows. If there are more notes, the last
+// row shows how many more, and where to see them.
 func DrawLossNotes(p *screen.Pen, notes []LossNote, y, room int, where display.Text) {
 	switch {
 	case y >= len(notes) || y >= room:

@@ -151,8 +151,8 @@ func (r *machineRows) recountTurn(v *providers.View, t *stream.Turn) (changed bo
 	return changed && !h.shut
 }
 
-// find returns the machine of a turn, and its index there. The machine is nil if the turn is not counted
-// yet.
+// find returns the machine of a turn, and the turn's index among that machine's turns. The machine is nil if
+// the turn is not counted yet.
 func (r *machineRows) find(v *providers.View, t *stream.Turn) (h *machineTurns, i int) {
 	if t == nil {
 		return nil, -1
@@ -232,7 +232,7 @@ type MachineState struct {
 	Name   string
 	Age    time.Duration // time since it last reported that it is alive
 	Waits  int64         // bytes that it has not published yet
-	Skew   time.Duration // difference of its clock; positive if it is ahead
+	Skew   time.Duration // clock difference; positive if the machine's clock is ahead
 	Silent bool
 	Ended  bool // it announced that it stops publishing
 	Read   bool // all known data had been published before this view began
@@ -265,14 +265,15 @@ func (r *machineRows) updateStates(states []MachineState) (gone bool) {
 
 // Limits for the notes about a machine.
 const (
-	minTableCells   = 84 // minimum width for a column for each fact
+	minTableCells   = 84 // minimum width at which each fact has its own column
 	minMachineCells = 12 // cells for a name
 	minSkew         = 2 * time.Second
 	minAge          = 10 * time.Second // a machine reports every 5 s that it is alive
 )
 
 // drawMachine draws the row of a machine: its fold, its name and the names of its captures on the left. Its
-// trouble, its bad calls and its number of turns are on the right. If there is room, each has its own column.
+// problems, its bad calls and its number of turns are on the right. If there is room, each has its own
+// column.
 func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Surface) {
 	sign := p.Glyph.Unfold
 	if h.shut {

@@ -22,9 +22,9 @@ import (
 // adds a number key, zoom, search, a footer and help. Tab cycles through the shown panes. A pane that shares
 // its column is included only after its number has been pressed.
 //
-// A pane embeds PaneRows. It implements Extend, Draw and Keys, and those of the other methods that it needs.
-// The program calls Extend once for each batch, key or resize, and then Draw for each row of a frame. Modes
-// are called in the same way.
+// A pane embeds PaneRows. It implements Extend, Draw and Keys, and any other methods that it needs. The
+// program calls Extend once for each batch, key or resize, and then Draw for each row of a frame. Modes are
+// called in the same way.
 type Pane interface {
 	// Extend reads new data, for w × h cells. For a pane that is not on the screen, w is the width of the
 	// screen and h is 0.
@@ -47,7 +47,7 @@ type Pane interface {
 	// of time, it stops and returns the position at which to continue. Otherwise it returns AllFound.
 	Find(query string, from int, time func() bool) (hits []int, next int)
 	GoTo(hit int)
-	Cursor() int // the cursor's position, as a place like those from Find
+	Cursor() int // the cursor's position, in the same form as the places that Find returns
 	// Follow sets whether the cursor follows new data at the end.
 	Follow(on bool)
 	// Back closes the open part of the pane, if there is one, before esc leaves the pane.
@@ -87,7 +87,7 @@ type PaneRows struct {
 // NewRows returns the base of a pane. row returns the text of a row, for the search.
 func NewRows(h Host, row func(row int) string) PaneRows { return PaneRows{host: h, row: row} }
 
-// Spot returns no spot.
+// Spot returns an empty spot.
 func (*PaneRows) Spot() Spot { return Spot{} }
 
 // Point has no effect, because the rows show no arguments.
@@ -116,10 +116,10 @@ func (r *PaneRows) Cursor() int { return r.At }
 // Follow has no effect, because nothing is appended to the rows.
 func (*PaneRows) Follow(bool) {}
 
-// Back closes nothing.
+// Back does nothing, because no part of the pane can be open.
 func (*PaneRows) Back() (closed bool) { return false }
 
-// Label returns no name.
+// Label returns an empty label.
 func (*PaneRows) Label() Label { return Label{} }
 
 // WantedRows returns the number of rows.
@@ -185,7 +185,7 @@ const (
 	Places
 )
 
-// Host is how panes call the program.
+// Host is the interface through which panes call the program.
 type Host interface {
 	Choose(stream.Ref) // selects a turn or call
 	Focus(Area)        // focuses the pane shown there

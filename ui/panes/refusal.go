@@ -19,8 +19,8 @@ type refusalKey struct {
 	session          int  // number of turns in the session; a later turn may repeat the request
 }
 
-// shortPage is the minimum height of a page that shows a refusal in full. On a page with less height, it has
-// fewer rows.
+// shortPage is the minimum height of a page that shows a refusal in full. On a page with less height, the
+// refusal has fewer rows.
 const shortPage = 14
 
 // ShowsRefusal reports whether the page is about a refused request.
@@ -99,7 +99,7 @@ func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p
 // originCells is the width for turn numbers.
 const originCells = 11
 
-// refusedTitle returns the facts of a refused request for its title: the path and the HTTP status.
+// refusedTitle returns the facts about a refused request for the title: the path and the HTTP status.
 func refusedTitle(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (facts []display.Text) {
 	if x == nil {
 		return nil

@@ -19,7 +19,7 @@ type Request struct {
 	doc    *foldableDocument
 	head   display.Text
 	why    []display.Text // the text to show if there is no body
-	size   int            // of the body; -1 if there is none
+	size   int            // size of the body; -1 if there is none
 	hits   map[int32]bool
 }
 
@@ -274,7 +274,7 @@ func (r *Request) unfoldFor(c Selection) {
 	r.doc.updateView()
 }
 
-// Draw draws row y of the pane into the field.
+// Draw draws row y of the pane.
 func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	row := r.Top + y - titleRow

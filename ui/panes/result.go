@@ -70,7 +70,7 @@ func (r *Result) Label() Label {
 	return l
 }
 
-// Click does nothing: there is no cursor.
+// Click does nothing, because there is no cursor.
 func (r *Result) Click(int, int) (again bool) { return false }
 
 // GoTo scrolls to a row.
@@ -210,7 +210,7 @@ func SentBackRequest(v *providers.View, r *stream.SentBackCall) string {
 	return RequestName(v, r.Exchange)
 }
 
-// Draw draws row y of the pane into the field.
+// Draw draws row y of the pane.
 func (r *Result) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
 		return

@@ -90,7 +90,7 @@ func ranAt(v *providers.View, c Selection, run stream.RuleRun, e stream.RunRule,
 	return display.Lit("end")
 }
 
-// ruleKinds are texts about when the clients of each rule run a call.
+// ruleKinds describe when the clients of each rule run a call.
 var ruleKinds = [stream.NumRunRules]string{
 	stream.AnyArgs: "at the first byte", stream.Parsable: "as soon as it is JSON", stream.ParsableObject: "as soon as it parses",
 	stream.Repaired: "after adding missing braces", stream.NextSlot: "when something else follows",
@@ -214,8 +214,8 @@ func drawRuleHeads(p *screen.Pen) {
 	}
 }
 
-// drawRule draws the row for a kind of client: its severity, when it runs a call, and with which arguments.
-// The last column is the moment of the run.
+// drawRule draws the row for a kind of client: the severity, the kind, the arguments that this client runs a
+// call with, and the moment when it runs the call.
 func drawRule(p *screen.Pen, of string, r *ruleResult, g screen.Surface) {
 	p.TextOn(r.alarm, g, r.sign.Between("", " "))
 	kind, with, at := ruleColumns(p.Left)

@@ -212,7 +212,7 @@ func (x *RunRules) buildLines(s *Context, c Selection, w int) {
 	}
 }
 
-// Draw draws row y of the pane into the field.
+// Draw draws row y of the pane.
 func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	row := x.Top + y - titleRow - x.heads

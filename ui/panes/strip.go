@@ -50,7 +50,7 @@ type stripKey struct {
 	chosen int32 // number of the selected call, if not all calls have a lane
 }
 
-// stripRow is the kind of a row of the strip.
+// stripRow is the kind of a row in the strip.
 type stripRow uint8
 
 // The kinds of rows, from top to bottom.

@@ -191,7 +191,7 @@ func (s *TimeStrip) tickStep() int64 {
 	}
 }
 
-// tickText formats a tick.
+// tickText formats the label of a tick.
 func (s *TimeStrip) tickText(at, step int64) display.Text {
 	d := time.Duration(at)
 	switch {

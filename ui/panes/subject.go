@@ -139,7 +139,7 @@ func (s *Subject) Keys() []screen.Binding {
 	}, screen.Can("raw"), next, screen.Can("copy", "replay", "search", "next", "result"), cursorKeys(s.host, s.CursorKeys("", s.MoveRow), s.toEnd))
 }
 
-// stringKeys returns the keys of an open string.
+// stringKeys returns the keys for an open string.
 func (s *Subject) stringKeys() []screen.Binding {
 	keys := s.string.CursorKeys("scroll", s.string.MoveTo)
 	keys[len(keys)-1].Does = display.Lit("to the end, and stay there")

@@ -221,7 +221,7 @@ type fact struct {
 	role screen.Role
 }
 
-// TurnFacts returns the facts of a turn.
+// TurnFacts returns the facts about a turn.
 func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []fact {
 	var facts []fact
 	add := func(word, text string) {

@@ -35,7 +35,7 @@ func (x *TimeTab) Label() Label {
 	return l
 }
 
-// Click does nothing: there is no cursor.
+// Click does nothing, because there is no cursor.
 func (x *TimeTab) Click(int, int) (again bool) { return false }
 
 // GoTo scrolls to a row.

@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/filter"
 )
 
-// turnRows counts the rows of each turn of a session, to find the turn's position in the list. A turn has a row
+// turnRows counts the rows of each turn in a session, to find the turn's position in the list. A turn has a row
 // for each call. A turn also has its own row, after those rows, if it has no calls, or if it is bad and its calls
 // are not. The turns of a sub-agent are below the call that started it.
 type turnRows struct {

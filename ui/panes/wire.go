@@ -17,7 +17,7 @@ type Wire struct {
 	scene  *Context
 	of     stream.Ref
 	kept   stream.Retention // retention of the turn when its events were read
-	next   int              // first event of the timeline not yet read
+	next   int              // first event on the timeline that is not yet read
 	Events []int32          // events shown, one per row
 	deltas []int32          // for each row: the delta in the event, or -1
 	pings  []pingRun        // for the rows with heartbeats

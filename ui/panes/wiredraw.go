@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Draw draws row y of the pane into the field.
+// Draw draws row y of the pane.
 func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
 		return
