@@ -48,7 +48,7 @@ func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoin
 	case f.filter == "" && !screen:
 		return nil, nil
 	case !screen:
-		return nil, usageErrorf("--break: needs the screen, where held responses are resumed\nuse a terminal, without --headless and --format")
+		return nil, usageErrorf("--break: needs the screen, because you resume held responses there\nuse a terminal, and leave out --headless and --format")
 	case f.limit <= 0:
 		return nil, usageErrorf("--break-timeout %v: too short\nuse a time, e.g. 90s or 5m", f.limit)
 	}

@@ -156,7 +156,7 @@ func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, cappe
 		a.code = exitTrouble
 	}
 	if a.code != 0 {
-		c.Trouble = append(c.Trouble, "not everything was read: see standard error")
+		c.Trouble = append(c.Trouble, "some input was not read: see standard error")
 	}
 	c.checkDemands()
 	c.decideFailures()
@@ -317,9 +317,9 @@ func (c *checker) checkDemands() {
 	switch {
 	case !c.capped:
 	case c.cost.USD > c.maxCost:
-		c.addFinding(report.Finding{Finding: providers.CostExceeded.Finding("the turns cost %s, more than %s", c.cost, stream.Own(price.USD(c.maxCost)))})
+		c.addFinding(report.Finding{Finding: providers.CostExceeded.Finding("the turns cost %s, which is more than %s", c.cost, stream.Own(price.USD(c.maxCost)))})
 	case c.cost.Unknown > 0:
-		c.addFinding(report.Finding{Finding: providers.CostUnknown.Finding("%s of unknown cost; the others cost %s", stream.Own(count.Of(c.cost.Unknown, "turn")), stream.Own(price.USD(c.cost.USD)))})
+		c.addFinding(report.Finding{Finding: providers.CostUnknown.Finding("the cost of %s is unknown; the other turns cost %s", stream.Own(count.Of(c.cost.Unknown, "turn")), stream.Own(price.USD(c.cost.USD)))})
 	}
 }
 

@@ -505,7 +505,7 @@ func (o *clientLaunch) wrapServers(folder string) {
 	default:
 		o.wrapEach(func(s *mcpServer) {
 			entry := `"command":"toolscope","args":` + jsonText(o.redactor.Argv(serverArgs(s, "")))
-			const format = "MCP server %s is not recorded, unless its entry in %s begins with %s"
+			const format = "MCP server %s is not recorded: to record it, make its entry in %s begin with %s"
 			o.noteUnrecorded(format, s.name, s.file, entry)
 		})
 	}
@@ -523,11 +523,11 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 		case byUser && wrapped:
 			o.watched = append(o.watched, s.name)
 		case byUser && len(s.command) == 0:
-			o.noteUnrecorded("MCP server %s is not recorded: put a proxy in front of it, with --to %s=URL, and the address of the proxy in %s", s.name, s.name, s.file)
+			o.noteUnrecorded("MCP server %s is not recorded: put a proxy in front of it with --to %s=URL, and put the proxy's address into %s", s.name, s.name, s.file)
 		case s.login:
 			o.noteUnrecorded("MCP server %s is not recorded: its login is only valid for its own address", s.name)
 		case len(s.command) == 0 && s.port == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
-			o.noteUnrecorded("MCP server %s is not recorded: toolscope can't pass on its name or address", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: its name or address can't be passed to the client", s.name)
 		default:
 			one(s)
 		}
@@ -594,7 +594,7 @@ func (o *clientLaunch) wrapLines(self string) {
 	}
 	switch {
 	case !canPrefix:
-		o.noteUnrecorded("MCP servers and shell commands are not recorded: Claude Code would start a script for each, which is impossible on this system")
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: Claude Code would need to start a script for each, which is impossible on this system")
 		return
 	case o.env(shellPrefix) != "":
 		shown := strings.Join(o.redactor.Argv(strings.Fields(o.env(shellPrefix))), " ")

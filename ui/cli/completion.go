@@ -214,7 +214,7 @@ func targetCompletions() []completion {
 }
 
 func policyCompletions() []completion {
-	all := []completion{{"all", "every policy"}, {"behaviours", "all policies named after what they do"}, {"clients", "all policies of clients"}}
+	all := []completion{{"all", "every policy"}, {"behaviours", "all policies that are named after what they do"}, {"clients", "all policies that are named after clients"}}
 	for i := range replay.Policies {
 		all = append(all, completion{replay.Policies[i].Name, replay.Policies[i].Description})
 	}

@@ -32,12 +32,12 @@ func (se *settingSources) configCommand() *cobra.Command {
 	show.Flags().BoolVar(&origins, "show-origin", false, "")
 	edit := &cobra.Command{
 		Use: "edit", Short: "Edit the configuration file in $EDITOR, then check it", Args: noArgs,
-		Example: "toolscope config edit", Long: "If the file doesn't exist, toolscope creates it, with every setting commented out.",
+		Example: "toolscope config edit", Long: "If the file doesn't exist, toolscope creates the file with every setting commented out.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return se.editConfig(cmd.Root()) },
 	}
 	check := &cobra.Command{
 		Use: "check", Short: "Check the configuration file", Args: noArgs,
-		Example: "toolscope config check", Long: "check lists each error with its line and column.",
+		Example: "toolscope config check", Long: "The command lists each error with its line and column.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return se.checkConfig(cmd.Root()) },
 	}
 	path := &cobra.Command{
@@ -88,7 +88,7 @@ func (se *settingSources) showConfig(cmd *cobra.Command, origins bool) error {
 			se.app.stdout.printLine("[%s]", table)
 		}
 		if s.isSecret {
-			se.app.stdout.printLine("# %s: only in the variable %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
+			se.app.stdout.printLine("# %s: can only be set in the variable %s, which is %s", s.configName(), s.envVariable(), ifElse(os.Getenv(s.envVariable()) == "", "not set", "set"))
 			continue
 		}
 		value, from := s.flag.DefValue, "default"
@@ -184,7 +184,7 @@ func (se *settingSources) checkConfig(root *cobra.Command) error {
 		return err
 	}
 	if !c.there {
-		se.app.stdout.printLine("%s doesn't exist: all settings have their defaults", c.path)
+		se.app.stdout.printLine("%s doesn't exist: all settings have their default values", c.path)
 		return nil
 	}
 	wrong := se.wrongIn(root, &c)
@@ -238,7 +238,7 @@ func (se *settingSources) editConfig(root *cobra.Command) error {
 // blankConfig returns a file in which every setting is commented out.
 func blankConfig(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString("# Settings of toolscope with their defaults. To change a setting, remove the # in front of its name.\n# 'toolscope config --help' explains this file.\n\n")
+	b.WriteString("# toolscope's settings, with their default values. To change a setting, remove the # in front of its name.\n# 'toolscope config --help' explains this file.\n\n")
 	table := ""
 	for _, s := range allSettings(root) {
 		if s.isSecret {

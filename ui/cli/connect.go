@@ -180,7 +180,7 @@ func failureText(in *providers.Inspector, x *providers.Exchange) string {
 	status := x.Head.Status
 	switch {
 	case status >= 300 && status < 400:
-		return fmt.Sprintf("HTTP %d: redirected to another host, not followed", status)
+		return fmt.Sprintf("HTTP %d: the redirect to another host was not followed", status)
 	case status >= 400:
 		if !strings.HasPrefix(words, "HTTP status") {
 			words = fmt.Sprintf("HTTP %d: %s", status, words)

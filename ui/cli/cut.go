@@ -40,11 +40,11 @@ func (a *app) cutCommand() *cobra.Command {
 		Use: "cut FILE", Short: "Truncate a capture, or inject a fault",
 		Example: "toolscope cut run.tsc --at-delta 9 -o cut.tsc\ntoolscope cut run.tsc --turn 3 --at-ms 1250 -o cut.tsc\ntoolscope cut run.tsc --fault merge-index -o merged.tsc",
 		Long: `cut writes a new capture for tests. The capture ends at a given moment, or it has an
-injected fault. It shows what a client would have seen. A finding names toolscope as
-the cause, so no other party is blamed.
+injected fault. It shows what a client would have seen. A finding in the new capture
+names toolscope as the cause, so that no other party is blamed.
 
-cut removes everything after the moment, in all exchanges; open exchanges end there.
-cut also decodes bodies, e.g. from gzip.
+cut removes everything after that moment from all exchanges. Exchanges that are still
+open end there. cut also decodes compressed bodies, e.g. gzip.
 
 ` + helpPage(cutTable),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,7 +92,7 @@ func (f *cutFlags) checkArgs(paths []string) error {
 	case asked != "--at-delta" && asked != "--at-ms" && asked != "--fault":
 		return usageErrorf("cut: can't combine --at-delta, --at-ms and --fault\nuse one of them")
 	case f.out == "":
-		return usageErrorf("cut: needs -o\nuse -o FILE for a new file, or -o - for standard output")
+		return usageErrorf("cut: needs an output file\nuse -o FILE for a new file, or -o - for standard output")
 	case f.call > 0 && f.delta == 0:
 		return usageErrorf("--call: needs --at-delta")
 	}

@@ -109,7 +109,7 @@ func TestCutWrong(t *testing.T) {
 	file, there := saved(t, "p.tsc", readDemo(t, "parallel")), saved(t, "there.tsc", "mine")
 	for args, want := range map[string]string{
 		"":                                        "needs a moment or a fault",
-		"--at-delta 9":                            "needs -o",
+		"--at-delta 9":                            "needs an output file",
 		"--at-delta 9 --at-ms 4 -o x":             "one of",
 		"--at-delta 99 -o x":                      "has 56 deltas",
 		"--at-delta 1 --call 9 -o x":              "has 2 calls",

@@ -26,14 +26,14 @@ type scenario struct{ name, shows string }
 var scenarios = []scenario{
 	{"malformed", "arguments that stop being JSON at a marked byte"},
 	{"cut", "the token limit ends a call in the middle of a string"},
-	{"index-zero", "two parallel calls share index 0, and the same turn from another provider"},
+	{"index-zero", "two parallel calls that share index 0, and the same turn from another provider"},
 	{"early", "arguments that parse as an object long before they are complete"},
 	{"schema", "arguments that can no longer match their tool's schema"},
-	{"history", "an agent that sends its own calls back changed, and the consequences"},
+	{"history", "an agent that changes its own calls when it sends them back"},
 	{"aistudio", "arguments in nested arrays, which decoders read differently"},
 	{"protocols", "one call in six protocols: as text, patches, binary, or all at once"},
 	{"compare", "three models that answer the same request differently"},
-	{"parallel", "two calls in a turn without problems; one of them writes a program"},
+	{"parallel", "two calls in a turn without problems, one of which writes a program"},
 	{"executed", "a tool that ran with only the beginning of its arguments, and its result"},
 }
 
@@ -48,7 +48,7 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo [SCENARIO]", Short: "Play the built-in demo, or one of its scenarios",
 		Example: "toolscope demo\ntoolscope demo protocols --speed 2\ntoolscope demo --list\ntoolscope demo --save samples",
-		Long:    "The demo plays its scenarios one after the other, with captions. The demo\nneeds no network and no API key. --save writes the scenarios as captures, for use with other commands.",
+		Long:    "The demo plays its scenarios one after the other, with captions. It\nneeds no network and no API key. --save writes the scenarios as captures, so that you can use other\ncommands on them.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list:

@@ -61,7 +61,7 @@ type diffCommand struct {
 // runDiff compares files and sets the exit code.
 func (a *app) runDiff(cmd *cobra.Command, paths []string, turn int) (err error) {
 	if len(paths) < 2 {
-		return usageErrorf("diff: needs two FILEs or more; the first is the base\ntoolscope diff FILE FILE…")
+		return usageErrorf("diff: needs two or more FILEs; the first one is the base\ntoolscope diff FILE FILE…")
 	}
 	if err := checkNumbers(cmd, "turn"); err != nil {
 		return err
@@ -288,7 +288,7 @@ func (d *diffCommand) writeUnmatched(s *diffTurn, asJSON bool) {
 		return
 	}
 	d.to.printLine("%s  %s  %s", s.file, inBold(turnNumber(s.turn)), inMuted(joinDots(s.turn.Model, present.CallCount(s.turn))))
-	d.to.printLine("  has no partner: no other file has a turn with the same request or the same tools")
+	d.to.printLine("  not compared: no other file has a turn with the same request or the same tools")
 	d.to.printLine("")
 }
 

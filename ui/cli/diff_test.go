@@ -44,13 +44,13 @@ func TestDiffCodes(t *testing.T) {
 		{0, "≈  5.0", []string{talk(t, "l.tsc", lima), talk(t, "s.tsc", same)}},
 		{1, "1 field differs, 1 breaks the schema: o.tsc wrote .days as a string.", []string{talk(t, "l.tsc", lima), talk(t, "o.tsc", other)}},
 		{1, "≠  \"5\"  ! want integer", []string{a, talk(t, "o.tsc", oslo, other)}}, // matched by request
-		{1, "turn 1  m · 0 calls\n  has no partner", []string{a, talk(t, "w.tsc", words, lima, oslo)}},
+		{1, "turn 1  m · 0 calls\n  not compared", []string{a, talk(t, "w.tsc", words, lima, oslo)}},
 		{1, "wrote .city as \"Oslo\"", []string{talk(t, "l.tsc", lima), talk(t, "p.tsc", oslo)}}, // single turns match
 		{0, "All 3 agree.", []string{a, a, a}},
 		{0, "Both agree.", []string{a, a, "--turn", "2"}},
 		{2, "--turn 3: ", []string{a, a, "--turn", "3"}},
 		{2, "--turn 0", []string{a, a, "--turn", "0"}},
-		{2, "needs two FILEs or more", []string{a}},
+		{2, "needs two or more FILEs", []string{a}},
 		{2, "one of text, jsonl", []string{a, a, "--format", "xml"}},
 		{2, "missing", []string{a, filepath.Join(t.TempDir(), "missing")}},
 		{2, "nothing recognised", []string{a, saved(t, "none.txt", "no stream of a model\n")}},

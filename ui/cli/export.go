@@ -49,7 +49,7 @@ func exportForms() []exportForm {
 		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).writeCapture},
 		{"svg", "the timeline of a turn or a call, as a picture", true, true, false, (*export).writeSVG},
 		{"md", "a bug report about a turn or a call, in Markdown", true, true, false, (*export).writeMarkdown},
-		{"sse", "a response's bytes without its content: a bug report that you can share", true, false, true, (*export).writeSSE},
+		{"sse", "a response's bytes, with its content replaced: a bug report that you can share", true, false, true, (*export).writeSSE},
 	}
 }
 
@@ -339,7 +339,7 @@ func (e *export) writeHTML() error {
 		}
 	}
 	if e.call > 0 && calls == 0 {
-		return usageErrorf("--call %d: no turn of %s has that many calls", e.call, e.path)
+		return usageErrorf("--call %d: no turn in %s has that many calls", e.call, e.path)
 	}
 	return errors.Join(err, web.Write(e.to, &p))
 }
@@ -510,7 +510,7 @@ func (e *export) turnAndCall() (*stream.Turn, *stream.Call, error) {
 			return t, t.Calls[e.call-1], nil
 		}
 	}
-	return nil, nil, usageErrorf("--call %d: no selected turn of %s has that many calls", e.call, e.path)
+	return nil, nil, usageErrorf("--call %d: no selected turn in %s has that many calls", e.call, e.path)
 }
 
 // writeOTLP writes the turns as OTLP/JSON.

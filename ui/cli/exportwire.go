@@ -154,7 +154,7 @@ func (e *export) writeSSE() error {
 	}
 	x := e.in.Exchange(t.Exchange)
 	if x == nil || x.Response.Size() == 0 {
-		return fmt.Errorf("%s: no bytes of turn %d arrived", e.path, t.Number+1)
+		return fmt.Errorf("%s: no bytes arrived for turn %d", e.path, t.Number+1)
 	}
 	body := bodyOf(x, e.in.View())
 	repro := body.Repro()
@@ -162,7 +162,7 @@ func (e *export) writeSSE() error {
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
 	e.compareRepro(t, whole, again)
 	if bare := findsOf(repro, nil); bare.protocol != again.protocol && (as == nil || as.Request == nil) {
-		e.app.printNote("%s: the bytes alone don't show their protocol: read them with --protocol %s", e.path, again.protocol)
+		e.app.printNote("%s: the bytes alone don't show the protocol: to read them, use --protocol %s", e.path, again.protocol)
 	}
 	_, err = e.to.Write(repro)
 	return err
@@ -313,7 +313,7 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 		note(c.Findings)
 	}
 	if len(besides) > 0 {
-		e.app.printNote("%s: the response's bytes, and so the repro, don't contain this: %s", e.path, present.JoinWords(besides...))
+		e.app.printNote("%s: these findings are not visible in the response's bytes, so the repro lacks them: %s", e.path, present.JoinWords(besides...))
 	}
 }
 
@@ -370,7 +370,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	case t == nil:
 		return nil, errNoTurn
 	case v.Past():
-		return nil, errors.New("only the complete response can be anonymised: press G first")
+		return nil, errors.New("only a complete response can be anonymised: press G first")
 	}
 	x := v.Exchange(t.Exchange)
 	for _, of := range v.Session().Turns {

@@ -105,7 +105,7 @@ func (ip *inputs) reportViews() {
 func missingWords(s *fleet.State) string {
 	var words []string
 	if s.Lost > 0 {
-		words = append(words, fmt.Sprintf("%s of captures are missing, in %s", count.Of(s.Lost, "byte"), count.Of(int(s.Gaps), "gap")))
+		words = append(words, fmt.Sprintf("the captures lack %s, in %s", count.Of(s.Lost, "byte"), count.Of(int(s.Gaps), "gap")))
 	}
 	if s.Missed > 0 {
 		words = append(words, fmt.Sprintf("toolscope missed %s that the hub dropped", count.Of(int(s.Missed), "message")))
@@ -162,7 +162,7 @@ func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (
 	case !fleet.IsAddress(path):
 		return capture.Open(ctx, path, o)
 	case isEndless([]string{path}):
-		return nil, usageErrorf("%s: the address has no end, but this command reads to the end\nuse an address with an end, e.g. %s", safeAddress(path), withEnd(path))
+		return nil, usageErrorf("%s: the address sets no end time, but this command reads to the end\nuse an address with an end time, e.g. %s", safeAddress(path), withEnd(path))
 	}
 	return ip.openHubSource(ctx, path)
 }
@@ -290,7 +290,7 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	}
 	words = append(words, ui.StatusNote{Text: facts + lag, Stays: true, Brief: lag})
 	if s.Newer > 0 {
-		say("%s of another version", count.Of(int(s.Newer), "message"))
+		say("%s from another version", count.Of(int(s.Newer), "message"))
 	}
 	if s.Waiting.Spooled > 1<<20 {
 		say("%s has %s to send", s.Waiting.Name, sizeText(s.Waiting.Spooled))
@@ -321,7 +321,7 @@ func (ip *inputs) callFlags(cmd *cobra.Command) {
 // checkHubFlags returns an error if callFlags are used with a path that is not a hub address.
 func (ip *inputs) checkHubFlags(paths []string) error {
 	if ip.calls != (callFlags{}) && !allAddresses(paths) {
-		return usageErrorf("--hub-model and --hub-state: need a hub, whose index lists the calls\nfor files, use --filter 'model:NAME state:STATE'")
+		return usageErrorf("--hub-model and --hub-state: need a hub, because they use its index of calls\nfor files, use --filter 'model:NAME state:STATE'")
 	}
 	return nil
 }

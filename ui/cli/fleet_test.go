@@ -39,7 +39,7 @@ func TestFleetRefused(t *testing.T) {
 	}{
 		{[]string{"proxy", "--publish", "nats://me:hunter2pw@hub:4222"}, "an address can't contain a secret"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--keep-secrets"}, "--keep-secrets: can't be combined with --publish"},
-		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "is only for reading"},
+		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "works only for reading"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--linger", "0s"}, "from 1ms to 5s"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--host", strings.Repeat("é", 40), "--agent", "b"}, "--host and --agent: the names of the machine and the agent have 241 bytes together"},
 		{[]string{"print", "nats://hub:4222?host=" + strings.Repeat("a", 201)}, "use at most 200"},
@@ -55,10 +55,10 @@ func TestFleetRefused(t *testing.T) {
 		{[]string{"print", "nats://hub:4222?since=1h&until=2h"}, "until is before since"},
 		{[]string{"check", "nats://hub:4222"}, "e.g. nats://hub:4222?until=now"},
 		{[]string{"export", "nats://hub:4222?host=a", "--as", "jsonl"}, "e.g. nats://hub:4222?host=a&until=now"},
-		{[]string{"cut", "nats://hub:4222?host=a", "--at-delta", "1", "-o", filepath.Join(t.TempDir(), "x.tsc")}, "has no end"},
-		{[]string{"serve", "nats://hub:4222?since=1h"}, "has no end"},
-		{[]string{"diff", log, "nats://hub:4222"}, "has no end"},
-		{[]string{"replay", "nats://hub:4222", "--to", "anthropic"}, "has no end"},
+		{[]string{"cut", "nats://hub:4222?host=a", "--at-delta", "1", "-o", filepath.Join(t.TempDir(), "x.tsc")}, "sets no end time"},
+		{[]string{"serve", "nats://hub:4222?since=1h"}, "sets no end time"},
+		{[]string{"diff", log, "nats://hub:4222"}, "sets no end time"},
+		{[]string{"replay", "nats://hub:4222", "--to", "anthropic"}, "sets no end time"},
 		{[]string{"hub", "--public"}, "needs --auth"},
 		{[]string{"hub", "--listen", "0.0.0.0:0"}, "other machines could connect"},
 		{[]string{"hub", "--keep", "0s"}, "use a time of at least 1s"},
@@ -155,8 +155,8 @@ func TestPublishNoHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	p.untilShown("--publish: the traffic does not reach the hub: the hub can't be reached")
-	if got := p.ended(syscall.SIGTERM); !strings.Contains(got.stderr, "the next run sends them: the hub can't be reached") {
+	p.untilShown("--publish: the traffic doesn't reach the hub: the hub can't be reached")
+	if got := p.ended(syscall.SIGTERM); !strings.Contains(got.stderr, "the next run sends this data: the hub can't be reached") {
 		t.Error(got)
 	}
 	url, _ := aHub(t, addr)
@@ -202,7 +202,7 @@ func TestPrintGaps(t *testing.T) {
 	if err := p.Close(ctx); err == nil {
 		t.Error("the sender does not know of its loss")
 	}
-	if got := command(t, nil, "print", url+"?until=now"); got.code != exitGaps || !strings.Contains(got.stderr, "bytes of captures are missing, in 1 gap") || !strings.Contains(got.stdout, "get_weather") {
+	if got := command(t, nil, "print", url+"?until=now"); got.code != exitGaps || !strings.Contains(got.stderr, "bytes, in 1 gap") || !strings.Contains(got.stdout, "get_weather") {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
 	if got := command(t, nil, "check", url+"?until=now"); got.code != exitTrouble || !strings.Contains(got.stderr, "never arrived") || !strings.Contains(got.stdout, " of a/b") {

@@ -26,7 +26,7 @@ func TestStateWords(t *testing.T) {
 		{fleet.State{Hosts: 1, Lost: 20_000, Missed: 2, Silent: 1, First: "web1"}, "!GAP 20 kB, !1 machine SILENT: web1, 1 machine · 0/s · lag 0.0 s"},
 		{fleet.State{Hosts: 3, Missed: 2, Silent: 3, First: "web1"}, "!GAP 2 messages, !3 machines SILENT: web1, …, 3 machines · 0/s · lag 0.0 s"},
 		{fleet.State{Hosts: 3, MaybeMissed: 2}, "!GAP of at most 2 messages, 3 machines · 0/s · lag 0.0 s"},
-		{fleet.State{Invalid: 1, Newer: 2, Trouble: "no permission"}, "!HUB: no permission, !NOT DECODED: 1 message, 0 machines · 0/s · lag 0.0 s · lost 0 B, 2 messages of another version"},
+		{fleet.State{Invalid: 1, Newer: 2, Trouble: "no permission"}, "!HUB: no permission, !NOT DECODED: 1 message, 0 machines · 0/s · lag 0.0 s · lost 0 B, 2 messages from another version"},
 		{fleet.State{Unreachable: true, Trouble: "EOF", Skewed: fleet.Host{Name: "web1", Skew: time.Hour}}, "!HUB UNREACHABLE, 0 machines · 0/s · lag 0.0 s · lost 0 B, the clock of web1 is 1h0m0s ahead of the hub's"},
 	} {
 		var got []string
@@ -44,7 +44,7 @@ func TestStateWords(t *testing.T) {
 	if s = (fleet.State{MaybeMissed: 3}); s.Complete() || missingWords(&s) != "toolscope missed at most 3 messages that the hub dropped" {
 		t.Error(missingWords(&s))
 	}
-	if s = (fleet.State{Lost: 10, Gaps: 2, Missed: 1}); missingWords(&s) != "10 bytes of captures are missing, in 2 gaps; toolscope missed 1 message that the hub dropped" {
+	if s = (fleet.State{Lost: 10, Gaps: 2, Missed: 1}); missingWords(&s) != "the captures lack 10 bytes, in 2 gaps; toolscope missed 1 message that the hub dropped" {
 		t.Error(missingWords(&s))
 	}
 }

@@ -162,11 +162,11 @@ func keysHelp(l lineWriter) {
 	}
 }
 
-const pricesPage = `The cost of a turn is the cost that the provider reports. If the provider reports
-no cost, toolscope multiplies the token counts by the prices in a built-in table
-that has a date. ~ marks a cost that is approximate or not final, for example
-because the price is older than 60 days. If a model is not in the table, its cost
-is unknown, not zero.
+const pricesPage = `The cost of a turn is the cost that the provider reports. If the provider
+reports no cost, toolscope multiplies the token counts by the prices in a
+built-in table that has a date. ~ marks a cost that is approximate or not final,
+for example because the price is older than 60 days. If a model is not in the
+table, its cost is unknown, not zero.
 
 Your own prices override the built-in prices. toolscope reads them from --prices
 FILE; otherwise from the file that $TOOLSCOPE_PRICES names; otherwise from

@@ -23,12 +23,12 @@ import (
 
 const hubHelp = `A hub collects the traffic that proxies and followed logs on many machines publish.
 The hub keeps the traffic for a day by default, and any number of screens can show it.
-A hub is a NATS server with JetStream, built into toolscope. Any other NATS server
-with JetStream works as well.
+A hub is a NATS server with JetStream, built into toolscope. You can also use any other
+NATS server with JetStream.
 
-Other machines can connect, to tls://hub:4222, only with --public, which requires
---auth, --tls-cert and --tls-key. --new-key makes a key for a machine or a viewer.
-'toolscope help hubs' lists the permissions for such keys.`
+Other machines can connect (to tls://hub:4222) only if you set --public, which requires
+--auth, --tls-cert and --tls-key. --new-key creates a key for a machine or a viewer.
+'toolscope help hubs' lists the permissions that these keys need.`
 
 // hubCommandFlags are the flags of the hub command.
 type hubCommandFlags struct {
@@ -198,7 +198,7 @@ func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.
 		<-t.done
 		<-kept
 		if s := h.view.State(); !s.Complete() {
-			a.printNote("--otlp: some data of the hub was missed: %s", missingWords(&s))
+			a.printNote("--otlp: some of the hub's data was missed: %s", missingWords(&s))
 			a.code = exitGaps
 		}
 		h.readPosition()

@@ -44,7 +44,7 @@ func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string
 		return nil
 	}
 	if f.keepSecrets {
-		lv.app.printNote("not recording, because of --keep-secrets; --record FILE records anyway")
+		lv.app.printNote("not recording, because --keep-secrets is set; to record anyway, use --record FILE")
 		return nil
 	}
 	dir, err := captureFolder()

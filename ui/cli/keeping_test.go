@@ -94,7 +94,7 @@ func TestNextStep(t *testing.T) {
 		says string
 	}{
 		{[]string{"proxy", "--listen", l.Addr().String(), "--no-record"}, "another program uses this port\nuse --listen 127.0.0.1:0 for a free port"},
-		{[]string{"proxy", "--record", saved(t, "a.tsc", "x")}, "file exists\nno file is overwritten: use a new file"},
+		{[]string{"proxy", "--record", saved(t, "a.tsc", "x")}, "file exists\nuse a new file"},
 		{[]string{"connect", "anthropic/", "hi"}, "needs a model after the slash\ne.g. anthropic/claude-"},
 		{[]string{"proxy", "--kept-size", "many"}, "use at least 1MB"},
 		{[]string{"proxy", "--kept-days", "-1"}, "use a number of days"},

@@ -87,10 +87,10 @@ func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 // sender to the collector, as the flags select.
 func (lv *liveSession) startLive(command string, f *liveFlags) (l *liveInput, err error) {
 	if f.keepSecrets && f.publish != nil && f.publish.to != "" {
-		return nil, usageErrorf("--keep-secrets: can't be combined with --publish: a hub never gets secrets\nleave one of them out")
+		return nil, usageErrorf("--keep-secrets: can't be combined with --publish, because a hub never gets secrets\nleave out one of these flags")
 	}
 	if f.keepSecrets && f.traces != nil && f.traces.content {
-		return nil, usageErrorf("--keep-secrets: can't be combined with --otlp-content: a collector never gets secrets\nleave one of them out")
+		return nil, usageErrorf("--keep-secrets: can't be combined with --otlp-content, because a collector never gets secrets\nleave out one of these flags")
 	}
 	r := newRedactor()
 	if f.keepSecrets {
@@ -464,7 +464,7 @@ func (lv *liveSession) startCapture(to string, began time.Time, by string) (*cap
 		r, err = record.Create(to, began, by)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("--record: %w\nno file is overwritten: use a new file, or a directory, e.g. --record captures/", err)
+		return nil, fmt.Errorf("--record: %w\nuse a new file, or a directory, e.g. --record captures/; toolscope never overwrites a file", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--record: %w", err)

@@ -26,17 +26,17 @@ const mcpHelp = `The wrapper starts an MCP server and records its traffic: each 
 receives or sends, with its time. Put the wrapper in front of the server's command in the
 agent's settings.
 
-The wrapper forwards signals, and bytes in both directions, unchanged.
-The wrapper writes nothing of its own to standard output. Recording never delays the
-traffic: if the disk is full or slow, the capture has gaps, which are marked. The
-wrapper also records standard error and the command line, but not the environment. The
-wrapper replaces secrets in everything that it records.
+The wrapper forwards signals, and all bytes in both directions, unchanged. It writes
+nothing of its own to standard output. Recording never delays the traffic: if the disk
+is full or slow, the capture has marked gaps. The wrapper also records standard error
+and the command line, but not the environment. It replaces the secrets in everything
+that it records.
 
-Each server gets its own file: in DIR, in the folder that the variable
-TOOLSCOPE_RUN names, or in toolscope's own folder of captures.
+The wrapper writes one file per server. The file is in DIR, in the folder that the
+variable TOOLSCOPE_RUN names, or in toolscope's own folder for captures.
 
-A server over HTTP needs no wrapper: put 'toolscope proxy --to NAME=URL' in front of
-it. Another wrapper can start this wrapper.`
+An MCP server that uses HTTP needs no wrapper: put 'toolscope proxy --to NAME=URL' in
+front of it. Another wrapper can start this wrapper.`
 
 // runFolder is the variable that names the folder for one run's captures.
 const runFolder = "TOOLSCOPE_RUN"

@@ -47,7 +47,7 @@ func (ip *inputs) runOpen(ctx context.Context, args []string) error {
 		return usageErrorf("--request: needs a FILE to check, or standard input\ntoolscope --request REQUEST FILE…, or - for standard input")
 	}
 	if ip.app.sends.to != "" && (!ip.follow || len(paths) == 0) {
-		return usageErrorf("--publish: needs a FILE that is followed\ntoolscope -f FILE --publish URL")
+		return usageErrorf("--publish: needs -f and a FILE\ntoolscope -f FILE --publish URL")
 	}
 	if ip.app.sends.to != "" && slices.ContainsFunc(paths, fleet.IsAddress) {
 		return usageErrorf("--publish: can't publish the data of a hub\nuse a FILE: toolscope -f FILE --publish URL")
@@ -441,7 +441,7 @@ func (o *turnFilter) matches(in *providers.Inspector, t *stream.Turn) bool {
 
 // filterHelp writes the page about the filter syntax.
 func filterHelp(l lineWriter) {
-	l.writeWrapped("", "The key f on the screen, --filter (print, check) and --break (proxy, run) use this filter. A turn matches if all words match. A minus in front of a word negates it. A word in quotes is text, never a field. A word without a field is searched in the row of a turn or call (tool, id, state, model, code), in the arguments of calls and in the text of turns.")
+	l.writeWrapped("", "You can use a filter with the key f on the screen, with --filter (print, check) and with --break (proxy, run). A turn matches if all words match. A minus sign in front of a word negates it. A word in quotation marks is text, never a field. A word without a field matches text in the row of a turn or call (tool, id, state, model, code), in the arguments of calls and in the text of turns.")
 	l.printLine("")
 	for _, f := range filter.Fields() {
 		l.printLine("  %-28s %s", f.Example, f.Does)
@@ -456,10 +456,10 @@ func (ip *inputs) countFiles(ctx context.Context, paths []string) error {
 	to := ip.app.stdout.withBuffer()
 	for _, path := range paths {
 		if path == "-" {
-			return usageErrorf("--count: needs files: standard input must be read to be counted\nuse --summary")
+			return usageErrorf("--count: needs files: standard input can't be counted without reading all of it\nuse --summary")
 		}
 		if fleet.IsAddress(path) {
-			return usageErrorf("--count: needs files: data on a hub must be read to be counted\nuse --summary")
+			return usageErrorf("--count: needs files: data on a hub can't be counted without reading all of it\nuse --summary")
 		}
 		files, left, err := capture.Find([]string{path})
 		for _, text := range left {

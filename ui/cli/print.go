@@ -21,13 +21,14 @@ import (
 	"toolscope/ui/present"
 )
 
-const printHelp = `For each turn and call, print writes the state of the call, its arguments, its cost
-and its findings, then the totals of the file. With --format jsonl it writes one JSON
-object per line; 'toolscope help jsonl' lists the fields. With -f, print continues as
-files grow. On a terminal the text has the colours of the screen.
+const printHelp = `print writes each turn with its cost and findings, and each call with its state,
+arguments and findings. It then writes the totals for the file. With --format jsonl,
+print writes one JSON object per line; 'toolscope help jsonl' lists the fields. With -f,
+print continues as files grow. On a terminal, the text has the same colours as the
+screen.
 
---filter selects turns ('toolscope help filter'). --hub-model and --hub-state select
-exchanges by the hub's index. toolscope doesn't read the other exchanges.`
+--filter selects turns ('toolscope help filter'). --hub-model and --hub-state use
+the hub's index to select exchanges. toolscope doesn't read the other exchanges.`
 
 func (pr *printing) printCommand() *cobra.Command {
 	var traces traceFlags
@@ -272,21 +273,21 @@ func emptyReason(path string, in *providers.Inspector) string {
 	for _, x := range in.Exchanges() {
 		switch n := x.Response.Size(); {
 		case n > 0:
-			return count.Of(n, "byte") + " arrived, with no response in " + ifElse(n == 1, "it", "them")
+			return count.Of(n, "byte") + " arrived, but there is no response in " + ifElse(n == 1, "it", "them")
 		case x.Request.Size() > 0 && slices.Contains(x.Head.Lacks, string(capture.NoBody)):
-			return "this is a request without a response, and without calls in its history; to check a response against its tools, use --request FILE"
+			return "this is a request that has no response, and its history has no calls; to check a response against the tools in the request, use --request FILE"
 		}
 	}
 	switch n := in.Others.Count; n {
 	case 0:
 		if file, err := os.Stat(path); err == nil && file.Mode().IsRegular() && file.Size() > 0 {
-			return "nothing in the file is from a model"
+			return "the file contains nothing from a model"
 		}
 		return "no bytes arrived"
 	case 1:
-		return "one line arrived, and nothing in it looks like model traffic"
+		return "one line arrived, but nothing in it looks like model traffic"
 	default:
-		return count.Of(n, "line") + " arrived, and nothing in " + ifElse(n == 1, "it", "them") + " looks like model traffic"
+		return count.Of(n, "line") + " arrived, but nothing in " + ifElse(n == 1, "it", "them") + " looks like model traffic"
 	}
 }
 
@@ -299,10 +300,10 @@ func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 			return
 		}
 	}
-	pr.app.printNote("%snothing recognised: it looks like %s, and has no response of a known protocol", of, looks)
+	pr.app.printNote("%snothing recognised: it looks like %s, but has no response in a known protocol", of, looks)
 	name := strings.TrimPrefix(filepath.Ext(path), ".")
 	if _, ok := formats.Find(name); ok {
-		pr.app.printNote("--from %s reads the file as its name suggests; 'toolscope help formats' lists the formats", name)
+		pr.app.printNote("to read the file as its name suggests, use --from %s; 'toolscope help formats' lists the formats", name)
 		return
 	}
 	pr.app.printNote("'toolscope help formats' lists the formats; --from NAME selects a format")

@@ -110,7 +110,7 @@ func proxyOptions(f *proxyFlags) (o proxy.Options, all []route, err error) {
 	}
 	f.token = strings.TrimSpace(f.token)
 	if strings.Trim(f.token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~") != "" || f.token != "" && len(f.token) < minTokenLen {
-		return o, nil, usageErrorf("--token: too short, or with an unsupported character\nuse at least %d letters, digits or -._~", minTokenLen)
+		return o, nil, usageErrorf("--token: too short, or has an unsupported character\nuse at least %d letters, digits or -._~", minTokenLen)
 	}
 	if f.public && f.token == "" {
 		return o, nil, usageErrorf("--public: needs --token\nwithout it, everyone who can reach this machine could use the proxy")
@@ -267,7 +267,7 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 
 // errPrintingStopped is the error if stopPrinting stopped the printer before the printer had printed
 // everything.
-var errPrintingStopped = errors.New("printing stopped at the signal: the last turns are missing in this output")
+var errPrintingStopped = errors.New("printing stopped at the signal: the last turns are missing from this output")
 
 // These constants limit printing after a signal. The first maxQuickBytes of input are always printed, even on a
 // slow machine.

@@ -65,7 +65,7 @@ func (lv *liveSession) startPublishing(f *publishFlags, began time.Time, by stri
 		return nil, usageErrorf("--publish: %w", err)
 	}
 	if strings.Contains(f.to, "?") {
-		return nil, usageErrorf("--publish: the part after the ? is only for reading from a hub\nuse %s", of.Server)
+		return nil, usageErrorf("--publish: the part after the ? works only for reading from a hub\nuse %s", of.Server)
 	}
 	o := fleet.PublishOptions{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by, Linger: f.linger}
 	if o.Auth, err = lv.app.hubAuth(); err != nil {
@@ -130,11 +130,11 @@ func (p *hubPublisher) unsentNotes() (all []string) {
 	s := p.Progress()
 	told := func(n int64, where, why string) {
 		if n > 0 {
-			all = append(all, fmt.Sprintf("%s %s; the next run sends them%s", sizeText(n), where, ifElse(why != "", ": "+why, "")))
+			all = append(all, fmt.Sprintf("%s %s; the next run sends this data%s", sizeText(n), where, ifElse(why != "", ": "+why, "")))
 		}
 	}
-	told(s.Spooled-s.Orphaned, "wait in "+p.Path, s.Trouble)
-	told(s.Orphaned, "left by earlier runs wait in "+filepath.Dir(p.Path), cmp.Or(s.OrphanedTrouble, s.Trouble))
+	told(s.Spooled-s.Orphaned, "are waiting in "+p.Path, s.Trouble)
+	told(s.Orphaned, "from earlier runs are waiting in "+filepath.Dir(p.Path), cmp.Or(s.OrphanedTrouble, s.Trouble))
 	if n := len(all); n > 0 && s.Remedy != "" {
 		all[n-1] += "\n" + s.Remedy
 	}
@@ -162,7 +162,7 @@ func (p *hubPublisher) statusNotes() (words []ui.StatusNote) {
 	}
 	text, trouble := "to "+p.server, s.Trouble
 	if trouble == "" && s.OrphanedTrouble != "" {
-		trouble = "left by an earlier run, " + s.OrphanedTrouble
+		trouble = "earlier data not sent, " + s.OrphanedTrouble
 	}
 	if trouble != "" {
 		text += ": " + trouble
@@ -292,10 +292,10 @@ func (p *hubPublisher) watchChanges(a *app) (stop func()) {
 func (p *hubPublisher) noteChanges(now time.Time) {
 	n, s := &p.notes, p.Progress()
 	if n.hub.isDue(now, s.Trouble) {
-		n.add(ifElse(s.Trouble != "", "the traffic does not reach the hub: "+s.Trouble+ifElse(s.Remedy != "", "\n"+s.Remedy, ""), "the traffic reaches the hub again"))
+		n.add(ifElse(s.Trouble != "", "the traffic doesn't reach the hub: "+s.Trouble+ifElse(s.Remedy != "", "\n"+s.Remedy, ""), "the traffic reaches the hub again"))
 	}
 	if n.left.isDue(now, s.OrphanedTrouble) {
-		n.add("data of earlier runs " + ifElse(s.OrphanedTrouble != "", "is not sent: "+s.OrphanedTrouble, "can be sent again"))
+		n.add("data from earlier runs " + ifElse(s.OrphanedTrouble != "", "is not sent: "+s.OrphanedTrouble, "can be sent again"))
 	}
 	if trouble := p.State().Trouble; n.spool.isDue(now, trouble) {
 		n.add(ifElse(trouble != "", "the published data has gaps from here on: "+trouble, "the published data has no more gaps"))

@@ -92,7 +92,7 @@ func TestPublishNotes(t *testing.T) {
 		p.noteChanges(now.Add(time.Duration(i) * time.Second))
 		p.notes.printPending(a)
 	}
-	if got := so().stderr; strings.Count(got, "the traffic does not reach the hub: the hub can't be reached") != 1 || strings.Count(got, "\n") > 2 {
+	if got := so().stderr; strings.Count(got, "the traffic doesn't reach the hub: the hub can't be reached") != 1 || strings.Count(got, "\n") > 2 {
 		t.Error(got)
 	}
 	a.sending = p
@@ -101,7 +101,7 @@ func TestPublishNotes(t *testing.T) {
 	if err := p.finishSending(ctx, a); err != nil {
 		t.Error(err)
 	}
-	if got := so().stderr; !strings.Contains(got, " wait in "+p.Path+"; the next run sends them: the hub can't be reached") || strings.Contains(got, "earlier runs") {
+	if got := so().stderr; !strings.Contains(got, " are waiting in "+p.Path+"; the next run sends this data: the hub can't be reached") || strings.Contains(got, "earlier runs") {
 		t.Error(got)
 	}
 	next, err := a.startPublishing(&a.sends, time.Now(), "test")
@@ -111,7 +111,7 @@ func TestPublishNotes(t *testing.T) {
 	if err := next.finishSending(ctx, a); err != nil {
 		t.Error(err)
 	}
-	if got := so().stderr; !strings.Contains(got, " left by earlier runs wait in "+filepath.Dir(p.Path)+"; the next run sends them: the hub can't be reached") {
+	if got := so().stderr; !strings.Contains(got, " from earlier runs are waiting in "+filepath.Dir(p.Path)+"; the next run sends this data: the hub can't be reached") {
 		t.Error(got)
 	}
 }
@@ -219,7 +219,7 @@ func TestFollowedStops(t *testing.T) {
 	cancel()
 	<-over
 	end()
-	if got := so(); got.code != 0 || !strings.Contains(got.stderr, "the next run sends them") {
+	if got := so(); got.code != 0 || !strings.Contains(got.stderr, "the next run sends this data") {
 		t.Error(got)
 	}
 }

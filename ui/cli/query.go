@@ -64,7 +64,7 @@ func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, 
 		mine := r
 		mine.Model = q.model
 		if left := tools.Declare(&mine, q.host.HistoryTarget()); len(left) > 0 {
-			a.printNote("%s: tools not declared, because another provider runs them: %s", q.label, strings.Join(left, ", "))
+			a.printNote("%s: some tools are not declared, because only another provider can run them: %s", q.label, strings.Join(left, ", "))
 		}
 		q.url, q.body = q.host.Build(mine, address)
 		return nil
@@ -135,7 +135,7 @@ func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err
 		list = append(list, preparedRequest{label: strings.TrimSpace(word), host: h, model: cmp.Or(model, f.model, h.Model)})
 	}
 	if f.baseURL != "" && len(list) > 1 {
-		return nil, usageErrorf("--base-url: one address for %d providers\nuse one PROVIDER", len(list))
+		return nil, usageErrorf("--base-url: sets the address of one provider, got %d providers\nuse one PROVIDER", len(list))
 	}
 	return list, nil
 }

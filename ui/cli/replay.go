@@ -200,7 +200,7 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 	}
 	switch {
 	case len(unknown) > 0:
-		return fmt.Errorf("%s: no request body of %s was captured: without it the history is unknown\nuse --request FILE with the body that was sent", path, numberRanges("turn", unknown))
+		return fmt.Errorf("%s: no request body was captured for %s, so the history is unknown\nuse --request FILE with the body that was sent", path, numberRanges("turn", unknown))
 	case shown == r.shown:
 		return noCalls(path, chosen)
 	}

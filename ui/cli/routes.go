@@ -70,10 +70,10 @@ func parseRoutes(to []string) (all []route, only bool, err error) {
 		}
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || name == "/" {
-			return nil, false, usageErrorf("--to: not the URL of an upstream\nuse a URL, e.g. https://api.example.com/v1, or NAME=URL")
+			return nil, false, usageErrorf("--to: not a valid upstream URL\nuse a URL, e.g. https://api.example.com/v1, or NAME=URL")
 		}
 		if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-			return nil, false, usageErrorf("--to: the URL can't have a user name, a query or a fragment\nleave them out, because clients send their own")
+			return nil, false, usageErrorf("--to: the URL can't have a user name, a query or a fragment\nleave them out: clients send their own")
 		}
 		if routeFor(all, name) != nil {
 			return nil, false, usageErrorf("--to: %s is given twice", prefixText(name))

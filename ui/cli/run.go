@@ -150,7 +150,7 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 	if len(fit.did) == 0 {
 		a.printNote("%s doesn't use the proxy: its requests to models are not recorded", fit.name())
 	} else {
-		a.printNote("%s uses the proxy at %s, set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+		a.printNote("%s uses the proxy at %s; set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
 	}
 	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
 	if r.rec != nil {
@@ -210,10 +210,10 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	}
 	r.app.printNote("%s", words)
 	if s := r.proxy.Stats(); s.Requests+s.Refused == 0 && len(fit.did) > 0 {
-		r.app.printNote("no request came through the proxy: %s may not read %s; see toolscope help clients", fit.name(), fit.did[0])
+		r.app.printNote("no request came through the proxy: %s may ignore %s; see toolscope help clients", fit.name(), fit.did[0])
 	}
 	if c.leftProcesses() {
-		a.printNote("processes that %s started are still running, without the proxy: their requests to %s are refused", fit.name(), r.url)
+		a.printNote("processes that %s started are still running, but the proxy has ended: their requests to %s are refused", fit.name(), r.url)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (r *runningProxy) waitForOthers(client string) {
 		case <-caught:
 			return
 		case <-notice:
-			r.app.printNote("%s has ended: waiting for %s of processes that it started; ^C stops waiting", client, count.Of(int(r.proxy.Stats().Live), "request"))
+			r.app.printNote("%s has ended: waiting for %s from processes that it started; press ^C to stop waiting", client, count.Of(int(r.proxy.Stats().Live), "request"))
 		case <-tick.C:
 		}
 	}

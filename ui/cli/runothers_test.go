@@ -36,7 +36,7 @@ func TestRunWaitsForOthers(t *testing.T) {
 				w: 200, h: 24, args: []string{"run", "--headless", "--to", "anthropic=" + upstream, "--record", rec, "--", "sh", "-c", script},
 				env: []string{"ANTHROPIC_API_KEY=x"},
 			})
-			p.untilShown("sh has ended: waiting for 1 request of processes that it started")
+			p.untilShown("sh has ended: waiting for 1 request from processes that it started")
 			if interrupted {
 				p.signal(syscall.SIGINT)
 			} else {
@@ -52,7 +52,7 @@ func TestRunWaitsForOthers(t *testing.T) {
 
 // TestRunNamesOthers checks the note about processes that outlive the client and lose the proxy.
 func TestRunNamesOthers(t *testing.T) {
-	const words = "processes that sh started are still running, without the proxy"
+	const words = "processes that sh started are still running, but the proxy has ended"
 	dir := t.TempDir()
 	script := "(while [ ! -e " + dir + "/stop ]; do sleep 0.05; done) & exit 3"
 	p := start(t, launch{w: 200, h: 24, args: []string{"run", "--no-record", "--", "sh", "-c", script}})

@@ -200,7 +200,7 @@ func (k *savedState) save() (path string, err error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("# The latest state of the screen. toolscope overwrites this file; settings belong in config.toml.\n")
+	b.WriteString("# The latest state of the screen. toolscope overwrites this file: put your settings into config.toml.\n")
 	texts, numbers := k.fieldPointers()
 	for _, name := range []string{"theme", "columns", "tabs"} {
 		if *texts[name] != "" {
@@ -328,7 +328,7 @@ func reportCrash(c *ui.Crash) error {
 		fmt.Fprintf(f, "  %s\n", display.Clean(did))
 	}
 	fmt.Fprintf(f, "\n%s\nPlease send it: %s\n", c.Stack, bugURL())
-	return fmt.Errorf("%w\na report is in %s, without any of the data that you looked at\nplease send it: %s", c, f.Name(), bugURL())
+	return fmt.Errorf("%w\na report is in %s; it contains none of the data that you viewed\nplease send it: %s", c, f.Name(), bugURL())
 }
 
 // newCrashReport creates a report file that only its owner can read. The file is in toolscope's own folder, or else

@@ -381,7 +381,7 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 	case ctx.Err() != nil:
 		err = fmt.Errorf("stopped after the time limit of %v", pipeTime)
 	case out.dropped > 0:
-		err = fmt.Errorf("%s of its output not shown", count.Of(out.dropped, "byte"))
+		err = fmt.Errorf("some of its output is not shown: %s", count.Of(out.dropped, "byte"))
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 	}

@@ -69,7 +69,7 @@ func (a *app) runServe(ctx context.Context, paths []string, f serveFlags) error 
 		o.Exchanges = append(o.Exchanges, list...)
 	}
 	if len(o.Exchanges) == 0 {
-		return fmt.Errorf("serve: no response in %s", strings.Join(paths, ", "))
+		return fmt.Errorf("serve: no response found in %s", strings.Join(paths, ", "))
 	}
 	o.Decode = decodeBody
 	o.OnResponse = func(answer mock.Response) { a.stderr.printLine("%s", answerLine(answer)) }

@@ -113,7 +113,7 @@ func TestServeRefused(t *testing.T) {
 	}{
 		{nil, 2, "toolscope: serve: needs a CAPTURE"},
 		{[]string{filepath.Join(t.TempDir(), "none")}, 1, "no such file"},
-		{[]string{empty}, 1, "toolscope: serve: no response in " + empty},
+		{[]string{empty}, 1, "toolscope: serve: no response found in " + empty},
 		{[]string{damaged}, 1, ": damaged line 2 at byte 16 ("},
 		{[]string{body, "--fault", "cat"}, 2, "toolscope: --fault: unknown fault \"cat\"\nuse one of status=CODE, "},
 		{[]string{body, "--fault", "cut"}, 2, "\nuse cut@N, e.g. cut@3\n"},

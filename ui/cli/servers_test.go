@@ -116,7 +116,7 @@ func TestServersWatched(t *testing.T) {
 	o = newClientLaunch([]string{"gemini"}, func(string) string { return "" })
 	o.servers = []mcpServer{{name: "mine", command: []string{"/b/toolscope", "mcp", "--", "y"}}, {name: "files", command: []string{"node", "x"}, file: "s.json"}, {name: "web", url: "http://h", file: "s.json"}}
 	o.wrapServers("/r.mcp")
-	if said := strings.Join(o.lacks, "\n"); !slices.Equal(o.watched, []string{"mine"}) || !strings.Contains(said, `its entry in s.json begins with "command":"toolscope","args":["mcp","--name","files","--","node","x"]`) || !strings.Contains(said, "server web is not") {
+	if said := strings.Join(o.lacks, "\n"); !slices.Equal(o.watched, []string{"mine"}) || !strings.Contains(said, `make its entry in s.json begin with "command":"toolscope","args":["mcp","--name","files","--","node","x"]`) || !strings.Contains(said, "server web is not") {
 		t.Errorf("%q", said)
 	}
 }

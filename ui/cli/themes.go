@@ -117,7 +117,7 @@ leaves out, and code = "NAME" a theme for the colours of code.`,
 
 // writeTheme prints a theme as a file, with the contrast of each colour.
 func (a *app) writeTheme(t themes.Theme) {
-	a.stdout.printLine("# theme %s, with the contrast of each colour to the background of the theme or the terminal", t.Name)
+	a.stdout.printLine("# theme %s, with the contrast of each colour against the background of the theme or the terminal", t.Name)
 	a.stdout.printLine("dark = %t", t.Dark)
 	for _, r := range t.Roles() {
 		line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Style))

@@ -108,7 +108,7 @@ func (n *summaryTotals) inPieces() []any {
 	if n.turns > 0 {
 		text = append(text, inMuted("; "+n.costText()))
 	}
-	return append(text, inMuted(textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" that no model answered")))
+	return append(text, inMuted(textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" without a model's response")))
 }
 
 // costText returns the known cost of the turns.

@@ -94,7 +94,7 @@ func (lv *liveSession) traceKey(text string) (key []byte, err error) {
 		return nil, usageErrorf("--otlp-key: not allowed on the command line, which all programs can read\nuse @FILE, or the variable TOOLSCOPE_OTLP_KEY")
 	}
 	if key = bytes.TrimSpace(key); len(key) < minKeyBytes {
-		return nil, usageErrorf("--otlp-key: the key is too short: hashed values could be guessed\nuse at least %s", count.Of(minKeyBytes, "byte"))
+		return nil, usageErrorf("--otlp-key: the key is too short, so hashed values could be guessed\nuse at least %s", count.Of(minKeyBytes, "byte"))
 	}
 	return key, nil
 }
@@ -108,7 +108,7 @@ func (lv *liveSession) traceNotices(to string) func(string) {
 		if !often.Allow(time.Now()) {
 			return
 		}
-		text := fmt.Sprintf("--otlp %s: %s; spans that the collector does not accept are sent again or counted as missing", safeAddress(to), why)
+		text := fmt.Sprintf("--otlp %s: %s; spans that the collector doesn't accept are sent again or counted as missing", safeAddress(to), why)
 		if lv.app.drawing.Load() {
 			lv.app.journal.Note(time.Now(), text)
 			return
@@ -291,7 +291,7 @@ func (t *traceSender) printMissing(a *app) {
 		a.printNote("--otlp %s: %s", t.to, s.Trouble)
 	}
 	if missed := t.missedText(); missed != "" {
-		a.printNote("--otlp: %s in no span: building the spans was too slow", missed)
+		a.printNote("--otlp: the spans lack %s: building the spans was too slow", missed)
 		a.code = exitGaps
 	}
 	if limit := t.redactor.Limit(); t.Content && limit != "" {

@@ -55,7 +55,7 @@ func TestTraceFollowedTrouble(t *testing.T) {
 	if err := said.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil || !strings.Contains(line, "503 Service Unavailable; spans that the collector does not accept are sent again") {
+	if line, err := bufio.NewReader(said).ReadString('\n'); err != nil || !strings.Contains(line, "503 Service Unavailable; spans that the collector doesn't accept are sent again") {
 		t.Errorf("%q, %v", line, err)
 	}
 	p.signal(syscall.SIGINT)
