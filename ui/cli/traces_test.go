@@ -207,7 +207,7 @@ func TestTraceGivenUp(t *testing.T) {
 func TestTraceLosses(t *testing.T) {
 	for name, lose := range map[string]func(*traceSender){
 		"1 span refused": func(l *traceSender) { l.Put([]report.Span{{Name: "x"}}) },
-		"in no span": func(l *traceSender) {
+		"the spans lack": func(l *traceSender) {
 			l.in = newScreenInbox(record.QueueRules(1000, notShown))
 			l.boxes = append(l.boxes, l.in.Queue)
 			l.in.Put(capture.Record{Data: make([]byte, 10_000)})
