@@ -273,7 +273,7 @@ func (d *decoder) reportStatus(status json.Value) {
 		return
 	}
 	d.finished = word
-	if d.headless && word == endings.Calls { // the calls may have come before the start of the stream
+	if d.headless && word == endings.Calls { // the stream may have begun after the calls
 		d.turn.Finish(word, endings.Codes[word])
 	} else {
 		d.turn.FinishAndCheck(word, &endings)

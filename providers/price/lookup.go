@@ -21,8 +21,8 @@ var resellers = map[string]bool{
 	"quicksilverpro": true, "radius": true, "togetherai": true, "vercel-ai-gateway": true, "vertex": true,
 }
 
-// IsReseller reports whether a seller runs other makers' models. For each seller behind a router, there is a
-// separate name: huggingface/novita.
+// IsReseller reports whether a seller runs other makers' models. A router has a separate name for each of its
+// sellers: huggingface/novita.
 func IsReseller(provider string) bool {
 	return resellers[provider] || strings.HasPrefix(provider, huggingface+"/")
 }

@@ -69,7 +69,7 @@ func (m genAIMatch) addNames(p *Price) {
 	}
 }
 
-// genAIPrices reads one price or several prices. Of several, the last one that applies is used.
+// genAIPrices reads one price or several prices. If there are several, it uses the last one that applies.
 func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(raw, &one) == nil {

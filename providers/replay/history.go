@@ -123,7 +123,8 @@ func (h *History) readTexts() map[uint64][]int {
 }
 
 // resultEnds returns, for each message, the last of the messages with results that directly follow it. If the
-// target merges consecutive messages of the same role, consecutive messages of the model have a common end.
+// target merges consecutive messages of the same role, consecutive messages of the model share the last
+// message.
 func resultEnds(history []protocol.Message, merges bool) []int {
 	end := make([]int, len(history))
 	last, answers := len(history)-1, false // last of the messages with results after the current one, and whether there are any
@@ -303,7 +304,7 @@ func (c *earlierCall) isMissed() bool {
 }
 
 // otherID reports whether the id of a call in the history is evidence that it is a different call from c. An
-// id that two calls of a turn share is no evidence, because clients change such ids.
+// id that two calls of a turn share proves nothing, because clients change such ids.
 func (c *earlierCall) otherID(p *protocol.Part) bool {
 	return c.id != "" && p.ID != "" && !c.number && !c.twice
 }

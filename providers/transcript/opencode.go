@@ -8,7 +8,7 @@ import (
 
 // readOpencode reads the messages and parts of opencode: values in the output of opencode export, lines in
 // the output of opencode run --format json, or files of versions before the database. A message of the model
-// without parts has the end of the response, or, before its parts, the model.
+// without parts contains the end of the response; before the parts, it contains the model.
 func readOpencode() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "info", "part", "parts", "role", "error", "sessionID", "modelID", "tokens", "finish")
