@@ -458,7 +458,7 @@ func findArgs(text json.Value, p *protocol.Part) (value json.Value) {
 var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
 
 // VerdictOn returns whether the provider accepted a request that sent a call back. how is the evidence, in
-// toolscope's words or the provider's words. An error about load or authentication is no evidence.
+// toolscope's words or the provider's words. An error about load or authentication proves nothing.
 func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how string) {
 	x, t := v.Exchange(r.Exchange), v.TurnAfter(&r)
 	if x == nil {

@@ -181,8 +181,8 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 // notStudied is a call for which the client's treatment is unknown.
 var notStudied = clientCall{unknown: true}
 
-// emptyOnError is the rule of agents that send {} instead of text that doesn't parse. Of the values that are
-// not an object, only arrays were observed.
+// emptyOnError is the rule of agents that send {} instead of text that doesn't parse. For JSON values that
+// are not an object, only arrays were observed.
 func emptyOnError(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
