@@ -60,7 +60,7 @@ func TestCorpusCuttings(t *testing.T) {
 	case testing.Short() || raceEnabled:
 		random = 20
 	case os.Getenv("TOOLSCOPE_LONG") != "":
-		random = 1000
+		random = 250
 	}
 	eachCapture(t, func(t *testing.T, wire []byte) {
 		checkKept(t, inspect(wire), wire)

@@ -94,15 +94,15 @@ func state(session *stream.Session) string {
 }
 
 // effort is how many bytes a wire may be read again for to try one kind of cuttings: every place of
-// up to 4 KiB, or 32 KiB where there is time, and fewer places of more.
+// up to 512 bytes, or 8 KiB with TOOLSCOPE_LONG=1, and fewer places of more.
 func effort() int {
 	switch {
 	case testing.Short() || raceEnabled:
 		return 256 * 256
 	case os.Getenv("TOOLSCOPE_LONG") != "":
-		return 32768 * 32768
+		return 8192 * 8192
 	}
-	return 4096 * 4096
+	return 512 * 512
 }
 
 // cuttings yields ways to cut wire into chunks: byte by byte, in two at every place, and at random

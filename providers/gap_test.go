@@ -79,7 +79,7 @@ func (f fixture) holes(whole *Inspector, random *rand.Rand) (list [][2]int) {
 			}
 		}
 	}
-	for range 60 {
+	for range inLong(20, 60) {
 		first := random.IntN(len(f.wire))
 		list = append(list, [2]int{first, first + 1 + random.IntN(min(len(f.wire)-first, 1+random.IntN(600)))})
 	}

@@ -112,7 +112,7 @@ func TestLetGoAccusesNobody(t *testing.T) {
 		replay.WasReformatted: {replay.WasReformatted, replay.WasEncoded, replay.WasWrapped},
 	}
 	told := map[replay.Treatment]int{}
-	for seed := range uint64(30) {
+	for seed := range inLong(10, 30) {
 		var whole, in Inspector
 		in.Keep(Retention{Bytes: 1})
 		anyTalk(seed, 60, &whole)
@@ -160,7 +160,7 @@ func TestLetGoReadAgain(t *testing.T) {
 		}
 		return b.String()
 	}
-	for seed := range uint64(20) {
+	for seed := range inLong(6, 20) {
 		var whole Inspector
 		anyTalk(seed, 60, &whole)
 		for _, once := range []bool{false, true} {

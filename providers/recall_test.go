@@ -16,7 +16,7 @@ import (
 // numbers of files and mentions overflow on the way.
 func TestRecallLeavesNothingOut(t *testing.T) {
 	fates := map[string]int{}
-	for seed := range uint64(60) {
+	for seed := range inLong(15, 60) {
 		all, some := new(Inspector), new(Inspector)
 		all.recall.all = true
 		some.recall.first, some.recall.from = math.MaxUint32-20, math.MaxUint32-60
