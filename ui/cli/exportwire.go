@@ -215,9 +215,10 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 		}
 		b.Bytes, b.Events = out, true
 	}
+	prices := price.Embedded()
 	for _, t := range v.Session().Turns {
 		if t.Exchange == x.Number {
-			b.Models[t.Model] = price.Embedded().Lookup(t.Protocol, hostIn(x.Head.URL), t.Model).ID != ""
+			b.Models[t.Model] = prices.Lookup(t.Protocol, hostIn(x.Head.URL), t.Model).ID != ""
 			for _, c := range t.Calls {
 				b.Calls = append(b.Calls, argsOf(c, v))
 			}
