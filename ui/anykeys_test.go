@@ -114,7 +114,7 @@ func TestAnyKeysAreFlat(t *testing.T) {
 		runtime.ReadMemStats(m)
 		return runtime.NumGoroutine()
 	}
-	many := 100_000 / thin() / thin()
+	many := 15_000 / thin()
 	goroutines := walk(many, &before)
 	if n := walk(2*many, &after); n > goroutines {
 		t.Errorf("%d goroutines, and %d after %d more keys", goroutines, n, 2*many)

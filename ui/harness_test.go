@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"toolscope/capture"
+	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/themes"
 )
@@ -22,6 +24,9 @@ type box = capture.Queue[stream.Record]
 func newBox() *box {
 	return capture.NewQueue(capture.QueueRules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})
 }
+
+// testPrices is the built-in price list, whose index all screens share.
+var testPrices = sync.OnceValue(price.Embedded)
 
 // rig is a Model whose source, clock and keyboard are the test: nothing runs beside it and nothing
 // sleeps.
@@ -44,7 +49,7 @@ type rig struct {
 func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 	s := &rig{t: t, inbox: newBox(), parser: ansi.NewParser(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	o := Options{
-		Source: "agent.sse", Inbox: s.inbox, Theme: themes.Default(true), Depth: termenv.TrueColor,
+		Source: "agent.sse", Inbox: s.inbox, Theme: themes.Default(true), Depth: termenv.TrueColor, Prices: testPrices(),
 		Now:  func() time.Time { s.now = s.now.Add(s.slow); return s.now },
 		Send: s.deliverRequest, Places: testPlaces(), Answers: newBox(),
 	}

@@ -29,7 +29,7 @@ type Model struct {
 	paneLayout // the panes
 	modeStack  modeStack
 	entries    []modes.Entry
-	now        []screen.Binding // the keys of the mode on top
+	now        []screen.Binding // the keys of the mode on top; nil until they are needed
 	frame      frameDrawer
 
 	paneSet                  // the panes, with links between them

@@ -147,7 +147,7 @@ func (mo *mouse) clickHint(x int) {
 		mo.m.notice = display.Text{}
 		return
 	}
-	if key := screen.HintAt(mo.m.now, mo.m.draw, mo.m.w, x); key != "" {
+	if key := screen.HintAt(mo.m.modeStack.currentKeys(), mo.m.draw, mo.m.w, x); key != "" {
 		mo.m.pressKey(key)
 	}
 }
@@ -155,7 +155,7 @@ func (mo *mouse) clickHint(x int) {
 // clickTail runs the key whose hint is at cell x in the part of the footer after an input.
 func (mo *mouse) clickTail(x int) {
 	at := mo.m.w - mo.m.modeStack.typedTail().Width()
-	for _, b := range mo.m.now {
+	for _, b := range mo.m.modeStack.currentKeys() {
 		if !b.HasHint() {
 			continue
 		}

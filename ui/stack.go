@@ -165,12 +165,21 @@ func (ms *modeStack) extendModes() tea.Cmd {
 	}
 	ms.called = 0
 	ms.m.moment.extendStrip()
-	if ms.m.now = ms.m.keysOf(ms.activeMode().Mode); ms.m.tour.hasTourKeys() {
-		ms.m.now = ms.m.tour.tourKeys()
-	}
+	ms.m.now = nil
 	asked := ms.asked
 	ms.asked = nil
 	return tea.Batch(asked...)
+}
+
+// currentKeys returns the keys of the mode on top. They are listed when a frame or a click needs them, because
+// most updates draw no frame.
+func (ms *modeStack) currentKeys() []screen.Binding {
+	if ms.m.now == nil {
+		if ms.m.now = ms.m.keysOf(ms.activeMode().Mode); ms.m.tour.hasTourKeys() {
+			ms.m.now = ms.m.tour.tourKeys()
+		}
+	}
+	return ms.m.now
 }
 
 // workDone is the result of a mode's background work.
@@ -253,12 +262,12 @@ func (ms *modeStack) drawFooter(p *screen.Pen) {
 		p.Text(screen.Plain, ms.m.notice.Between(" ", ""))
 		return
 	}
-	p.Hints(ms.m.now)
+	p.Hints(ms.currentKeys())
 }
 
 // typedTail returns the hints that follow an input, each after a gap.
 func (ms *modeStack) typedTail() (tail display.Text) {
-	for _, b := range ms.m.now {
+	for _, b := range ms.currentKeys() {
 		if b.HasHint() {
 			tail = display.Join(tail, b.HintText(ms.m.draw).Between("   ", ""))
 		}
