@@ -11,10 +11,10 @@ import (
 	"toolscope/ui/panes"
 )
 
-// acceptedSizes are the sizes that each screen is checked at.
+// acceptedSizes are the sizes at which each screen is checked.
 var acceptedSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {100, 30}, {140, 40}, {250, 60}}
 
-// anyKeys are keys that a user may press, all but those that end the program or send a request.
+// anyKeys returns the keys that a user may press, except those that end the program or send a request.
 func anyKeys() (keys []string) {
 	for r := '!'; r <= '~'; r++ {
 		if !strings.ContainsRune("<qRZ", r) {
@@ -29,12 +29,12 @@ func anyKeys() (keys []string) {
 	}
 	slices.Sort(names)
 	for range 3 {
-		keys = append(keys, names...) // more often than a letter
+		keys = append(keys, names...) // these keys are more frequent than letters
 	}
 	return keys
 }
 
-// anySources are what the screen shows while the keys are pressed.
+// anySources are the sources that the screen shows while keys are pressed.
 var anySources = []struct {
 	name   string
 	change []func(*Options)
@@ -46,7 +46,7 @@ var anySources = []struct {
 	{"tour", []func(*Options){touring}, tourWhole},
 }
 
-// checkCursors fails the test if the row of a cursor is out of view, or the row of keys is empty.
+// checkCursors fails the test if the row of a cursor is out of view, or if the row of keys is empty.
 func checkCursors(t testing.TB, s *rig) {
 	t.Helper()
 	checkFrame(t, s)
@@ -65,8 +65,8 @@ func checkCursors(t testing.TB, s *rig) {
 	}
 }
 
-// TestAnyKeys presses keys at random and resizes at random: each frame has all its rows, none is too wide, the keys are
-// there and the row of the cursor is in view.
+// TestAnyKeys presses random keys and resizes at random. It checks that each frame has all its rows, that no
+// row is too wide, that there are key hints, and that the cursor's row is in view.
 func TestAnyKeys(t *testing.T) {
 	drawsAlone(t)
 	keys := anyKeys()
@@ -99,7 +99,8 @@ func TestAnyKeys(t *testing.T) {
 	}
 }
 
-// TestAnyKeysAreFlat: after many random keys, the program has no more memory and no more goroutines than before.
+// TestAnyKeysAreFlat checks that after many random keys, the program uses no more memory and no more
+// goroutines than before.
 func TestAnyKeysAreFlat(t *testing.T) {
 	drawsAlone(t)
 	keys, random := anyKeys(), rand.New(rand.NewPCG(9, 10))

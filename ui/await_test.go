@@ -25,8 +25,8 @@ func waiting(words *[]StatusNote) func(*Options) {
 	}
 }
 
-// TestAwait: how to send a client here is there whole where there is room, and all of it is on the
-// smallest screens; a line can be copied.
+// TestAwait checks that the setup lines are complete if there is room, and that all of them can be reached on
+// the smallest screens. It also checks that a line can be copied.
 func TestAwait(t *testing.T) {
 	words := []StatusNote{{Text: "1 refused"}, {Text: "rec a.tsc 0 B"}, {Text: "SECRETS KEPT", Alarm: true}}
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {54, 20}, {40, 10}} {
@@ -56,7 +56,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// asking is a request of a client, and as much of its answer as there is.
+// asking returns a client's request and the given part of the response.
 func asking(exchange int, agent, answer string) []stream.Record {
 	at := time.Duration(exchange) * time.Second
 	return []stream.Record{
@@ -66,7 +66,7 @@ func asking(exchange int, agent, answer string) []stream.Record {
 	}
 }
 
-// refusedFor is a request that was refused.
+// refusedFor returns a request that was refused.
 func refusedFor(exchange int, why string) []stream.Record {
 	return []stream.Record{
 		{Exchange: exchange, Request: true, Head: &stream.Head{Method: "GET", URL: "http://127.0.0.1:1/v1/models"}},
@@ -78,7 +78,8 @@ func refusedFor(exchange int, why string) []stream.Record {
 const begun = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"model\":\"claude-x\",\"content\":[]}}\n\n" +
 	"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"write_file\",\"input\":{}}}\n\n"
 
-// TestRefusals: what was refused stands where one waits, and beside the streams, with its reason.
+// TestRefusals checks that refused requests and the reasons are on the screen that waits for clients, and on
+// the page of streams.
 func TestRefusals(t *testing.T) {
 	var words []StatusNote
 	for _, size := range [][2]int{{100, 24}, {250, 60}, {40, 10}} {
@@ -96,8 +97,8 @@ func TestRefusals(t *testing.T) {
 	newScreen(t, 80, 24).feed(body("agent.sse")(t)...).press("L").shows("only a proxy")
 }
 
-// TestLeaving: who leaves is asked as long as clients have streams open, and may wait until these
-// have ended.
+// TestLeaving checks that quitting asks first while clients have open streams, and that the user can wait
+// until these have ended.
 func TestLeaving(t *testing.T) {
 	var words []StatusNote
 	quits := func(s *rig) bool { return s.cmd != nil && fmt.Sprintf("%T", s.cmd()) == "tea.QuitMsg" }
@@ -126,10 +127,11 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// parted reports whether the program was to end.
+// parted reports whether the program should end.
 func (s *rig) parted() bool { return s.quitPending && len(s.openExchanges()) == 0 }
 
-// TestStatus: words change without a record, alarms are last, and what has no room is left out.
+// TestStatus checks that notes change without a record, that alarms are last, and that notes without room are
+// left out.
 func TestStatus(t *testing.T) {
 	var words []StatusNote
 	s := newScreen(t, 140, 24, waiting(&words)).feed(body("agent.sse")(t)...)
@@ -147,15 +149,15 @@ func TestStatus(t *testing.T) {
 	s.shows("GAP 1,000 B").hides("rec a.tsc")
 }
 
-// growing is an answer whose call has so much of its arguments.
+// growing returns a response whose call has the given part of its arguments.
 func growing(model, tool, args string) string {
 	return strings.Replace(begun, "claude-x", model, 1)[:strings.Index(strings.Replace(begun, "claude-x", model, 1), "event: content_block_start")] +
 		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"" + tool + "\",\"input\":{}}}\n\n" +
 		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":" + quote(args) + "}}\n\n"
 }
 
-// TestProxyFilms: the screen that waits, fifty streams at once, a filter on them, and the question of
-// who leaves.
+// TestProxyFilms draws the screen that waits for clients, fifty streams at once, a filter on them, and the
+// question before quitting.
 func TestProxyFilms(t *testing.T) {
 	for _, look := range []struct {
 		name   string
@@ -197,7 +199,7 @@ func TestProxyFilms(t *testing.T) {
 	}
 }
 
-// TestHosts: where the address leads is listed.
+// TestHosts checks that the upstreams of the address are listed.
 func TestHosts(t *testing.T) {
 	var words []StatusNote
 	s := newScreen(t, 100, 24, waiting(&words)).feed(asking(1, "claude-cli/2.1", begun)...)

@@ -10,13 +10,13 @@ import (
 	"toolscope/stream"
 )
 
-// code is a string of about size bytes such as a model writes.
+// code returns a string of about size bytes that looks like code from a model.
 func code(size int) string {
 	line := `\tif err := step(ctx, \"name\"); err != nil { return fmt.Errorf(\"読み込み: %w\", err) }\n`
 	return strings.Repeat(line, size/len(line)+1)
 }
 
-// members are n rows of a document.
+// members returns arguments with n rows.
 func members(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"edits":[`)
@@ -26,12 +26,12 @@ func members(n int) string {
 	return b.String()
 }
 
-// big is a screen that follows a call with these arguments.
+// big returns a screen that follows a call with the given arguments.
 func big(t testing.TB, w, h int, args string) *rig {
 	return newScreen(t, w, h).feed(new(anthropic).open("msg_1").call("toolu_1", "write_file", chop(args, 1000)...).records...)
 }
 
-// BenchmarkView is one frame. It must not depend on how long the document is.
+// BenchmarkView measures one frame. The time must not depend on the length of the document.
 func BenchmarkView(b *testing.B) {
 	for _, size := range [][2]int{{120, 50}, {200, 50}} {
 		for _, args := range []int{1 << 10, 32 << 10, 1 << 20, 8 << 20} {
@@ -54,8 +54,8 @@ func benchmarkView(b *testing.B, s *rig) {
 	}
 }
 
-// manyCalls is a stream of n calls that all still grow, and a function that makes the next delta of
-// one of them.
+// manyCalls returns a stream of n calls that all still grow, and a function that makes the next delta of one
+// of them.
 func manyCalls(n int) (opened []stream.Record, delta func(i int) stream.Record) {
 	a := new(anthropic).open("msg_1")
 	for range n {
@@ -68,8 +68,8 @@ func manyCalls(n int) (opened []stream.Record, delta func(i int) stream.Record) 
 	}
 }
 
-// BenchmarkLive is what one frame costs while 200 calls grow at 10,000 deltas a second: a batch of
-// 167 deltas, and the view after it.
+// BenchmarkLive measures one frame while 200 calls grow at 10,000 deltas per second: a batch of 167 deltas,
+// and the view after the batch.
 func BenchmarkLive(b *testing.B) {
 	opened, delta := manyCalls(200)
 	s := newScreen(b, 120, 50).feed(opened...)
@@ -90,8 +90,8 @@ func BenchmarkLive(b *testing.B) {
 	b.Run("view", func(b *testing.B) { benchmarkView(b, s) })
 }
 
-// BenchmarkFrames is the slowest of a hundred frames while 200 calls grow, at the sizes that the panes
-// are arranged for: what it takes to draw it, and to take in the batch before as well.
+// BenchmarkFrames measures the slowest of a hundred frames while 200 calls grow, at one size for each layout:
+// the time for drawing a frame, and the time including the batch before it.
 func BenchmarkFrames(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
@@ -117,8 +117,8 @@ func BenchmarkFrames(b *testing.B) {
 	}
 }
 
-// BenchmarkViews draws the modes that cover the screen, and has them look for what is new when
-// nothing is.
+// BenchmarkViews measures drawing the modes that cover the screen, and updating them when nothing has
+// changed.
 func BenchmarkViews(b *testing.B) {
 	for _, keys := range []string{"1gR", "1gja", "1g="} {
 		b.Run(keys[2:], func(b *testing.B) {
@@ -131,7 +131,7 @@ func BenchmarkViews(b *testing.B) {
 	}
 }
 
-// manyTurns is a screen with n responses of a call each.
+// manyTurns returns a screen with n responses that have one call each.
 func manyTurns(t testing.TB, n int) *rig {
 	s := newScreen(t, 120, 50)
 	var all []byte
@@ -147,7 +147,7 @@ func manyTurns(t testing.TB, n int) *rig {
 	return s
 }
 
-// BenchmarkTurns is a frame and an update when there are many turns.
+// BenchmarkTurns measures a frame and an update with many turns.
 func BenchmarkTurns(b *testing.B) {
 	for _, n := range []int{500, 50_000} {
 		s := manyTurns(b, n)
@@ -167,7 +167,7 @@ func BenchmarkTurns(b *testing.B) {
 	}
 }
 
-// BenchmarkFindings is a frame and an update of a stream of which every frame is worth a remark.
+// BenchmarkFindings measures a frame and an update of a stream in which every frame has a finding.
 func BenchmarkFindings(b *testing.B) {
 	for _, n := range []int{100, 100_000} {
 		s := newScreen(b, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", "{").records...)

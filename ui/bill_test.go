@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// answer is a whole response of a model, with usage.
+// answer returns a complete response from a model, with usage.
 func answer(exchange int, url, model, usage string) []stream.Record {
 	body := fmt.Sprintf(`data: {"id":"c%d","object":"chat.completion.chunk","model":%q,"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]%s}`+
 		"\n\ndata: [DONE]\n\n", exchange, model, usage)
@@ -18,8 +18,8 @@ func answer(exchange int, url, model, usage string) []stream.Record {
 
 const someUsage = `,"usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100}`
 
-// TestCosts: what each turn cost is beside it, and what all cost below; what is not known is said,
-// not left out.
+// TestCosts checks that each turn's cost is next to it, and the total below. An unknown cost is shown as
+// unknown.
 func TestCosts(t *testing.T) {
 	s := newScreen(t, 140, 40)
 	s.feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", someUsage)...)
@@ -35,14 +35,15 @@ func TestCosts(t *testing.T) {
 	s.press("gg").shows("table of 2026-11-10", " · table of 2026-09-23")
 }
 
-// TestUsage: what is a part of the tokens billed is said to be, and each kind has its rate.
+// TestUsage checks that token counts that are part of another count are shown as such, and that each kind of
+// token has its rate.
 func TestUsage(t *testing.T) {
 	usage := strings.Replace(someUsage, "}", `,"prompt_tokens_details":{"cached_tokens":600},"completion_tokens_details":{"reasoning_tokens":64}}`, 1)
 	s := newScreen(t, 140, 40).feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", usage)...)
 	s.press("1k").shows("tokens   in 1,000 (600 cached) · out 100 (64 reasoning)", "in $1.25, cached $0.125, out $10.00 per")
 }
 
-// TestCostWhileItComes: the figure is marked until the last usage has come.
+// TestCostWhileItComes checks that the cost is marked until the last usage has arrived.
 func TestCostWhileItComes(t *testing.T) {
 	records := new(anthropic).open("msg_1").text("Hi").stop("end_turn").records
 	s := newScreen(t, 140, 40, ascii)
@@ -53,10 +54,10 @@ func TestCostWhileItComes(t *testing.T) {
 			t.Fatalf("after record %d of %d:\n%s", i+1, len(records), frame)
 		}
 	}
-	s.shows("$0.001371").hides("so far") // 12 tokens at 3 dollars and 89 at 15
+	s.shows("$0.001371").hides("so far") // 12 tokens at 3 dollars and 89 at 15 dollars per million
 }
 
-// TestCostsOfOnesOwn: the table is that of the options.
+// TestCostsOfOnesOwn checks that the price table in the options is used.
 func TestCostsOfOnesOwn(t *testing.T) {
 	rows, err := price.Parse([]byte(`[{"provider":"openai","id":"gpt-5","input":1000,"output":0,"as_of":"2030-01-01"}]`))
 	if err != nil {
@@ -66,8 +67,8 @@ func TestCostsOfOnesOwn(t *testing.T) {
 	s.feed(answer(1, "", "gpt-5", someUsage)...).press("gk").shows("$1.00", "2030-01-01")
 }
 
-// TestBillIsKept: what a frame adds up is what all turns add up to, and turns that have ended are
-// not computed again.
+// TestBillIsKept checks that the total in each frame equals the sum of all turns, and that the costs of ended
+// turns are not computed again.
 func TestBillIsKept(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	for i := range 300 {

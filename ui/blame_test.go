@@ -8,7 +8,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// openCallStream is a stream with a whole call and one that is still open.
+// openCallStream returns a stream with a complete call and a call that is still open.
 func openCallStream() []stream.Record {
 	a := new(anthropic).open("msg_1")
 	a.call("toolu_1", "first", `{"a":1}`).seal()
@@ -16,10 +16,10 @@ func openCallStream() []stream.Record {
 	return a.records
 }
 
-// looks returns the row of a call in the list, and the first row of the screen, with the counts.
+// looks returns a call's row in the list, and the first row of the screen, which has the counts.
 func (s *rig) looks(call string) (line, counts string) {
 	rows := strings.Split(s.text(), "\n")
-	for _, row := range rows[2:] { // below the edge, which names the call too
+	for _, row := range rows[2:] { // the edge names the call too
 		if line == "" && strings.Contains(row, call) {
 			line = row
 		}
@@ -27,8 +27,8 @@ func (s *rig) looks(call string) (line, counts string) {
 	return line, rows[0]
 }
 
-// TestStoppedAndUnseen: a call that the client stopped is muted, one that bytes are missing of is a
-// caution; neither is counted as bad.
+// TestStoppedAndUnseen checks that a call that the client stopped is muted, and that a call with missing
+// bytes is a caution. Neither counts as bad.
 func TestStoppedAndUnseen(t *testing.T) {
 	for _, test := range []struct {
 		what        string
@@ -62,7 +62,7 @@ func TestStoppedAndUnseen(t *testing.T) {
 		append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true}),
 	} {
 		s := newScreen(t, 140, 40).feed(records...)
-		s.press("g4").press("G<enter>").press("1gj4G<enter>") // the wire of what has no frames
+		s.press("g4").press("G<enter>").press("1gj4G<enter>") // the wire pane of a turn without frames
 	}
 	whole := newScreen(t, 140, 40).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
 	whole.press("Gp").shows("sent to anthropic  unknown", "the model wrote").hides("not sent", "marked")

@@ -10,7 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// where is the mode, the focused pane and its cursor in words.
+// where describes the mode, the focused pane and its cursor in words.
 func (s *rig) where() string {
 	at := ""
 	switch s.focus {
@@ -64,7 +64,7 @@ func (s *rig) chosenName() string {
 	return "nothing"
 }
 
-// agent is a screen that has received a whole response and waits for more.
+// agent returns a screen that has received a complete response and waits for more.
 func agent(t testing.TB, w, h int) *rig {
 	s := newScreen(t, w, h).feed(body("agent.sse")(t)...)
 	if s.where() != "list: run_tests, follows" {
@@ -158,7 +158,7 @@ func TestMovement(t *testing.T) {
 	}
 }
 
-// TestTurnsDiffer: each turn shows its own facts and text.
+// TestTurnsDiffer checks that each turn shows its own facts and text.
 func TestTurnsDiffer(t *testing.T) {
 	one := new(anthropic).open("msg_one").text("the first answer").stop("end_turn")
 	two := &anthropic{exchange: 1}
@@ -169,7 +169,7 @@ func TestTurnsDiffer(t *testing.T) {
 	s.press("j").shows("the second answer")
 }
 
-// TestBack: esc and q close the top thing, and q at last the program.
+// TestBack checks that esc and q close one level at a time, and that q finally ends the program.
 func TestBack(t *testing.T) {
 	s := agent(t, 80, 24).press("k4jl").press("z/args<enter>")
 	for _, want := range []string{
@@ -192,11 +192,11 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// TestPanesByWidth: what tab goes round depends on what is on the screen.
+// TestPanesByWidth checks that the panes that tab goes through depend on the panes on the screen.
 func TestPanesByWidth(t *testing.T) {
 	for _, c := range []struct {
 		w, h int
-		want string // the panes that tab leads to
+		want string // the panes to which tab leads
 	}{
 		{40, 10, "2 1"}, {71, 30, "2 4 5 1"}, {99, 24, "2 4 1"}, {80, 15, "2 1"}, {100, 30, "2 4 5 1"}, {199, 30, "2 4 5 1"},
 		{200, 30, "2 3 5 4 1"}, {250, 80, "2 3 5 4 1"},
@@ -227,7 +227,7 @@ func TestPanesByWidth(t *testing.T) {
 	}
 }
 
-// TestPlaceIsKept: neither resizing, zooming nor raw text lose the place.
+// TestPlaceIsKept checks that resizing, zooming and raw text keep the cursor's place.
 func TestPlaceIsKept(t *testing.T) {
 	for _, keys := range []string{"k2jjjjjl", "k4jjj", "kk", "gh2jj"} {
 		s := agent(t, 120, 30).press(keys)
@@ -245,7 +245,7 @@ func TestPlaceIsKept(t *testing.T) {
 			}
 		}
 	}
-	// The token stays in view as well.
+	// The token also stays in view.
 	s := agent(t, 60, 10).press("k2" + strings.Repeat("j", 12))
 	token := s.doc.Spot().Span
 	s.press("r").resize(30, 8)
@@ -254,8 +254,8 @@ func TestPlaceIsKept(t *testing.T) {
 	}
 }
 
-// TestThemePicker: what is selected is seen at once; letters find a theme at once; esc takes it back, enter
-// keeps it, and tab keeps it for the next time.
+// TestThemePicker checks that the selected theme is shown at once, and that letters find a theme. esc
+// restores the old theme, enter keeps the new one, and tab saves it for the next run.
 func TestThemePicker(t *testing.T) {
 	kept := ""
 	s := newScreen(t, 80, 24, func(o *Options) {
@@ -283,7 +283,7 @@ func TestThemePicker(t *testing.T) {
 	}
 }
 
-// TestDialectKey: the user overrules what the bytes say, and takes it back.
+// TestDialectKey checks that the user can override the detected protocol and restore it.
 func TestDialectKey(t *testing.T) {
 	s := newScreen(t, 120, 60).feed(demo(t, "parallel")...).end()
 	calls := func() string { text, _, _ := strings.Cut(s.text(), "Wire"); return text }

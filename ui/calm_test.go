@@ -9,8 +9,8 @@ import (
 
 func calmly(o *Options) { o.Calm = true }
 
-// TestCalmDrawsSeldom: what comes by itself is drawn at most twice a second, and then all of it; what a
-// key asks for at once; nothing is drawn when nothing comes.
+// TestCalmDrawsSeldom checks that new data is drawn at most twice per second, and then completely. Changes
+// that a key causes are drawn at once. Nothing is drawn if nothing arrives.
 func TestCalmDrawsSeldom(t *testing.T) {
 	frames := func(change ...func(*Options)) (n int, s *rig) {
 		s = newScreen(t, 100, 30, change...)
@@ -44,7 +44,7 @@ func TestCalmDrawsSeldom(t *testing.T) {
 	}
 }
 
-// ticks are the messages that a command brings now; one that waits for a bell brings none.
+// ticks returns the messages that a command sends now. A command that waits for a signal sends none.
 func ticks(cmd tea.Cmd) (all []tea.Msg) {
 	got := make(chan tea.Msg, 1)
 	go func() { got <- cmd() }()
@@ -64,7 +64,8 @@ func ticks(cmd tea.Cmd) (all []tea.Msg) {
 	}
 }
 
-// TestCalmHasNoFigures: nothing on the screen runs: no bytes in a second.
+// TestCalmHasNoFigures checks that the screen has no counter that changes all the time, such as bytes per
+// second.
 func TestCalmHasNoFigures(t *testing.T) {
 	for _, calm := range []bool{false, true} {
 		s := newScreen(t, 140, 30, func(o *Options) { o.Calm = calm })
@@ -79,7 +80,7 @@ func TestCalmHasNoFigures(t *testing.T) {
 	}
 }
 
-// TestCalmDemoWaits: the demo goes on when the user says so, not by itself.
+// TestCalmDemoWaits checks that the demo continues only when the user says so.
 func TestCalmDemoWaits(t *testing.T) {
 	s := staged(t, 100, 30, calmly)
 	if !s.tour.waits || s.tour.at >= 0 {

@@ -8,7 +8,7 @@ import (
 	"toolscope/ui/panes"
 )
 
-// TestSort orders the calls. The cursor stays on its call, and is in view.
+// TestSort checks that calls can be sorted. The cursor stays on its call, and stays in view.
 func TestSort(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 9)...).press("1gj")
 	at := s.selected
@@ -36,8 +36,8 @@ func TestSort(t *testing.T) {
 	s.press(":sort price<enter>").shows("sort by what? turn worst size idle time cost tool model")
 }
 
-// TestOpensAtWorst: files open with the worst call on top and selected, and by time if nothing is bad. A live
-// source opens by time and follows.
+// TestOpensAtWorst checks that files open with the worst call at the top and selected, or in the order of
+// time if nothing is bad. A live source opens in the order of time and is followed.
 func TestOpensAtWorst(t *testing.T) {
 	static := func(o *Options) { o.Static = true }
 	s := newScreen(t, 80, 24, static).feed(mixed(0, 9)...).end().shows("s worst first", "VERDICT▾", "▌   3  ✗  malformed", "END")
@@ -57,7 +57,8 @@ func TestOpensAtWorst(t *testing.T) {
 	}
 }
 
-// TestFolds: runs of three and more healthy calls are one row. Others stay.
+// TestFolds checks that a run of three or more healthy calls is one row, and that other calls have their own
+// rows.
 func TestFolds(t *testing.T) {
 	var calls [][2]string
 	for i, args := range []string{`{}`, `{}`, `{x`, `{}`, `{}`, `{}`, `{x`, `{}`, `{}`, `{}`, `{}`} {
@@ -80,7 +81,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestJQ asks one call and all; what is no JSON is said, and what takes for ever is stopped.
+// TestJQ runs jq on one call and on all calls. It checks that arguments that are not JSON are reported, and
+// that an endless expression is stopped.
 func TestJQ(t *testing.T) {
 	s := newScreen(t, 100, 24).feed(mixed(0, 6)...).press("gj")
 	s.press(":jq .n<enter>").shows("JQ  .n  of this call  running").settle().shows("1 result from 1 call", "2  good                  1")

@@ -10,14 +10,14 @@ import (
 	"toolscope/stream"
 )
 
-// secondAnswer is what any host answers in films.
+// secondAnswer returns the response that every host sends in films.
 func secondAnswer(r sent) []stream.Record {
 	a := (&anthropic{exchange: r.Exchange}).open("msg_again").text("Once more.")
 	a.call("toolu_again", "read_file", chop(`{"path":"cmd/main.go","limit":10}`, 9)...).seal()
 	return a.stop("tool_use").records
 }
 
-// chatStream is a response of Chat Completions with one call.
+// chatStream returns a Chat Completions response with one call.
 func chatStream(exchange int, name string, deltas ...string) (records []stream.Record) {
 	say := func(text string) {
 		records = append(records, stream.Record{Exchange: exchange, At: time.Duration(len(records)*30+5) * time.Millisecond, Data: []byte(text)})
@@ -31,8 +31,8 @@ func chatStream(exchange int, name string, deltas ...string) (records []stream.R
 	return records
 }
 
-// threeAnswers is what connect brings when it asks three providers the same: one answers other
-// values, one fails.
+// threeAnswers returns the records of connect after it sent the same request to three providers: one response
+// has other values, and one fails.
 func threeAnswers(testing.TB) (all []stream.Record) {
 	ask := func(n int, name, url, body string) {
 		all = append(all, stream.Record{Exchange: n, Request: true, Data: []byte(body), Head: &stream.Head{File: name, Method: "POST", URL: url}})
@@ -62,8 +62,8 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 	return all
 }
 
-// TestCompare: turns that were asked the same stand beside each other, their calls in the same
-// rows, and it is said what differs between them.
+// TestCompare checks that turns with the same request are next to each other, with matching calls in the same
+// rows, and that a sentence says how they differ.
 func TestCompare(t *testing.T) {
 	records := threeAnswers(t)
 	s := newScreen(t, 140, 40).feed(records[:3]...).press("=")
@@ -79,7 +79,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareSizes: as many columns as there is room for, and whatever is pressed, a whole frame.
+// TestCompareSizes checks that there are as many columns as fit, and that each frame is complete after every
+// key.
 func TestCompareSizes(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(sevenForecasts(t)...).press("1g=")
 	for _, c := range []struct {
@@ -95,8 +96,8 @@ func TestCompareSizes(t *testing.T) {
 	}
 }
 
-// TestMarkedTurns: any turns can be compared, as many as there are, and the chosen one is always
-// among them; without marks those near that call the same tool.
+// TestMarkedTurns checks that any number of turns can be compared, and that the selected turn is always among
+// them. Without marks, these are nearby turns that call the same tool.
 func TestMarkedTurns(t *testing.T) {
 	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("Compare  4 turns nearby that call ").press("<esc>")
 	s.press("gm").shows("1 turn marked").press("j=").shows("Compare  2 marked").press("<esc>")
@@ -110,7 +111,7 @@ func TestMarkedTurns(t *testing.T) {
 	}
 }
 
-// TestCompareCostIsFlat: a frame costs what the window holds.
+// TestCompareCostIsFlat checks that the cost of a frame depends only on the window.
 func TestCompareCostIsFlat(t *testing.T) {
 	measured(t)
 	at := func(rows int) *rig {

@@ -20,16 +20,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A drawing is a place of the program, as it looks: in colour, without, and in ASCII.
+// A drawing is a view of the program. It is drawn in colour, without colour, and in ASCII.
 type drawing struct {
 	name   string
 	sizes  [][2]int
 	change []func(*Options)
 	begin  func(*rig)
-	shots  []string // keys; a picture is taken after each
+	shots  []string // keys; a picture is taken after each entry
 }
 
-// plainSizes are a corner of a screen, the usual terminal, and a big one.
+// plainSizes are a small corner of a screen, the usual terminal, and a large terminal.
 var plainSizes = [][2]int{{40, 10}, {80, 24}, {140, 40}}
 
 var drawings = []drawing{
@@ -78,7 +78,7 @@ func feeding(records func(testing.TB) []stream.Record) func(*rig) {
 	return func(s *rig) {
 		all := records(s.t)
 		if last := all[len(all)-1]; !last.End {
-			s.feed(all...) // it goes on
+			s.feed(all...) // the stream continues
 			return
 		}
 		s.feed(all...).end()
@@ -91,7 +91,7 @@ func tourWhole(s *rig) { s.feed(tourRecords(s.t, scenarios...)...).end() }
 
 func awaiting(o *Options) { waiting(new([]StatusNote))(o) }
 
-// threeStreams are open, two of one client.
+// threeStreams adds three open streams, two of them from one client.
 func threeStreams(s *rig) {
 	s.feed(refusedFor(1, "no provider in the path: put /openai before it")...)
 	s.feed(asking(2, "curl/8", growing("gpt-5.2", "run_tests", `{}`))...)
@@ -99,7 +99,7 @@ func threeStreams(s *rig) {
 	s.feed(asking(43, "claude-cli/2.1", growing("claude-haiku-4-5-20251001", "edit_file", `{"path":"a.go","edits":[{"old":"x","new":"y"},{"old":"`))...)
 }
 
-// breaking holds an answer.
+// breaking holds a response.
 func breaking(o *Options) {
 	o.Status = func() []StatusNote { return []StatusNote{{Text: "HELD 1", Alarm: true}} }
 	o.Break = &stopper{filter: "tool:run_shell", holds: []modes.Hold{{
@@ -108,20 +108,20 @@ func breaking(o *Options) {
 	}}}
 }
 
-// cutting can save what there was at a moment.
+// cutting makes it possible to save a capture that ends at a moment.
 func cutting(o *Options) {
 	o.Cut = func(*providers.View) ([]byte, error) { return []byte("{}"), nil }
 	o.Save = func(name string, _ []byte) (string, error) { return "./" + name, nil }
 }
 
-// handed has somewhere to put what is taken.
+// handed makes it possible to copy, save and edit.
 func handed(o *Options) {
 	o.Copy = func([]byte) (string, error) { return "OSC 52", nil }
 	o.Forms = []modes.ExportForm{{Key: "c", What: display.Lit("request as curl, keys $ENV"), Make: func(*providers.View, stream.Ref) ([]byte, error) { return nil, errors.New("not captured") }}}
 }
 
-// TestDrawnScenes: every place at the sizes that matter. Without colours and on a light ground it says the same; in ASCII
-// no byte is above 0x7F.
+// TestDrawnScenes draws every view at the sizes that matter. Without colours and on a light background, the
+// text is the same. In ASCII, no byte is above 0x7F.
 func TestDrawnScenes(t *testing.T) {
 	for _, d := range drawings {
 		t.Run(d.name, func(t *testing.T) {
@@ -174,22 +174,22 @@ func (d drawing) start(t *testing.T, size [2]int, change ...func(*Options)) *rig
 
 func lightTheme(o *Options) { o.Theme = themes.Default(false) }
 
-// take presses keys, and has the work done that the last of them asked for.
+// take presses keys, and does the work that the last key started.
 func (s *rig) take(keys string) {
 	if s.press(keys); strings.HasSuffix(keys, "<enter>") || strings.HasSuffix(keys, "<tab>") {
 		s.finish()
 	}
 }
 
-// inkLetters are how a drawing writes the roles, "*" is a colour of something else; groundLetters how it
-// writes what they lie on.
+// inkLetters are the letters for roles in a drawing, with "*" for any other colour. groundLetters are the
+// letters for backgrounds.
 const (
 	inkLetters    = " lgcb.aksentpj~f"
 	groundLetters = " SLMG-+"
 )
 
-// inks are the roles and the grounds of each cell of the frame, a letter each, by row. Where two look
-// the same it is the first.
+// inks returns the roles and the backgrounds of each cell of the frame, by row, with a letter for each. If
+// two look the same, it uses the first.
 func (s *rig) inks() (rows [][2]string) {
 	of := map[string][2]byte{}
 	for g := range screen.NumGrounds {
@@ -215,8 +215,8 @@ func (s *rig) inks() (rows [][2]string) {
 	return rows
 }
 
-// attributes are those of each cell: b bold, u underlined, r reversed, B bold and reversed, x bold and
-// underlined, X all of them.
+// attributes returns a letter for each cell: b bold, u underlined, r reversed, B bold and reversed, x bold
+// and underlined, X all of them.
 func (s *rig) attributes() (rows []string) {
 	for _, row := range strings.Split(s.View(), "\n") {
 		var marks []byte
@@ -241,7 +241,8 @@ func (s *rig) attributes() (rows []string) {
 	return rows
 }
 
-// cells tells for each character of a row what look is on, and how wide it is.
+// cells calls each for every character of a row, with the SGR sequence that applies and the character's
+// width.
 func cells(s *rig, row string, each func(sgr string, width int)) {
 	on := ""
 	for state := byte(0); row != ""; {

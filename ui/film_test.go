@@ -16,15 +16,16 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the films; look at the difference before you keep it")
 
-// A film is a source and what is done while it plays. A picture is taken after every shot.
+// A film is a source and the keys that are pressed while it plays. A picture is taken after every shot.
 type film struct {
 	name    string
 	records func(testing.TB) []stream.Record
 	shots   []shot
-	answer  func(sent) []stream.Record // what comes when something is sent
+	answer  func(sent) []stream.Record // the records that arrive after something is sent
 }
 
-// shot feeds records up to a number, -1 for all and the end, and then presses keys.
+// shot feeds the records up to a number and then presses keys. With -1, it feeds all records and ends the
+// source.
 type shot struct {
 	upTo int
 	keys string
@@ -83,7 +84,7 @@ func demoRecords(name string) func(testing.TB) []stream.Record {
 	return func(t testing.TB) []stream.Record { return demo(t, name) }
 }
 
-// body is a response from testdata, one event a record, 40 ms apart.
+// body returns a response from testdata, with one record for each event, 40 ms apart.
 func body(name string) func(testing.TB) []stream.Record {
 	return func(t testing.TB) (records []stream.Record) {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -102,7 +103,7 @@ func body(name string) func(testing.TB) []stream.Record {
 	}
 }
 
-// hostileExample is a stream that would take over a terminal that believed it.
+// hostileExample returns a stream that would control a terminal if its text were printed as it is.
 func hostileExample() []stream.Record {
 	bad := "\x1b]0;owned\a\x1b[31m"
 	a := new(anthropic).open("msg_\u202e01")
@@ -129,7 +130,7 @@ func TestFilms(t *testing.T) {
 	}
 }
 
-// play takes the pictures.
+// play returns the pictures of a film.
 func (f film) play(s *rig) string {
 	var out strings.Builder
 	records := f.records(s.t)
@@ -158,7 +159,7 @@ func (f film) play(s *rig) string {
 	return out.String()
 }
 
-// checkFile holds what was got against a file, or writes it there.
+// checkFile compares got with the content of a file. With -update, it writes the file instead.
 func checkFile(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {

@@ -11,8 +11,8 @@ func TestFindingsPane(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(attack("\u202e")["anthropic"]...)
 	for _, c := range []struct{ keys, want string }{
 		{"3", "findings: HIDDEN_CHARACTERS, follows"},
-		{"j", "findings: HIDDEN_CHARACTERS"}, // its sentence
-		{"j", "findings: SOURCE_NOTE"},       // of the turn, before its error
+		{"j", "findings: HIDDEN_CHARACTERS"}, // the finding's sentence
+		{"j", "findings: SOURCE_NOTE"},       // about the turn, before its error
 		{"k", "findings: HIDDEN_CHARACTERS"},
 		{"G", "findings: PROVIDER_ERROR"},
 		{"g", "findings: HIDDEN_CHARACTERS"},
@@ -24,7 +24,7 @@ func TestFindingsPane(t *testing.T) {
 	}
 }
 
-// TestFindingsGrow: what comes later is listed where it belongs.
+// TestFindingsGrow checks that later findings are listed in the right place.
 func TestFindingsGrow(t *testing.T) {
 	find := func(code string, slot int32) stream.Event {
 		found := (&stream.Diagnosis{Code: code}).Finding("%s", stream.Own(code))
@@ -45,7 +45,7 @@ func TestFindingsGrow(t *testing.T) {
 		s.feed(ping)
 		var got []string
 		for _, word := range strings.Fields(s.text()) {
-			if (strings.HasPrefix(word, "CALL_") || strings.HasPrefix(word, "TURN_")) && !strings.HasSuffix(word, ".") { // not of the callout
+			if (strings.HasPrefix(word, "CALL_") || strings.HasPrefix(word, "TURN_")) && !strings.HasSuffix(word, ".") { // not part of the callout
 				got = append(got, word)
 			}
 		}

@@ -9,17 +9,17 @@ import (
 	"toolscope/ui/screen"
 )
 
-// liveScreen shows a stream of two calls, the second of which is still coming.
+// liveScreen shows a stream with two calls. The second is still arriving.
 func liveScreen(t testing.TB) (*rig, *anthropic) {
 	a := new(anthropic).open("msg_1").text("Two things.")
 	a.call("toolu_1", "first", `{"a":1}`).seal().call("toolu_2", "second", `{"b":[`)
 	return newScreen(t, 80, 24).feed(a.records...), a
 }
 
-// more is what a stream has brought since so many records.
+// more returns the records that the stream has added after the given number of records.
 func (a *anthropic) more(since int) []stream.Record { return a.records[since:] }
 
-// TestFollow: whatever moves the cursor stops the following; F and G resume it.
+// TestFollow checks that every key that moves the cursor stops following, and that F and G resume it.
 func TestFollow(t *testing.T) {
 	for _, c := range []struct {
 		keys string
@@ -43,7 +43,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowLive: a call that still grows comes before one that opened later and is done.
+// TestFollowLive checks that a call that still grows is preferred to a call that opened later and has ended.
 func TestFollowLive(t *testing.T) {
 	done := &anthropic{exchange: 1}
 	done.open("msg_2").call("toolu_3", "later", "{}").seal().stop("tool_use")
@@ -57,7 +57,7 @@ func TestFollowLive(t *testing.T) {
 	}
 }
 
-// TestFollowKeepsTheEnd: what is followed is seen to its end, from any pane.
+// TestFollowKeepsTheEnd checks that the end of the followed call stays in view, in every pane.
 func TestFollowKeepsTheEnd(t *testing.T) {
 	for _, keys := range []string{"", "2", "4", "2<tab>1", "41", "kG", "2kG", "4kG1", "2k1F"} {
 		s, a := liveScreen(t)
@@ -75,7 +75,7 @@ func TestFollowKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// TestFollowOff: what is not followed stands still, until a live call is chosen.
+// TestFollowOff checks that the view does not move without following, until a live call is selected.
 func TestFollowOff(t *testing.T) {
 	s, a := liveScreen(t)
 	s.press("F")
@@ -90,7 +90,7 @@ func TestFollowOff(t *testing.T) {
 	}
 }
 
-// TestUpFromTheEnd: the first move up is one row from the last that has text.
+// TestUpFromTheEnd checks that the first move up is one row up from the last row with text.
 func TestUpFromTheEnd(t *testing.T) {
 	for keys, want := range map[string]string{"2": "arguments: [, follows", "2k": "arguments: {", "2h": `arguments: "b"`, "2F": "arguments: ["} {
 		if s, _ := liveScreen(t); s.press(keys).where() != want {
@@ -99,7 +99,7 @@ func TestUpFromTheEnd(t *testing.T) {
 	}
 }
 
-// player is a clock that can be told what to do.
+// player is a clock that a test controls.
 type player struct {
 	paused bool
 	speed  float64
@@ -110,7 +110,7 @@ func (p *player) Paused() bool       { return p.paused }
 func (p *player) SetSpeed(f float64) { p.speed = f }
 func (p *player) Speed() float64     { return p.speed }
 
-// TestPlayback: what is played is paused and hurried at its source.
+// TestPlayback checks that pausing and changing the speed controls the clock of a played source.
 func TestPlayback(t *testing.T) {
 	p := &player{speed: 1}
 	s := newScreen(t, 80, 24, func(o *Options) { o.Playback = p }).feed(demo(t, "cut")[:9]...)
@@ -129,8 +129,8 @@ func TestPlayback(t *testing.T) {
 	plain.press("]").shows("live traffic has no speed").press("k").hides("speed")
 }
 
-// TestDemoKey starts the demo where there is nothing else: without a source, while one is silent,
-// and after one that brought nothing.
+// TestDemoKey checks that the key starts the demo if there is nothing else to show: without a source, while a
+// source is silent, and after a source that ended without data.
 func TestDemoKey(t *testing.T) {
 	for name, prepare := range map[string]func(*Options){
 		"no source": func(o *Options) { o.Inbox = nil },
@@ -164,7 +164,7 @@ func TestDemoKey(t *testing.T) {
 	}
 }
 
-// TestEnds: how the source ended is said.
+// TestEnds checks that the screen shows how the source ended.
 func TestEnds(t *testing.T) {
 	s, _ := liveScreen(t)
 	s.end().shows("END", "aborted").hides("LIVE", "FOLLOW")
@@ -181,7 +181,7 @@ func TestEnds(t *testing.T) {
 	newScreen(t, 80, 24).end().shows("The source ended without any data.")
 }
 
-// TestGoToTheEnd: when nothing more can come, G stays with what is looked at.
+// TestGoToTheEnd checks that G keeps the selection if no more data can arrive.
 func TestGoToTheEnd(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(body("agent.sse")(t)...).end()
 	for _, c := range []struct{ keys, want string }{
@@ -193,7 +193,7 @@ func TestGoToTheEnd(t *testing.T) {
 	}
 }
 
-// TestRate: the rate is that of the last second, and falls to nothing.
+// TestRate checks that the rate counts the last second, and falls to nothing.
 func TestRate(t *testing.T) {
 	s, a := liveScreen(t)
 	s.hides("B/s")
@@ -222,7 +222,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestFollowAtEverySize: what grows is on the screen while it is followed, whatever is beside it.
+// TestFollowAtEverySize checks that the followed data is on the screen, whichever panes are next to it.
 func TestFollowAtEverySize(t *testing.T) {
 	s, a := liveScreen(t)
 	for range 40 {
@@ -235,7 +235,7 @@ func TestFollowAtEverySize(t *testing.T) {
 		s.press(keys)
 		for w := 20; w <= 260; w += 1 + w/10 {
 			for h := 5; h <= 70; h += 1 + h/8 {
-				small := h < 8 && s.focus == s.wire // then what has the focus is all there is room for
+				small := h < 8 && s.focus == s.wire // in this case there is room only for the focused pane
 				if s.resize(w, h); !small {
 					s.shows(`"last█`)
 				}

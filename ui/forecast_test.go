@@ -12,21 +12,21 @@ import (
 	"toolscope/stream"
 )
 
-// forecastTools is the tool that the forecast asks for, as each protocol declares it.
+// forecastTools is the forecast tool, as each protocol declares it.
 const forecastSchema = `{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"},"units":{"enum":["metric","imperial"]},"fields":{"type":"array","items":{"type":"string"}}},"required":["city"]}`
 
-// reply is one model's answer to the forecast: when its records come, in ms, and what they bring. A
-// call is a name and then its arguments; a text begins with a blank.
+// reply is one model's response to the forecast request: the times of its records in ms, and their contents.
+// A call is a name followed by its arguments. A text begins with a blank.
 type reply struct {
 	model string
 	host  string
-	wait  int // until the first byte
-	step  int // between records
+	wait  int // time until the first byte
+	step  int // time between records
 	calls [][]string
-	open  bool // it goes on
+	open  bool // the response does not end
 }
 
-// forecast is several models asked the same, at the same time.
+// forecast returns the responses of several models to the same request at the same time.
 func forecast(replies ...reply) (all []stream.Record) {
 	for i, r := range replies {
 		all = append(all, r.records(i+1)...)
@@ -60,7 +60,7 @@ func (r *reply) records(exchange int) (all []stream.Record) {
 	return all
 }
 
-// sevenForecasts is a stage: seven models, of which two go on.
+// sevenForecasts returns the responses of seven models. Two of them do not end.
 func sevenForecasts(testing.TB) []stream.Record {
 	lima := `{"city":"Lima","days":5,"units":"metric","fields":["sun","rain","wind"]}`
 	oslo := `{"city":"Oslo","days":5,"units":"metric","fields":["sun"]}`
@@ -77,7 +77,7 @@ func sevenForecasts(testing.TB) []stream.Record {
 	)
 }
 
-// TestCompareFilms: seven models beside each other at every size, and the stages of their coming.
+// TestCompareFilms draws the comparison of seven models at every size, and while the responses arrive.
 func TestCompareFilms(t *testing.T) {
 	f := film{name: "compare-seven", records: sevenForecasts, shots: []shot{
 		{12, "="}, {18, ""}, {24, ""}, {-1, ""}, {-1, "jj"}, {-1, "lll"}, {-1, "llll"}, {-1, "hhhhhhhlljj<enter>"}, {-1, "<esc>b"}, {-1, "-"}, {-1, "+T"}, {-1, "m"},

@@ -12,12 +12,10 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sizes are windows of every arrangement: too narrow for two panes, two columns, three columns,
-// huge.
+// sizes has windows for every layout: too narrow for two panes, two columns, three columns, and huge.
 var sizes = [][2]int{{20, 5}, {40, 10}, {72, 16}, {80, 24}, {140, 40}, {160, 45}, {250, 60}, {250, 80}}
 
-// looks are ways to look at the same thing: keys from the browse mode, and the keys that lead back
-// to it.
+// looks are ways to look at the same data: keys from the browse mode, and the keys that lead back to it.
 var looks = []struct{ keys, back string }{
 	{"", ""}, {"2", ""}, {"2r", "r"}, {"2<enter>", "<esc>"}, {"4", ""}, {"4<enter>", "<enter>"}, {"3", ""}, {"z", "z"},
 	{"2z", "z"}, {"4z<enter>", "<enter>z"}, {"?", "<esc>"}, {"/e", "<esc>"}, {"1g", ""}, {"1g2", ""}, {"1/zz\x00", "<esc>"}, {"1G2", ""},
@@ -25,8 +23,8 @@ var looks = []struct{ keys, back string }{
 	{"p", "<esc>"}, {"pj<tab>p", "<esc>"}, {"pss", "<esc>"}, {"pPsr<enter>", "<esc><esc>"}, {"pl<enter>l", "<esc><esc>"}, {"p<enter>h", "<esc><esc>"},
 }
 
-// checkFrame fails the test unless the frame is exactly as high and wide as the window and holds no
-// control but line ends and SGR. It returns the frame's text.
+// checkFrame fails the test unless the frame is exactly as high and as wide as the window. The only control
+// characters in it may be line ends and SGR sequences. checkFrame returns the frame's text.
 func checkFrame(t testing.TB, s *rig) string {
 	t.Helper()
 	checkKeys(t, s.modeStack.activeMode().Keys())
@@ -48,7 +46,7 @@ func checkFrame(t testing.TB, s *rig) string {
 	return strings.Join(rows, "\n")
 }
 
-// checkKeys fails the test if a key is bound twice, or does nothing and is not a hint.
+// checkKeys fails the test if a key is bound twice, or if it has no action and is not a hint.
 func checkKeys(t testing.TB, keys []screen.Binding) {
 	t.Helper()
 	bound := map[string]bool{}
@@ -65,7 +63,7 @@ func checkKeys(t testing.TB, keys []screen.Binding) {
 	}
 }
 
-// checkControls walks a row as a terminal would and returns its text.
+// checkControls reads a row as a terminal would, and returns its text.
 func checkControls(t testing.TB, row string, s *rig) string {
 	t.Helper()
 	var text strings.Builder
@@ -74,7 +72,7 @@ func checkControls(t testing.TB, row string, s *rig) string {
 		seq, width, n, next := ansi.DecodeSequence(row, state, parser)
 		first, _ := utf8.DecodeRuneInString(seq)
 		switch {
-		case width > 0, first >= 0xa0 && first != utf8.RuneError: // marks come after the ASCII they are on
+		case width > 0, first >= 0xa0 && first != utf8.RuneError: // marks follow the ASCII character that they belong to
 			text.WriteString(seq)
 		case ansi.HasCsiPrefix(seq) && ansi.Cmd(parser.Command()) == 'm' && strings.HasSuffix(seq, "m"):
 			if s.opt.Depth == colourlessDepth && coloured(parser.Params()) {
@@ -88,7 +86,7 @@ func checkControls(t testing.TB, row string, s *rig) string {
 	return text.String()
 }
 
-// coloured reports whether an SGR sets a colour.
+// coloured reports whether an SGR sequence sets a colour.
 func coloured(params ansi.Params) bool {
 	for _, p := range params {
 		if n := p.Param(0); n >= 30 && n < 60 || n >= 90 && n < 110 {
@@ -98,14 +96,14 @@ func coloured(params ansi.Params) bool {
 	return false
 }
 
-// quartet is the same screen in colour, without, and both in ASCII.
+// quartet returns the same screen in colour, without colour, and both in ASCII.
 func quartet(t testing.TB) []*rig {
 	return []*rig{
 		newScreen(t, 80, 24), newScreen(t, 80, 24, colourless), newScreen(t, 80, 24, ascii), newScreen(t, 80, 24, ascii, colourless),
 	}
 }
 
-// checkQuartet checks the frames, and that colours change nothing that is read.
+// checkQuartet checks the frames, and that colours do not change the text.
 func checkQuartet(t testing.TB, screens []*rig) {
 	t.Helper()
 	colour := ""
@@ -118,7 +116,7 @@ func checkQuartet(t testing.TB, screens []*rig) {
 	}
 }
 
-// tour looks at everything from every size given.
+// tour looks at every view at each of the given sizes.
 func tour(t testing.TB, sizes [][2]int, screens ...*rig) {
 	t.Helper()
 	for _, size := range sizes {
@@ -137,7 +135,7 @@ func tour(t testing.TB, sizes [][2]int, screens ...*rig) {
 			}
 		}
 		for _, s := range screens {
-			s.press("1F") // two presses, as looking has stopped the following
+			s.press("1F") // two key presses, because looking around stopped following
 			if !s.follow {
 				s.press("F")
 			}
@@ -177,8 +175,8 @@ func TestFramesOfDemos(t *testing.T) {
 	}
 }
 
-// TestFramesOfFixtures looks at every fixture of every dialect, cut into small records; without
-// TOOLSCOPE_LONG at one in 21, which are some of each dialect.
+// TestFramesOfFixtures looks at every fixture of every protocol, cut into small records. Without
+// TOOLSCOPE_LONG, it looks at one in 21, which includes some of each protocol.
 func TestFramesOfFixtures(t *testing.T) {
 	drawsAlone(t)
 	for i, f := range fixtures(t) {
@@ -219,7 +217,7 @@ func TestFramesOfAnySize(t *testing.T) {
 	}
 }
 
-// TestTooSmall: below the least size there is a message that fits.
+// TestTooSmall checks that below the minimum size, there is a message that fits.
 func TestTooSmall(t *testing.T) {
 	for w := 1; w <= 21; w++ {
 		for h := 1; h <= 6; h++ {

@@ -2,8 +2,9 @@ package ui
 
 import "testing"
 
-// TestGot: a call shows what the tool got of it, when, what it answered, and what of that the model was
-// told, beside the rules by which code would run it, and on the strip of time.
+// TestGot checks that a call shows the arguments that the tool received, when, its result, and the part of
+// the result that the model received. They are next to the rules by which code would run the call, and on the
+// timeline.
 func TestGot(t *testing.T) {
 	s := newScreen(t, 140, 50).feed(demo(t, "executed")...).end().press("g3")
 	s.shows("WHAT THE TOOL GOT", "server web got it as scrape_webpage (matched by the call's id)", "3.4 s before", "the first 4 B of the model's arguments, as a JSON string", "returned an error in 608 ms, 257 B",
@@ -21,14 +22,14 @@ func TestGot(t *testing.T) {
 	}
 }
 
-// TestGotSoFar: where time is held after the tool was run and before it answered, that is told, and
-// nothing says that all is well.
+// TestGotSoFar checks that a moment after the tool started and before its result shows the call as
+// unanswered, and that no text says that all is well.
 func TestGotSoFar(t *testing.T) {
 	s := newScreen(t, 140, 44).feed(demo(t, "executed")...).end().press("g3").press(":at 320ms<enter>")
 	s.shows("Findings 0", "none yet", "the first 4 B of the model's arguments", "no answer yet").hides("nothing unusual", "no response was seen")
 }
 
-// TestNobodySeen: of what code would do that runs a call too early no client is accused.
+// TestNobodySeen checks that no client is named as one that runs calls too early if none is known.
 func TestNobodySeen(t *testing.T) {
 	newScreen(t, 140, 44).feed(demo(t, "early")...).end().press("!").shows("clients ").hides("by the client", "your client")
 }

@@ -10,8 +10,9 @@ import (
 	"toolscope/themes"
 )
 
-// TestGround: the background is painted where the terminal's has another lightness than the theme,
-// or is unknown and the theme was asked for; then on every cell to the edges, and else on none.
+// TestGround checks that the background is painted if the terminal's background has another lightness than
+// the theme, or if that is unknown and the user named the theme. Then every cell is painted, and otherwise
+// none.
 func TestGround(t *testing.T) {
 	for _, c := range []struct {
 		known, dark, asked, theme bool
@@ -48,7 +49,7 @@ func TestGround(t *testing.T) {
 	}
 }
 
-// bareCells counts the cells of a frame, and those that are written on no background.
+// bareCells returns the number of cells in a frame, and the number of cells without a background.
 func bareCells(frame string) (bare, cells int) {
 	parser, painted := ansi.NewParser(), false
 	for state := byte(0); frame != ""; {

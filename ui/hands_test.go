@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/modes"
 )
 
-// TestTakes: what is chosen goes where it was told to, exactly as it is there.
+// TestTakes checks that the chosen data is copied or written exactly as it is.
 func TestTakes(t *testing.T) {
 	var copied, saved, name string
 	forms := []modes.ExportForm{
@@ -49,7 +49,7 @@ func TestTakes(t *testing.T) {
 	newScreen(t, 80, 24, func(o *Options) { o.Copy = func([]byte) (string, error) { return "", nil } }).press("y").shows("nothing selected to export")
 }
 
-// TestPipes: a command gets what is chosen, and what it prints is shown, sanitised.
+// TestPipes checks that a command receives the chosen data, and that its output is shown sanitised.
 func TestPipes(t *testing.T) {
 	var asked, got string
 	s := newScreen(t, 80, 24, func(o *Options) {
@@ -65,7 +65,7 @@ func TestPipes(t *testing.T) {
 	s.shows("| jq .a", "out", "more", "out␛[31m", "exit status 3").press("<esc>").hides("more")
 }
 
-// silentEditor is a program that has the terminal and does nothing with it.
+// silentEditor is a program that uses the terminal and does nothing.
 type silentEditor struct{ tea.ExecCommand }
 
 func (silentEditor) Run() error          { return nil }
@@ -73,7 +73,8 @@ func (silentEditor) SetStdin(io.Reader)  {}
 func (silentEditor) SetStdout(io.Writer) {}
 func (silentEditor) SetStderr(io.Writer) {}
 
-// TestEdits: the editor is given what is chosen; one that cannot be started says why.
+// TestEdits checks that the editor receives the chosen data, and that a reason is shown if the editor can't
+// be started.
 func TestEdits(t *testing.T) {
 	var opened string
 	var failure error
@@ -90,7 +91,7 @@ func TestEdits(t *testing.T) {
 	s.press("ea").shows("not opened: vi: no such program")
 }
 
-// stopper is a breakpoint that holds what a test says.
+// stopper is a breakpoint that holds the responses that a test names.
 type stopper struct {
 	filter string
 	holds  []modes.Hold
@@ -110,7 +111,7 @@ func (b *stopper) Set(filter string) error {
 
 func (b *stopper) Resume(_ int, how modes.ResumeMode) { b.let = append(b.let, how) }
 
-// TestBreaks: what is held is shown with what comes next, and goes on as it is told to.
+// TestBreaks checks that held responses are shown with their next event, and resume as the user chooses.
 func TestBreaks(t *testing.T) {
 	agent(t, 80, 24).press("b").shows("breakpoints need a proxy")
 	point := &stopper{}

@@ -18,7 +18,7 @@ import (
 	"toolscope/themes"
 )
 
-// box is an inbox as the program is given, without a limit.
+// box is an inbox without a limit.
 type box = capture.Queue[stream.Record]
 
 func newBox() *box {
@@ -28,24 +28,24 @@ func newBox() *box {
 // testPrices is the built-in price list, whose index all screens share.
 var testPrices = sync.OnceValue(price.Embedded)
 
-// rig is a Model whose source, clock and keyboard are the test: nothing runs beside it and nothing
-// sleeps.
+// rig is a Model whose source, clock and keyboard are controlled by the test. Nothing runs in another
+// goroutine and nothing sleeps.
 type rig struct {
 	*Model
 	t     testing.TB
 	inbox *box
-	cmd   tea.Cmd // what the last Update asked for
+	cmd   tea.Cmd // the command that the last Update returned
 	now   time.Time
-	slow  time.Duration // that passes whenever somebody looks at the clock
+	slow  time.Duration // the time that passes at each reading of the clock
 
-	parser *ansi.Parser // of the terminal that would draw the frames
+	parser *ansi.Parser // the parser of the terminal that would draw the frames
 
 	sent    []sent
-	refuses error                            // what sending fails with
-	answer  func(sent) (all []stream.Record) // comes at once, when something is sent
+	refuses error                            // the error with which sending fails
+	answer  func(sent) (all []stream.Record) // the records that arrive at once after a request is sent
 }
 
-// newScreen makes a screen of w × h cells.
+// newScreen returns a screen of w × h cells.
 func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 	s := &rig{t: t, inbox: newBox(), parser: ansi.NewParser(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	o := Options{
@@ -61,10 +61,10 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 	return s
 }
 
-// mode is what has the keyboard.
+// mode returns the mode that has the keyboard.
 func (s *rig) mode() any { return s.modeStack.activeMode().Mode }
 
-// thin returns the distance between the samples that a test looks at: 1 with TOOLSCOPE_LONG.
+// thin returns the distance between the samples that a test looks at. It is 1 with TOOLSCOPE_LONG.
 func thin() int {
 	if os.Getenv("TOOLSCOPE_LONG") != "" && !raceEnabled && !testing.Short() {
 		return 1
@@ -72,8 +72,8 @@ func thin() int {
 	return 7
 }
 
-// drawsAlone skips, under the race detector, a test of which one goroutine does all, and which takes
-// minutes with it: it finds nothing there.
+// drawsAlone skips a test under the race detector. It is for tests with only one goroutine that would take
+// minutes: the race detector finds nothing in them.
 func drawsAlone(t *testing.T) {
 	t.Helper()
 	if raceEnabled {
@@ -95,7 +95,7 @@ func (s *rig) send(msg tea.Msg) {
 	}
 }
 
-// checkASCII fails the test if a frame has a byte that is no ASCII.
+// checkASCII fails the test if a frame has a byte that is not ASCII.
 func (s *rig) checkASCII() {
 	s.t.Helper()
 	frame := s.View()
@@ -109,7 +109,7 @@ func (s *rig) resize(w, h int) *rig {
 	return s
 }
 
-// feed has records arrive, in one batch unless they are too big for one.
+// feed adds records, in one batch unless they are too many.
 func (s *rig) feed(records ...stream.Record) *rig {
 	for _, r := range records {
 		s.inbox.Put(r)
@@ -121,14 +121,14 @@ func (s *rig) feed(records ...stream.Record) *rig {
 	return s
 }
 
-// end says that the source has ended.
+// end ends the source.
 func (s *rig) end() *rig {
 	s.inbox.Close(nil)
 	s.send(inboxReady{})
 	return s
 }
 
-// specialKeys are those that press names in angle brackets.
+// specialKeys are the keys that press names in angle brackets.
 var specialKeys = map[string]tea.KeyType{
 	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "s-tab": tea.KeyShiftTab, "bs": tea.KeyBackspace,
 	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
@@ -136,7 +136,7 @@ var specialKeys = map[string]tea.KeyType{
 	"c-z": tea.KeyCtrlZ,
 }
 
-// press types keys one by one: "jj/oslo<enter>".
+// press types keys one by one, e.g. "jj/oslo<enter>".
 func (s *rig) press(keys string) *rig {
 	s.t.Helper()
 	for keys != "" {
@@ -164,7 +164,7 @@ func (s *rig) burst(keys string) *rig {
 	return s
 }
 
-// settle does the work that the last key asked for, such as highlighting.
+// settle does the work that the last key started, such as highlighting.
 func (s *rig) settle() *rig {
 	s.t.Helper()
 	if s.cmd == nil {
@@ -174,8 +174,8 @@ func (s *rig) settle() *rig {
 	return s
 }
 
-// finish settles until nothing more is asked for. It is for after keys: what arrives asks to listen
-// on, which waits.
+// finish calls settle until no work is left. Use it only after keys: after new records, the program waits for
+// more records.
 func (s *rig) finish() *rig {
 	for s.cmd != nil {
 		s.settle()
@@ -183,10 +183,10 @@ func (s *rig) finish() *rig {
 	return s
 }
 
-// text is the frame as one reads it.
+// text returns the frame as plain text.
 func (s *rig) text() string { return ansi.Strip(s.View()) }
 
-// rows are the rows of the frame, without blanks at their ends.
+// rows returns the rows of the frame, without trailing blanks.
 func (s *rig) rows() []string {
 	rows := strings.Split(s.text(), "\n")
 	for i := range rows {

@@ -9,24 +9,24 @@ import (
 	"toolscope/stream"
 )
 
-// hostile is text of each kind that must not reach a terminal as it is.
+// hostile has texts of each kind that must not reach a terminal unchanged.
 var hostile = []string{
 	"\x00", "\a", "\b", "\t", "\n", "\v", "\r", "\r\n", "\x1f", "\x7f", // C0 and DEL
 	"\x1b[31m", "\x1b[2J", "\x1b]0;owned\a", "\x1b]52;c;ZXZpbA==\x1b\\", "\x1b]8;;http://x", "\x1bP1q", "\x1b_x", "\x1b^x", "\x1bX", "\x1b", "\x1b[",
-	"\u009b31m", "\u009d0;t", "\u0085", "\x9b31m", "\x9d0;t", "\x90", // C1, as UTF-8 and as it is
+	"\u009b31m", "\u009d0;t", "\u0085", "\x9b31m", "\x9d0;t", "\x90", // C1, in UTF-8 and as single bytes
 	"\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069", // bidi
 	"\u00ad", "\u034f", "\u115f", "\u180b", "\u180e", "\u200b", "\u200c", "\u200d", "\u2028", "\u2029", "\u2060", "\u2064", "\u206f",
 	"\u3164", "\ufeff", "\uffa0", "\ufff9", "\ufffb", "\ufe0e", "\ufe0f", "\U000e0100", // invisible
 	"\U000e0001", "\U000e0069\U000e0067\U000e006e", "🏴\U000e0067\U000e007f", // tags
-	"\ue000", "\U000f0000", "\U0010fffd", "\ufdd0", "\uffff", "\u0378", // private, no characters, unassigned
+	"\ue000", "\U000f0000", "\U0010fffd", "\ufdd0", "\uffff", "\u0378", // private use, noncharacters, unassigned
 	"\xff", "\xc0\xaf", "\xe2\x82", "\xed\xa0\xbd", "\xf4\x90\x80\x80", // not UTF-8
 	"a" + strings.Repeat("\u0301", 40), "\u0301", "👩\u200d", "👩\u200d\u200d👧", "1\ufe0f", "🏽", "🇳", "\u0e33", // marks and joiners
-	"👨‍👩‍👧", "❤️", "日本語", "שלום", "e\u0301", "نص", // what is drawn as it is
+	"👨‍👩‍👧", "❤️", "日本語", "שלום", "e\u0301", "نص", // text that is drawn unchanged
 }
 
-// attack puts text wherever a provider or a network may put some.
+// attack returns streams with text in every field that a provider or a network controls.
 func attack(text string) map[string][]stream.Record {
-	q := quote(strings.ToValidUTF8(text, "")) // JSON escapes what it must; raw bytes come apart from that
+	q := quote(strings.ToValidUTF8(text, "")) // JSON escapes what must be escaped; raw bytes have their own cases
 	a := new(anthropic).open("msg_" + text)
 	a.text("say "+text, text).call("toolu_"+text, "tool"+text+"after", chop(`{"key`+text+`":"value `+text+` end`, 3)...)
 	a.args(1, `","escaped":"`, strings.Trim(fmt.Sprintf("%+q", text), `"`), `"}`).seal()
@@ -55,8 +55,8 @@ func chatChunk(delta string, args ...any) string {
 		`},"finish_reason":null}]}`+"\n\n", args...)
 }
 
-// TestFramesOfHostileStreams: whatever comes, wherever it comes, only text and SGR are drawn, and
-// every row is as wide as the window.
+// TestFramesOfHostileStreams checks that whatever text arrives in whatever field, only text and SGR sequences
+// are drawn, and every row is as wide as the window.
 func TestFramesOfHostileStreams(t *testing.T) {
 	drawsAlone(t)
 	for i, text := range hostile {
@@ -80,7 +80,7 @@ func TestFramesOfHostileStreams(t *testing.T) {
 	}
 }
 
-// TestNothingIsSwallowed: what follows a sequence that never ends stays visible.
+// TestNothingIsSwallowed checks that text after a sequence that never ends stays visible.
 func TestNothingIsSwallowed(t *testing.T) {
 	for _, open := range []string{"\x1b]0;", "\x1b]8;;", "\x1bP", "\x1b_", "\x1b[", "\u009d", "\u0090", "\x1b"} {
 		a := new(anthropic).open("msg_1").call("toolu_1", "n"+open+"NAME", `{"k`+strings.Trim(quote(open), `"`)+`KEY":"v`+strings.Trim(quote(open), `"`)+`VALUE"}`)
@@ -90,7 +90,8 @@ func TestNothingIsSwallowed(t *testing.T) {
 	}
 }
 
-// TestInvisibleCharactersShow: a tool that is named to look like another does not.
+// TestInvisibleCharactersShow checks that a tool name with invisible characters doesn't look like another
+// name.
 func TestInvisibleCharactersShow(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "read\u200b_file", "{}").seal()
 	a.call("toolu_2", "read\u202e_file", "{}").seal().call("toolu_3", "read_file\U000e0068\U000e0069", "{}").seal()
@@ -98,7 +99,7 @@ func TestInvisibleCharactersShow(t *testing.T) {
 		shows("read⟨U+200B⟩_file", "read⟨U+202E⟩_file", `read_file⟨tags:"hi"⟩`).press("1gj3").shows("Findings 1")
 }
 
-// TestFramesOfRandomBytes feeds what is no protocol at all.
+// TestFramesOfRandomBytes feeds bytes that belong to no protocol.
 func TestFramesOfRandomBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	pieces := append([]string{"data: ", "event: ", "\n\n", "{", "}", "[", `"`, ":", ",", `"type":`, `"index":0`, "\\", "\\u00", " "}, hostile...)
@@ -122,7 +123,7 @@ func TestFramesOfRandomBytes(t *testing.T) {
 	}
 }
 
-// FuzzFrame holds every frame against the same laws, for any bytes and keys.
+// FuzzFrame checks the same properties of every frame, for any bytes and keys.
 func FuzzFrame(f *testing.F) {
 	for _, text := range []string{"\x1b]0;t\a", "\u202e", "\xff", "👩\u200d"} {
 		for _, records := range attack(text) {
@@ -135,7 +136,7 @@ func FuzzFrame(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, keys string, step, w, h uint8) {
 		if len(data)/(int(step)+1) > 1000 {
-			return // many records say no more than some
+			return // many records find no more than some
 		}
 		screens := []*rig{newScreen(t, 80, 24), newScreen(t, 80, 24, colourless)}
 		if w%2 == 0 {

@@ -9,7 +9,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// machines are records of three machines, as a hub brings them: of each a capture, turn about.
+// machines returns the records of three machines, as a hub delivers them: a capture from each machine,
+// interleaved.
 func machines(t testing.TB) (all []stream.Record) {
 	var of [][]stream.Record
 	for i, name := range []string{"malformed", "parallel", "cut"} {
@@ -34,8 +35,8 @@ func machines(t testing.TB) (all []stream.Record) {
 	return all
 }
 
-// TestStays: how the source is doing stays on the screen where other words have no room, and the way to what is
-// chosen with its end.
+// TestStays checks that the state of the source stays on the screen when other notes have no room, and that
+// the end of the selection's path stays too.
 func TestStays(t *testing.T) {
 	words := []StatusNote{{Text: "something that is not as important"}, {Text: "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B", Stays: true}}
 	s := newScreen(t, 80, 24, func(o *Options) {
@@ -54,8 +55,8 @@ func TestStays(t *testing.T) {
 	checkFrame(t, s)
 }
 
-// TestMachines: turns of several machines stand under the rows of their machines, which are folded at
-// first, and what is followed stays with one machine.
+// TestMachines checks that turns are below the rows of their machines, which are folded at first, and that
+// following stays with one machine.
 func TestMachines(t *testing.T) {
 	states := []panes.MachineState{
 		{Name: "web-1", Age: 14 * time.Second}, {Name: "web-2", Waits: 2_000_000, Skew: -90 * time.Second},
@@ -93,7 +94,8 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestMachinesAlarm: what went wrong is led to behind folded rows, and what is looked for is found there.
+// TestMachinesAlarm checks that the keys for errors lead to rows that are folded, and that a search finds
+// text in them.
 func TestMachinesAlarm(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(machines(t)...)
 	s.press("1g").hides("▾")
@@ -113,7 +115,7 @@ func TestMachinesAlarm(t *testing.T) {
 	s.press("1g/malformed<enter>").shows("▾ web-1")
 }
 
-// TestOneMachine: the turns of the only machine are not folded.
+// TestOneMachine checks that the turns of a single machine are not folded.
 func TestOneMachine(t *testing.T) {
 	var one []stream.Record
 	for _, r := range machines(t) {
@@ -125,7 +127,8 @@ func TestOneMachine(t *testing.T) {
 	newScreen(t, 80, 24, ascii).feed(one...).press("1g").shows(">v web-1")
 }
 
-// TestMachinesWithoutTurns: where machines are there and no turn of any, every key that moves works, and none hangs.
+// TestMachinesWithoutTurns checks that if there are machines without turns, every key that moves works and
+// none hangs.
 func TestMachinesWithoutTurns(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-1"}, {Name: "web-2"}, {Name: "web-3"}}
 	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
@@ -136,8 +139,9 @@ func TestMachinesWithoutTurns(t *testing.T) {
 	checkFrame(t, s)
 }
 
-// TestMachineStays: the cursor comes to the row of a machine, be there turns of it or not, passes it, and stays there
-// when hidden: H shows background requests, and when one goes back in time.
+// TestMachineStays checks that the cursor reaches the row of every machine, with or without turns, and can
+// move past it. The cursor stays there when H shows background requests, and when the screen goes back in
+// time.
 func TestMachineStays(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-2"}, {Name: "web-4"}, {Name: "web-5"}}
 	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
@@ -149,7 +153,7 @@ func TestMachineStays(t *testing.T) {
 	s.press("k").shows("▌▸ web-2").press(",").shows("▌▸ web-2").press("<enter>").shows("▌▾ web-2")
 }
 
-// TestSecondMachine: what somebody looks at keeps its row when a second machine comes.
+// TestSecondMachine checks that the selection keeps its row when a second machine appears.
 func TestSecondMachine(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-1"}}
 	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
@@ -166,7 +170,7 @@ func TestSecondMachine(t *testing.T) {
 	s.press("*").shows("▌▸ web-1")
 }
 
-// TestAlarmCut: an alarm that there is too little room for stands apart from what follows it.
+// TestAlarmCut checks that a shortened alarm is separated from the text after it.
 func TestAlarmCut(t *testing.T) {
 	words := []StatusNote{{Text: "HUB UNREACHABLE", Alarm: true}, {Text: "1 host SILENT: web-3", Alarm: true}}
 	s := newScreen(t, 40, 10, func(o *Options) {

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// counted is a model of which is counted what it is told and asked.
+// counted is a model whose updates and views are counted.
 type counted struct {
 	*Model
 	updates, views atomic.Int64
@@ -29,7 +29,7 @@ func (c *counted) View() string {
 	return c.Model.View()
 }
 
-// terminal counts what is written to it.
+// terminal counts the bytes that are written to it.
 type terminal struct{ bytes atomic.Int64 }
 
 func (t *terminal) Write(p []byte) (int, error) {
@@ -37,9 +37,9 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestIdleScreen: without data, an hour of the real program has no message and no frame, and writes no byte: on an
-// empty screen, after streams ended, and in modes. While a stream is open, it counts its idle time each second, with
-// at most 200 bytes. Nothing grows.
+// TestIdleScreen checks that without data, an hour of the real program has no message and no frame, and
+// writes no byte: on an empty screen, after streams ended, and in modes. While a stream is open, the screen
+// counts its idle time each second, with at most 200 bytes. Nothing grows.
 func TestIdleScreen(t *testing.T) {
 	for _, c := range []struct {
 		what string
@@ -96,7 +96,7 @@ func TestIdleScreen(t *testing.T) {
 	}
 }
 
-// held is how many bytes the program holds.
+// held returns the number of bytes in use on the heap.
 func held() int64 {
 	var s runtime.MemStats
 	runtime.GC()

@@ -13,22 +13,21 @@ import (
 	"toolscope/stream"
 )
 
-// program stands in for Bubble Tea: it runs the command that is left and gives what comes of it to
-// the model, and counts.
+// program replaces Bubble Tea. It runs the pending command, passes its message to the model, and counts.
 type program struct {
 	*Model
 	batches int
-	at      []time.Duration // when each batch came
+	at      []time.Duration // the time of each batch
 	ended   bool
 }
 
-// run listens until the source has ended.
+// run runs commands until the source has ended.
 func (p *program) run() {
 	start := time.Now()
 	for cmd := p.Init(); cmd != nil; {
 		msg := cmd()
 		if batch, ok := msg.(tea.BatchMsg); ok {
-			msg = batch[0]() // the other is the look at the clock
+			msg = batch[0]() // the other command reads the clock
 		}
 		p.batches++
 		p.at = append(p.at, time.Since(start))
@@ -43,8 +42,8 @@ func numbered(n int) stream.Record {
 	return stream.Record{Data: fmt.Appendf(nil, "data: {\"n\":%d}\n\n", n)}
 }
 
-// TestInboxBatches: the first record comes at once, those after it once a frame, all in order, and
-// who puts them in never waits.
+// TestInboxBatches checks that the first record is read at once, and later records once per frame, all in
+// order. Writers never wait.
 func TestInboxBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inbox := newBox()
@@ -87,8 +86,8 @@ func TestInboxBatches(t *testing.T) {
 	})
 }
 
-// TestInboxIdle: nothing is under way while nothing comes but the wait for the bell, and the rate
-// has fallen.
+// TestInboxIdle checks that without records, only the wait for the signal remains, and the rate has fallen to
+// zero.
 func TestInboxIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inbox := newBox()
@@ -111,7 +110,7 @@ func TestInboxIdle(t *testing.T) {
 	})
 }
 
-// TestInboxBatchSize: one batch is bounded; the rest follows at once.
+// TestInboxBatchSize checks that a batch has a limit, and that the remaining records follow at once.
 func TestInboxBatchSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inbox := newBox()
@@ -127,7 +126,7 @@ func TestInboxBatchSize(t *testing.T) {
 	})
 }
 
-// TestInboxManySources: nothing is lost or doubled when many put at once.
+// TestInboxManySources checks that no record is lost or duplicated when many goroutines write at once.
 func TestInboxManySources(t *testing.T) {
 	inbox := newBox()
 	p := newProgram(inbox)

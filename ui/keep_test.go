@@ -20,14 +20,14 @@ func (s *shelf) Again(exchange int, start, end int64, to func(stream.Record)) er
 	return nil
 }
 
-// bigAnswer is an answer with one call of about so many bytes.
+// bigAnswer returns a response with one call of about the given size.
 func bigAnswer(n, size int) []byte {
 	text := strings.Repeat("x", size)
 	return fmt.Appendf(nil, `{"id":"r%d","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","tool_calls":[{"id":"call_%d","type":"function","function":{"name":"f","arguments":"{\"n\":\"%s%d\"}"}}]}}]}`, n, n, text, n)
 }
 
-// TestKeep: beyond --keep the oldest turns leave a row, and the program says so; what can be read
-// again is read again when somebody looks.
+// TestKeep checks that beyond --keep, only a row remains of the oldest turns, and that a notice says so.
+// Turns that can be reloaded are reloaded when the user looks at them.
 func TestKeep(t *testing.T) {
 	drawsAlone(t)
 	const turns, size = 60, 1 << 20

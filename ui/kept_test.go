@@ -2,8 +2,8 @@ package ui
 
 import "testing"
 
-// TestLayoutIsKept: what the user made of the screen is there the next time: sizes, how panes stand, and
-// whether a tab is open.
+// TestLayoutIsKept checks that the user's layout is restored in the next run: sizes, the arrangement of
+// panes, and whether a tab is open.
 func TestLayoutIsKept(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {220, 50}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "parallel")...)
@@ -32,8 +32,7 @@ func TestLayoutIsKept(t *testing.T) {
 	}
 }
 
-// TestLayoutIsTheUsers: what leads to a tab, and what the demo does, is not remembered as what the user
-// wants.
+// TestLayoutIsTheUsers checks that tabs that links open, and changes by the demo, are not saved.
 func TestLayoutIsTheUsers(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "malformed")...)
 	if s.press("!"); s.Layout() != (Layout{}) {

@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// helpText is all that the help shows in the place it is at, row by row as one scrolls.
+// helpText returns all text that the help shows in its current place, collected by scrolling.
 func helpText(s *rig) (all string) {
 	s.press("g")
 	for range 120 {
@@ -19,7 +19,7 @@ func helpText(s *rig) (all string) {
 	return all
 }
 
-// TestHelp lists what the signs mean, every key of the mode on top, and of other places.
+// TestHelp checks that the help explains the signs, and lists every key of the top mode and of other places.
 func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
@@ -46,7 +46,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpDoes what is chosen, here and in other places, and finds it.
+// TestHelpDoes checks that the help runs the chosen key, both for this place and for others, and that it
+// finds keys.
 func TestHelpDoes(t *testing.T) {
 	s := agent(t, 80, 24).press("k?/zoom<enter>")
 	if !s.zoom {
@@ -54,14 +55,14 @@ func TestHelpDoes(t *testing.T) {
 	}
 	s.press("z?/malform").shows("malform█", "malformed").hides("complete").press("<esc>").shows("Find the trouble").press("<esc>")
 	s.press("?/ctrl").shows("nothing").press("<enter>").shows("no matching key").press("<esc><esc>")
-	s.press("?<tab>/theme").shows("choose a theme", "in the list").press("<esc><esc>") // of all places, whichever is shown
+	s.press("?<tab>/theme").shows("choose a theme", "in the list").press("<esc><esc>") // in all places, whichever is shown
 	s.press("?/:sort<enter>").shows(": sort █", "sort worst").press("<esc>")
 	s.press("?/:log<enter>").shows("Log ").press("<esc>")
 	s.press("?<tab>/next token<enter>")
 	if s.focus != s.doc {
 		t.Error("a key of another place leads to", s.where())
 	}
-	s.press("?<right><enter>").hides("Keys here") // of the second column
+	s.press("?<right><enter>").hides("Keys here") // in the second column
 	for w := minWidth; w < 150; w += 9 {
 		for _, h := range []int{5, 7, 12, 30} {
 			checkFrame(t, s.resize(w, h))
@@ -69,8 +70,8 @@ func TestHelpDoes(t *testing.T) {
 	}
 }
 
-// TestKeysAreBound: each key of the printed table does something while browsing, or in the view that
-// its group is of.
+// TestKeysAreBound checks that each key in the printed table has an action while browsing, or in the view to
+// which its group belongs.
 func TestKeysAreBound(t *testing.T) {
 	s := agent(t, 140, 40)
 	bound := slices.Concat(s.modeStack.activeMode().Keys(), s.press("2").modeStack.activeMode().Keys(), s.press("p").modeStack.activeMode().Keys())
@@ -83,7 +84,7 @@ func TestKeysAreBound(t *testing.T) {
 	}
 }
 
-// TestHints: keys are hinted at wherever there is room, never half of one.
+// TestHints checks that hints are shown where there is room, and are never cut.
 func TestHints(t *testing.T) {
 	s := agent(t, 80, 24)
 	for _, keys := range []string{"", "2", "3", "4", "1g2"} {
@@ -107,12 +108,12 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestPaneKeys: the key of each pane is in the table of keys, and in its words there.
+// TestPaneKeys checks that the key of each pane is in the key table, with the same words.
 func TestPaneKeys(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	var own []string
 	for _, p := range s.table {
-		if p.key != "" { // of the timeline: its key pauses the screen
+		if p.key != "" { // the timeline has none: its key pauses the screen
 			own = append(own, p.key)
 		}
 	}
@@ -121,10 +122,10 @@ func TestPaneKeys(t *testing.T) {
 	}
 }
 
-// TestUnknownKey: a key that does nothing says so, for a while, and where it does something; a question keeps its
-// answers in view.
+// TestUnknownKey checks that a key without an action shows a notice for a while, with the place where the key
+// works. A question keeps its answers in view.
 func TestUnknownKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // the notice goes after a while, which costs no time here
+	synctest.Test(t, func(t *testing.T) { // the notice disappears after a while; this costs no time here
 		s := agent(t, 80, 24).press("K").shows("K does nothing here · ? keys · : commands")
 		s.press("j").hides("does nothing").press("K")
 		s.send(s.cmd())

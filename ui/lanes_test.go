@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// session is what an agent asks in the way of Claude Code, with a sub-agent, and what it asks beside
-// that: a request of each kind, a second apart.
+// session returns the requests of an agent like Claude Code, with a sub-agent and one background request of
+// each kind, a second apart.
 func session(testing.TB) (records []stream.Record) {
 	number := 0
 	put := func(r stream.Record) {
@@ -61,8 +61,8 @@ func session(testing.TB) (records []stream.Record) {
 	return records
 }
 
-// TestAgents: rows say who asks and what for, turns of a sub-agent stand under the call that started
-// it, and what is asked beside the work is quiet.
+// TestAgents checks that rows name the agent and the purpose, that a sub-agent's turns are below the call
+// that started it, and that background requests are muted.
 func TestAgents(t *testing.T) {
 	s := newScreen(t, 160, 40).feed(session(t)...).end()
 	rows := []string{"   1  ●                HEAD /  ", "   2  ●                (title)           main sonnet-4-5", "   3  ●                Task              main sonnet-4-5",
@@ -90,7 +90,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestFollowNoSide: what is asked beside the work is not followed.
+// TestFollowNoSide checks that background requests are not followed.
 func TestFollowNoSide(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	records := session(t)
@@ -101,7 +101,7 @@ func TestFollowNoSide(t *testing.T) {
 	}
 }
 
-// TestSideBody: what was sent and answered beside the work is there to be looked at.
+// TestSideBody checks that the bodies of background requests and responses can be viewed.
 func TestSideBody(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(session(t)...).end().press("/count<enter>")
 	s.shows("purpose      count", "http status  200", "sent         15 B", `{"messages":[]}`, "received     21 B", `{"input_tokens":1234}`).hides("no price", "DIALECT")

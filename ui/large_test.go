@@ -9,7 +9,7 @@ import (
 
 func large(o *Options) { o.Large = true }
 
-// TestLargeFilms: how the demo looks from the back of a room.
+// TestLargeFilms draws the demo in the large layout.
 func TestLargeFilms(t *testing.T) {
 	for _, size := range [][2]int{{60, 8}, {80, 24}, {140, 40}} {
 		s := staged(t, size[0], size[1], large)
@@ -22,8 +22,8 @@ func TestLargeFilms(t *testing.T) {
 	}
 }
 
-// TestLargeElsewhere: where much room is wanted tabs keep the state of the call above them, a comparison
-// begins with what differs, and a replay is mostly what goes.
+// TestLargeElsewhere checks that in the large layout, tabs keep the call's state above them, a comparison
+// begins with the differences, and a replay shows mostly the body.
 func TestLargeElsewhere(t *testing.T) {
 	s := newScreen(t, 80, 24, large).feed(demo(t, "malformed")...).end()
 	for _, tab := range []string{"3", "4", "5"} {
@@ -36,8 +36,8 @@ func TestLargeElsewhere(t *testing.T) {
 	s.press("+").shows(`"Lima"`)
 }
 
-// TestLargePage: a key of the document opens it, esc shows the verdict again; a screen that is too small for block
-// letters has the same words.
+// TestLargePage checks that a key of the document opens it and that esc shows the verdict again. A screen
+// that is too small for block letters has the same words.
 func TestLargePage(t *testing.T) {
 	s := newScreen(t, 80, 24, large).feed(demo(t, "malformed")...).end().shows("▄████▄", "caused by the model", "bytes unusable").hides("malformed")
 	s.press("j").shows("✗ malformed", `"command"`).press("<esc>").hides(`"command"`).shows("▄████▄")

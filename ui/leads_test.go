@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// TestLeadsBack: who is led to a finding, or to its bytes, comes back by esc to where he was, and what
-// he opened there closes first.
+// TestLeadsBack checks that after going to a finding or to its bytes, esc goes back to the previous place,
+// and first closes whatever was opened there.
 func TestLeadsBack(t *testing.T) {
 	for _, from := range []string{"g", "g2", "g4"} {
 		s := newScreen(t, 140, 40).feed(failures(t)...).end().press(from)
@@ -42,7 +42,7 @@ func TestLeadsBack(t *testing.T) {
 	}
 }
 
-// TestWordsOnce: at a moment one word says so.
+// TestWordsOnce checks that a paused screen says so in only one word.
 func TestWordsOnce(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "parallel")[:60]...).press(" ")
@@ -52,7 +52,7 @@ func TestWordsOnce(t *testing.T) {
 	}
 }
 
-// TestBadIsCounted: the first row counts all bad calls, whether or not the list shows them.
+// TestBadIsCounted checks that the first row counts all bad calls, whether or not the list shows them.
 func TestBadIsCounted(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(manyAnswers(t)...).end().press("1g")
 	bad := regexp.MustCompile(`\d+ bad`).FindString(s.rows()[0])
@@ -64,7 +64,8 @@ func TestBadIsCounted(t *testing.T) {
 	}
 }
 
-// TestWireSpans: a token that more frames brought than are seen is told with the first and the last.
+// TestWireSpans checks that if a token came in more frames than are visible, the first and the last are
+// named.
 func TestWireSpans(t *testing.T) {
 	a := new(anthropic).open("msg_1")
 	a.call("toolu_1", "write", chop(`{"content":"`+strings.Repeat("word ", 400)+`"}`, 3)...).seal()

@@ -9,14 +9,14 @@ import (
 	"toolscope/ui/panes"
 )
 
-// TestTokenToFrames: selecting a token marks the frames that brought it.
+// TestTokenToFrames checks that selecting a token marks the frames that brought it.
 func TestTokenToFrames(t *testing.T) {
 	for _, c := range []struct{ keys, token, frames string }{
 		{"k2g", "{", "#13"},
 		{"k2gj", `"path"`, "#13"},
 		{"k2gjl", `"cmd/greet/main.go"`, "#13 #14"},
 		{"k2gjjjjl", `"fmt.Println(\"hi\")"`, "#15"},
-		{"k2gjjjjjl", "", "#16 #17 #18"}, // of the row of the cursor
+		{"k2gjjjjjl", "", "#16 #17 #18"}, // for the cursor's row
 		{"k2gjjjjjlj", "", "#18 #19 #20"},
 		{"k2<pgdown>", "", "#23"},
 	} {
@@ -34,7 +34,7 @@ func TestTokenToFrames(t *testing.T) {
 	}
 }
 
-// litFrames are the numbers of the wire rows that are marked on the frame for what is chosen elsewhere.
+// litFrames returns the numbers of the wire rows that are marked for the selection in another pane.
 func (s *rig) litFrames() (frames []string) {
 	for row := s.wire.Top; row < min(s.wire.Top+s.wire.Height, len(s.wire.Events)); row++ {
 		if number := fmt.Sprintf("#%d", s.view.EventPrefix(int(s.wire.Events[row]), 0).Frame+1); s.wire.IsLit(row) {
@@ -45,7 +45,7 @@ func (s *rig) litFrames() (frames []string) {
 	return frames
 }
 
-// TestFrameToToken: selecting a frame marks the bytes that it brought.
+// TestFrameToToken checks that selecting a frame marks the bytes that it brought.
 func TestFrameToToken(t *testing.T) {
 	s := agent(t, 140, 60).press("k4")
 	args := s.doc.Call.Args()
@@ -55,7 +55,7 @@ func TestFrameToToken(t *testing.T) {
 		}
 		s.press("j")
 	}
-	// What is marked comes into view, and is where the cursor is then.
+	// The marked bytes are in view, and the cursor moves there.
 	small := agent(t, 60, 10).press("k4jjjjjjjjj")
 	if small.press("2"); small.where() != `arguments: "import \"fmt\""` {
 		t.Error(small.where())
@@ -63,8 +63,8 @@ func TestFrameToToken(t *testing.T) {
 	small.shows(`"old": "import \"fmt\"`)
 }
 
-// TestLinkAllTokens: from each token to its first frame, and from that frame back to bytes that
-// hold the token's first.
+// TestLinkAllTokens checks that each token leads to its first frame, and that this frame leads back to bytes
+// that contain the token's first byte.
 func TestLinkAllTokens(t *testing.T) {
 	records := append(body("agent.sse")(t), attack("\u202e")["chat"]...)
 	for i := range records {
@@ -92,7 +92,7 @@ func TestLinkAllTokens(t *testing.T) {
 	}
 }
 
-// TestReusedSlot: the wire of a call ends where its slot went to another.
+// TestReusedSlot checks that the wire of a call ends where another call took its slot.
 func TestReusedSlot(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"one":1`).call("toolu_2", "second", `{"two":2}`)
 	for _, records := range [][]stream.Record{a.records, demo(t, "index-zero")} {
@@ -103,7 +103,8 @@ func TestReusedSlot(t *testing.T) {
 	}
 }
 
-// TestWireOfTurn has a row for every event but those that are made here.
+// TestWireOfTurn checks that the wire of a turn has a row for every event, except events that toolscope
+// itself made.
 func TestWireOfTurn(t *testing.T) {
 	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("gh4").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
 	for row, n := range s.wire.Events {
@@ -113,7 +114,7 @@ func TestWireOfTurn(t *testing.T) {
 	}
 }
 
-// TestFindingLeads to the byte it points at, or to the frame that showed it.
+// TestFindingLeads checks that a finding leads to its byte or to its frame.
 func TestFindingLeads(t *testing.T) {
 	for _, c := range []struct {
 		demo, keys, want, shows string
@@ -131,7 +132,8 @@ func TestFindingLeads(t *testing.T) {
 	s.feed(demo(t, "index-zero")...).press("3g<enter>").shows("the file was replaced", "about the source")
 }
 
-// TestNextError: ! and N go to bad calls in the order of the list. At the last one they say so, and start over.
+// TestNextError checks that ! and N go to bad calls in the order of the list. At the last one they show a
+// notice, and start over.
 func TestNextError(t *testing.T) {
 	s := agent(t, 80, 24).press("!").shows("no errors")
 	if s.where() != "list: run_tests, follows" {
@@ -154,10 +156,10 @@ func TestNextError(t *testing.T) {
 	if s.press("sg!<esc>").shows("back to where you were before !"); s.selectedCall().Name != "tool{}" {
 		t.Error("esc leads to", s.where())
 	}
-	s.press("/tool<enter>N").shows("of 4") // a search has N
+	s.press("/tool<enter>N").shows("of 4") // during a search, N finds the previous match
 }
 
-// TestPath is where the cursor is, as a person would write it.
+// TestPath checks the path at the cursor.
 func TestPath(t *testing.T) {
 	args := `{"a":{"b":[true,{"c":"x"},[]]},"key \"with\" \u00e9":1,"last`
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", args)

@@ -23,13 +23,14 @@ func fromFiles(records []stream.Record, name func(exchange int) string) []stream
 	return records
 }
 
-// staticScreen shows n turns of mixed, each from a file of its own, after all were read.
+// staticScreen returns a screen with n turns of mixed, each from its own file, after all files were read.
 func staticScreen(t testing.TB, w, h, n int) *rig {
 	records := fromFiles(mixed(0, n), func(x int) string { return fmt.Sprintf("talks/a-conversation-with-a-long-name-%02d.sse", x+1) })
 	return newScreen(t, w, h, func(o *Options) { o.Static = true }).feed(records...).end()
 }
 
-// TestListAnswers: the list answers a question on one screen of 80x24, in rows 1 to 16, after the given keys.
+// TestListAnswers checks that after the given keys, the list answers a question on one 80x24 screen, in rows
+// 1 to 16.
 func TestListAnswers(t *testing.T) {
 	agents := newScreen(t, 80, 24).feed(session(t)...).end()
 	slow := newScreen(t, 80, 24)
@@ -63,7 +64,8 @@ func TestListAnswers(t *testing.T) {
 	}
 }
 
-// TestIdleTime: a live list shows how long open streams are idle, in whole seconds from one on. It moves no column.
+// TestIdleTime checks that a live list shows how long open streams have been idle, in whole seconds from one
+// second on. The idle time moves no column.
 func TestIdleTime(t *testing.T) {
 	s, a := liveScreen(t)
 	idle := regexp.MustCompile(` (\d+ s|\dm\d\ds)$`)
@@ -94,8 +96,8 @@ func TestIdleTime(t *testing.T) {
 	newScreen(t, 80, 24, func(o *Options) { o.Playback = &player{speed: 1} }).feed(mixed(0, 3)...).hides("IDLE")
 }
 
-// TestMissedTurns: turns that arrive while the panes don't follow are counted in the first row, until they do. Turns
-// that the filter hides are not, and a file has none.
+// TestMissedTurns checks that turns that arrive while the panes don't follow are counted in the first row.
+// Turns that the filter hides don't count, and a file has no such count.
 func TestMissedTurns(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4)...).hides("new")
 	s.press("g").hides("new").feed(mixed(4, 3)...).shows("LIVE  ↓ 3 new G").feed(mixed(7, 1)...).shows("↓ 4 new G")
@@ -107,8 +109,8 @@ func TestMissedTurns(t *testing.T) {
 	static.hides("new")
 }
 
-// TestNamesStay: the name of a long file is cut in the middle, and keeps its end. No column moves for another verdict,
-// and none goes.
+// TestNamesStay checks that a long file name is cut in the middle and keeps its end. A different verdict
+// neither moves nor removes a column.
 func TestNamesStay(t *testing.T) {
 	for _, w := range []int{60, 80, 140, 250} {
 		s := staticScreen(t, w, 40, 7).press("s")
@@ -132,8 +134,8 @@ func TestNamesStay(t *testing.T) {
 	}
 }
 
-// TestClickOrders: a click on a head sorts by its column, and one on the map goes to the worst call of its turns. The
-// cursor stays on its call when the order changes.
+// TestClickOrders checks that a click on a column head sorts by that column, and that a click on the map goes
+// to the worst call in the cell's turns. The cursor stays on its call when the order changes.
 func TestClickOrders(t *testing.T) {
 	s := staticScreen(t, 140, 40, 12).press("M")
 	at, heads := s.selected, s.rows()[3]
@@ -154,8 +156,8 @@ func TestClickOrders(t *testing.T) {
 	}
 }
 
-// TestMapCells: with more turns than cells, a cell has the worst of several turns. A short run and a low screen have
-// no map.
+// TestMapCells checks that with more turns than cells, a cell shows the worst of several turns. A short run
+// or a low screen has no map.
 func TestMapCells(t *testing.T) {
 	s := staticScreen(t, 60, 24, 110).shows("1 cell = 3 turns")
 	if row := s.rows()[1]; !strings.HasPrefix(row, " "+strings.Repeat("✗", 36)+"·  1 cell") {

@@ -9,7 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestLog: what the program said and the source noted is told, when and in order, and found.
+// TestLog checks that the program's notices and the source's notes are in the log with their times, in order,
+// and that a search finds them.
 func TestLog(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...)
@@ -25,7 +26,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogIsShort: it keeps the latest lines, says how many went, and says nothing twice in a row.
+// TestLogIsShort checks that the log keeps the latest lines, shows how many were dropped, and has no line
+// twice in a row.
 func TestLogIsShort(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "malformed")...)
 	for n := range 5*maxJournalLines + 7 {
@@ -43,7 +45,7 @@ func TestLogIsShort(t *testing.T) {
 	s.press("g").shows("note 4007")
 }
 
-// TestLogTellsWords: what goes wrong with the source is told once, and again when it comes back.
+// TestLogTellsWords checks that a problem of the source is logged once, and again when it returns.
 func TestLogTellsWords(t *testing.T) {
 	words := []StatusNote{{Text: "connection lost", Alarm: true}, {Text: "rec a.tsc"}}
 	s := newScreen(t, 80, 24, func(o *Options) { o.Status = func() []StatusNote { return words } }).feed(demo(t, "malformed")[:9]...)
@@ -61,8 +63,9 @@ func TestLogTellsWords(t *testing.T) {
 	}
 }
 
-// TestBookmarks: a place with a name is gone back to, also in the past; where it has not come that is
-// said; esc leads back; the same name moves; the same again takes it away.
+// TestBookmarks checks that the user can go back to a named place, also in the past. If the place doesn't
+// exist at a moment, a notice says so. esc goes back. The same name moves the bookmark; the same name at the
+// same place removes it.
 func TestBookmarks(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "parallel")...).end()
 	s.press("'").shows("no bookmarks")
@@ -92,7 +95,8 @@ func TestBookmarks(t *testing.T) {
 	}
 }
 
-// TestBookmarkReread: a bookmark is of the same turn when one before it is read in another way.
+// TestBookmarkReread checks that a bookmark stays on its turn when an earlier turn is read as another
+// protocol.
 func TestBookmarkReread(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "protocols")...).end()
 	s.press("G").press(":mark last<enter>")

@@ -9,13 +9,13 @@ import (
 	"toolscope/ui/panes"
 )
 
-// exchangeOf is a small exchange of that number, with one call, as its records.
+// exchangeOf returns the records of a small exchange with the given number and one call.
 func exchangeOf(number int) []stream.Record {
 	a := &anthropic{exchange: number}
 	return a.open(fmt.Sprint("msg_", number)).call(fmt.Sprint("toolu_", number), "tool", `{"n":`, fmt.Sprint(number), `}`).seal().stop("tool_use").records
 }
 
-// day is a screen that has seen n small exchanges, one of which is still open since the first.
+// day returns a screen that has received n small exchanges. The first one is still open.
 func day(t testing.TB, n int) *rig {
 	s := newScreen(t, 120, 50)
 	s.inbox.Put(exchangeOf(1)[0])
@@ -30,8 +30,8 @@ func day(t testing.TB, n int) *rig {
 	return s
 }
 
-// TestLongDay: what is done for a batch, a frame, and keys that move, looks at no turn and no
-// exchange of the first half of a day. They are taken away: whoever looks at one falls.
+// TestLongDay checks that batches, frames and keys that move use no turn or exchange from the first half of a
+// day. These turns and exchanges are removed, so that using one would panic.
 func TestLongDay(t *testing.T) {
 	const n = 3_000
 	s := day(t, n)
@@ -47,7 +47,7 @@ func TestLongDay(t *testing.T) {
 		}
 	}
 	more(n + 2)
-	s.feed(new(anthropic).bytes("event: ping\ndata: {\"type\":\"ping\"}\n\n").records...) // of the first, which is open
+	s.feed(new(anthropic).bytes("event: ping\ndata: {\"type\":\"ping\"}\n\n").records...) // for the first exchange, which is open
 	s.press("m1kkkm=")
 	more(n + 3)
 	s.press("<esc><esc>p")
@@ -59,8 +59,7 @@ func TestLongDay(t *testing.T) {
 	}
 }
 
-// TestFramesOfDropped looks at everything after the turns it was looking at have lost what they
-// held, and no event said so.
+// TestFramesOfDropped looks at every view after the turns have been evicted or dropped without an event.
 func TestFramesOfDropped(t *testing.T) {
 	for what, letGo := range map[string]func(*stream.Timeline, int32){
 		"cold": (*stream.Timeline).Evict, "dropped": (*stream.Timeline).Drop, "some gone": func(line *stream.Timeline, turn int32) {
@@ -94,8 +93,8 @@ func TestFramesOfDropped(t *testing.T) {
 	}
 }
 
-// TestFrameMemory: what a frame and a batch allocate does not grow with what there is: with one
-// delta of megabytes, a long error, many turns.
+// TestFrameMemory checks that the memory that a frame and a batch allocate does not grow with the data: with
+// a delta of megabytes, a long error, or many turns.
 func TestFrameMemory(t *testing.T) {
 	perFrame := func(s *rig) int64 {
 		s.feed(ping).View()
@@ -121,14 +120,14 @@ func TestFrameMemory(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes were ever allocated.
+// allocated returns the total number of bytes allocated so far.
 func allocated() int64 {
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return int64(s.TotalAlloc)
 }
 
-// BenchmarkDay is what is done for one more exchange late in a day, and what keys cost then.
+// BenchmarkDay measures one more exchange late in a day, and keys at that time.
 func BenchmarkDay(b *testing.B) {
 	for _, n := range []int{500, 5_000, 100_000} {
 		s := day(b, n)

@@ -11,18 +11,18 @@ import (
 	"toolscope/ui/panes"
 )
 
-// A fleet is machines that each stream one answer after the other, in three protocols.
+// A fleet is a set of machines that each stream one response after another, in three protocols.
 type fleet struct {
 	of    []*stream.Machine
-	texts [][]string // of a machine: the pieces of its answer, one a record
-	at    []int      // of a machine: the piece that comes next
-	now   []int      // of a machine: its exchange
-	last  int        // exchange
-	turn  int        // machine
+	texts [][]string // for each machine, the parts of its response, one for each record
+	at    []int      // for each machine, the next part
+	now   []int      // for each machine, its exchange
+	last  int        // the last exchange
+	turn  int        // the next machine
 	when  time.Duration
 }
 
-// newFleet is n machines, whose answers have so many pieces.
+// newFleet returns n machines whose responses have the given number of parts.
 func newFleet(n, pieces int) *fleet {
 	f := &fleet{}
 	for i := range n {
@@ -33,7 +33,7 @@ func newFleet(n, pieces int) *fleet {
 	return f
 }
 
-// answerPieces is an answer of a call in a protocol, in pieces of an event each.
+// answerPieces returns a response with one call in a protocol, with one part for each event.
 func answerPieces(protocol, n int) (all []string) {
 	event := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)+"\n\n") }
 	middle := func(format string) {
@@ -66,7 +66,7 @@ func answerPieces(protocol, n int) (all []string) {
 	return all
 }
 
-// records are the next n, turn about of all machines.
+// records returns the next n records, from all machines in turn.
 func (f *fleet) records(n int) (all []stream.Record) {
 	for range n {
 		m := f.turn
@@ -89,7 +89,7 @@ func (f *fleet) records(n int) (all []stream.Record) {
 	return all
 }
 
-// states are how the machines are doing.
+// states returns the states of the machines.
 func (f *fleet) states() (all []panes.MachineState) {
 	for _, m := range f.of {
 		all = append(all, panes.MachineState{Name: m.Host, Age: time.Second})
@@ -97,10 +97,10 @@ func (f *fleet) states() (all []panes.MachineState) {
 	return all
 }
 
-// perFrame is how many records come in the time of a frame where a second has 100,000.
+// perFrame is the number of records per frame at 100,000 records per second.
 const perFrame = 100_000 / 60
 
-// fleetScreen is a screen that shows a fleet, with the keys pressed when all machines have begun.
+// fleetScreen returns a screen that shows a fleet. The keys are pressed after all machines have begun.
 func fleetScreen(t testing.TB, f *fleet, w, h int, keys string) *rig {
 	s := newScreen(t, w, h, func(o *Options) { o.Machines, o.Now = f.states, time.Now })
 	s.feed(f.records(20 * len(f.of))...)
@@ -108,15 +108,15 @@ func fleetScreen(t testing.TB, f *fleet, w, h int, keys string) *rig {
 	return s.press(keys)
 }
 
-// TestMachinesLoad: with 100 machines that stream 1,000 records a second each, frames come and keys are
-// answered in time, whatever is looked at, and what comes is read faster than it comes.
+// TestMachinesLoad checks that with 100 machines that stream 1,000 records per second each, frames and
+// responses to keys are in time in every view, and that records are read faster than they arrive.
 func TestMachinesLoad(t *testing.T) {
 	measured(t)
 	const seconds = 4
 	for _, c := range []struct {
 		what string
 		keys string
-		then string // pressed again and again
+		then string // keys that are pressed repeatedly
 	}{
 		{"folded", "1g", "jk"}, {"one unfolded", "1g<enter>", "jk"}, {"all unfolded", "1g*", "jk"}, {"at the end, all unfolded", "1g*G", "kj"},
 		{"followed", "F", "12"}, {"filtered", "zfhost:web-007<enter>", "jk"}, {"arguments", "2", "jk"}, {"the wire", "3", "jk"}, {"findings", "4", "jk"},
@@ -140,7 +140,7 @@ func TestMachinesLoad(t *testing.T) {
 					s.send(inboxReady{})
 					s.View()
 					frames = append(frames, time.Since(start))
-					if !pressed { // while that went on
+					if !pressed { // during that time
 						s.press(c.then[n/6%2 : n/6%2+1])
 						s.View()
 						keys, pressed = append(keys, time.Since(start)), true
@@ -162,8 +162,8 @@ func TestMachinesLoad(t *testing.T) {
 	}
 }
 
-// TestMachinesFrameIsFlat: a frame of machines costs what the window holds, however many there are and
-// however much they did.
+// TestMachinesFrameIsFlat checks that the cost of a frame with machines depends only on the window, and not
+// on the number of machines and records.
 func TestMachinesFrameIsFlat(t *testing.T) {
 	measured(t)
 	grown := func(machines, records int, keys string) *rig {

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/panes"
 )
 
-// does what a mouse does at a cell of the screen.
+// mouseAt sends a mouse event at a cell of the screen.
 func (s *rig) mouseAt(x, y int, does tea.MouseButton, action tea.MouseAction) *rig {
 	s.t.Helper()
 	s.send(tea.MouseMsg{X: x, Y: y, Button: does, Action: action})
@@ -22,14 +22,14 @@ func (s *rig) clickAt(x, y int) *rig {
 	return s.mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionPress).mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionRelease)
 }
 
-// dragTo presses at one cell and lets go at another.
+// dragTo presses the mouse button at one cell and releases it at another.
 func (s *rig) dragTo(x, y, toX, toY int) *rig {
 	s.t.Helper()
 	s.mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionPress).mouseAt(toX, toY, tea.MouseButtonLeft, tea.MouseActionMotion)
 	return s.mouseAt(toX, toY, tea.MouseButtonLeft, tea.MouseActionRelease)
 }
 
-// find is where a text is below the way to what is chosen.
+// find returns the place of a text below the first row.
 func (s *rig) find(text string) (x, y int) {
 	s.t.Helper()
 	for y, row := range s.rows() {
@@ -46,7 +46,7 @@ func (s *rig) clickOn(text string) *rig {
 	return s.clickAt(s.find(text))
 }
 
-// TestMouseIsOff: until M nothing that a mouse does matters, and the terminal is not asked for it.
+// TestMouseIsOff checks that until M, mouse events have no effect and the terminal is not asked for them.
 func TestMouseIsOff(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(session(t)...).end()
 	before := s.text()
@@ -70,7 +70,8 @@ func TestMouseIsOff(t *testing.T) {
 	}
 }
 
-// TestClick: a click is the cursor, in what is then the focused pane; on the cursor it is enter.
+// TestClick checks that a click moves the cursor and the focus, and that a click at the cursor has the effect
+// of enter.
 func TestClick(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("Mgh")
@@ -99,14 +100,14 @@ func TestClick(t *testing.T) {
 	}
 }
 
-// TestHelpIsHintedAt: in every place that has the keyboard to itself the hints begin with help, and a click
-// there opens it.
+// TestHelpIsHintedAt checks that in every view with the keyboard, the hints begin with help, and that a click
+// on this hint opens the help.
 func TestHelpIsHintedAt(t *testing.T) {
 	for _, keys := range []string{"", "2", "3", "2jj<enter>", " ", "p", "pp", "p<enter>", "=", "=jj<enter>", "o", "o<enter>", "R", "D", ":log<enter>", ":sort cost<enter>", ":jq .path<enter>"} {
 		s := newScreen(t, 100, 30).feed(session(t)...).feed(demo(t, "history")...).end().press("Mgjjj" + keys)
 		row := s.rows()[s.h-1]
 		if !strings.HasPrefix(row, " ? keys") {
-			s.press("k").press("j") // what was said goes with the next key
+			s.press("k").press("j") // a notice disappears at the next key
 			row = s.rows()[s.h-1]
 		}
 		if !strings.HasPrefix(row, " ? keys") {
@@ -117,7 +118,7 @@ func TestHelpIsHintedAt(t *testing.T) {
 	}
 }
 
-// TestWheel: it moves the view of the pane below it, and no cursor.
+// TestWheel checks that the wheel scrolls the pane under the mouse and moves no cursor.
 func TestWheel(t *testing.T) {
 	s := newScreen(t, 140, 20).feed(manyAnswers(t)...).end().press("Mg")
 	at, focus, top := s.selected, s.focus, s.list.Top
@@ -128,7 +129,7 @@ func TestWheel(t *testing.T) {
 		t.Errorf("the list begins at %d, chosen is %v", s.list.Top, s.selected)
 	}
 	s.clickAt(10, 1+s.frame.mapRows()+s.list.Head)
-	if want := s.list.RefAt(s.view.Session(), top+3*wheelRows); s.selected != want { // whose row stays in view
+	if want := s.list.RefAt(s.view.Session(), top+3*wheelRows); s.selected != want { // the row of the selection stays in view
 		t.Errorf("chose %v, want %v:\n%s", s.selected, want, s.text())
 	}
 	s.press("g").mouseAt(10, 9, tea.MouseButtonWheelDown, tea.MouseActionPress).press("j")
@@ -142,7 +143,7 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// TestBorders: a border goes with the mouse, and as the keys have it; nothing gets lost by it.
+// TestBorders checks that a border moves with the mouse and with the keys, and that no pane gets lost.
 func TestBorders(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}, {250, 60}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("M4")
@@ -211,8 +212,8 @@ func (s *rig) checkFrame() {
 	}
 }
 
-// TestDragTime: the mouse on the line of time is the moment; at its ends it is the first and the
-// last, and each cell is no earlier than the one before it.
+// TestDragTime checks that the mouse on the timeline selects the moment. The ends are the first and the last
+// moment, and no cell is earlier than the cell before it.
 func TestDragTime(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "parallel")...).end().press("Mgj ")
 	y := s.h - 1 - s.moment.stripRows() + 1
@@ -243,7 +244,7 @@ func TestDragTime(t *testing.T) {
 	}
 }
 
-// TestMouseOnStage: the captions of a tour are no line of time.
+// TestMouseOnStage checks that the captions of a tour are not a timeline.
 func TestMouseOnStage(t *testing.T) {
 	s := staged(t, 80, 24).press("M")
 	before := s.moment.eventCount()
@@ -260,8 +261,8 @@ func TestMouseOnStage(t *testing.T) {
 	}
 }
 
-// TestMouseAtWhatIsTyped: the hints behind what is typed do what their keys do; so does a row of the
-// screen that waits.
+// TestMouseAtWhatIsTyped checks that clicks on hints after an input have the effect of their keys, as do
+// clicks on rows of the screen that waits for clients.
 func TestMouseAtWhatIsTyped(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(demo(t, "malformed")...).end().press("M/grep")
 	if s.clickOn("esc cancel"); activeInput(s.modeStack.activeMode().Mode) != nil || s.search.query != "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNarrowFilms: what is sent back, and what was, where two columns just do not fit.
+// TestNarrowFilms draws the replay and the sent-back view at a width that is just too small for two columns.
 func TestNarrowFilms(t *testing.T) {
 	for _, name := range []string{"replay", "sent-back"} {
 		at := slices.IndexFunc(films, func(f film) bool { return f.name == name })

@@ -10,7 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestPaletteHasAll: every key of a place that the help lists, and every command, is offered there.
+// TestPaletteHasAll checks that the palette offers every key that the help lists for a place, and every
+// command.
 func TestPaletteHasAll(t *testing.T) {
 	for _, where := range []string{"", "2", "3", "4", "p", "?"} {
 		s := agent(t, 140, 60).press(where)
@@ -18,7 +19,7 @@ func TestPaletteHasAll(t *testing.T) {
 		keys := append(here, s.globalKeys()...)
 		s.press(":")
 		for i, b := range keys {
-			taken := i >= len(here) && screen.FindBinding(here, b.Keys[0]) != nil // by what the place does with the key
+			taken := i >= len(here) && screen.FindBinding(here, b.Keys[0]) != nil // with the action of the place for that key
 			if b.Do == nil || b.Does.Empty() || taken {
 				continue
 			}
@@ -44,7 +45,7 @@ func TestPaletteHasAll(t *testing.T) {
 	}
 }
 
-// offered are the rows of the palette, each while it is chosen.
+// offered returns the rows of the palette, each while it is selected.
 func (s *rig) offered() (rows []string) {
 	for {
 		at := ""
@@ -61,7 +62,8 @@ func (s *rig) offered() (rows []string) {
 	}
 }
 
-// TestPalette finds by some of the letters, does what is chosen, and leaves no trace.
+// TestPalette checks that some of the letters find an entry, that the palette runs the selected entry, and
+// that it leaves no trace.
 func TestPalette(t *testing.T) {
 	s := agent(t, 80, 24)
 	before := s.View()
@@ -76,7 +78,7 @@ func TestPalette(t *testing.T) {
 	s.press(":zzzz").shows("0 of").press("<enter>").shows("no matching command or key")
 }
 
-// TestPaletteCommands: a word with what it wants, a word without, and a number.
+// TestPaletteCommands runs a command with an argument, a command without one, and a number.
 func TestPaletteCommands(t *testing.T) {
 	s := agent(t, 80, 24)
 	s.press(":turn 1<enter>")
@@ -93,7 +95,7 @@ func TestPaletteCommands(t *testing.T) {
 	s.press("p:1<enter>").shows("━ Calls ━")
 }
 
-// TestOverlay covers so many rows and cells, whatever is below them, in every size.
+// TestOverlay checks that an overlay covers its rows and cells at every size, whatever is below it.
 func TestOverlay(t *testing.T) {
 	s := agent(t, 140, 40)
 	for w := minWidth; w < 150; w += 7 {
@@ -112,7 +114,7 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// TestOverlayCutsWide: what is beside an overlay stands where it stood, also where it cuts a wide
+// TestOverlayCutsWide checks that the cells next to an overlay don't move, even if the overlay cuts a wide
 // character.
 func TestOverlayCutsWide(t *testing.T) {
 	s := agent(t, 80, 24)
@@ -125,7 +127,7 @@ func TestOverlayCutsWide(t *testing.T) {
 	}
 }
 
-// TestPaletteMeans: each of these has the entry on top that is meant, however the rows are ranked.
+// TestPaletteMeans checks that for each of these texts, the intended entry is first.
 func TestPaletteMeans(t *testing.T) {
 	s := newScreen(t, 80, 24, handed, awaiting).feed(demo(t, "protocols")...)
 	for typed, meant := range map[string]string{
@@ -165,7 +167,7 @@ func TestPaletteMeans(t *testing.T) {
 	s.press("<esc><esc>")
 }
 
-// offeredNow is the row of the palette at its cursor, without the sign.
+// offeredNow returns the palette row at the cursor, without the sign.
 func (s *rig) offeredNow() string {
 	for _, row := range s.rows()[s.h/2:] {
 		if text, ok := strings.CutPrefix(row, "▌"); ok {
@@ -176,7 +178,8 @@ func (s *rig) offeredNow() string {
 	return ""
 }
 
-// TestPaletteHistory: up recalls what was run, and of two equal matches the one that was run comes first.
+// TestPaletteHistory checks that up recalls earlier commands, and that of two equal matches, the one that was
+// run is first.
 func TestPaletteHistory(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "protocols")...)
 	s.press(":log<enter>").press("<esc>:sort took<enter>").press("<esc>:<up>").shows(": sort took█").press("<up>").shows(": log█").press("<down>").shows(": sort took█").press("<down>").shows(": █")

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/send"
 )
 
-// testPlaces are hosts of which one cannot be reached and one has no model.
+// testPlaces returns hosts. One of them can't be reached, and one has no model.
 func testPlaces() (all []send.Destination) {
 	for _, p := range []struct{ name, address, trouble string }{
 		{"anthropic", "http://a.test", ""}, {"openai", "https://o.test/v1", "no key in the environment: looked for OPENAI_API_KEY"},
@@ -31,8 +31,7 @@ type sent struct {
 	Exchange int
 }
 
-// deliverRequest is what sends for the screen: it keeps the request, and brings the answer the test
-// has for it.
+// deliverRequest sends requests for the screen. It keeps the request, and delivers the test's response to it.
 func (s *rig) deliverRequest(request send.Request, exchange int) error {
 	if s.refuses != nil {
 		return s.refuses
@@ -49,7 +48,7 @@ func (s *rig) deliverRequest(request send.Request, exchange int) error {
 	return nil
 }
 
-// arrive has what was sent and answered arrive.
+// arrive delivers the given records, after the sent requests and their responses.
 func (s *rig) arrive(records ...stream.Record) *rig {
 	for _, r := range records {
 		s.opt.Answers.(*box).Put(r)
@@ -60,7 +59,7 @@ func (s *rig) arrive(records ...stream.Record) *rig {
 	return s
 }
 
-// lastSent is the latest request.
+// lastSent returns the latest request.
 func (s *rig) lastSent() sent {
 	s.t.Helper()
 	if len(s.sent) == 0 {
@@ -72,7 +71,7 @@ func (s *rig) lastSent() sent {
 const askedBody = `{"model":"claude-sonnet-4-5","max_tokens":100,"temperature":0.5,"stream":true,"messages":[{"role":"user","content":"Fix it."}],` +
 	`"tools":[{"name":"write_file","description":"W","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}]}`
 
-// withRequest puts a request before a response.
+// withRequest adds a request before a response.
 func withRequest(body string, records []stream.Record) []stream.Record {
 	request := stream.Record{
 		Exchange: records[0].Exchange, Request: true, Data: []byte(body),
@@ -82,15 +81,15 @@ func withRequest(body string, records []stream.Record) []stream.Record {
 	return append([]stream.Record{request}, records...)
 }
 
-// twoCalls is a turn that waits for two results.
+// twoCalls returns a turn that waits for two results.
 func twoCalls(exchange int) []stream.Record {
 	a := (&anthropic{exchange: exchange}).open("msg_1").text("Let me see.")
 	a.call("toolu_1", "write_file", `{"path":"a.go"}`).seal().call("toolu_2", "write_file", `{"path":"b.go","n":1}`).seal()
 	return withRequest(askedBody, a.stop("tool_use").records)
 }
 
-// TestResend: the request goes as it was to where it came from, its answer is a new turn that is
-// looked at, and the source's own turns stay what they are.
+// TestResend checks that the request is sent unchanged to its own host, that the response is a new turn and
+// is selected, and that the source's own turns do not change.
 func TestResend(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
 	s.shows(" END").press("gR").shows("Send again the request of turn 1", "to anthropic", "unchanged", "byte for byte", "original host", `"temperature": 0.5`)
@@ -117,7 +116,7 @@ func TestResend(t *testing.T) {
 	}
 }
 
-// TestResendElsewhere: other hosts get the conversation in their own form.
+// TestResendElsewhere checks that other hosts receive the conversation in their own format.
 func TestResendElsewhere(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(twoCalls(1)...).press("gRjj").shows("to openai-chat", "policy preserve", "gpt-5.4-mini")
 	r := s.press("<enter>").lastSent()
@@ -141,7 +140,7 @@ func TestResendElsewhere(t *testing.T) {
 	}
 }
 
-// TestResendRefused: what keeps from sending is said, and nothing is sent.
+// TestResendRefused checks that the reason is shown if a request can't be sent, and that nothing is sent.
 func TestResendRefused(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(twoCalls(1)...)
 	s.press("gRj").shows("looked for OPENAI_API_KEY").press("<enter>").shows("no key in the environment")
@@ -164,8 +163,8 @@ func TestResendRefused(t *testing.T) {
 	newScreen(t, 80, 24).press("R").shows("no request to resend").press("=").shows("no similar turn").press("m").shows("no turn to mark")
 }
 
-// TestResendKeepsTheSource: numbers never meet those of the source, the end of the source cuts
-// nothing that was sent from here, and it is cut itself.
+// TestResendKeepsTheSource checks that the numbers of sent exchanges never equal those of the source. The end
+// of the source cuts its own exchanges, but not those that toolscope sent.
 func TestResendKeepsTheSource(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR<enter>").arrive()
 	open := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "later", `{"a`)
@@ -183,7 +182,7 @@ func TestResendKeepsTheSource(t *testing.T) {
 	}
 }
 
-// TestResendRedacted: that secrets are missing from what is sent is said.
+// TestResendRedacted checks that a note says that secrets are missing from the request.
 func TestResendRedacted(t *testing.T) {
 	records := twoCalls(1)
 	records[0].Data = []byte(strings.Replace(askedBody, "Fix it.", "Use [redacted:x-api-key:8f3a].", 1))
@@ -192,8 +191,8 @@ func TestResendRedacted(t *testing.T) {
 	newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR").hides("secrets were redacted")
 }
 
-// TestResendIsAwaited: the answer is looked at when it comes, unless the user went elsewhere; while the
-// screen is held, afterwards.
+// TestResendIsAwaited checks that the response is selected when it arrives, unless the user has gone
+// elsewhere. While the screen is paused, it is selected afterwards.
 func TestResendIsAwaited(t *testing.T) {
 	answer := func() []stream.Record { return (&anthropic{exchange: -1}).open("msg_2").text("Hi").records }
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter>").press("j").arrive(answer()...)
@@ -209,7 +208,7 @@ func TestResendIsAwaited(t *testing.T) {
 	}
 }
 
-// TestResendBig: a big request is made beside the screen.
+// TestResendBig checks that a large request is made in another goroutine.
 func TestResendBig(t *testing.T) {
 	body := strings.Replace(askedBody, "Fix it.", strings.Repeat("Fix it. ", 10_000), 1)
 	records := twoCalls(1)
@@ -226,8 +225,8 @@ func TestResendBig(t *testing.T) {
 	}
 }
 
-// TestResendAIStudio: what AI Studio was asked goes to others, never to it, and so do the results
-// of its calls.
+// TestResendAIStudio checks that a request from AI Studio can be sent to other hosts, but never to AI Studio,
+// and that the same is true for the results of its calls.
 func TestResendAIStudio(t *testing.T) {
 	const question = `["models/gemini-2.5-pro",[[[[null,"Weather in Oslo?"]],"user"]]]`
 	records := demo(t, "aistudio")

@@ -9,10 +9,10 @@ import (
 	"toolscope/stream"
 )
 
-// TestFramesOfHostileRequests: what a request, a host or an error says is text and no more,
-// wherever the views of what is sent show it.
+// TestFramesOfHostileRequests checks that text from requests, hosts and errors is only drawn as text, in
+// every view of sent requests.
 func TestFramesOfHostileRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // notices wait for their time, which costs none here
+	synctest.Test(t, func(t *testing.T) { // notices have a delay, which costs no time here
 		for i, text := range hostile {
 			if i%thin() != 0 {
 				continue

@@ -8,8 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// TestKinds: what a string holds is known by its looks, by the file named beside it, and by its
-// key.
+// TestKinds checks that the type of a string's content is recognised by its text, by a file name in the same
+// call, and by its key.
 func TestKinds(t *testing.T) {
 	for _, c := range []struct{ name, args, keys, want string }{
 		{"code, by the file beside it", `{"path":"a/b.py","content":"x = 1\ny = 2\n"}`, "jjl", "Python"},
@@ -47,7 +47,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestOpenDecodes: a string is shown as what it says, not as it is written.
+// TestOpenDecodes checks that an open string is shown decoded.
 func TestOpenDecodes(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":"one\ntwo\t\"three\"\\\u00e9\ud83d\ude00\r\n\u001b[31mred\u202e\ud800 end`, `"}`).seal()
 	s := newScreen(t, 80, 24).feed(a.records...).press("2jl<enter>")
@@ -55,8 +55,8 @@ func TestOpenDecodes(t *testing.T) {
 	s.finish().shows("▌   1 one", `    2 two    "three"\é😀␍`, `    3 ␛[31mred⟨U+202E⟩\ud800 end`)
 }
 
-// TestOpenGrows: a string that is open grows on, to the end where that was seen; its call stays, and
-// whole lines get their colours.
+// TestOpenGrows checks that an open string grows, and stays at its end if that was in view. Its call stays
+// selected, and complete lines get colours.
 func TestOpenGrows(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write", `{"path":"a.go","content":"package a\n\nfunc f`, `oo() {\ud83d`)
 	s := newScreen(t, 80, 24).feed(a.records...).press("2<enter>")
@@ -72,7 +72,7 @@ func TestOpenGrows(t *testing.T) {
 	s.press("<esc>").shows("complete", `"content": "package a`).press("F").shows(`"a": █`)
 }
 
-// TestOpenShrinks: where the call is another one than before, or shorter, that is what is shown.
+// TestOpenShrinks checks that if the call changes or becomes shorter, the view shows the new content.
 func TestOpenShrinks(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":"one\ntwo`, `\nthree"}`).seal().call("toolu_2", "next", `{"b":"other"}`)
 	s := newScreen(t, 80, 24).feed(a.records...).press("1k2gjl<enter>").shows("    3 three", "13 B")
@@ -88,7 +88,7 @@ func TestOpenShrinks(t *testing.T) {
 	s.shows(`"s": "one`).press("2gjl<enter>").shows("    3 three").press("1j").shows("other").hides("    3 three")
 }
 
-// finishJobs does what is worked on beside the screen, and not what would wait for more to arrive.
+// finishJobs does the work in other goroutines, but does not wait for more records.
 func (s *rig) finishJobs() *rig {
 	s.t.Helper()
 	for range 20 {
@@ -110,7 +110,7 @@ func (s *rig) finishJobs() *rig {
 	return s
 }
 
-// TestOpenNothing: only strings and their keys are opened.
+// TestOpenNothing checks that only strings and their keys can be opened.
 func TestOpenNothing(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"n":1,"o":{},"s":`)
 	s := newScreen(t, 80, 24).feed(a.records...)
@@ -125,7 +125,7 @@ func TestOpenNothing(t *testing.T) {
 	}
 }
 
-// TestOpenBroken: a string that a wrong byte ended has no closing quote.
+// TestOpenBroken checks that a string that a wrong byte ended has no closing quote.
 func TestOpenBroken(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{`{"s":"` + "\x01", ""}, {`{"s":"abc` + "\x01", "▌   1 abc"}, {`{"s":"abc\q"}`, "▌   1 abc"}, {`{"s":"abc\"` + "\n", `▌   1 abc"`}, {`{"s":"\\` + "\n", `▌   1 \`},
@@ -138,7 +138,8 @@ func TestOpenBroken(t *testing.T) {
 	}
 }
 
-// TestOpenScrolls: long lines go on below, between words; it is searched and scrolled as all is.
+// TestOpenScrolls checks that long lines are wrapped between words, and that an open string can be searched
+// and scrolled.
 func TestOpenScrolls(t *testing.T) {
 	var lines []string
 	for n := range 60 {
@@ -156,7 +157,7 @@ func TestOpenScrolls(t *testing.T) {
 	}
 }
 
-// TestLateHighlighting: colours that come when nobody waits for them are dropped.
+// TestLateHighlighting checks that colours that are no longer needed are dropped.
 func TestLateHighlighting(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"command":"ls | wc","q":"words"}`).seal()
 	s := newScreen(t, 80, 24).feed(a.records...).press("2gjl<enter>")
@@ -169,7 +170,7 @@ func TestLateHighlighting(t *testing.T) {
 	s.press("<esc>").shows("B · Bash")
 }
 
-// TestSuspend stops the program only where there is a way to.
+// TestSuspend checks that the program stops only if that is possible.
 func TestSuspend(t *testing.T) {
 	stopped := 0
 	s := newScreen(t, 80, 24, func(o *Options) { o.Suspend = func() { stopped++ } }).press("<c-z>")
@@ -181,7 +182,7 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// TestCrashInCommand: a bug in a command ends the program with its name.
+// TestCrashInCommand checks that a bug in a command ends the program with the bug's name.
 func TestCrashInCommand(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	msg := recoverCmd(func() tea.Msg { panic("a bug") })()

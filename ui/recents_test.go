@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestRecents: with nothing else to see, recordings are listed beside the demo, and one is opened.
+// TestRecents checks that captures are listed together with the demo if there is nothing else to show, and
+// that one can be opened.
 func TestRecents(t *testing.T) {
 	var opened []string
 	list := func(o *Options) {

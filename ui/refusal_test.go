@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// refusedSession is a conversation in which the client drops a call and keeps its result: the provider refuses the
-// third request, and the client sends it again.
+// refusedSession returns a conversation in which the client drops a call and keeps its result. The provider
+// refuses the third request, and the client sends it again.
 func refusedSession(testing.TB) (records []stream.Record) {
 	call := `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_01Lost","name":"read_log","input":{"lines":20}}]}`
 	result := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01Lost","content":"20 lines"}]}`
@@ -41,8 +41,8 @@ func refusedSession(testing.TB) (records []stream.Record) {
 	return records
 }
 
-// TestRefusal: a refused turn shows the provider's words, the place in the request, and where the block came from; the
-// callout names the client, and the first request with the defect.
+// TestRefusal checks that a refused turn shows the provider's words, the place in the request, and the origin
+// of the block. The callout names the client, and the first request with the defect.
 func TestRefusal(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
 		s := newScreen(t, size[0], size[1], func(o *Options) { o.Static = true }).feed(refusedSession(t)...).end().press("!2")
@@ -56,7 +56,7 @@ func TestRefusal(t *testing.T) {
 	checkFrame(t, s)
 }
 
-// TestRefusalIsInert: nothing in a refusal or a request reaches the terminal as it is.
+// TestRefusalIsInert checks that no text from a refusal or a request reaches the terminal unchanged.
 func TestRefusalIsInert(t *testing.T) {
 	records := refusedSession(t)
 	for i := range records {

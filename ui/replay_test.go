@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// broken is a stream with a call that is no JSON from some byte on.
+// broken has arguments that are not JSON from one byte on.
 const broken = `{"path": "a.go", "n": 1x, "more": [1, 2]}`
 
 func brokenCall(change ...string) *anthropic {
@@ -21,8 +21,8 @@ func brokenCall(change ...string) *anthropic {
 	return new(anthropic).open("msg_1").text("Let me see.").call("toolu_1", name, chop(broken, 7)...).seal()
 }
 
-// TestReplayKeys: the mode has the keys, also where they are typed fast or help was over it, and
-// asks again what it was asked last.
+// TestReplayKeys checks that the mode has the keyboard, even if keys are typed fast or the help was over it,
+// and that it opens with the last selection.
 func TestReplayKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"pl", "wrap  behaviour 2 of 9"}, {"p?<esc>l", "wrap  behaviour 2 of 9"}, {"p<esc>p", "preserve  behaviour 1 of 9"}, {"pl<esc>p", "wrap  behaviour 2 of 9"}, {"ppjp", "wrap  behaviour 2 of 9"},
@@ -53,8 +53,8 @@ func TestReplayNothing(t *testing.T) {
 	s.press("p").shows("discarded this call").hides("Sent back?")
 }
 
-// TestReplayFollows: the view stays with its call, and with what comes of it; the program follows
-// again when it is left.
+// TestReplayFollows checks that the view stays with its call and its new data, and that the program follows
+// again when the view is closed.
 func TestReplayFollows(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1`)
 	s := newScreen(t, 100, 30).feed(a.records...).press("p")
@@ -73,14 +73,14 @@ func TestReplayFollows(t *testing.T) {
 	}
 }
 
-// TestReplayConversation: what the turn's own request carried comes before it.
+// TestReplayConversation checks that the history in the turn's own request comes before the turn.
 func TestReplayConversation(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjpss").shows("Sent back?  the conversation", "in 6 messages")
 	s.shows("call 1 read_file", "call 3 write_file").press("<enter>G").shows(`"id": "call_demo_h3"`).press("g").shows(`"role": "system"`)
 	s.press("<esc>s").shows("Sent back?  write_file")
 }
 
-// TestReplayDraws: what is sent and what was written are shown with what differs between them.
+// TestReplayDraws checks that the sent and the written texts are shown with their differences marked.
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
 	s.shows("Sent back?  write_file  malformed · 41 B", "scope: this call, ids checked to turn 1", "preserve  behaviour 1 of 9", "∅  {} instead     accepts  by rule all 41 B", `"input": {}`, broken[:30])
@@ -90,7 +90,7 @@ func TestReplayDraws(t *testing.T) {
 	s.press("r<tab>").shows("if sent by  pydantic-ai: wrap  behaviour 2 of 9  to anthropic", "double-encode ").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")
 }
 
-// TestReplayTaken: the body that is shown is copied and saved, and it is said what became of it.
+// TestReplayTaken checks that the shown body can be copied and saved, and that a notice says so.
 func TestReplayTaken(t *testing.T) {
 	var copied, saved []byte
 	var failure error
@@ -108,7 +108,7 @@ func TestReplayTaken(t *testing.T) {
 	if string(saved) != body || name != "replay-1-1-anthropic.json" {
 		t.Errorf("saved %s as %s", saved, name)
 	}
-	s.burst("ly").settle() // the second key is about what the first asks for
+	s.burst("ly").settle() // the second key applies to the result of the first
 	if !strings.Contains(string(copied), "INVALID_JSON") {
 		t.Errorf("copied %s", copied)
 	}
@@ -118,7 +118,7 @@ func TestReplayTaken(t *testing.T) {
 	}
 	failure = errors.New("no \x1b[31mroom")
 	s.press("w").settle().shows("not saved: no ␛[31mroom").press("y").settle().shows("not copied: no ␛[31mroom")
-	s.press("<tab>" + strings.Repeat("j", len(replay.Behaviours)-1)) // from the first to strict
+	s.press("<tab>" + strings.Repeat("j", len(replay.Behaviours)-1)) // from the first policy to strict
 	if s.press("y").shows("nothing would be sent"); s.cmd != nil {
 		t.Error("nothing is copied")
 	}
@@ -128,7 +128,7 @@ func TestReplayTaken(t *testing.T) {
 	}
 }
 
-// TestReplayFileName: what is saved of a turn and of a conversation is called so.
+// TestReplayFileName checks the names of saved files for a turn and for a conversation.
 func TestReplayFileName(t *testing.T) {
 	name := ""
 	s := newScreen(t, 80, 24, func(o *Options) {
@@ -142,7 +142,8 @@ func TestReplayFileName(t *testing.T) {
 	}
 }
 
-// TestReplayHostile: names and ids are shown, not obeyed, in every scope.
+// TestReplayHostile checks that names and ids are shown as text and never control the terminal, in every
+// scope.
 func TestReplayHostile(t *testing.T) {
 	drawsAlone(t)
 	for i, text := range []string{"\x1b[31m", "\u202e", "\u009b2J", "\x1b]52;c;ZXZpbA==\a", "日本語", "\u200b", "a\u0301\u0301"} {
@@ -167,12 +168,12 @@ func TestReplayHostile(t *testing.T) {
 	}
 }
 
-// bigCall is a call whose previews take a while.
+// bigCall returns a call whose previews take some time.
 func bigCall(size int) *anthropic {
 	return new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path":"a.go","content":"`+code(size))
 }
 
-// TestReplayCloses: a job for a mode that was closed brings nothing, and one for a mode under the
+// TestReplayCloses checks that a job for a closed mode has no effect, and that a job for a mode under the
 // help is not lost.
 func TestReplayCloses(t *testing.T) {
 	s := newScreen(t, 120, 40).feed(bigCall(64 << 10).records...).press("p")
@@ -189,15 +190,15 @@ func TestReplayCloses(t *testing.T) {
 	s.press("<esc>").shows(`"input": {}`)
 }
 
-// TestReplayFrameIsFlat: a frame costs what the window holds, whatever the size of what would be
-// sent.
+// TestReplayFrameIsFlat checks that the cost of a frame depends only on the window, and not on the size of
+// the body.
 func TestReplayFrameIsFlat(t *testing.T) {
 	measured(t)
 	for _, keys := range [][]string{{"p"}, {"p", "<tab>"}, {"p", "s"}, {"p", "<enter>"}, {"p", "<enter>", "l"}, {"p", "p", "<enter>", "G"}} {
 		open := func(size int) *rig {
 			s := newScreen(t, 120, 50).feed(bigCall(size).records...)
 			for _, key := range keys {
-				s.press(key).finish() // what a key has asked for runs beside the screen, and is never dropped
+				s.press(key).finish() // work that a key starts runs in another goroutine, and is never dropped
 			}
 			return s.press("r").finish().hides("...")
 		}
@@ -207,8 +208,8 @@ func TestReplayFrameIsFlat(t *testing.T) {
 	}
 }
 
-// BenchmarkReplay is a frame of the replay view, an update that changes nothing, and one that has
-// everything made again.
+// BenchmarkReplay measures a frame of the replay view, an update without changes, and an update that makes
+// everything again.
 func BenchmarkReplay(b *testing.B) {
 	for _, size := range []int{1 << 10, 14 << 10, 1 << 20} {
 		s := newScreen(b, 120, 50).feed(bigCall(size).records...).press("p").finish()

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// requests is an exchange with that request, and a call of the tool named f.
+// requests returns an exchange with the given request, and a call of the tool f.
 func requests(body string) []stream.Record {
 	a := new(anthropic).open("msg_one")
 	a.call("toolu_1", "f", `{"a":1}`).seal()
@@ -16,8 +16,8 @@ func requests(body string) []stream.Record {
 	return append([]stream.Record{asks}, a.records...)
 }
 
-// TestRequestTab: a request is folded but for its last message and the tool of the call; what is
-// folded is found, and what is not there is said with why.
+// TestRequestTab checks that a request is folded, except its last message and the call's tool. A search finds
+// folded text. If something is missing, the reason is shown.
 func TestRequestTab(t *testing.T) {
 	body := `{"model":"claude-x","system":[{"type":"text","text":"be kind"}],"messages":[{"role":"user","content":"first"},{"role":"assistant","content":[{"type":"text","text":"second"}]},{"role":"user","content":[{"type":"text","text":"third"}]}],` +
 		`"tools":[{"name":"e","description":"does e","input_schema":{"type":"object"}},{"name":"f","description":"does f","input_schema":{"type":"object","required":["a"]}}]}`
@@ -43,7 +43,8 @@ func TestRequestTab(t *testing.T) {
 	newScreen(t, 100, 40).feed(requests(`no JSON at all`)...).press("6").shows("no JSON at all")
 }
 
-// TestRequestBig: a big body is laid out beside the screen; until then it is said that it is.
+// TestRequestBig checks that a large body is laid out in another goroutine, and that a note says so until it
+// is ready.
 func TestRequestBig(t *testing.T) {
 	var messages []string
 	for n := range 3000 {
@@ -62,7 +63,7 @@ func TestRequestBig(t *testing.T) {
 	if s.resize(90, 24); s.cmd == nil {
 		t.Fatal("nothing is done for another width")
 	}
-	s.shows("message 17 ").finish() // the old layout stands until then
+	s.shows("message 17 ").finish() // until then, the old layout is shown
 	if s.request.Top == 0 && first > 0 {
 		t.Error("it is at the top again")
 	}

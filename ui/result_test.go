@@ -11,14 +11,14 @@ import (
 	"toolscope/stream"
 )
 
-// paste pastes text, as a terminal does it.
+// paste pastes text as a terminal does.
 func (s *rig) paste(text string) *rig {
 	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
 	return s
 }
 
-// TestResults: with a result for each call, the next request carries the conversation, the turn and
-// the results, and goes where the user says.
+// TestResults checks that with a result for each call, the next request has the conversation, the turn and
+// the results, and is sent where the user chooses.
 func TestResults(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("ga").shows("Result of write_file", "0 of 2 results set", "the tool returned this")
 	s.paste("line one\r\nline\ttwo \"quoted\"").shows("line one", "line␉two").press("<enter>")
@@ -50,7 +50,7 @@ func TestResults(t *testing.T) {
 	s.press("1ga").shows("it was sent back in the request of turn 2")
 }
 
-// TestResultElsewhere: another host gets the results in its own form.
+// TestResultElsewhere checks that another host receives the results in its own format.
 func TestResultElsewhere(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gaone<enter>atwo<enter>jj").shows("to openai-chat")
 	body := string(s.press("<enter>").lastSent().Body)
@@ -61,7 +61,7 @@ func TestResultElsewhere(t *testing.T) {
 	}
 }
 
-// TestResultKeys: what is typed can be edited, given up, and typed again.
+// TestResultKeys checks that typed text can be edited, cancelled, and typed again.
 func TestResultKeys(t *testing.T) {
 	s := newScreen(t, 60, 12).feed(twoCalls(1)...).end().press("gaabc<esc>")
 	if len(s.results) != 0 {
@@ -90,7 +90,7 @@ func TestResultKeys(t *testing.T) {
 	}
 }
 
-// TestResultRefused: calls that wait for nothing, and turns that cannot go on.
+// TestResultRefused checks calls that need no result, and turns that can't continue.
 func TestResultRefused(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
 	s.press("gha").shows("select a call")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestRules: a rule is opened for who decides so, with what, and where that differs; a sentence on it
-// can be taken; its moment is gone to, and esc leads back.
+// TestRules checks that a rule shows who uses it, with which arguments, and where these differ. A sentence
+// about it can be copied. The user can go to its moment, and esc goes back.
 func TestRules(t *testing.T) {
 	copied := ""
 	s := newScreen(t, 156, 56, func(o *Options) {
@@ -31,8 +31,8 @@ func TestRules(t *testing.T) {
 	s.press("<esc>").hides("the final arguments are").press("G").shows("longest silence")
 }
 
-// TestRuleThatRan: a rule that has run, with nothing changed since, does not say that it has not; what
-// a parser had that mends is shown mended.
+// TestRuleThatRan checks that a rule that has run, with no later change, is not shown as one that has not.
+// The arguments of a parser that repairs are shown repaired.
 func TestRuleThatRan(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "/etc`)
 	s := newScreen(t, 156, 56).feed(a.records...)
@@ -41,7 +41,7 @@ func TestRuleThatRan(t *testing.T) {
 	s.feed(new(anthropic).args(0, `/hosts"}`).records...).shows("delta 1, 8 B too soon", "with 14 B of 22 B, repaired:", "the final arguments differ at $.path")
 }
 
-// TestFindingAndBack: a finding leads to its bytes, and esc back to where it stands.
+// TestFindingAndBack checks that a finding leads to its bytes, and that esc goes back to the finding.
 func TestFindingAndBack(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "schema")...)
 	s.end().press("G3j").shows("[Findings 3]")
@@ -56,8 +56,8 @@ func TestFindingAndBack(t *testing.T) {
 	}
 }
 
-// TestCallTimes: how long a call took stands beside how long others took: those of its turn, those of
-// the same tool, and by model; a row leads to its call.
+// TestCallTimes checks that a call's times are next to those of other calls: of its turn, of the same tool,
+// and by model. A row leads to its call.
 func TestCallTimes(t *testing.T) {
 	s := newScreen(t, 140, 60).feed(demo(t, "parallel")...)
 	s.end().press("G5zG").shows("other calls of this turn: + later, - sooner")
@@ -70,16 +70,16 @@ func TestCallTimes(t *testing.T) {
 	s = newScreen(t, 160, 60).feed(demo(t, "protocols")...)
 	s.end().press("G5z").shows("the same tool in other turns", "median by model", "median by arrival", "eager, 5 calls", "turn 2, gpt-5.2", "at once")
 	s = newScreen(t, 160, 60).feed(demo(t, "cut")...)
-	s.end().press("g5z").shows("[Would run]").hides("how long it took") // there is nothing to compare it with
+	s.end().press("g5z").shows("[Would run]").hides("how long it took") // there is no other call to compare it with
 }
 
-// timesRow is a row of the table that has a call's name and a time.
+// timesRow matches a row of the table with a call's name and a time.
 func timesRow(name, at string) *regexp.Regexp {
 	return regexp.MustCompile("(?m)^.?  +" + name + ".* " + regexp.QuoteMeta(at) + " ")
 }
 
-// TestClocks: times that are counted from different moments say from when, and the line of time
-// counts from the request.
+// TestClocks checks that times that count from different moments say from which, and that the timeline counts
+// from the request.
 func TestClocks(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "compare")...)
 	s.end().press("=").shows("SINCE REQUEST", "┄┄┄┄┄─").press(" ,,").shows("Time  turn 3", "first byte +1.48 s")
@@ -88,7 +88,7 @@ func TestClocks(t *testing.T) {
 	s.end().press(" ,").shows("┄┬", "first byte +180 ms", "PAUSED +")
 }
 
-// TestStall: a silence that is long says how long it is, where it is.
+// TestStall checks that a long silence is shown with its length and place.
 func TestStall(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "a`, `b`, `c`)
 	for i := range a.records {

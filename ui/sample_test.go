@@ -14,7 +14,7 @@ import (
 	"toolscope/stream"
 )
 
-// demo reads an embedded demo, a capture in our own format.
+// demo reads an embedded demo, which is a capture.
 func demo(t testing.TB, name string) (records []stream.Record) {
 	data, err := os.ReadFile(filepath.Join("cli", "demo", name+".tsc"))
 	if err != nil {
@@ -82,14 +82,14 @@ func (a *anthropic) open(id string) *anthropic {
 		`"model":"claude-sonnet-4-5","content":[],"stop_reason":null,"usage":{"input_tokens":12,"output_tokens":1}}}`, quote(id))
 }
 
-// call begins a call and brings its arguments in these deltas.
+// call begins a call and adds its arguments in the given deltas.
 func (a *anthropic) call(id, name string, deltas ...string) *anthropic {
 	a.say(`{"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":%s,"name":%s,"input":{}}}`,
 		a.blocks, quote(id), quote(name))
 	return a.args(a.blocks, deltas...)
 }
 
-// args brings more arguments of a block.
+// args adds more arguments to a block.
 func (a *anthropic) args(block int, deltas ...string) *anthropic {
 	for _, d := range deltas {
 		a.say(`{"type":"content_block_delta","index":%d,"delta":{"type":"input_json_delta","partial_json":%s}}`, block, quote(d))
@@ -104,7 +104,7 @@ func (a *anthropic) seal() *anthropic {
 	return a
 }
 
-// text writes an answer of one block.
+// text writes a text block.
 func (a *anthropic) text(deltas ...string) *anthropic {
 	a.say(`{"type":"content_block_start","index":%d,"content_block":{"type":"text","text":""}}`, a.blocks)
 	for _, d := range deltas {
@@ -131,7 +131,7 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// chop cuts text into deltas of n bytes, or a few more where a character ends.
+// chop cuts text into deltas of n bytes, or slightly more so that no character is split.
 func chop(text string, n int) (deltas []string) {
 	for len(text) > 0 {
 		k := min(n, len(text))
@@ -143,14 +143,14 @@ func chop(text string, n int) (deltas []string) {
 	return deltas
 }
 
-// fixture is the wire of one fixture of a dialect.
+// fixture is the wire data of one fixture of a protocol.
 type fixture struct {
 	name string
 	wire []byte
 }
 
-// fixtures are those of all dialects. Their format is that of the test in providers: sections
-// headed "-- name --".
+// fixtures returns the fixtures of all protocols. They have the format of the tests in providers: sections
+// with the heading "-- name --".
 func fixtures(t testing.TB) (all []fixture) {
 	files, err := filepath.Glob(filepath.Join("..", "providers", "*", "testdata", "*.txtar"))
 	if err != nil {

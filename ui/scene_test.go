@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// scenes are what one sees most: each is a film at every size that the panes are arranged for.
+// scenes are the most frequent views. Each is a film at one size for each layout.
 var scenes = []film{
 	{name: "scene-follow", records: twoAtOnce, shots: []shot{{8, ""}, {13, ""}, {16, ""}, {18, ""}, {18, "k"}}},
 	{name: "scene-failures", records: failures, shots: []shot{{-1, ""}, {-1, "g!"}, {-1, "!2"}, {-1, "1g"}}},
@@ -18,7 +18,7 @@ var scenes = []film{
 	{name: "scene-many", records: manyAnswers, shots: []shot{{200, ""}, {200, "kkkk"}, {212, ""}, {-1, ""}, {-1, "g"}, {-1, "jj-"}, {-1, "G"}}},
 }
 
-// TestScenes draws them at five sizes, and without Unicode and colour.
+// TestScenes draws the scenes at five sizes, and without Unicode and colour.
 func TestScenes(t *testing.T) {
 	for _, f := range scenes {
 		for _, size := range [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}} {
@@ -33,7 +33,7 @@ func TestScenes(t *testing.T) {
 	}
 }
 
-// twoAtOnce is a turn that has ended, and one of whose two calls the second still grows.
+// twoAtOnce returns a turn that has ended, and a turn with two calls, of which the second still grows.
 func twoAtOnce(testing.TB) []stream.Record {
 	one := new(anthropic).open("msg_1").call("toolu_1", "read_file", `{"path": "cmd/`, `main.go"}`).seal().stop("tool_use")
 	two := &anthropic{exchange: 1}
@@ -46,8 +46,7 @@ func twoAtOnce(testing.TB) []stream.Record {
 	return append(one.records, two.records...)
 }
 
-// failures is a session in which calls and a turn go wrong, each in its way, between others that do
-// not.
+// failures returns a session in which calls and a turn fail in different ways, between others that succeed.
 func failures(testing.TB) (records []stream.Record) {
 	for i, turn := range []func(a *anthropic){
 		func(a *anthropic) { a.call("toolu_1", "list_tickets", `{"project": "web"}`).seal().stop("tool_use") },
@@ -75,7 +74,7 @@ func failures(testing.TB) (records []stream.Record) {
 	return records
 }
 
-// manyAnswers is fifty turns of which every seventh goes wrong.
+// manyAnswers returns fifty turns. Every seventh fails.
 func manyAnswers(testing.TB) (records []stream.Record) {
 	for i := range 50 {
 		a := &anthropic{exchange: i + 1}

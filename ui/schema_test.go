@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestSchema: before the first byte it stands there what the tool wants, as much as fits, and what
-// the arguments miss of it is marked and a finding.
+// TestSchema checks that before the first byte, the tool's schema is shown as far as it fits, and that
+// missing arguments are marked and have a finding.
 func TestSchema(t *testing.T) {
 	request := `{"tools":[{"type":"function","function":{"name":"get","parameters":{"required":["city"],
 		"properties":{"city":{"type":"string"},"days":{"type":"integer"},"unit":{"type":"string"}}}}}]}`

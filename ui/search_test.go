@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestSearch: what is typed is looked for in the focused pane at once.
+// TestSearch checks that the typed text is searched in the focused pane at once.
 func TestSearch(t *testing.T) {
 	for _, c := range []struct {
 		keys, want, footer string
@@ -53,7 +53,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchFindings looks through what is written there.
+// TestSearchFindings checks that the text of the findings pane is searched.
 func TestSearchFindings(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(attack("\u202e")["anthropic"]...).press("3/provider<enter>")
 	if s.where() != "findings: PROVIDER_ERROR" {
@@ -61,7 +61,7 @@ func TestSearchFindings(t *testing.T) {
 	}
 }
 
-// TestSearchGrows: the next hit is looked for in what is there now.
+// TestSearchGrows checks that the next match is searched in the current content.
 func TestSearchGrows(t *testing.T) {
 	s, a := liveScreen(t)
 	s.press("2/needle<enter>").shows("no matches for needle")
@@ -71,7 +71,7 @@ func TestSearchGrows(t *testing.T) {
 	s.feed(a.args(2, `,"needle"`).more(n)...).press("NN").shows("needle  2 of 3")
 }
 
-// TestSearchGoesWithTheChoice: hits in one call are no hits in another.
+// TestSearchGoesWithTheChoice checks that matches in one call are not matches in another.
 func TestSearchGoesWithTheChoice(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"x":"one","y":"one","z":"one"}`).seal()
 	a.call("toolu_2", "second", `{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":"one"}`).seal()
@@ -84,7 +84,7 @@ func TestSearchGoesWithTheChoice(t *testing.T) {
 	}
 }
 
-// TestSearchCancelled: esc takes the marks away, and brings those before back.
+// TestSearchCancelled checks that esc removes the marks, and restores those of the previous search.
 func TestSearchCancelled(t *testing.T) {
 	s := agent(t, 80, 24).press("k2z")
 	plain := s.View()
@@ -101,13 +101,13 @@ func TestSearchCancelled(t *testing.T) {
 	}
 }
 
-// TestSearchBar: the line can be edited where the cursor is.
+// TestSearchBar checks that the text can be edited at the cursor.
 func TestSearchBar(t *testing.T) {
 	agent(t, 80, 24).press("/edt<left>i").shows("/edi█t").press("<home>x").shows("/x█edit").press("<end><bs>").shows("/xedi█")
 }
 
-// TestSearchElsewhere: what this pane does not have is found in the others, and one goes there when
-// the query is kept.
+// TestSearchElsewhere checks that other panes are searched if the focused one has no match, and that the
+// focus moves when the query is kept.
 func TestSearchElsewhere(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 9)...).press("g2")
 	s.press("/malformed").shows("/malformed█  1 of 3 in the list")
@@ -125,8 +125,8 @@ func TestSearchElsewhere(t *testing.T) {
 	s.press("<esc>/call open<enter>").shows("call open  1 of 1 in Wire", "[Wire")
 }
 
-// TestSearchInPieces: a frame is drawn and keys are answered while much is looked through, and what
-// is found in pieces is what is found at once.
+// TestSearchInPieces checks that frames are drawn and keys are handled during a long search, and that a
+// search in parts finds the same matches as one at once.
 func TestSearchInPieces(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4500)...).press("g")
 	whole, _ := s.list.Find("broken", 0, func() bool { return true })
@@ -160,8 +160,8 @@ func TestSearchInPieces(t *testing.T) {
 	}
 }
 
-// TestPagesAboveTheTimeline: a page that opens over the timeline ends above it: its last rows and the timeline are on
-// the screen together.
+// TestPagesAboveTheTimeline checks that a page that opens over the timeline ends above it: the page's last
+// rows and the timeline are on the screen together.
 func TestPagesAboveTheTimeline(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "history")...).end().press("gjj8")
 	strip := s.moment.stripRows()

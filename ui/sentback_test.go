@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// returned is a screen with a turn of two calls, a turn after it, and what the request of that turn
-// and one without a response made of the calls.
+// returned returns a screen with a turn of two calls and a turn after it. The request of that turn, and a
+// request without a response, send the calls back.
 func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1}`).seal().call("toolu_2", "second", `{"b":`).seal()
 	b := &anthropic{exchange: 1}
@@ -28,8 +28,7 @@ func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 	return s.feed(ping).end()
 }
 
-// TestSentBack: what later requests made of a call is told where the call is, and where its turn
-// is.
+// TestSentBack checks that the outcome of a call in later requests is shown with the call, and with its turn.
 func TestSentBack(t *testing.T) {
 	s := returned(t, 290, 45).press("gj")
 	s.shows("sent back emptied, then dropped", "returned an error", "WHEN IT WAS SENT BACK")
@@ -42,7 +41,7 @@ func TestSentBack(t *testing.T) {
 	s.shows("sent back    in the request of turn 2").hides("WHEN IT WAS SENT BACK")
 }
 
-// TestSentBackInWire: what a later request tells is no frame of the response.
+// TestSentBackInWire checks that the event from a later request is not a frame of the response.
 func TestSentBackInWire(t *testing.T) {
 	s := returned(t, 140, 40).press("gj4zG")
 	row := s.row("sent back")
@@ -57,7 +56,7 @@ func TestSentBackInWire(t *testing.T) {
 	}
 }
 
-// row is the last row of the frame that has some text.
+// row returns the last row of the frame that has the text.
 func (s *rig) row(text string) (found string) {
 	for _, row := range s.rows() {
 		if strings.Contains(row, text) {
@@ -67,8 +66,8 @@ func (s *rig) row(text string) (found string) {
 	return found
 }
 
-// TestSentBackOpens: o shows what a request carried, of the call or of the first of its turn that
-// came back, and closing it is where one was.
+// TestSentBackOpens checks that o shows how a request sent back the selected call, or the turn's first call
+// that was sent back, and that closing the view goes back.
 func TestSentBackOpens(t *testing.T) {
 	for _, c := range []struct{ keys, says string }{
 		{"go", "Sent back  first  turn 1 → request of turn 2"},
@@ -92,8 +91,8 @@ func TestSentBackOpens(t *testing.T) {
 	newScreen(t, 80, 24).press("o").shows("no captured request")
 }
 
-// TestSentBackShows: what the model wrote, what the request carried and where, whose way that is,
-// and what the provider said to it.
+// TestSentBackShows checks that the view shows what the model wrote, what the request carried and where, the
+// clients that do so, and the provider's response.
 func TestSentBackShows(t *testing.T) {
 	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjo")
 	s.shows("Sent back  write_file  turn 3 → request of turn 4", "≠ double-encoded ━━", "cause  the client  as double-encode; accepted (seen, HTTP 200)")
@@ -102,11 +101,11 @@ func TestSentBackShows(t *testing.T) {
 	s.press("<esc>ko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "∅ {} was sent, not the 55 bytes that the model wrote")
 	s.press("<esc>jjo").shows("≠ reformatted ━━", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
 
-	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjo") // one above the other
+	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjo") // one below the other
 	s.shows("── the model wrote  57 B ─", "── the request carried  71 B, body byte 939 ─").hides("B ─ the request")
 }
 
-// TestSentBackTaken: the side that is chosen is copied, and of the whole request all of it.
+// TestSentBackTaken checks that the selected side is copied, and that the full request is copied completely.
 func TestSentBackTaken(t *testing.T) {
 	var copied []byte
 	s := newScreen(t, 90, 24, func(o *Options) {
@@ -122,7 +121,7 @@ func TestSentBackTaken(t *testing.T) {
 	}
 }
 
-// TestReturnOfFinding: a finding that tells of a request leads to the turn that it is of.
+// TestReturnOfFinding checks that a finding about a request leads to that request's turn.
 func TestReturnOfFinding(t *testing.T) {
 	s := returned(t, 120, 40).press("gj3")
 	for s.findings.Request() == nil {
@@ -140,7 +139,8 @@ func TestReturnOfFinding(t *testing.T) {
 	}
 }
 
-// TestSentBackFinding: a finding that a later request showed leads to what told it, not to a frame.
+// TestSentBackFinding checks that a finding from a later request leads to the event from that request, not to
+// a frame.
 func TestSentBackFinding(t *testing.T) {
 	s := returned(t, 120, 40).press("gj3")
 	for f, _ := s.findings.Chosen(); f.Code != "ARGS_REPLACED_BY_EMPTY"; f, _ = s.findings.Chosen() {
@@ -151,7 +151,7 @@ func TestSentBackFinding(t *testing.T) {
 	}
 }
 
-// TestSentBackFrames: the frames are right at every size and without Unicode.
+// TestSentBackFrames checks the frames at every size and without Unicode.
 func TestSentBackFrames(t *testing.T) {
 	for _, size := range sizes {
 		for _, change := range [][]func(*Options){nil, {ascii, colourless}} {

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestServed: a session with a server alone shows the latest requests and what came of them; once a
-// model answers its turns have the screen.
+// TestServed checks that a session with only a server shows the latest requests and their responses. Once a
+// model responds, its turns are shown.
 func TestServed(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
 		s := newScreen(t, size[0], size[1])

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// mixed is n turns, of which every third has a malformed call; the others come whole.
+// mixed returns n turns. Every third has a malformed call; the calls in the others are complete.
 func mixed(from, n int) (records []stream.Record) {
 	for i := from; i < from+n; i++ {
 		args, name := `{"n":1}`, "good"
@@ -26,7 +26,7 @@ func mixed(from, n int) (records []stream.Record) {
 	return records
 }
 
-// TestFilter shows what is meant while it is written, and counts it.
+// TestFilter checks that matching turns are shown and counted while the filter is typed.
 func TestFilter(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 9)...)
 	s.press("1gf").shows("filter █", "9 turns", "state tool model", "enter keep", "tab complete", "↑ last", "esc drop")
@@ -47,7 +47,8 @@ func TestFilter(t *testing.T) {
 	s.press("f").shows("filter state:bad█").press("<esc>").shows("9 turns")
 }
 
-// TestFilterKeepsThePlace: a filter that is dropped, or that shows the call again, leaves the cursor where it was.
+// TestFilterKeepsThePlace checks that a filter that is dropped, or that shows the call again, leaves the
+// cursor at its place.
 func TestFilterKeepsThePlace(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 9)...).press("1gj")
 	at, name := s.selected, s.chosenName()
@@ -69,8 +70,8 @@ func TestFilterKeepsThePlace(t *testing.T) {
 	}
 }
 
-// TestFilterFollows: what is followed is among what is meant, and what is not meant any more stays
-// as long as one looks at it.
+// TestFilterFollows checks that only matching turns are followed, and that a turn that no longer matches
+// stays while it is selected.
 func TestFilterFollows(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 3)...).press("ftool:broken<enter>G")
 	if s.feed(mixed(3, 2)...); s.chosenName() != "broken" || !s.follow {
@@ -90,13 +91,14 @@ func TestFilterFollows(t *testing.T) {
 	checkFrame(t, s.press("jkgG!n").resize(40, 10))
 }
 
-// TestFilterAges: what was meant for how short ago it began goes with time.
+// TestFilterAges checks that a turn that matched by its age stops matching as time passes.
 func TestFilterAges(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 10)...).press("fsince:3s<enter>").shows("3 of 10")
 	s.feed(mixed(30, 1)...).shows("2 of 11 · filter since:3s")
 }
 
-// TestFilterOfDropped: turns of which only a row is kept are told, and what was known of them holds.
+// TestFilterOfDropped checks that turns of which only a row remains are counted, and that earlier matches
+// stay valid.
 func TestFilterOfDropped(t *testing.T) {
 	small := func(o *Options) { o.Keep = 1 }
 	s := newScreen(t, 80, 24, small).feed(mixed(0, 5)...).press("ftool:broken<enter>").shows("of 5")
@@ -106,14 +108,14 @@ func TestFilterOfDropped(t *testing.T) {
 	s.press("f").shows("not in memory")
 }
 
-// TestFilterCompletes a field, what it is, and says what may follow.
+// TestFilterCompletes checks that fields and values are completed, and that the possible values are shown.
 func TestFilterCompletes(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4)...).press("f")
 	s.press("st<tab>").shows("filter state:█").press("<tab>").shows("state:bad state:open").press("malf<tab>").shows("filter state:malformed█", "1 of 4")
 	s.press(" -to<tab>").shows("-too█").press("l<tab><tab>").shows("tool:good tool:broken").press("g<tab>").shows("-tool:good█")
 }
 
-// TestFilterOnScreens of all sizes.
+// TestFilterOnScreens checks screens of all sizes.
 func TestFilterOnScreens(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4)...).press("fstate:bad x:y")
 	for w := minWidth; w < 160; w += 9 {
@@ -126,7 +128,7 @@ func TestFilterOnScreens(t *testing.T) {
 	}
 }
 
-// TestFilterIsCheap: a batch judges the turns that it is about, and a frame none.
+// TestFilterIsCheap checks that a batch evaluates only its own turns, and a frame none.
 func TestFilterIsCheap(t *testing.T) {
 	const n = 2000
 	s := newScreen(t, 120, 40).feed(mixed(0, n)...).press("fstate:bad<enter>G")

@@ -10,16 +10,16 @@ import (
 	"toolscope/stream"
 )
 
-// measured skips a test of speed where speed means nothing: only a machine that does nothing else
-// tells.
+// measured skips a test of speed unless its result is meaningful, which needs a machine that does nothing
+// else.
 func measured(t *testing.T) {
 	if raceEnabled || os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")
 	}
 }
 
-// ratio is how many times as long big takes as small, by the medians of runs that take turns, so
-// that a busy machine is busy for both.
+// ratio returns how many times as long big takes as small. It uses the medians of alternating runs, so that a
+// busy machine affects both.
 func ratio(small, big func()) float64 {
 	var times [2][]time.Duration
 	for range 41 {
@@ -39,8 +39,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// flat fails the test unless big takes at most twice as long as small. What depends on the size
-// takes a hundred times as long here.
+// flat fails the test unless big takes at most twice as long as small. A cost that depends on the size is a
+// hundred times as large here.
 func flat(t *testing.T, what string, small, big func()) {
 	t.Helper()
 	var got float64
@@ -53,8 +53,8 @@ func flat(t *testing.T, what string, small, big func()) {
 	t.Errorf("%s: %.1f times as long", what, got)
 }
 
-// TestFrameCostIsFlat: a frame costs what the window holds, whatever the length of the document,
-// the list, the wire or the findings.
+// TestFrameCostIsFlat checks that the cost of a frame depends only on the window, and not on the length of
+// the document, the list, the wire or the findings.
 func TestFrameCostIsFlat(t *testing.T) {
 	measured(t)
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func TestFrameCostIsFlat(t *testing.T) {
 
 var ping = stream.Record{Data: []byte(": ping\n\n")}
 
-// liveCalls is a screen with n calls that grow.
+// liveCalls returns a screen with n calls that grow.
 func liveCalls(t testing.TB, n int) *rig {
 	opened, _ := manyCalls(n)
 	return newScreen(t, 120, 50).feed(opened...)
@@ -97,7 +97,7 @@ func liveCalls(t testing.TB, n int) *rig {
 
 var remark = &stream.Diagnosis{Code: "REMARK", By: stream.Provider}
 
-// manyFindings is a screen with n remarks about a turn.
+// manyFindings returns a screen with n findings about a turn.
 func manyFindings(t testing.TB, n int) *rig {
 	s := newScreen(t, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", "{").records...)
 	for range n {
@@ -107,12 +107,12 @@ func manyFindings(t testing.TB, n int) *rig {
 	return s.feed(ping)
 }
 
-// oneDelta is a screen with a call whose arguments come all at once.
+// oneDelta returns a screen with a call whose arguments arrive in one delta.
 func oneDelta(t testing.TB, size int) *rig {
 	return newScreen(t, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":"`+code(size)).records...)
 }
 
-// longNames is a screen whose names, ids and errors are so long.
+// longNames returns a screen whose names, ids and errors have the given length.
 func longNames(t testing.TB, size int) *rig {
 	long := strings.Repeat("name ", size/5)
 	a := new(anthropic).open("msg_"+long).call("toolu_"+long, long, `{"`+long+`":1,"b":[`)
@@ -121,7 +121,7 @@ func longNames(t testing.TB, size int) *rig {
 	return newScreen(t, 160, 50).feed(a.records...)
 }
 
-// TestLiveFrames: with 200 calls growing at 10,000 deltas a second, frames are drawn within a
+// TestLiveFrames checks that with 200 calls growing at 10,000 deltas per second, frames are drawn within a
 // millisecond: 99 of 100 on a quiet machine, 9 of 10 on any.
 func TestLiveFrames(t *testing.T) {
 	measured(t)
@@ -150,7 +150,7 @@ func TestLiveFrames(t *testing.T) {
 	t.Error("the 9th of 10 frames takes more than a millisecond")
 }
 
-// TestDeltaCostIsFlat: taking in one more delta costs the same early and late.
+// TestDeltaCostIsFlat checks that processing a delta costs the same early and late.
 func TestDeltaCostIsFlat(t *testing.T) {
 	measured(t)
 	more := func(n int) (*rig, func()) {

@@ -11,10 +11,10 @@ import (
 	"toolscope/stream"
 )
 
-// scenarios are the parts of the demo, in its order.
+// scenarios are the parts of the demo, in order.
 var scenarios = []string{"malformed", "cut", "index-zero", "early", "schema", "history", "aistudio", "protocols", "compare", "parallel"}
 
-// tourRecords is parts of the demo, one after the other.
+// tourRecords returns the records of parts of the demo, one after the other.
 func tourRecords(t testing.TB, names ...string) (all []stream.Record) {
 	began, exchanges := time.Duration(0), 0
 	for _, name := range names {
@@ -34,14 +34,14 @@ func tourRecords(t testing.TB, names ...string) (all []stream.Record) {
 	return all
 }
 
-// staged is a screen on which the demo is to be shown, all of it there.
+// staged returns a screen on which the complete demo is loaded and ready to play.
 func staged(t testing.TB, w, h int, change ...func(*Options)) *rig {
 	change = append(change, func(o *Options) { o.Source, o.Tour = "demo tour", true })
 	return newScreen(t, w, h, change...).feed(tourRecords(t, scenarios...)...).end()
 }
 
-// proofs are what is to be seen while a claim is shown: of what the finding is that it speaks of, and
-// what of that is on the screen at any size, and what from 80x24 on.
+// proofs are the texts that must be visible while a scene is shown: the code of its finding, the texts that
+// are on the screen at every size, and those from 80x24 on.
 var proofs = []struct {
 	found       string
 	always, big []string
@@ -64,8 +64,8 @@ var proofs = []struct {
 
 var stageSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}
 
-// TestClaims plays the whole demo without waiting, and holds each claim to what it says, to the
-// finding that it speaks of, and to the row it stands in.
+// TestClaims plays the whole demo without waiting. It checks each caption against the call, the finding, and
+// the row.
 func TestClaims(t *testing.T) {
 	for _, size := range stageSizes {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestClaims(t *testing.T) {
 				}
 				checkClaim(t, s, i)
 				if i == 8 && size[1] < 24 {
-					want.always = []string{"reserve_table"} // the list has no room for the bytes, or the caption
+					want.always = []string{"reserve_table"} // the list has no room for the bytes or the caption
 				}
 				s.shows(want.always...)
 				if size[0] >= 80 {
@@ -91,7 +91,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// checkClaim holds a claim that is shown to what is known of its call, and to the row it is said in.
+// checkClaim checks the shown caption against the facts about its call, and against its row.
 func checkClaim(t *testing.T, s *rig, i int) {
 	t.Helper()
 	a, ok := s.tour.shownSubject()
@@ -125,8 +125,8 @@ func checkClaim(t *testing.T, s *rig, i int) {
 	}
 }
 
-// TestStagePlays plays it by the clock: each claim is come to, what is open is always to be seen, and
-// never are two moments of a claim's way the same as what it waits for.
+// TestStagePlays plays the demo by the clock. It checks that each scene is reached, that calls grow visibly
+// on the way to it, and that the demo ends with its summary.
 func TestStagePlays(t *testing.T) {
 	for _, look := range []struct {
 		w, h   int
@@ -166,8 +166,8 @@ func TestStagePlays(t *testing.T) {
 	}
 }
 
-// TestTakeOver: any key but the stage's own leaves the user where it was, with a word how to go on;
-// and from there it goes on.
+// TestTakeOver checks that any key that the tour doesn't use leaves the user at the current place, with a
+// notice about how to continue, and that the tour can continue from there.
 func TestTakeOver(t *testing.T) {
 	for _, key := range []string{"j", "<esc>", ",", "<tab>", "4", "<enter>", "!"} {
 		s := staged(t, 80, 24).press("}}}")
@@ -201,7 +201,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestStageFilms: how each claim looks.
+// TestStageFilms draws each scene.
 func TestStageFilms(t *testing.T) {
 	play := func(s *rig) string {
 		var out strings.Builder

@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// timings is a pane as a stranger would add one: how long each turn took.
+// timings is a new pane as a contributor would write it. It shows how long each turn took.
 type timings struct {
 	panes.PaneRows
 	of   *providers.View
@@ -49,8 +49,8 @@ func (t *timings) Keys() []screen.Binding {
 	}, t.CursorKeys("", t.MoveTo)...)
 }
 
-// TestNewPane: a line in the table, and a pane has its number, its turn with tab, its place, zoom,
-// search, footer and help.
+// TestNewPane checks that with one line in the table, a new pane has its number, its place in the tab order,
+// its area, zoom, search, footer and help.
 func TestNewPane(t *testing.T) {
 	one := new(anthropic).open("msg_one").text("the first").stop("end_turn")
 	two := &anthropic{exchange: 1}
@@ -90,7 +90,7 @@ func TestNewPane(t *testing.T) {
 	}
 }
 
-// counter is a mode as a stranger would add one.
+// counter is a new mode as a contributor would write it.
 type counter struct {
 	host modes.Host
 	n    int
@@ -111,8 +111,8 @@ func (c *counter) Keys() []screen.Binding {
 	}
 }
 
-// TestNewMode: a line among the entries, and a mode has its key, the screen, the footer and the
-// help.
+// TestNewMode checks that with one line among the entries, a new mode has its key, the screen, the footer and
+// the help.
 func TestNewMode(t *testing.T) {
 	s := agent(t, 140, 40)
 	s.entries = append(s.entries, modes.Entry{

@@ -8,13 +8,13 @@ import (
 	"toolscope/stream"
 )
 
-// stripText is the timeline.
+// stripText returns the timeline.
 func (s *rig) stripText() string {
 	rows := s.rows()
 	return strings.Join(rows[len(rows)-1-s.moment.stripRows():len(rows)-1], "\n")
 }
 
-// lane is the row of the timeline that begins with a word.
+// lane returns the row of the timeline that begins with a word.
 func (s *rig) lane(word string) string {
 	for _, row := range strings.Split(s.stripText(), "\n") {
 		if strings.HasPrefix(strings.TrimLeft(row, "│▌ "), word) {
@@ -24,8 +24,8 @@ func (s *rig) lane(word string) string {
 	return ""
 }
 
-// TestStripLanes: each party that had the turn has a lane, and each call one with its bytes; the sentence says what
-// is so at the moment.
+// TestStripLanes checks that each party has a lane for its time, and each call a lane with its bytes. The
+// sentence describes the moment.
 func TestStripLanes(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "executed")...).end().press("g8,,")
 	for word, want := range map[string]string{
@@ -48,8 +48,8 @@ func TestStripLanes(t *testing.T) {
 	}
 }
 
-// TestStripKeepsTitles: on a screen of 24 rows and more, the panes above the timeline keep their edges, and the
-// cursor's row is seen.
+// TestStripKeepsTitles checks that on a screen of at least 24 rows, the panes above the timeline keep their
+// edges, and the cursor's row is in view.
 func TestStripKeepsTitles(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {100, 30}, {140, 40}, {250, 60}} {
 		for _, name := range []string{"parallel", "executed", "schema", "early"} {
@@ -60,8 +60,8 @@ func TestStripKeepsTitles(t *testing.T) {
 	}
 }
 
-// TestStripSilence: a silence is drawn as such; only pings make it no text; a stall is bad, and nothing else is warm
-// in a lane of bytes.
+// TestStripSilence checks that a silence is drawn as such, and that pings do not turn it into text. A stall
+// is bad, and nothing else in a lane of bytes has a warm colour.
 func TestStripSilence(t *testing.T) {
 	a := new(anthropic).open("msg_1")
 	a.call("toolu_1", "write_file", `{"path":`, `"a.go",`, `"content":"x`)
@@ -87,7 +87,8 @@ func TestStripSilence(t *testing.T) {
 	}
 }
 
-// TestStripWithoutTimes: a source without times has a column for each event, and says so.
+// TestStripWithoutTimes checks that a source without times has a column for each event, and a note that says
+// so.
 func TestStripWithoutTimes(t *testing.T) {
 	records := demo(t, "early")
 	for i := range records {
@@ -100,7 +101,7 @@ func TestStripWithoutTimes(t *testing.T) {
 	}
 }
 
-// TestTimeTab: a tall screen has the timeline as a tab under the others, without a moment.
+// TestTimeTab checks that a tall screen has the timeline as a tab under the others, without a paused moment.
 func TestTimeTab(t *testing.T) {
 	s := newScreen(t, 250, 60).feed(demo(t, "parallel")...).end().shows("─ [Time] ─", "○▄", "●").hides("▼")
 	if s.press("3").hides("[Time]!"); s.moment.isPaused() {

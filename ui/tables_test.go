@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestArrange: whatever the size, columns and rules fill the width, the panes of a column its
+// TestArrange checks that at every size, columns and rules fill the width, the panes in a column fill its
 // height, and the focused pane is among them.
 func TestArrange(t *testing.T) {
 	var desks []*paneLayout
@@ -30,8 +30,8 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// arranged is the desk with the focus on a pane, after one of those at the side had it. In the wire
-// are a hundred rows, in the others none.
+// arranged returns a layout with the focus on a pane, after one of the panes at the side had it. The wire has
+// a hundred rows, the other panes none.
 func arranged(focus, side int, zoom bool) *paneLayout {
 	m := new(Model)
 	d := &paneLayout{m: m}
@@ -104,7 +104,8 @@ func TestArrangements(t *testing.T) {
 	}
 }
 
-// TestKeys: every binding is in the help exactly once, and while browsing no key does two things.
+// TestKeys checks that every binding is in the help exactly once, and that while browsing no key has two
+// actions.
 func TestKeys(t *testing.T) {
 	listed, bound := map[string]int{}, map[string]string{}
 	for _, g := range keyGroups {

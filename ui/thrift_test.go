@@ -7,8 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// far is a screen on a terminal that is far away, and the bytes that it was given: all of each frame
-// that is another.
+// far is a screen on a remote terminal, and the number of bytes sent to it: all of each frame that differs
+// from the last.
 type far struct {
 	*rig
 	given int64
@@ -21,7 +21,7 @@ func newFar(t *testing.T) *far {
 	return f
 }
 
-// flush is what the terminal is given, and whether that is anything.
+// flush sends the current frame, and reports whether it differs from the last.
 func (f *far) flush() bool {
 	if now := f.View(); now != f.shown {
 		f.given += int64(len(now))
@@ -31,9 +31,9 @@ func (f *far) flush() bool {
 	return false
 }
 
-// TestThrift: while much comes, the terminal is given no more than its bytes; all of it is read
-// meanwhile; a key, another size, and what opens are shown at once; and what was held back is shown
-// in the end though nothing more comes.
+// TestThrift checks that while much data arrives, the terminal receives no more than its budget, and all data
+// is still read. The effects of keys, resizes and new streams are shown at once. The delayed changes are
+// finally shown even if nothing more arrives.
 func TestThrift(t *testing.T) {
 	f := newFar(t)
 	opened, delta := manyCalls(50)
@@ -98,7 +98,7 @@ func TestThrift(t *testing.T) {
 	}
 }
 
-// TestThriftWakes: a screen that holds frames back is woken once for all of them.
+// TestThriftWakes checks that a screen that delays frames is woken once for all of them.
 func TestThriftWakes(t *testing.T) {
 	f := newFar(t)
 	f.given = 1 << 20
@@ -112,7 +112,7 @@ func TestThriftWakes(t *testing.T) {
 	if cmd := f.frame.scheduleDraw(redrawTick{}); !f.redraw.on || cmd == nil {
 		t.Error("a screen that is woken too early does not go to sleep again")
 	}
-	f.now = f.now.Add(500 * 24 * time.Hour) // however much was owed
+	f.now = f.now.Add(500 * 24 * time.Hour) // however large the debt was
 	if cmd := f.frame.scheduleDraw(redrawTick{}); f.redraw.on || cmd != nil {
 		t.Error("a screen that is woken holds back")
 	}

@@ -16,15 +16,15 @@ import (
 	"toolscope/ui/screen"
 )
 
-// bodyRows are the rows of the panes.
+// bodyRows returns the rows of the panes.
 func (s *rig) bodyRows() []string { return s.rows()[1 : 1+s.bodyHeight()] }
 
-// checkMoments walks to and fro between the moments that there are between records, and fails unless
-// the panes are drawn as a program draws them that has only what had come by then.
+// checkMoments goes back and forth between the moments between records. It fails unless the panes look as in
+// a program that has received only the records up to that moment.
 func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 	t.Helper()
 	walks := newScreen(t, w, h)
-	last := map[int]int{} // by number of events: how many records bring so many
+	last := map[int]int{} // for each number of events, the number of records that bring so many
 	for i, r := range records {
 		last[walks.in.Timeline.Len()] = i
 		walks.feed(r)
@@ -49,7 +49,7 @@ func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 		walks.send(nil)
 		fresh := newScreen(t, w, h).feed(records[:last[n]]...)
 		fresh.resize(w, h-walks.moment.stripRows())
-		for _, s := range []*rig{fresh, walks} { // how far panes are scrolled is the user's, not the moment's
+		for _, s := range []*rig{fresh, walks} { // the scroll position of panes belongs to the user, not to the moment
 			s.setFollow(true)
 			s.list.Top, s.doc.Top, s.wire.Top = 0, 0, 0
 			s.refreshPanes()
@@ -61,8 +61,8 @@ func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 	}
 }
 
-// checkTabs fails unless each tab shows at a moment what it showed then: of the newest call and, at
-// every other moment, of its turn.
+// checkTabs fails unless each tab shows at a moment what it showed then: for the newest call and, at every
+// other moment, for its turn.
 func checkTabs(t *testing.T, n int, fresh, walks *rig) {
 	t.Helper()
 	desk := walks.paneLayout
@@ -83,7 +83,7 @@ func checkTabs(t *testing.T, n int, fresh, walks *rig) {
 	walks.refreshPanes()
 }
 
-// tabRows are the rows of the panes while the tab of that key is open, from its start.
+// tabRows returns the rows of the panes while the tab with the given key is open, from its start.
 func (s *rig) tabRows(key string) []string {
 	i := slices.IndexFunc(s.table, func(p placedPane) bool { return p.key == key })
 	s.focusOn(s.table[i].Pane)
@@ -101,7 +101,7 @@ func (s *rig) tabRows(key string) []string {
 	return s.bodyRows()
 }
 
-// TestMomentFrames: what is drawn at a moment is what was drawn then, of our demos.
+// TestMomentFrames checks with the demos that a moment looks as it did when it was live.
 func TestMomentFrames(t *testing.T) {
 	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "early", "schema", "protocols", "aistudio", "history", "compare"} {
 		t.Run(name, func(t *testing.T) {
@@ -112,12 +112,12 @@ func TestMomentFrames(t *testing.T) {
 	}
 }
 
-// TestCorpusMomentFrames: so it is of recorded streams.
+// TestCorpusMomentFrames checks the same with captured streams.
 func TestCorpusMomentFrames(t *testing.T) {
 	eachCapture(t, func(t *testing.T, records []stream.Record) { checkMoments(t, records, 140, 40, 6) })
 }
 
-// eachCapture runs a test with the lines of each recorded stream, of which a long one is cut off.
+// eachCapture runs a test with the lines of each captured stream. It shortens long streams.
 func eachCapture(t *testing.T, test func(*testing.T, []stream.Record)) {
 	root := os.Getenv("TOOLSCOPE_CORPUS")
 	if root == "" {
@@ -145,11 +145,11 @@ func eachCapture(t *testing.T, test func(*testing.T, []stream.Record)) {
 	}
 }
 
-// mostEvery is up to which event every moment is looked at, where there is time.
+// mostEvery is the number of events up to which every moment is checked, if there is time.
 const mostEvery = 2000
 
-// TestCorpusEveryMoment: so it is at every moment of the first 2,000 events, forth and then back; the
-// screen that was there then went on growing.
+// TestCorpusEveryMoment checks every moment of the first 2,000 events, forwards and then backwards, while the
+// live screen grows.
 func TestCorpusEveryMoment(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("every moment is looked at with TOOLSCOPE_LONG=1")
@@ -169,7 +169,7 @@ func TestCorpusEveryMoment(t *testing.T) {
 			if n := then.in.Timeline.Len(); n > 0 && n <= mostEvery {
 				walks.moment.goToMoment(n)
 				walks.send(nil)
-				if rows := walks.moment.stripRows(); rows != strip { // another turn has more calls, or fewer
+				if rows := walks.moment.stripRows(); rows != strip { // another turn may have more or fewer calls
 					strip = rows
 					then.resize(140, 40-strip)
 				}
@@ -191,8 +191,8 @@ func TestCorpusEveryMoment(t *testing.T) {
 	})
 }
 
-// TestHeldTakesAll: what comes while the screen is held is counted, changes nothing that is shown, and
-// is all there afterwards.
+// TestHeldTakesAll checks that records that arrive while the screen is paused are counted, do not change what
+// is shown, and are all there afterwards.
 func TestHeldTakesAll(t *testing.T) {
 	records := demo(t, "parallel")
 	s := newScreen(t, 80, 24).feed(records[:30]...).press(" ,,")

@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// userKeys are the keys of a user who wants those of actions, each with its keys.
+// userKeys returns the keys of a user who changes actions. Each argument is an action and its keys.
 func userKeys(t *testing.T, of ...[]string) UserKeys {
 	t.Helper()
 	u := UserKeys{}
@@ -26,8 +26,8 @@ func userKeys(t *testing.T, of ...[]string) UserKeys {
 	return u
 }
 
-// TestUserKeys: a key of the user's does what the built-in one did, which does nothing any more; the
-// help, the hints and the palette name it; and no key is there twice, in no mode.
+// TestUserKeys checks that a user's key has the action of the built-in key, which then has none. The help,
+// the hints and the palette name the user's key. No mode has a key twice.
 func TestUserKeys(t *testing.T) {
 	u := userKeys(t, []string{"zoom", "Z"}, []string{"raw", "z"}, []string{"replay", "ctrl+r", "ctrl+p"}, []string{"search", "f5"},
 		[]string{"up", "up", "i"}, []string{"step", "e", ";"}, []string{"edit", "E"}, []string{"scope", "S"}, []string{"help", "f1"})
@@ -54,7 +54,8 @@ func TestUserKeys(t *testing.T) {
 	s.shows("Keys here").press("/zoom the").shows("Z  ")
 }
 
-// TestActions: each action has a name of its own and keys, and each line of the key table is one.
+// TestActions checks that each action has its own name and keys, and that each line of the key table is an
+// action.
 func TestActions(t *testing.T) {
 	var names, does []string
 	for _, a := range Actions() {
@@ -73,7 +74,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// TestWrongUserKeys: what cannot be is told, with what would be right.
+// TestWrongUserKeys checks that invalid keys are reported, with advice.
 func TestWrongUserKeys(t *testing.T) {
 	for _, c := range []struct{ action, keys, want string }{
 		{"zom", "Z", "did you mean zoom?"},
@@ -106,7 +107,7 @@ func TestWrongUserKeys(t *testing.T) {
 	}
 }
 
-// noTwice fails if a key is there twice.
+// noTwice fails the test if a key occurs twice.
 func noTwice(t *testing.T, where string, all []screen.Binding) {
 	t.Helper()
 	seen := map[string]bool{}

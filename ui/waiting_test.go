@@ -8,7 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestWaitingRow: the second row of a live source says which parties are waited on, and who has been silent for longest.
+// TestWaitingRow checks that the second row of a live source shows the parties that are being waited for, and
+// the longest silences.
 func TestWaitingRow(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}} {
 		s := newScreen(t, size[0], size[1], awaiting)
@@ -46,7 +47,7 @@ func TestWaitingRow(t *testing.T) {
 	newScreen(t, 60, 18, awaiting).feed(asking(1, "curl/8", begun)...).hides("Waiting on")
 }
 
-// TestPingsAreSilence: a ping does not end the silence of a stream, whether or not a call is open.
+// TestPingsAreSilence checks that a ping does not end the silence of a stream, whether or not a call is open.
 func TestPingsAreSilence(t *testing.T) {
 	start, _, _ := strings.Cut(begun, "event: content_block_start")
 	for _, answer := range []string{start, begun} {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// longTurn is a screen that is held over a turn of so many deltas, of 20 calls by turns, with as many
-// small turns in between as there are thousands of them.
+// longTurn returns a screen that is paused in a turn with the given number of deltas, from 20 calls in turn.
+// For every thousand deltas, there is a small turn in between.
 func longTurn(t testing.TB, deltas int) *rig {
 	opened, delta := manyCalls(20)
 	s := newScreen(t, 140, 40).feed(opened...)
@@ -27,7 +27,7 @@ func longTurn(t testing.TB, deltas int) *rig {
 	return s.takeAll().press(" ")
 }
 
-// smallTurns is a screen that is held over so many small turns.
+// smallTurns returns a screen that is paused with the given number of small turns.
 func smallTurns(t testing.TB, n int) *rig {
 	s := newScreen(t, 140, 40)
 	for i := range n {
@@ -42,7 +42,7 @@ func smallTurns(t testing.TB, n int) *rig {
 	return s.takeAll().press(" ")
 }
 
-// takeAll takes what waits.
+// takeAll reads all waiting records.
 func (s *rig) takeAll() *rig {
 	for s.inbox.Waiting() > 0 {
 		s.send(inboxReady{})
@@ -50,7 +50,7 @@ func (s *rig) takeAll() *rig {
 	return s
 }
 
-// walks are ways to other moments, with the frame that shows each.
+// walks are ways to go to other moments, with the frame for each.
 var walks = []struct {
 	what string
 	walk func(s *rig, rng *rand.Rand)
@@ -64,7 +64,8 @@ var walks = []struct {
 	}},
 }
 
-// BenchmarkWalk is keys that walk and the frames after them: in a long turn, and where there are many.
+// BenchmarkWalk measures keys that go to other moments, and the frames after them, in a long turn and with
+// many turns.
 func BenchmarkWalk(b *testing.B) {
 	for _, c := range []struct {
 		what string
@@ -91,8 +92,8 @@ func benchmarkWalk(b *testing.B, s *rig, walk func(*rig, *rand.Rand)) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
 }
 
-// TestWalkMemory: what a walk allocates, and the frame after it, does not grow with the turn that it is
-// in. The race detector empties the pools of buffers at random, so nothing is measured with it.
+// TestWalkMemory checks that the memory that such a key and the next frame allocate does not grow with the
+// turn. The race detector empties buffer pools at random, so nothing is measured with it.
 func TestWalkMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("measured without the race detector")
@@ -117,8 +118,8 @@ func TestWalkMemory(t *testing.T) {
 	}
 }
 
-// TestWalkIsFlat: how long that takes grows far less: what stands between two checkpoints of a turn is
-// folded again.
+// TestWalkIsFlat checks that the time for such a key grows far less than the turn: only the events between
+// two checkpoints of a turn are applied again.
 func TestWalkIsFlat(t *testing.T) {
 	measured(t)
 	small, big := longTurn(t, 100_000), longTurn(t, 1_000_000)

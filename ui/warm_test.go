@@ -11,7 +11,7 @@ import (
 
 var rgb = regexp.MustCompile(`[34]8;2;(\d+);(\d+);(\d+)`)
 
-// warmCells are the texts of the frame that are yellow, orange or red, or have such a background.
+// warmCells returns the number of texts in the frame whose colour or background is yellow, orange or red.
 func warmCells(s *rig) (n int) {
 	for _, row := range strings.Split(s.View(), "\n") {
 		n += warmIn(s, row)
@@ -19,7 +19,7 @@ func warmCells(s *rig) (n int) {
 	return n
 }
 
-// warmIn are those of a row.
+// warmIn returns the number for one row.
 func warmIn(s *rig, row string) (n int) {
 	cells(s, row, func(sgr string, width int) {
 		for _, m := range rgb.FindAllStringSubmatch(sgr, -1) {
@@ -38,8 +38,8 @@ func warmIn(s *rig, row string) (n int) {
 	return n
 }
 
-// TestHealthyIsNotWarm: where nothing is wrong nothing is yellow, orange or red, whatever is open; and where
-// something is, it is.
+// TestHealthyIsNotWarm checks that nothing is yellow, orange or red if there is no problem, in every view,
+// and that a problem has such a colour.
 func TestHealthyIsNotWarm(t *testing.T) {
 	for _, name := range themes.Names()[:4] {
 		for _, dark := range []bool{true, false} {

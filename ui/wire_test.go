@@ -7,7 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestPings: pings that follow each other are one row. Going back in time, the row has those that had come.
+// TestPings checks that consecutive pings are one row. When the screen goes back in time, the row counts only
+// the pings that had arrived.
 func TestPings(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "a.go"`)
 	for range 4 {
@@ -15,7 +16,7 @@ func TestPings(t *testing.T) {
 	}
 	s := newScreen(t, 100, 40).feed(a.args(0, `, "mode": 1}`).say(`{"type":"ping"}`).seal().stop("tool_use").records...).end()
 	s.press("4").shows("#4    +30 ms  ping ×4  every 10 ms", "#9    +80 ms  ping ").hides("heartbeat", "ping ×5")
-	var pings []int // the first row's, by number of events
+	var pings []int // for each number of events, the pings in the first row
 	for n := range s.in.Timeline.Len() {
 		if kind, _ := s.view.Subject(n); kind == stream.Heartbeat && len(pings) < 4 {
 			pings = append(pings, n)
@@ -36,8 +37,8 @@ func TestPings(t *testing.T) {
 	s.shows("ping ×4  every 10 ms")
 }
 
-// TestFrameFillsThePane: in a pane with many blank rows, the selected frame is shown under the events; in a short one
-// and while the screen follows a stream it is not.
+// TestFrameFillsThePane checks that in a pane with many blank rows, the selected frame is shown below the
+// events. It is not shown in a short pane, or while the screen follows a stream.
 func TestFrameFillsThePane(t *testing.T) {
 	s := newScreen(t, 250, 60).feed(demo(t, "malformed")...).end().press("g")
 	s.shows("── frame 7 · record ", "event: content_block_start")
