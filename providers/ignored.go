@@ -146,7 +146,7 @@ func (c *ignoredFrames) reportIgnored() {
 	if left > 0 {
 		names = append(names, fmt.Sprintf("others ×%d", left))
 	}
-	c.x.emit(findingEvent(c.x.lastTurn(), d, "%d of %s unknown in %s: %s",
+	c.x.emit(findingEvent(c.x.lastTurn(), d, "toolscope doesn't recognise %d of %s in %s: %s",
 		c.ignored, stream.Own(count.Of(c.frames, "frame")), stream.Own(c.x.Protocol.Title), stream.Fact(strings.Join(names, ", "))))
 }
 

@@ -207,7 +207,7 @@ func (c *schemaCheck) reportUnusedRequest(e stream.Event) {
 	}
 	c.reported = true
 	c.addFindings(e, stream.NoSlot, []stream.Finding{
-		schema.Unchecked.Finding("the given request declares no tools of this protocol: calls are not checked"),
+		schema.Unchecked.Finding("the given request declares no tools in this protocol's form: calls are not checked"),
 	})
 }
 

@@ -31,14 +31,14 @@ var (
 		ExplainsState: true,
 		Verdict:       "stopped here",
 		Meaning:       "toolscope ended the response, or stopped recording it, before the provider ended it: a limit was reached, a key was pressed, or toolscope quit.",
-		Advice:        "Raise the limit or record again if you need the rest of the response. This finding says nothing about the provider.",
+		Advice:        "Raise the limit or record again if you need the rest of the response. This finding doesn't mean that the provider is at fault.",
 	}
 	NoAnswer = &Diagnosis{
 		Code: "NO_ANSWER", Severity: Error, By: Network,
 		ExplainsState: true,
 		Verdict:       "no answer",
 		Meaning:       "No provider responded: toolscope answered instead, or the client got no response.",
-		Advice:        "Check the cause that the message names, such as an address, a certificate or a limit. The provider sent nothing.",
+		Advice:        "Check the cause named in the message, such as an address, a certificate or a limit. The provider sent nothing.",
 	}
 )
 
@@ -227,7 +227,7 @@ var RecordGap = &Diagnosis{
 	ExplainsState: true,
 	Verdict:       "bytes missing",
 	Meaning:       "Bytes are missing: toolscope was too slow, or the capture has a gap. The state of calls that were not final before the gap is unknown.",
-	Advice:        "Record again if you need this call. Find out what slowed toolscope down. This finding says nothing about the model or the provider.",
+	Advice:        "Record again if you need this call. Find out what slowed toolscope down. This finding doesn't mean that the model or the provider is at fault.",
 }
 
 // applyGap applies a gap: missed bytes of the turn. Calls whose arguments were final before the gap stay as

@@ -75,7 +75,7 @@ var (
 		Verdict: "parsed early",
 		Short:   "parsed too early",
 		Meaning: "The arguments parsed as an object before they were complete. A client that runs a call as soon as the arguments parse runs a different call from the one that the model wrote.",
-		Advice:  "Run a call when the protocol says that the arguments are final, not when the arguments first parse.",
+		Advice:  "Run a call when the protocol signals that the arguments are final, not when the arguments first parse.",
 	}
 )
 

@@ -51,7 +51,7 @@ type faultKind struct {
 var kinds = []faultKind{
 	{
 		name: "status", arg: "=CODE", example: "status=429",
-		does: "refuse the request with status CODE, in the provider's own words", read: readStatus,
+		does: "refuse the request with status CODE, in the provider's error format", read: readStatus,
 	},
 	{name: "empty-args", does: "leave out the arguments of all calls", setUp: emptyArgs},
 	{name: "bad-args", does: "leave out the first brace of arguments that are sent as text", setUp: badArgs},
@@ -69,7 +69,7 @@ var kinds = []faultKind{
 	},
 	{
 		name: "delay", arg: "=TIME", example: "delay=250ms",
-		does: "wait before each event, at any speed", read: readPause,
+		does: "wait before each event, regardless of the speed", read: readPause,
 		setUp: func(b *Injector, f Fault) { b.pause = f.pause },
 	},
 	{

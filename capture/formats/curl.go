@@ -112,7 +112,7 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 		case r.block.kind != "" && len(r.block.data) < r.block.size && curlBytes.Match(line):
 			r.readDump(line, true)
 		case r.block.kind != "" && len(line) > 0:
-			r.addNote(true, "byte %d: can't read a line of the dump", r.at)
+			r.addNote(true, "byte %d: can't read a line in the dump", r.at)
 		}
 		r.at += int64(len(r.line))
 		r.line, p = r.line[:0], p[n:]

@@ -78,7 +78,7 @@ func (g *geminiReader) rewind(to []byte) {
 	g.finish()
 	g.pending, g.waits = nil, false
 	if n := len(g.recs); n > 0 { // there is no record before the first message
-		note := "the conversation was rewound to before message " + string(to)
+		note := "the conversation was rewound to a point before message " + string(to)
 		g.recs = append(g.recs, capture.Record{Exchange: g.recs[n-1].Exchange, At: capture.NoTime, Note: note})
 	}
 }

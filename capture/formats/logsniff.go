@@ -158,14 +158,14 @@ func sniffValue(p *unwrapper, text []byte, whole bool) capture.SniffResult {
 			return capture.SniffResult{Is: capture.Yes, Why: "JSON with a provider's payload"}
 		}
 		if isLogLine(value) {
-			return capture.SniffResult{Is: capture.Yes, Why: "a line of a log"}
+			return capture.SniffResult{Is: capture.Yes, Why: "a log line"}
 		}
 	}
 	if !closed && whole && holdsPayload(p.unwrapTruncated(value)) {
 		return capture.SniffResult{Is: capture.Yes, Why: "JSON with a provider's payload"}
 	}
 	if _, is := stampedObject(value); is && !closed && whole {
-		return capture.SniffResult{Is: capture.Yes, Why: "a long line of a log"}
+		return capture.SniffResult{Is: capture.Yes, Why: "a long log line"}
 	}
 	return capture.SniffResult{Is: maybeUnless(whole)}
 }

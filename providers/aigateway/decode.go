@@ -165,7 +165,7 @@ func (d *decoder) finishTurn(t *protocol.Turn, part json.Value) {
 	code := finishes.Codes[word]
 	if code == stream.FinishDone {
 		for _, c := range t.OpenCalls() {
-			c.Find(protocol.NotSealed, "the response ended without the part tool-call: the SDK doesn't run this call")
+			c.Find(protocol.NotSealed, "the response ended without a tool-call part: the SDK doesn't run this call")
 		}
 	}
 	t.Finish(shown, code)

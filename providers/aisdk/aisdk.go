@@ -112,7 +112,7 @@ var (
 	responseAborted = &stream.Diagnosis{
 		Code: "ABORTED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The application stopped the response: the user pressed stop, or the application itself ended the request.",
-		Advice:  "Nothing. Don't run calls that were not complete before the stop.",
+		Advice:  "Nothing. Don't run calls that were not complete before the response was stopped.",
 	}
 	inputRejected = &stream.Diagnosis{
 		Code: "INPUT_REJECTED", Severity: stream.Error, By: stream.Model,

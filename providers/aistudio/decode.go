@@ -69,7 +69,7 @@ func (d *decoder) readFrame(v jsonNodes, lists int) {
 func (d *decoder) readNonMessage(raw json.Value) {
 	err := raw.Get("error")
 	if !err.Get("message").IsString() {
-		d.Unknown("not a message of this protocol")
+		d.Unknown("not a message in this protocol")
 		return
 	}
 	d.ensureTurn(nil)

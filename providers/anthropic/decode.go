@@ -196,7 +196,7 @@ func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
 		return
 	}
 	if slot != d.started && slot < startSlot {
-		t.Once(protocol.IndexSparse, "block %d of the response has index %d: clients that keep blocks in a list fail", d.started+1, slot)
+		t.Once(protocol.IndexSparse, "block %d in the response has index %d: clients that keep blocks in a list fail", d.started+1, slot)
 	}
 	d.started++
 }
@@ -298,7 +298,7 @@ func (d *decoder) stopBlock(t *protocol.Turn, slot int32) {
 	}
 	if was.kind == "thinking" && was.text && !was.signed && strings.Contains(t.Model, "claude") {
 		t.Once(protocol.SignatureMissing.WithSeverity(stream.Info).WithCause(stream.Gateway),
-			"the reasoning in block %d has no signature: Anthropic refuses it in a history", slot)
+			"the reasoning in block %d has no signature: Anthropic refuses such reasoning in a history", slot)
 	}
 	if !was.open {
 		t.Find(stream.ProtocolViolation, protocol.StopOfNone, slot)

@@ -143,11 +143,11 @@ var mcpSetups = map[string]MCPSetup{
 	},
 	"gemini-cli": {
 		Method: ByUser, UserFiles: []string{".gemini/settings.json"}, ProjectFiles: []string{".gemini/settings.json"},
-		Remark: "no flag or variable overrides its settings, so run prints the lines to add there for each server that it starts.",
+		Remark: "no flag or variable overrides the client's settings, so run prints the lines to add to them for each server that the client starts.",
 	},
 	"qwen-code": {
 		Method: ByUser, UserFiles: []string{".qwen/settings.json"}, ProjectFiles: []string{".qwen/settings.json"},
-		Remark: "no flag or variable overrides its settings, so run prints the lines to add there for each server that it starts.",
+		Remark: "no flag or variable overrides the client's settings, so run prints the lines to add to them for each server that the client starts.",
 	},
 }
 

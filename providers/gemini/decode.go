@@ -203,7 +203,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", stream.Fact(reason), afterColon(k.message))
 	case code == stream.FinishDone && ch.first != nil && !d.signed && strings.Contains(d.turn.Model, "gemini-3"):
 		ch.first.Find(protocol.SignatureMissing,
-			"the first call has no thoughtSignature: Gemini 3 refuses a history without it")
+			"the first call has no thoughtSignature: Gemini 3 refuses a history without the signature")
 	}
 	if !ch.finished {
 		d.running--
@@ -226,7 +226,7 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.
 		c.Args(message)
 	}
 	d.turn.Once(protocol.GenerationRejected,
-		"%s: the provider discarded a call that the model wrote; the call shown here is the provider's description of that call", stream.Fact(reason))
+		"%s: the provider discarded a call that the model wrote; toolscope shows the provider's description of that call", stream.Fact(reason))
 }
 
 // attemptName returns the name of the call in a finishMessage, or "" if there is none. The message quotes the

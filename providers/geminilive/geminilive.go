@@ -45,7 +45,7 @@ var (
 	turnInterrupted = &stream.Diagnosis{
 		Code: "TURN_INTERRUPTED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The user interrupted the model.",
-		Advice:  "Nothing. Stop playing the audio of the turn.",
+		Advice:  "Stop playing the audio of the turn.",
 	}
 	connectionEnds = &stream.Diagnosis{
 		Code: "CONNECTION_ENDS", Severity: stream.Info, By: stream.Provider,

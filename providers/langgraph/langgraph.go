@@ -244,7 +244,7 @@ func (d *decoder) readCalls(t *message, m json.Value, complete bool) {
 			if args.IsString() {
 				text = args.Append(nil)
 			} else if !complete {
-				call.Once(argumentsGuessed, "the arguments are as LangChain repaired them")
+				call.Once(argumentsGuessed, "the arguments were repaired by LangChain")
 			}
 			call.Rewrite(text, nil)
 			if why := c.Get("error"); complete && why.IsPresent() {

@@ -67,7 +67,7 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	if native := c.native.Text(); code == stream.FinishDone && cutWords[native] {
 		code = stream.FinishCut
 		d.turn.Once(finishRewritten,
-			"the finish reason is %q, but the upstream's is %q: the gateway rewrote it, and the response is cut off", stream.Fact(word), stream.Fact(native))
+			"the finish reason is %q, but the upstream's is %q: the gateway rewrote the reason, and the response is cut off", stream.Fact(word), stream.Fact(native))
 	}
 	if !st.finished {
 		d.running--

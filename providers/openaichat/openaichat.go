@@ -216,7 +216,7 @@ var (
 		Code: "IDX_CHANGED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "index changed",
 		Meaning: "Later deltas of a call have a different index. Only the id shows which call such a delta belongs to.",
-		Advice:  "Make your client use the id of a delta instead of the index, if the delta has an id.",
+		Advice:  "If a delta has an id, make your client use the id instead of the index.",
 	}
 	indexAndIDMissing = &stream.Diagnosis{
 		Code: "IDX_ID_MISSING", Severity: stream.Warn, By: stream.Gateway,
@@ -319,7 +319,7 @@ var (
 	usageCumulative = &stream.Diagnosis{
 		Code: "USAGE_CUMULATIVE", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "Many chunks repeat the usage. Only the last usage counts.",
-		Advice:  "Don't add the numbers of all chunks: the sum is too high.",
+		Advice:  "Don't add up the numbers in all chunks: the sum would be too high.",
 	}
 	usageUnclear = &stream.Diagnosis{
 		Code: "USAGE_UNCLEAR", Severity: stream.Info, By: stream.Gateway,

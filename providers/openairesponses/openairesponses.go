@@ -295,8 +295,8 @@ var (
 	}
 	finishIncomplete = &stream.Diagnosis{
 		Code: "FIN_INCOMPLETE", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The provider ended the response before it was complete. The message names the provider's reason.",
-		Advice:  "Raise the limit that the message names, or retry the request.",
+		Meaning: "The provider ended the response before it was complete. The message contains the provider's reason.",
+		Advice:  "Raise the limit named in the message, or retry the request.",
 	}
 	itemIDRotated = &stream.Diagnosis{
 		Code: "ITEM_ID_ROTATED", Severity: stream.Info, By: stream.Gateway,
@@ -306,8 +306,8 @@ var (
 	nameChanged = &stream.Diagnosis{
 		Code: "NAME_CHANGED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "name changed",
-		Meaning: "A later event has a different name for the call. Clients run different tools, depending on the event that they read.",
-		Advice:  "Don't run the call before you know the right name. Report the problem to the provider.",
+		Meaning: "A later event contains a different name for the call. Different clients run different tools, depending on the event that they read.",
+		Advice:  "Don't run the call until you know the correct name. Report the problem to the provider.",
 	}
 	resumed = &stream.Diagnosis{
 		Code: "RESUMED", Severity: stream.Info, By: stream.UnknownParty,

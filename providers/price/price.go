@@ -332,10 +332,10 @@ func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 	}
 	return (plain-audio)*r.Input.USD +
 		audio*f.firstRate(audio, "audio input", r.AudioInput, r.Input) +
-		(read-readAudio)*f.firstRate(read-readAudio, "reading the cache", r.CacheRead, r.Input) +
-		readAudio*f.firstRate(readAudio, "reading audio from the cache", r.AudioCacheRead, r.AudioInput, r.CacheRead, r.Input) +
-		(write-hour)*f.firstRate(write-hour, "writing the cache", r.CacheWrite, r.Input) +
-		hour*f.firstRate(hour, "writing the cache for an hour", r.CacheWriteHour, r.CacheWrite, r.Input) +
+		(read-readAudio)*f.firstRate(read-readAudio, "cache reads", r.CacheRead, r.Input) +
+		readAudio*f.firstRate(readAudio, "audio cache reads", r.AudioCacheRead, r.AudioInput, r.CacheRead, r.Input) +
+		(write-hour)*f.firstRate(write-hour, "cache writes", r.CacheWrite, r.Input) +
+		hour*f.firstRate(hour, "one-hour cache writes", r.CacheWriteHour, r.CacheWrite, r.Input) +
 		(count(u.Output)-spoken)*r.Output.USD +
 		spoken*f.firstRate(spoken, "audio output", r.AudioOutput, r.Output)
 }

@@ -26,7 +26,7 @@ var (
 	ResponseRestarted = &stream.Diagnosis{
 		Code: "RESPONSE_RESTARTED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "began again",
-		Meaning: "Another response begins in the same body, although the protocol hasn't ended the first.",
+		Meaning: "Another response begins in the same body, although the first has not ended.",
 		Advice:  "Read the body as two responses. A client that reads the body as one response mixes up the calls of both responses.",
 	}
 	EventNameMissing = &stream.Diagnosis{
@@ -182,7 +182,7 @@ var (
 	SignatureMissing = &stream.Diagnosis{
 		Code: "SIGNATURE_MISSING", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "The first call in the turn, or a reasoning block, has no signature. Gemini 3 refuses a history without the call's signature. Anthropic refuses a history without the signature of the reasoning.",
-		Advice:  "Find the gateway that lost the signature. The gateway must pass signatures on unchanged.",
+		Advice:  "Find the gateway that lost the signature. The gateway must pass on signatures unchanged.",
 	}
 	CallSplit = &stream.Diagnosis{
 		Code: "CALL_SPLIT", Severity: stream.Warn, By: stream.Gateway,

@@ -152,7 +152,7 @@ func openAIJSNames(c namedCall, to string) namedCall {
 func llamaIndexTSNames(c namedCall, _ string) namedCall {
 	c.unknown = c.shared
 	if c.id == "" {
-		c.throws = "the client waits for a result of a call without an id"
+		c.throws = "the client waits for a result for a call without an id"
 	}
 	return c
 }

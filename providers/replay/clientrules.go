@@ -217,7 +217,7 @@ func (r *receivedCall) inputText() (text string, ok bool) {
 }
 
 // noPrototypes is a call that the AI SDK rejects.
-var noPrototypes = clientRaises("the client rejects JSON that names a prototype")
+var noPrototypes = clientRaises("the client rejects JSON with a prototype property")
 
 // aiSDK is the rule of the AI SDK.
 type aiSDK struct {

@@ -117,7 +117,7 @@ var (
 	ArgsUnseen = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNSEEN", Verdict: "args unseen", Severity: stream.Warn, By: stream.Toolscope,
 		Meaning: "toolscope missed bytes of the call, so the arguments that a client would send back are unknown.",
-		Advice:  "Record the response again. This finding says nothing about the model, the provider or the client.",
+		Advice:  "Record the response again. This finding doesn't mean that the model, the provider or the client is at fault.",
 	}, Medium, "toolscope missed bytes of the call"}
 	ArgsUnknown = &Kind{&stream.Diagnosis{
 		Code: "ARGS_UNKNOWN", Verdict: "args unknown", Severity: stream.Warn, By: stream.Toolscope,
@@ -215,7 +215,7 @@ var (
 		Code: "ITEM_ID_DROPPED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The client leaves out the id of the item that contains the call.",
 		Advice:  "Nothing: the id is necessary only for responses that the provider stores.",
-	}, Info, "the id of the item around the call is left out"}
+	}, Info, "the id of the call's item is left out"}
 	NameRewritten = &Kind{&stream.Diagnosis{
 		Code: "NAME_REWRITTEN", Verdict: "name changed", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The client sends the call under a name that the model didn't write. The model reads a call to a tool that it didn't call.",
@@ -236,7 +236,7 @@ var (
 	SignatureSentinel = &Kind{&stream.Diagnosis{
 		Code: "SIGNATURE_SENTINEL", Verdict: "no signature", Severity: stream.Warn, By: stream.Client,
 		Meaning: "A fixed word replaces the signature. This word turns off the provider's signature check.",
-		Advice:  "Use the fixed word for calls of other models, never for calls of the provider's own models.",
+		Advice:  "Use the fixed word for calls from other models, never for calls from the provider's own models.",
 	}, Medium, "a fixed word replaces the signature"}
 	ServerToolDropped = &Kind{&stream.Diagnosis{
 		Code: "SERVER_TOOL_DROPPED", Verdict: "call dropped", Severity: stream.Warn, By: stream.Client,

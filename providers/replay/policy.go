@@ -121,7 +121,7 @@ var behaviours = []Policy{
 	},
 	{
 		Name: "wrap-raw", text: wrapAny, object: wrapAny, key: "rawInvalidInput", reserialises: true, firstOfID: true,
-		Description: `Arguments that are not an object become {"rawInvalidInput": …}. Ids that don't fit are shortened to their first letters and digits.`,
+		Description: `Arguments that are not an object become {"rawInvalidInput": …}. Ids that the provider doesn't accept are shortened to their first letters and digits.`,
 		Seen:        "the AI SDK's useChat with Anthropic and Bedrock",
 	},
 	{

@@ -101,7 +101,7 @@ func (s *Session) readResult(c *checker, i, j int) {
 		}
 		c.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", proof, "the session has a result without its call", spotOf(i, j, r))
 	case call.removed:
-		c.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", ByRequest, "a compaction removed the call of a result", spotOf(i, j, r))
+		c.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", ByRequest, "a compaction removed the call that a result belongs to", spotOf(i, j, r))
 	case call.result == 0:
 		call.result = hash
 	case call.result != hash: // the same result may be in the file twice

@@ -198,7 +198,7 @@ func (a *ToolRequest) Explain() string {
 	case a.Basis == stream.ByName:
 		return "by its name alone (~)"
 	case a.EqualCalls > 1:
-		return fmt.Sprintf("by its arguments, one of %d that are equal", a.EqualCalls)
+		return fmt.Sprintf("by its arguments, which %d calls share", a.EqualCalls)
 	}
 	return "by its arguments"
 }

@@ -61,7 +61,7 @@ var strangers = []struct{ name, says, text string }{
 	{"sound.wav", "binary data", "RIFF\x24\x08\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x02\x00\x22\x56\x00\x00" + strings.Repeat("\x00\x01\xff\x7f", 64)},
 	{"files.zip", "a ZIP archive", "PK\x03\x04\x14\x00\x00\x00\x08\x00"},
 	{"calls.db", "an SQLite database", "SQLite format 3\x00\x10\x00\x01\x01"},
-	{"net.pcap", "a capture of network packets", "\xd4\xc3\xb2\xa1\x02\x00\x04\x00"},
+	{"net.pcap", "a network packet capture", "\xd4\xc3\xb2\xa1\x02\x00\x04\x00"},
 	{"module.wasm", "a WebAssembly module", "\x00asm\x01\x00\x00\x00"},
 	{"noise.bin", "binary data", string(bytes.Repeat([]byte{0xff, 0, 0x80, 7, 0xc3}, 200))},
 	{"zeros", "binary data", strings.Repeat("\x00", 4096)},
