@@ -13,12 +13,11 @@ import (
 	"testing"
 )
 
-// packageRules is the architecture: the packages that each package may import; "…/*"
-// stands for every folder inside a folder. To change the architecture, change this table and explain why in the
-// commit.
+// packageRules is the architecture: the packages that each package may import; "…/*" means every folder in a
+// folder. To change the architecture, change this table and explain why in the commit.
 var packageRules = []struct {
 	path  string
-	ours  []string // packages of toolscope that it may import
+	ours  []string // packages in toolscope that it may import
 	never []string // other packages that it must not import
 }{
 	{"stream/count", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
@@ -80,7 +79,7 @@ func TestFolders(t *testing.T) {
 	})
 }
 
-// eachFile calls do for each Go file of the program, except tests.
+// eachFile calls do for each Go file in the program, except tests.
 func eachFile(t *testing.T, do func(file string)) {
 	files := 0
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
@@ -139,16 +138,16 @@ func checkImports(t *testing.T, file string) {
 	t.Errorf("%s: the package %s is not in the table", file, path)
 }
 
-// writers are the source files that may create, change or move files on the disk. A folder stands for all files
-// in it.
+// writers are the source files that may create, change or move files on the disk. A folder means all files in
+// it.
 var writers = []string{
 	"capture/record",        // captures, whose secrets are redacted
 	"ui/cli/save.go",        // files of the user, settings and output of a client of toolscope run, crash reports, toolscope's log
-	"ui/cli/client_unix.go", // opens the terminal, to give it to a client
+	"ui/cli/client_unix.go", // opens the terminal, to pass it to a client
 	"ui/cli/terminal.go",    // opens the terminal, to query its colours
 }
 
-// writing are the functions of package os that write. OpenFile counts as writing: readers can use Open.
+// writing are the functions in package os that write. OpenFile counts as writing: readers can use Open.
 var writing = []string{
 	"Chmod", "Chown", "Chtimes", "CopyFS", "Create", "CreateTemp", "Lchown", "Link", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile",
 	"OpenRoot", "Remove", "RemoveAll", "Rename", "Root", "Symlink", "Truncate", "WriteFile",
@@ -208,8 +207,8 @@ func inside(pattern, name string) bool {
 	return path.Clean(pattern) == name
 }
 
-// TestOneWayOut checks that all output passes the writers of the command line, which sanitise it. No file may
-// bypass these writers, or the types of sanitised text.
+// TestOneWayOut checks that all output passes through the writers of the command line, which sanitise it. No
+// file may bypass these writers, or the types of sanitised text.
 func TestOneWayOut(t *testing.T) {
 	eachFile(t, func(file string) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

@@ -17,14 +17,14 @@ import (
 
 var updateNotices = flag.Bool("notices-update", false, "write THIRD_PARTY_NOTICES")
 
-// legalFile matches the names of files with a licence or a notice.
+// legalFile matches the names of files that contain a licence or a notice.
 var legalFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.]|$)`)
 
-// inReadme are modules without such a file: their README names the licence. The author and the end of the
-// README are what there is to reproduce.
+// inReadme are modules without such a file. Their README names the licence. The author and the end of the
+// README are all that can be reproduced.
 var inReadme = map[string]string{"github.com/mattn/go-localereader": "## License"}
 
-// licensed is a module of the program, and the texts of its licences and notices.
+// licensed is a module in the program, and the texts of its licences and notices.
 type licensed struct {
 	name  string // path and version
 	texts map[string]string
@@ -99,7 +99,7 @@ func addModules(t *testing.T, system string, modules map[string]*licensed) {
 			modules[m.Path] = &licensed{m.Path + " " + m.Version, map[string]string{"README.md": heading + strings.TrimRight(licence, "\n")}}
 			continue
 		}
-		for dir := p.Dir; ; dir = filepath.Dir(dir) { // a package may have a licence of its own
+		for dir := p.Dir; ; dir = filepath.Dir(dir) { // a package may have its own licence
 			addLegalFiles(t, modules, m.Path, m.Path+" "+m.Version, dir)
 			if dir == m.Dir || len(dir) <= len(m.Dir) {
 				break
@@ -108,7 +108,7 @@ func addModules(t *testing.T, system string, modules map[string]*licensed) {
 	}
 }
 
-// addLegalFiles adds the licences and notices of one folder to a module.
+// addLegalFiles adds the licences and notices in one folder to a module.
 func addLegalFiles(t *testing.T, modules map[string]*licensed, path, name, dir string) {
 	m := modules[path]
 	if m == nil {
@@ -143,7 +143,7 @@ func goVersion(t *testing.T) string {
 	return version[1]
 }
 
-// noticesText returns the notices: each text once, with the modules that have it.
+// noticesText returns the notices. Each text appears once, with the modules that use it.
 func noticesText(modules map[string]*licensed) string {
 	users := map[string][]string{}
 	for _, m := range modules {

@@ -20,13 +20,12 @@ import (
 	"testing"
 )
 
-// TestPlain checks prose for plain English: the Markdown files of the root, the pages of ui/docs, the
-// texts of the program, and comments. It knows patterns, not English: a sentence that passes may still
-// be bad.
+// TestPlain checks prose for plain English: the Markdown files in the root, the pages in ui/docs, the
+// program's texts, and comments. It knows only patterns: a sentence that passes may still be bad.
 //
-// .ci/plain.tsv has the number of hits of each pattern in each group. A count may only fall; a group that
-// is not listed has none. Run it with -plain-update after a cleanup, and commit the smaller table; with
-// -plain-show PATTERN to see the hits.
+// .ci/plain.tsv has the number of hits for each pattern in each group. A count may only fall. A group that is
+// not listed has no hits. After a cleanup, run the test with -plain-update and commit the smaller table. To
+// see the hits, run it with -plain-show PATTERN.
 var (
 	plainUpdate = flag.Bool("plain-update", false, "write plain.tsv, where counts have fallen")
 	plainShow   = flag.String("plain-show", "", "show the hits of this pattern")
@@ -43,7 +42,7 @@ type plainPattern struct {
 	docs bool // texts only, not comments
 }
 
-// notBefore makes a check that the match is not followed by one of these words.
+// notBefore returns a check that none of these words follows the match.
 func notBefore(words ...string) func(string, []int) bool {
 	return func(s string, m []int) bool {
 		next := strings.ToLower(strings.TrimLeft(s[m[1]:], " "))
@@ -51,7 +50,7 @@ func notBefore(words ...string) func(string, []int) bool {
 	}
 }
 
-// notAsked keeps matches of sentences that are no questions.
+// notAsked reports whether a sentence is not a question.
 func notAsked(s string, _ []int) bool { return !strings.HasSuffix(strings.TrimSpace(s), "?") }
 
 func pattern(name, say, expr string, keep func(string, []int) bool) plainPattern {
@@ -97,8 +96,8 @@ var plainPatterns = []plainPattern{
 		find: regexp.MustCompile(`(?i)\b(?:finish words?|held against|hold against|holds? .{0,20} against the tools|mend(?:s|ed|ing)?|the wire (?:told|has|had|gives)|side requests?|pieces? of (?:the )?arguments|whole arguments|asked the same|brought back|code that runs)\b`)},
 }
 
-// prose is text that people read: of a page, a text of the program, or a comment. group is how it
-// is counted.
+// prose is text that people read: a part of a page, a text in the program, or a comment. group is where its
+// hits are counted.
 type prose struct{ group, at, text string }
 
 func TestPlain(t *testing.T) {
@@ -161,7 +160,8 @@ func advice(name string) string {
 	return "CONTRIBUTING.md has the rules for names"
 }
 
-// plainAllowed are sentences that are right although a pattern finds them. Each is a part of the sentence.
+// plainAllowed are sentences that are correct although a pattern finds them. Each entry is a part of the
+// sentence.
 var plainAllowed = []string{
 	"What is open here?",
 	"is no longer",
@@ -173,7 +173,7 @@ func allowed(sentence string) bool {
 	return slices.ContainsFunc(plainAllowed, func(a string) bool { return strings.Contains(sentence, a) })
 }
 
-// allProse is all that is checked.
+// allProse returns all prose that is checked.
 func allProse(t *testing.T) (all []prose) {
 	pages, _ := filepath.Glob("ui/docs/*.md")
 	for _, page := range append([]string{"README.md", "GUIDE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}, pages...) {
@@ -230,7 +230,7 @@ var (
 	marks      = regexp.MustCompile(`(?m)^\s*(?:[-*#>|]+|\d+\.)\s*|\*\*`)
 )
 
-// markdownBlocks are the paragraphs, list items and table rows of a page, without code.
+// markdownBlocks returns the paragraphs, list items and table rows of a page, without code.
 func markdownBlocks(text string) (blocks []string) {
 	text = fence.ReplaceAllString(text, "")
 	text = link.ReplaceAllString(inlineCode.ReplaceAllString(text, "CODE"), "$1")
@@ -247,7 +247,8 @@ type literal struct {
 	pos  token.Pos
 }
 
-// textFuncs take a text for people as their first literal; the last literal of flagFuncs is a usage.
+// The first literal argument of textFuncs is a text for people. The last literal argument of flagFuncs is a
+// usage text.
 var (
 	textFuncs  = regexp.MustCompile(`^(?:Lit|Format|Key|printLine|printNote|usageErrorf|Errorf|New|Find|FindAt|Once|Finding|reportFinding|reportOnce|Messagef|AppendMessage|SetMessage|loss|addLoss|helpTopic|writeWrapped|writeWrappedWords|addNote|reportf)$`)
 	textNames  = regexp.MustCompile(`(?:Help|HelpEnd|Texts|Page|Exits|[aA]ctions|hints)$`)
@@ -255,8 +256,8 @@ var (
 	textFields = []string{"Short", "Long", "Example", "Meaning", "Advice", "Hint", "Description", "Title", "Remark", "Remarks", "Why", "Seen", "Does"}
 )
 
-// programTexts are the string literals that people see: what text constructors are given, the fields
-// of findings and commands, the descriptions of flags, and what textNames names.
+// programTexts returns the string literals that people see: arguments of text constructors, fields of
+// findings and commands, descriptions of flags, and variables that match textNames.
 func programTexts(f *ast.File) (texts []literal) {
 	add := func(e ast.Expr) {
 		ast.Inspect(e, func(n ast.Node) bool {
@@ -301,12 +302,12 @@ func programTexts(f *ast.File) (texts []literal) {
 		}
 		return true
 	})
-	// A literal may be met twice, through its call and through its field.
+	// A literal may be found twice, through its call and through its field.
 	slices.SortFunc(texts, func(a, b literal) int { return int(a.pos - b.pos) })
 	return slices.CompactFunc(texts, func(a, b literal) bool { return a.pos == b.pos })
 }
 
-// commentProse is a comment without its code: indented lines, and directives.
+// commentProse returns the text of a comment without its code: indented lines and directives are left out.
 func commentProse(g *ast.CommentGroup) string {
 	var b strings.Builder
 	for _, l := range strings.Split(g.Text(), "\n") {
@@ -319,7 +320,7 @@ func commentProse(g *ast.CommentGroup) string {
 
 var stops = regexp.MustCompile(`[.!?]["')]?\s+`)
 
-// sentences cuts prose where a sentence ends.
+// sentences splits prose at the ends of sentences.
 func sentences(text string) (all []string) {
 	text = strings.ReplaceAll(text, "\n", " ")
 	at := 0
@@ -335,12 +336,13 @@ var (
 	limitName = regexp.MustCompile(`^most[A-Z]|[a-z]Limit$`)
 )
 
-// goWords are one-word names that say enough.
+// goWords are one-word names that are clear enough.
 var goWords = strings.Fields(`main run new open close read write next parse reset flush append add remove get set has
 	is index match scan emit decode encode draw keys find sort load save copy len cap size name text lines start end
 	error string hash push pop stop`)
 
-// nameCounts are functions named with one lower-case word, and limits that are not named max….
+// nameCounts returns the number of functions named with one lower-case word, and of limits that are not named
+// max….
 func nameCounts(t *testing.T) map[string]int {
 	counts := map[string]int{}
 	eachGo(t, func(file string, parsed *ast.File, _ *token.FileSet) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// severals are texts with a plural after a number that is never 1: the number is a limit, or the text is only for
-// several things. The texts that begin with "gap:" are part of the capture format.
+// severals are texts with a plural after a number that is never 1: the number is a limit, or the text is used
+// only for several items. The texts that begin with "gap:" are part of the capture format.
 var severals = []string{
 	"%d files named %s exist already",
 	"%d fields differ",

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRelease holds what releases are made of against the tree: the files that are named are there,
-// the tools have the same version wherever they are named, and what is stamped can be.
+// TestRelease compares the inputs of a release with the tree. The named files must exist, the tools must have
+// the same version wherever they are named, and each stamped variable must exist.
 func TestRelease(t *testing.T) {
 	config, script, workflow := content(t, ".goreleaser.yaml"), content(t, ".ci/release"), content(t, ".github/workflows/release.yml")
 	for _, file := range []string{"LICENSE", "THIRD_PARTY_NOTICES", "README.md", "CHANGELOG.md", ".ci/release", ".github/Dockerfile"} {

@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// seen maps linear red, green and blue to the colours that people see without cones for red (protanopia) or
-// for green (deuteranopia). Source: Machado, Oliveira and Fernandes, A Physiologically-based Model for
+// seen maps linear red, green and blue to the colours that people see who have no cones for red (protanopia)
+// or for green (deuteranopia). Source: Machado, Oliveira and Fernandes, A Physiologically-based Model for
 // Simulation of Color Vision Deficiency, 2009, at full severity.
 var seen = map[string][3][3]float64{
 	"all":          {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
@@ -16,7 +16,7 @@ var seen = map[string][3][3]float64{
 	"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
 }
 
-// lab is a colour in CIE L*a*b* under D65, in which distances correspond to visible differences.
+// lab returns a colour in CIE L*a*b* under D65, in which distances correspond to visible differences.
 func lab(c chroma.Colour, eye [3][3]float64) (l [3]float64) {
 	linear := func(v uint8) float64 {
 		s := float64(v) / 255
@@ -51,10 +51,10 @@ func apart(a, b TextStyle, eye [3][3]float64) float64 {
 	return math.Sqrt((x[0]-y[0])*(x[0]-y[0]) + (x[1]-y[1])*(x[1]-y[1]) + (x[2]-y[2])*(x[2]-y[2]))
 }
 
-// TestColourBlind checks that any two states of the theme differ for people who can't see red, or green. It also
-// checks the measure: red and green of the same lightness differ only for people who see both.
+// TestColourBlind checks that any two states of the theme differ for people who can't see red, or can't see
+// green. It also checks the measure: red and green of the same lightness differ only for people who see both.
 func TestColourBlind(t *testing.T) {
-	const least = 20 // some ten times what is just seen of two colours side by side
+	const least = 20 // about ten times the smallest difference that people see between two colours side by side
 	for _, dark := range []bool{true, false} {
 		th, _ := ownTheme(blindName, dark)
 		states := map[string]TextStyle{"live": th.Live, "good": th.Good, "caution": th.Caution, "bad": th.Bad, "muted": th.Muted}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// written returns the file of a theme.
+// written returns the theme file for a theme.
 func written(t Theme) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dark = %t\n", t.Dark)
@@ -54,7 +54,8 @@ func TestThemeBase(t *testing.T) {
 	}
 }
 
-// TestOldThemeFile checks that a file written before there was a role for the frame is a theme without a problem.
+// TestOldThemeFile checks that a file without a role for the frame, written before that role existed, is a theme
+// without problems.
 func TestOldThemeFile(t *testing.T) {
 	for _, dark := range []bool{true, false} {
 		var old []string
@@ -70,7 +71,7 @@ func TestOldThemeFile(t *testing.T) {
 	}
 }
 
-// TestThemeProblems checks that problems have a place, and that unknown roles are ignored.
+// TestThemeProblems checks that problems have a position, and that unknown roles are ignored.
 func TestThemeProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"\nlve = '#fff'":          "2:1 lve: unknown role: did you mean live? false",

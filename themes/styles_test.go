@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "copy the styles from chroma")
 
-// TestStyles checks that the styles are those of chroma, under the same names.
+// TestStyles checks that the styles are the same as chroma's, under the same names.
 func TestStyles(t *testing.T) {
 	if *update {
 		copyStyles(t)
@@ -43,7 +43,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// copyStyles writes styles.zip from the sources of chroma.
+// copyStyles writes styles.zip from chroma's sources.
 func copyStyles(t *testing.T) {
 	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/alecthomas/chroma/v2").Output()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// TestOwnContrast checks that all text of our themes is legible on all its backgrounds.
+// TestOwnContrast checks that all text in our themes is legible on all their backgrounds.
 func TestOwnContrast(t *testing.T) {
 	for _, th := range allOurs() {
 		grounds := []string{lightGround}
@@ -54,7 +54,8 @@ func isWarm(c chroma.Colour) bool {
 	return b == least || (b-g)/(most-least) < 1./3 && r == most
 }
 
-// TestOnlyTroubleIsWarm checks that no colour of our themes is warm except those of trouble, also in code.
+// TestOnlyTroubleIsWarm checks that no colours in our themes are warm except those for trouble. It also
+// checks code.
 func TestOnlyTroubleIsWarm(t *testing.T) {
 	for _, th := range allOurs() {
 		inks := inksOf(th)
@@ -76,8 +77,8 @@ func TestOnlyTroubleIsWarm(t *testing.T) {
 	}
 }
 
-// TestFrames checks that lines of the frame are seen in every theme, on the background that it is for and on
-// the one that it paints.
+// TestFrames checks that lines of the frame are visible in every theme, on the background that the theme is
+// for and on the one that it paints.
 func TestFrames(t *testing.T) {
 	for _, name := range Names() {
 		for _, dark := range []bool{true, false} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRead: each value with its place, in the order of the file.
+// TestRead checks that ReadTOML returns each value with its position, in the order of the file.
 func TestRead(t *testing.T) {
 	want := []Setting{
 		{"", "theme", "a", Position{2, 1}},
@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestWrong: what is no TOML is told with its line and column.
+// TestWrong checks that the error for invalid TOML has its line and column.
 func TestWrong(t *testing.T) {
 	for text, want := range map[string]Position{
 		"a = 1\nb = \n":        {2, 5},
@@ -42,7 +42,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestLists: a list of tables is read, and has no values.
+// TestLists checks that a list of tables is read, and that its settings have no values.
 func TestLists(t *testing.T) {
 	got, err := ReadTOML([]byte("[[a]]\nb = 1\n[[a]]\nb = 2\n"))
 	if err != nil || len(got) != 2 || got[1].Name() != "a.b" || got[1].Value != nil || got[1].Line != 4 {
@@ -50,7 +50,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// FuzzRead: nothing that is read makes it fail, and each place is in the file.
+// FuzzRead checks that no input makes ReadTOML panic, and that each position is in the file.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{"a = 1", "[a.b]\nc = {d = 'e'}", "[[x]]\ny = [1,\n2]\n", "\"\" = '''\n'''", "a.b.c = 1979-05-27"} {
 		f.Add(s)

@@ -10,7 +10,8 @@ import (
 	"toolscope/ui/modes"
 )
 
-// TestChosenIsShown: as many columns as there is room for, the base and the chosen one among them.
+// TestChosenIsShown checks that as many columns are shown as fit, and that the base and the selected column
+// are among them.
 func TestChosenIsShown(t *testing.T) {
 	p := newProgram(t, 80, 24)
 	for n := range 9 {
@@ -43,7 +44,7 @@ func TestChosenIsShown(t *testing.T) {
 	}
 }
 
-// TestNothingYet: an exchange has a column before its turn opens.
+// TestNothingYet checks that an exchange has a column before its turn opens.
 func TestNothingYet(t *testing.T) {
 	p := newProgram(t, 140, 40)
 	for n := range 2 {
@@ -62,7 +63,7 @@ func TestNothingYet(t *testing.T) {
 	}
 }
 
-// TestIdle: nothing is laid out anew where nothing changed.
+// TestIdle checks that nothing is laid out again if nothing has changed.
 func TestIdle(t *testing.T) {
 	p := newProgram(t, 100, 30).answer(1, [2]string{"a", "{}"}).answer(2, [2]string{"a", "{}"}).markAll()
 	c := p.compare()
@@ -77,7 +78,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestRebase: what is held against another base is what is said of it.
+// TestRebase checks that the differences are those from the current base.
 func TestRebase(t *testing.T) {
 	p := newProgram(t, 100, 30).answer(1, [2]string{"a", `{"x":1,"y":2}`}).answer(2, [2]string{"a", `{"x":1}`}).markAll()
 	c := p.compare()
@@ -96,7 +97,7 @@ func TestRebase(t *testing.T) {
 	want(".x same/own, .y differs/absent")
 }
 
-// TestHidden: rows that are equal can be hidden, and a call with them.
+// TestHidden checks that equal rows can be hidden, and that a call with only equal rows is hidden too.
 func TestHidden(t *testing.T) {
 	p := newProgram(t, 100, 30).answer(1, [2]string{"a", `{"x":1}`}, [2]string{"b", `{"x":1,"y":2}`}).answer(2, [2]string{"a", `{"x":1}`}, [2]string{"b", `{"x":1,"y":3}`}).markAll()
 	c := p.compare()
@@ -109,8 +110,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestBigIsCompared: what is big is compared beside the screen, and seldom while it grows: all of it
-// costs time in proportion to its size.
+// TestBigIsCompared checks that large arguments are compared in the background, and seldom while they grow,
+// so that the total time is proportional to their size.
 func TestBigIsCompared(t *testing.T) {
 	p := newProgram(t, 100, 30)
 	p.later = true
@@ -149,7 +150,7 @@ func TestBigIsCompared(t *testing.T) {
 	}
 }
 
-// TestToggle: turns are marked in order, and each once.
+// TestToggle checks that turns are marked in order, and that each is marked once.
 func TestToggle(t *testing.T) {
 	var m Marks
 	for n := range int32(5) {

@@ -17,7 +17,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// program is a host whose source and keyboard are the test.
+// program is a host whose source and keyboard are controlled by the test.
 type program struct {
 	t      *testing.T
 	in     providers.Inspector
@@ -28,8 +28,8 @@ type program struct {
 	said   display.Text
 	open   modes.Mode
 	w, h   int
-	later  bool            // work waits until it is finished
-	work   []func() func() // that waits
+	later  bool            // work waits until finish is called
+	work   []func() func() // the work that waits
 }
 
 func newProgram(t *testing.T, w, h int) *program {
@@ -51,7 +51,7 @@ func (p *program) Do(work func() (then func())) {
 	work()()
 }
 
-// finish does the work that waits, and says how much it was.
+// finish runs the waiting work, and returns how many jobs it ran.
 func (p *program) finish() (n int) {
 	work := p.work
 	p.work = nil
@@ -62,7 +62,7 @@ func (p *program) finish() (n int) {
 	return len(work)
 }
 
-// answer has a turn arrive that makes these calls, each a name and arguments.
+// answer adds a turn that makes these calls. Each call is a name and arguments.
 func (p *program) answer(exchange int, calls ...[2]string) *program {
 	p.event(exchange, `{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[]}}`, exchange)
 	for i, c := range calls {
@@ -73,7 +73,7 @@ func (p *program) answer(exchange int, calls ...[2]string) *program {
 	return p.event(exchange, `{"type":"message_stop"}`)
 }
 
-// quoted is text as a JSON string.
+// quoted returns text as a JSON string.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
@@ -83,7 +83,7 @@ func (p *program) event(exchange int, format string, args ...any) *program {
 	return p.extend()
 }
 
-// extend does what the program does after whatever happened.
+// extend does what the program does after any change.
 func (p *program) extend() *program {
 	p.news.Advance(p.in.View())
 	p.bill.Extend(p.in.View(), &p.news)
@@ -105,7 +105,7 @@ func (p *program) compare() *comparison {
 	return mode.(*comparison)
 }
 
-// press has the mode do what keys are bound to.
+// press runs the actions that are bound to keys in the mode.
 func (p *program) press(keys ...string) {
 	p.t.Helper()
 	for _, key := range keys {
@@ -118,7 +118,7 @@ func (p *program) press(keys ...string) {
 	}
 }
 
-// draw writes the whole body.
+// draw draws the whole body.
 func (p *program) draw() {
 	pen := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
 	for y := range p.h {
@@ -127,7 +127,7 @@ func (p *program) draw() {
 	}
 }
 
-// outline is the calls beside each other, by name.
+// outline returns the names of the calls in each group, side by side.
 func (c *comparison) outline() string {
 	var rows []string
 	for _, g := range c.groups {
@@ -144,7 +144,7 @@ func (c *comparison) outline() string {
 	return strings.Join(rows, ",")
 }
 
-// markAll marks every turn there is.
+// markAll marks all turns.
 func (p *program) markAll() *program {
 	for _, t := range p.in.Session().Turns {
 		p.marks.Toggle(t.Ref())

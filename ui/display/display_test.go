@@ -151,8 +151,8 @@ func TestLongUnits(t *testing.T) {
 	}
 }
 
-// linear reports whether cleaning 16 times as many bytes takes at most 64 times as long; quadratic time is 256
-// times. It compares the shortest of several runs, and tries again on a busy machine.
+// linear reports whether cleaning 16 times as many bytes takes at most 64 times as long; quadratic time would
+// take 256 times as long. It compares the shortest of several runs, and tries again on a busy machine.
 func linear(small, large []byte) (few, many time.Duration, ok bool) {
 	few, many = time.Hour, time.Hour
 	least := func(now time.Duration, text []byte) time.Duration {

@@ -67,7 +67,7 @@ func checkLaws(t *testing.T, b []byte) {
 	if altered(string(b)) != (Drawer{}.CleanBytes(b).String() != string(b)) {
 		t.Fatalf("Altered(%+q) = %t", b, altered(string(b)))
 	}
-	// What follows an unterminated sequence stays visible.
+	// Text after an unterminated sequence stays visible.
 	if open := (Drawer{}).CleanBytes(append(b[:len(b):len(b)], "\x1b]0;visible"...)); !strings.HasSuffix(open.String(), "␛]0;visible") {
 		t.Fatalf("Clean swallows: %+q", open)
 	}

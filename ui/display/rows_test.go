@@ -45,7 +45,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRowsKeepText: rows have all of a text but its blanks, in any pieces, and none is too wide.
+// TestRowsKeepText checks that rows contain all of a text except blanks, however the text is divided into
+// pieces, and that no row is too wide.
 func TestRowsKeepText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	units := []string{"a", "bc", " ", "  ", "é", "e\u0301", " \u0301", "日", "👩‍🚀", "\x1b[31m", "\xff", "🇩🇪", "x\u0301\u0302"}

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// hidden is a Stringer with text that a provider may choose.
+// hidden is a Stringer whose text a provider may choose.
 type hidden string
 
 func (h hidden) String() string { return string(h) }
@@ -29,7 +29,7 @@ func TestFormat(t *testing.T) {
 		{"%c", []any{rune(0x1b)}, "␛", `\x1b`},
 		{"%v", []any{[]string{"\a"}}, "[␇]", `[\x07]`},
 		{"%s %s", []any{Clean(bad), time.Second}, "␛[31mé⟨U+202E⟩ 1s", ""},
-		{"e%s", []any{"\u0301"}, "e◌\u0301", `e\u0301`}, // it is not a mark on our letter
+		{"e%s", []any{"\u0301"}, "e◌\u0301", `e\u0301`}, // the accent does not become a mark on our letter
 		{"%-4s|%5s", []any{Lit("ab"), "c"}, "ab  |    c", "ab  |    c"},
 		{"%s%s%s%s%s%s%s%s%s", []any{1: "\a", 8: "\a", 0: "", 2: "", 3: "", 4: "", 5: "", 6: "", 7: ""}, "␇␇", `\x07\x07`},
 	} {
@@ -47,7 +47,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestJoin checks the width of joined texts, also if characters join.
+// TestJoin checks the width of joined texts, including texts whose characters combine.
 func TestJoin(t *testing.T) {
 	parts := []Text{{}, Lit("a"), Lit("日本"), Clean("🇳"), Clean("🇴"), Clean("\u0301"), Clean("ᄀ"), Clean("ᅡ"), Clean("क\u094d"), Clean("त"), Clean("👩"), Clean("\u200d")}
 	for _, a := range parts {

@@ -197,7 +197,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestTurnAllocates checks that matching does not allocate: each key matches up to 100,000 turns.
+// TestTurnAllocates checks that matching does not allocate, because each typed key may match up to 100,000
+// turns.
 func TestTurnAllocates(t *testing.T) {
 	src := written(t)
 	f, _ := Parse("state:bad model:sonnet cost<1 zzz -tool:y since:10m bytes>1 sent:back")
@@ -205,7 +206,7 @@ func TestTurnAllocates(t *testing.T) {
 		for _, turn := range src.View.Session().Turns {
 			f.MatchesTurn(src, turn)
 		}
-	}); n > 8 { // a subject for each turn, and one more for each call
+	}); n > 8 { // a target for each turn, and one more for each call
 		t.Errorf("%.0f allocations", n)
 	}
 }

@@ -26,7 +26,7 @@ func answersOf(t *testing.T, expr, text string) (said []string, failed error) {
 	return said, failed
 }
 
-// TestAsk reads one JSON text alone, sees nothing of the system, and ends.
+// TestAsk checks that an expression reads one JSON text only, can't read anything from the system, and ends.
 func TestAsk(t *testing.T) {
 	for _, c := range []struct{ expr, text, want, fails string }{
 		{".a", `{"a":12345678901234567890123}`, "12345678901234567890123", ""},
@@ -48,7 +48,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestParse: an error names the expression and where in it.
+// TestParse checks that an error contains the expression and the position of the fault in it.
 func TestParse(t *testing.T) {
 	for expr, want := range map[string]string{
 		".guests[":       ".guests[: at byte 9: unexpected EOF",

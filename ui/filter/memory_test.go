@@ -10,14 +10,15 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// TestMemory: an endless expression ends by its memory, and a long one that only makes garbage does not.
+// TestMemory checks that an endless expression ends when it exceeds its memory. A long expression that only
+// makes garbage must not end early.
 func TestMemory(t *testing.T) {
 	for expr, want := range map[string]error{
 		"[repeat(1)]":          ErrMemory,
 		"def f: [., .] | f; f": ErrMemory,
 		"last(range(100000) | [range(10)] | length)":    nil,
 		"reduce range(40) as $i ([1]; [., .]) | length": nil,
-		"reduce range(40) as $i ([1]; [., .])":          ErrMemory, // 2^40 ones, of 40 arrays
+		"reduce range(40) as $i ([1]; [., .])":          ErrMemory, // 2^40 ones, in 40 arrays
 		`"x" * 10000000`:                                ErrMemory,
 		`"x" * 1000000 | length`:                        nil,
 		`[range(100000)] | length`:                      nil,
@@ -26,7 +27,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestStepMemory: a single step that makes a huge value does not begin.
+// TestStepMemory checks that a single step that would make a huge value does not begin.
 func TestStepMemory(t *testing.T) {
 	for expr, want := range map[string]error{
 		`"x" * 2000000000 | length`:                                      ErrMemory,
@@ -60,7 +61,7 @@ func checkMemory(t *testing.T, expr string, want error) {
 		t.Fatal(err)
 	}
 	e.maxMemory = 8 << 20
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // nothing takes so long
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // no expression takes that long
 	var got error
 	for _, err := range e.Run(ctx, []byte("null")) {
 		got = err
@@ -70,7 +71,7 @@ func checkMemory(t *testing.T, expr string, want error) {
 	}
 }
 
-// TestLimitedSteps compares expressions that get additional steps with their results in gojq itself.
+// TestLimitedSteps compares expressions with added steps with their results in plain gojq.
 func TestLimitedSteps(t *testing.T) {
 	const input = `{"a":[1,2,[3,[4]]],"s":"ab","n":3,"o":{"k":{"x":1}}}`
 	for _, expr := range []string{

@@ -40,7 +40,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestLooked checks that matching a growing call finds a word across two deltas, and searches no byte
+// TestLooked checks that matching a growing call finds a word that spans two deltas, and searches no byte
 // twice.
 func TestLooked(t *testing.T) {
 	f, _ := Parse("needle")
@@ -62,7 +62,7 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// BenchmarkWords matches plain words against 100,000 calls, as while typing a filter.
+// BenchmarkWords matches plain words against 100,000 calls, as happens while a filter is being typed.
 func BenchmarkWords(b *testing.B) {
 	in := turnOf(`{"path":"cmd/greet/main.go","content":"` + strings.Repeat("every name gets a line\\n", 40) + `"}`)
 	turn := in.Session().Turns[0]

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// sample is about size bytes of arguments: mostly a string that holds source code, the rest small
-// members.
+// sample returns about size bytes of arguments: mostly a string that contains source code, the rest small
+// fields.
 func sample(size int) []byte {
 	line := `\tif err := step(ctx, \"name\"); err != nil { return fmt.Errorf(\"読み込み: %w\", err) }\n`
 	b := []byte(`{"path":"internal/steps.go","content":"` + strings.Repeat(line, size*7/10/len(line)) + `","edits":[`)
@@ -20,7 +20,7 @@ func sample(size int) []byte {
 	return append(b, `]}`...)
 }
 
-// BenchmarkJSON lays a text out as a stream brings it, 14 bytes at a time, and all at once.
+// BenchmarkJSON lays out a text 14 bytes at a time, as in a stream, and all at once.
 func BenchmarkJSON(b *testing.B) {
 	for _, size := range []int{32 << 10, 1 << 20} {
 		text := sample(size)

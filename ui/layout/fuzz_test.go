@@ -6,10 +6,10 @@ import (
 	"toolscope/ui/display"
 )
 
-// longest is how much of an input is looked at: what is checked after every piece takes time.
+// longest is the number of bytes of an input that are used. The checks after every piece take time.
 const longest = 500
 
-// FuzzJSON holds the invariants of the package against any text, cut anywhere.
+// FuzzJSON checks the invariants of the package for any text, divided anywhere.
 func FuzzJSON(f *testing.F) {
 	for i, text := range texts {
 		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)
@@ -26,7 +26,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzText does the same for a text with a mark before every piece.
+// FuzzText checks the same for a text with a mark before every piece.
 func FuzzText(f *testing.F) {
 	for i, text := range texts {
 		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)
@@ -46,7 +46,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// FuzzProse does the same for a text that is broken between words.
+// FuzzProse checks the same for a text that is broken between words.
 func FuzzProse(f *testing.F) {
 	for i, text := range texts {
 		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)
@@ -59,7 +59,7 @@ func FuzzProse(f *testing.F) {
 	})
 }
 
-// chop cuts text into a first piece and then pieces of the same size.
+// chop divides text into a first piece, and then into pieces of the same size.
 func chop(text []byte, first, step uint8) (all []string) {
 	n := min(int(first), len(text))
 	all = append(all, string(text[:n]))

@@ -175,7 +175,7 @@ e9"
 	}
 }
 
-// TestJSONPlaces: each row knows which container it is in, and as which child.
+// TestJSONPlaces checks that each row has its container, and its index in that container.
 func TestJSONPlaces(t *testing.T) {
 	b := jsonBed(40, display.Drawer{}).feed(t, `{"a":[true,{}],"b":{"c":null}}`)
 	want := []struct{ parent, index int32 }{
@@ -188,7 +188,7 @@ func TestJSONPlaces(t *testing.T) {
 	}
 }
 
-// TestBoxes: each object and array knows where it begins, ends, and how much is in it.
+// TestBoxes checks where each object and array begins and ends, and its number of elements.
 func TestBoxes(t *testing.T) {
 	b := jsonBed(24, display.Drawer{}).feed(t, `{"a":[1,{}],"a key that does wrap":{"b":2},"c":[`)
 	want := []Box{{0, -1, 0, 0, 0}, {1, 4, 3, 8, 2}, {3, 3, 6, 7, 0}, {6, 8, 12, 16, 1}, {9, -1, 20, 0, 0}}
@@ -197,8 +197,8 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
-// TestJSONSettles: what the end of the text cuts is not laid out before it is known what it will
-// be, and then it is.
+// TestJSONSettles checks that a token that is cut off at the end of the text is laid out only when its
+// meaning is known.
 func TestJSONSettles(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -259,7 +259,7 @@ func TestRowAt(t *testing.T) {
 	}
 }
 
-// TestDepth: nesting as deep as the lexer reads it costs nothing in width.
+// TestDepth checks that nesting up to the lexer's limit does not need more width.
 func TestDepth(t *testing.T) {
 	b := jsonBed(40, display.Drawer{})
 	b.add(strings.Repeat(`{"k":[`, json.MaxDepth/2)+`"here"`, false)
@@ -270,8 +270,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestSteadyState: laying out what a delta brings allocates nothing, but for the rows and marks
-// that are to be kept.
+// TestSteadyState checks that laying out a delta allocates nothing except the rows and marks that are kept.
 func TestSteadyState(t *testing.T) {
 	for name, delta := range map[string]string{
 		"a long string": "some plain text ", "escapes": `a\n\u00e9\"`, "wide": "読み込みに", "accents": "e\u0301n\u0303",

@@ -10,11 +10,11 @@ import (
 	"toolscope/ui/display"
 )
 
-// widths are those the laws are tried at: the narrow ones, those around where indentation gives
-// way, and a wide one.
+// widths are the widths for which the invariants are checked: narrow ones, some around the width at which
+// indentation shrinks, and a wide one.
 var widths = []int{1, 2, 3, 7, 12, 13, 14, 20, 37, 80, 200}
 
-// texts are argument texts of every kind: whole, cut, wrong and hostile.
+// texts are argument texts of every kind: complete, cut off, wrong and hostile.
 var texts = []string{
 	``, ` `, "\n\t ", `{`, `{}`, `[]`, `{"a":{},"b":[],"c":[[],{}]}`, `{ }`, "[\n]", `[1,2,3]`, ` {"a": 1 } `,
 	`{"city":"Oslo","days":3,"metric":true,"note":null}`, `{"a":[{"b":[{"c":"deep"}]},{"d":-1.5e+10}]}`,
@@ -34,7 +34,7 @@ var texts = []string{
 	`{"a":"` + "a" + strings.Repeat("\u0301", 40) + `"}`, `junk ` + "é e\u0301 👨‍👩‍👧 \xf0\x9f",
 }
 
-// bed is a layout under test with what it lays out.
+// bed is a layout under test and its input.
 type bed struct {
 	draw  display.Drawer
 	width int
@@ -52,7 +52,7 @@ func textBed(width int, draw display.Drawer) *bed {
 	return &bed{draw: draw, width: width, plain: NewText(width, draw)}
 }
 
-// proseBed has no marks.
+// proseBed returns a bed without marks.
 func proseBed(width int, draw display.Drawer) *bed {
 	return &bed{draw: draw, width: width, plain: NewProse(width, draw)}
 }
@@ -85,8 +85,7 @@ func (b *bed) add(delta string, whole bool) {
 	b.plain.Extend(b.text, whole)
 }
 
-// feed lays out deltas one by one and fails the test if a row changes that is followed by another
-// one.
+// feed lays out deltas one by one. It fails the test if a row changes that another row follows.
 func (b *bed) feed(t *testing.T, deltas ...string) *bed {
 	t.Helper()
 	for _, delta := range deltas {
@@ -101,7 +100,7 @@ func (b *bed) feed(t *testing.T, deltas ...string) *bed {
 	return b
 }
 
-// check fails the test unless the invariants of the package hold, for the rows from that one on.
+// check fails the test unless the invariants of the package hold for the rows, starting at row from.
 func (b *bed) check(t *testing.T, from int) {
 	t.Helper()
 	rows, at := b.rows(), 0
@@ -129,8 +128,7 @@ func (b *bed) check(t *testing.T, from int) {
 	}
 }
 
-// checkPlace fails the test unless a row says truly what it begins with and where it is in the
-// document.
+// checkPlace fails the test unless a row's token and its place in the document are correct.
 func (b *bed) checkPlace(t *testing.T, n int) {
 	t.Helper()
 	r, toks := b.rows()[n], b.lex.Tokens()
@@ -149,7 +147,7 @@ func (b *bed) checkPlace(t *testing.T, n int) {
 	}
 }
 
-// drawn is how many units the pane draws on a row, and their cells with the row's indentation.
+// drawn returns how many units the pane draws in a row, and their cells including the row's indentation.
 func (b *bed) drawn(r Row) (units, cells int) {
 	cells = int(r.Indent)
 	for _, s := range b.spans(r) {
@@ -161,7 +159,7 @@ func (b *bed) drawn(r Row) (units, cells int) {
 	}
 	switch end := b.text[r.Start:r.End]; {
 	case b.seams() == noBreaks || len(end) == 0:
-	case end[len(end)-1] == ' ': // it may hang
+	case end[len(end)-1] == ' ': // the blank may be beyond the end of the row
 		units, cells = units-1, cells-1
 	case b.seams() == plainBreaks && end[len(end)-1] == '\n':
 		_, w := b.draw.Measure(end[len(end)-1:])
@@ -180,8 +178,7 @@ func (b *bed) seams() breakRule {
 	return b.plain.breaks
 }
 
-// span is a piece of a row that is drawn by itself, and blank cells or signs that are drawn with
-// it.
+// span is a part of a row that is drawn separately, with its extra blank cells or signs.
 type span struct {
 	text  []byte
 	extra int
@@ -220,7 +217,7 @@ func (b *bed) spans(r Row) (spans []span) {
 	return spans
 }
 
-// show is the rows as the pane draws them.
+// show returns the rows as the pane draws them.
 func (b *bed) show() string {
 	var lines []string
 	for _, r := range b.rows() {
@@ -238,7 +235,7 @@ func (b *bed) show() string {
 	return strings.Join(lines, "\n")
 }
 
-// same fails the test unless both beds hold the same rows.
+// same fails the test unless both beds have the same rows.
 func same(t *testing.T, how string, got, want *bed) {
 	t.Helper()
 	if got.len() != want.len() || !slices.Equal(got.rows(), want.rows()) || got.json != nil && !slices.Equal(got.json.Boxes(), want.json.Boxes()) {
@@ -247,7 +244,7 @@ func same(t *testing.T, how string, got, want *bed) {
 	}
 }
 
-// everyWay runs a check over all texts, widths and alphabets.
+// everyWay runs a check for all texts, widths and alphabets.
 func everyWay(t *testing.T, check func(t *testing.T, text string, width int, draw display.Drawer)) {
 	for _, text := range texts {
 		for _, width := range widths {
@@ -276,8 +273,8 @@ func TestJSONInPieces(t *testing.T) {
 	})
 }
 
-// TestTextInPieces: marks are part of a text, so what is compared has the same ones and differs in
-// how much is laid out at a time.
+// TestTextInPieces checks that the rows don't depend on how much is laid out at a time. Marks are a part of a
+// text, so both layouts have the same marks.
 func TestTextInPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	everyWay(t, func(t *testing.T, text string, width int, draw display.Drawer) {
@@ -315,7 +312,7 @@ func bytewise(text string) (all []string) {
 	return all
 }
 
-// pieces cuts text into deltas of up to seven bytes.
+// pieces divides text into deltas of up to seven bytes.
 func pieces(random *rand.Rand, text string) (all []string) {
 	for len(text) > 0 {
 		n := min(len(text), 1+random.IntN(7))
@@ -324,7 +321,7 @@ func pieces(random *rand.Rand, text string) (all []string) {
 	return all
 }
 
-// TestEveryWidth lays the texts out at every width a terminal may have.
+// TestEveryWidth lays out the texts at every width that a terminal may have.
 func TestEveryWidth(t *testing.T) {
 	step := 1
 	if testing.Short() {

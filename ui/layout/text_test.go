@@ -38,7 +38,7 @@ func TestTextRows(t *testing.T) {
 	}
 }
 
-// TestASCIILineEnd: a line end has two cells in ASCII.
+// TestASCIILineEnd checks that a line end has two cells in ASCII.
 func TestASCIILineEnd(t *testing.T) {
 	b := textBed(4, display.Drawer{ASCII: true}).feed(t, "abc\nx")
 	if want := "abc\n\\n\nx"; b.show() != want {
@@ -63,8 +63,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestEndlessUnit: a unit that grows byte by byte costs linear time, and one that is more than a
-// screenful stays on rows.
+// TestEndlessUnit checks that a unit that grows byte by byte takes linear time, and that a unit larger than a
+// screen is divided into rows.
 func TestEndlessUnit(t *testing.T) {
 	b := textBed(40, display.Drawer{})
 	text := []byte("a" + strings.Repeat("\u0301", 50_000))

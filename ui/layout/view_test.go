@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestView: what is shown is each row that nothing hides, once and in order, and behind it what is
-// put in.
+// TestView checks that each row that is not hidden is shown once, in order, followed by its inserted rows.
 func TestView(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 3000 {

@@ -8,7 +8,7 @@ import (
 	"toolscope/ui/filter"
 )
 
-// TestAsk stops at its limits, and tells what could not be asked.
+// TestAsk checks that a run stops at its limits, and reports the calls that could not be queried.
 func TestAsk(t *testing.T) {
 	of := func(expr string) answers {
 		e, err := filter.ParseJQ(expr)

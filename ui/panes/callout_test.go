@@ -10,7 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestFittingBeginning: a sentence that is too long ends where one of its parts ends, never in the middle of a word.
+// TestFittingBeginning checks that a sentence that is too long ends where one of its parts ends, and never in the
+// middle of a word.
 func TestFittingBeginning(t *testing.T) {
 	p := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
 	const long = "The call was sent back changed: long numbers were rounded (policies one, two and three)."

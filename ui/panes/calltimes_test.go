@@ -10,8 +10,8 @@ import (
 
 const ms = time.Millisecond
 
-// TestMedians: a row a kind, the most frequent first; a time that only some have is the median of
-// those; one kind alone is no comparison.
+// TestMedians checks that there is one row for each kind, the most frequent kind first. If only some calls
+// have a time, the median is of those calls. One kind alone is not a comparison.
 func TestMedians(t *testing.T) {
 	row := func(from string, first, end time.Duration, how providers.Arrival) timesRow {
 		r := timesRow{from: from, how: how}
@@ -33,7 +33,7 @@ func TestMedians(t *testing.T) {
 	}
 }
 
-// TestLater: how much later or sooner is said with its sign.
+// TestLater checks that a time difference has a sign.
 func TestLater(t *testing.T) {
 	for _, c := range []struct {
 		at, than time.Duration
@@ -45,7 +45,7 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// TestNearest: of many rows those of the turns around stay, in order.
+// TestNearest checks that the rows of the nearest turns are kept, in order.
 func TestNearest(t *testing.T) {
 	var rows []timesRow
 	for n := range int32(20) {

@@ -16,7 +16,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// shown is a document pane of 50 rows of 200 cells with these arguments.
+// shown returns a document pane of 50 rows of 200 cells with these arguments.
 func shown(args string) *Document {
 	d := new(Document)
 	d.Show(callOf(args), 200, display.Drawer{})
@@ -25,8 +25,8 @@ func shown(args string) *Document {
 	return d
 }
 
-// BenchmarkDocument is the document pane's part of a frame of 50 rows of 200 cells: from spans, and
-// the same text with a lipgloss style for each of them.
+// BenchmarkDocument measures the document pane's part of a frame of 50 rows of 200 cells. It draws the text
+// from spans, and then with a lipgloss style for each span.
 func BenchmarkDocument(b *testing.B) {
 	for _, c := range []struct{ name, args string }{
 		{"members", `{"edits":[` + strings.Repeat(`{"line":1024,"keep":true,"tag":"`+strings.Repeat("text ", 30)+`"},`, 100)},
@@ -73,7 +73,7 @@ func lipglossStyles(t themes.Theme) map[screen.Role]lipgloss.Style {
 	return styles
 }
 
-// lipglossDocument is how it is usually done: a Style for each span.
+// lipglossDocument draws a document in the usual way, with a Style for each span.
 func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *Document) string {
 	var b strings.Builder
 	put := func(r screen.Role, text []byte) {
@@ -102,7 +102,7 @@ func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *Document) string
 	return b.String()
 }
 
-// BenchmarkFind looks for what is not there in a big document.
+// BenchmarkFind searches a large document for a text that it does not contain.
 func BenchmarkFind(b *testing.B) {
 	text := []byte(codeText(8 << 20))
 	for _, query := range []string{"nowhere", "Nowhere", "erreert", "return nol"} {
@@ -115,7 +115,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// BenchmarkShow is choosing a call, and so laying it out.
+// BenchmarkShow measures selecting a call, which lays out the call.
 func BenchmarkShow(b *testing.B) {
 	c := callOf(`{"content":"` + codeText(8<<20))
 	b.SetBytes(int64(len(c.Args())))
@@ -126,8 +126,8 @@ func BenchmarkShow(b *testing.B) {
 	}
 }
 
-// TestDocumentPane: the visible part of a document is drawn without garbage, and many times as fast
-// as with a style rendered for each span.
+// TestDocumentPane checks that the visible part of a document is drawn without allocations, and many times as
+// fast as with a style rendered for each span.
 func TestDocumentPane(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")
@@ -150,7 +150,7 @@ func TestDocumentPane(t *testing.T) {
 	}
 }
 
-// codeText is a string of about size bytes such as a model writes.
+// codeText returns about size bytes of a string such as a model writes.
 func codeText(size int) string {
 	line := `\tif err := step(ctx, \"name\"); err != nil { return fmt.Errorf(\"読み込み: %w\", err) }\n`
 	return strings.Repeat(line, size/len(line)+1)

@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestHighlightKeepsText: whatever the lexer, each byte has one colour or none, in order.
+// TestHighlightKeepsText checks that with any lexer, each byte has one colour or none, in order.
 func TestHighlightKeepsText(t *testing.T) {
 	ink := screen.NewPaints(themes.Default(true), termenv.Ascii, false)
 	for _, content := range []string{"", "\n", "a", "a\n", "\n\n", "a\r\nb\r", "a    b\n\n  c", "日\n本\u202e\n", "x\x00\x1b\n", "```\n", "e\u0301\n\u0301", "\xff"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// callOf is a call whose arguments come in these deltas.
+// callOf returns a call whose arguments arrive in these deltas.
 func callOf(deltas ...string) *stream.Call {
 	var tl stream.Timeline
 	tl.Append(stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{Name: "tool"}})
@@ -24,20 +24,20 @@ func callOf(deltas ...string) *stream.Call {
 	return tl.Session().Turns[0].Calls[0]
 }
 
-// testPen is a pen in colours.
+// testPen returns a pen with colours.
 func testPen(draw display.Drawer) *screen.Pen {
 	p := screen.NewPen(themes.Default(true), termenv.TrueColor, draw, false)
 	return &p
 }
 
-// hostileTexts are texts that must not reach a terminal as it is, or that is wide or more than one
-// character a cell.
+// hostileTexts are texts that must not reach a terminal unchanged, and texts that are wide or have several
+// characters in a cell.
 var hostileTexts = []string{
 	"\x00", "\r\n", "\x1b]0;owned\a", "\u009b31m", "\x90", "\u202e", "\u200d", "\U000e0001", "\U0010fffd", "\xe2\x82", "\xed\xa0\xbd",
 	"a" + strings.Repeat("\u0301", 40), "\u0301", "👩\u200d\u200d👧", "1\ufe0f", "🇳", "\u0e33", "👨‍👩‍👧", "日本語", "e\u0301", "نص",
 }
 
-// inDeltas cuts text into deltas of n bytes, or a few more where a character ends.
+// inDeltas divides text into deltas of n bytes. A delta is longer if it would split a character.
 func inDeltas(text string, n int) (deltas []string) {
 	for len(text) > 0 {
 		k := min(n, len(text))
@@ -49,8 +49,8 @@ func inDeltas(text string, n int) (deltas []string) {
 	return deltas
 }
 
-// TestRowsAreDrawnWhole: what a row shows does not depend on what lies under it, and it is never
-// wider than the pane, so that nothing of it is cut off.
+// TestRowsAreDrawnWhole checks that the text of a row does not depend on its background. A row must never be
+// wider than the pane, so that nothing is cut off.
 func TestRowsAreDrawnWhole(t *testing.T) {
 	for _, draw := range []display.Drawer{{}, {ASCII: true}} {
 		for _, text := range hostileTexts {
@@ -75,7 +75,7 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 		place := d.view.Place(n)
 		d.At = place
 		want := drawRow(p, d, place, false)
-		if w := ansi.StringWidth(want); n < len(d.layoutRows())-1 && w > width { // the last one holds what is not settled
+		if w := ansi.StringWidth(want); n < len(d.layoutRows())-1 && w > width { // the last row contains the unsettled end
 			t.Fatalf("%q: row %d has %d cells of %d: %q", d.Call.Args(), n, w, width, want)
 		}
 		for k := range 16 {
@@ -89,8 +89,8 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 	}
 }
 
-// TestGrounds: what is selected, found, linked or growing is set apart, in that order, and nothing
-// else is.
+// TestGrounds checks that selected, found, linked and growing text has its own background, in that order, and
+// that other text has none.
 func TestGrounds(t *testing.T) {
 	p := testPen(display.Drawer{})
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestGrounds(t *testing.T) {
 	}
 }
 
-// grounds is the row that was drawn last, with what its parts lie on.
+// grounds returns the row that was drawn last, with the backgrounds of its parts.
 func grounds(p *screen.Pen) string {
 	var out strings.Builder
 	under := screen.Bare
@@ -168,7 +168,7 @@ func closeGround(out *strings.Builder, g screen.Surface) {
 	}
 }
 
-// groundOf is what an escape sequence paints on.
+// groundOf returns the background of an escape sequence.
 func groundOf(p *screen.Pen, seq string) screen.Surface {
 	for g := screen.Bare; g < screen.NumGrounds; g++ {
 		for r := screen.Plain; r < screen.NumRoles; r++ {
@@ -180,8 +180,8 @@ func groundOf(p *screen.Pen, seq string) screen.Surface {
 	return screen.NumGrounds
 }
 
-// TestBelow: below the first wrong byte it is said what was wanted there, at every width, and the sign
-// stands under the byte.
+// TestBelow checks that below the first wrong byte, a note says what was expected there, at every width. The
+// sign must be under that byte.
 func TestBelow(t *testing.T) {
 	all := []string{`{"a":x}`, `{"some key":"and a value" "b":1}`, strings.Repeat(`[`, 40) + `}`, "\xc3\xa9", `{"` + strings.Repeat("long ", 30) + `":tru}`, "{\"日本\":\"x\x01\"}"}
 	for n := range 70 {
@@ -214,7 +214,7 @@ func checkBelow(t *testing.T, d *Document, row int, n *findingNote, err *json.Sy
 	}
 	joined := strings.ReplaceAll(said, " ", "")
 	words := "^ byte " + screen.Count(err.Offset).String() + ", delta 1"
-	if width < 60 && !strings.Contains(said, "delta") { // the callout has the rest
+	if width < 60 && !strings.Contains(said, "delta") { // the callout has the other facts
 		if words = "^"; strings.Contains(said, "byte") {
 			words = "^ byte " + screen.Count(err.Offset).String()
 		}
@@ -238,7 +238,7 @@ func checkBelow(t *testing.T, d *Document, row int, n *findingNote, err *json.Sy
 	}
 }
 
-// drawRow is a row as it is drawn where there is room for anything.
+// drawRow returns a row as it is drawn if there is enough room.
 func drawRow(p *screen.Pen, d *Document, n int, focused bool) string {
 	p.Reset()
 	p.Field(1000)

@@ -7,7 +7,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestFates: each fate has a side, and the one that is intact alone is the same.
+// TestFates checks that each outcome has a comparison sign, and that only an intact call has the sign for the
+// same.
 func TestFates(t *testing.T) {
 	for fate, o := range sentBackSides {
 		if fate == "" || o >= screen.NumSides || (o == screen.Same) != (fate == replay.Intact) {

@@ -21,7 +21,7 @@ func TestFindAll(t *testing.T) {
 	}
 }
 
-// TestFindLong: it is found wherever it is in a long text.
+// TestFindLong checks that a match is found anywhere in a long text.
 func TestFindLong(t *testing.T) {
 	const long = 16 << 10
 	for _, at := range []int{0, 1, long - 3, long - 1, long, 3*long - 2, 4*long - 4} {
@@ -39,7 +39,7 @@ func TestFindLong(t *testing.T) {
 	}
 }
 
-// TestFindMany: what is everywhere is found one behind the other.
+// TestFindMany checks that many matches are found one after another.
 func TestFindMany(t *testing.T) {
 	const long = 16 << 10
 	got := FindAll(bytes.Repeat([]byte("aB"), long), "bab")

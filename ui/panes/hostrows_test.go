@@ -11,9 +11,10 @@ import (
 	"toolscope/stream"
 )
 
-// TestHostRows: turns of other machines stand under the row of their machine, by name, in the order in
-// which they began; those of a machine that is folded stand on its row. What is counted bit by bit is
-// held against what is written at once, while turns come, machines appear and somebody folds them.
+// TestHostRows checks that turns from other machines are below the row of their machine. Machines are sorted
+// by name, and turns by when they began. The turns of a folded machine are on the machine's row. While turns
+// arrive, machines appear and machines are folded, the rows counted step by step are compared with rows
+// counted at once.
 func TestHostRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var in providers.Inspector
@@ -99,8 +100,8 @@ func TestHostRows(t *testing.T) {
 	}
 }
 
-// TestHostRowsGrowth: that many machines are told of at once costs as much for each as with few. What is
-// allocated stands for what is done.
+// TestHostRowsGrowth checks that many new machines at once take as much work each as a few. Allocations are
+// the measure of the work.
 func TestHostRowsGrowth(t *testing.T) {
 	cost := func(hosts int) uint64 {
 		states := make([]MachineState, hosts)
@@ -122,7 +123,7 @@ func TestHostRowsGrowth(t *testing.T) {
 	}
 }
 
-// TestHostRowsGone: a machine that is not told of any more has no row, unless it has turns.
+// TestHostRowsGone checks that a machine that is no longer reported has no row, unless it has turns.
 func TestHostRowsGone(t *testing.T) {
 	var in providers.Inspector
 	rows := machineRows{up: func(*stream.Turn) (*stream.Turn, int32) { return nil, 0 }}

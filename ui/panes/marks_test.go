@@ -12,13 +12,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// argumentTexts are arguments of each kind that replay treats in its own way.
+// argumentTexts are arguments of each kind that replay handles differently.
 var argumentTexts = []string{
 	"", "{}", "null", `{"a":1}`, " {\n \"a\" : 1.0 , \"b\":[ ] }\n", `{"b":1,"a":"\u00e9\/","b":9007199254740993}`, `{"a":{"b":[1,2,{"c":"d"}]}}`,
 	`{"path": "a.go", "n": 1x, "more": [1, 2]}`, `{"cut":"in the mid`, `{"cut":`, `[1,2]`, `"{\"in\":\"a string\"}"`, "12", `{"a":1}{"b":2}`, "no JSON at all", "{\"bad\":\"\xff\"}", "日本\"語", `{"日本":"\ud83d"}`,
 }
 
-// without is text without some spans, which must be in order.
+// without returns text without some spans, which must be in order.
 func without(t *testing.T, text []byte, spans []Span) string {
 	t.Helper()
 	var rest []byte
@@ -33,8 +33,8 @@ func without(t *testing.T, text []byte, spans []Span) string {
 	return string(append(rest, text[at:]...))
 }
 
-// TestMarks: whatever is sent, to whomever: without what is marked, both sides are the same, and
-// what is marked in the body is what is marked in the arguments.
+// TestMarks checks the marks for all policies and targets. Without the marked spans, both sides must be
+// equal. The spans marked in the body must be the spans marked in the arguments.
 func TestMarks(t *testing.T) {
 	for _, args := range argumentTexts {
 		for _, to := range providers.Targets() {
@@ -46,7 +46,7 @@ func TestMarks(t *testing.T) {
 				}
 				preview := src.Preview(to, &replay.Policies[i])
 				if preview.Outcome == replay.Unknown {
-					continue // nobody knows what is sent
+					continue // the sent arguments are unknown
 				}
 				checkMarks(t, fmt.Sprintf("%q to %s, %s", args, to.Name, replay.Policies[i].Name), &preview)
 			}
@@ -93,7 +93,8 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	}
 }
 
-// TestNextArgs: each call's arguments are its own, among equal ones and others that look like them.
+// TestNextArgs checks that each call has its own arguments, even if other arguments are equal or look
+// similar.
 func TestNextArgs(t *testing.T) {
 	body := [][]byte{
 		[]byte(`{"meta":{},"calls":[{"name":"a","input":{}},{"name":"b","input":{}}]}`),
@@ -114,7 +115,7 @@ func TestNextArgs(t *testing.T) {
 	}
 }
 
-// TestEdits: of tokens that differ only what differs is marked, and no character or escape is
+// TestEdits checks that only the differing part of a token is marked, and that no character or escape is
 // split.
 func TestEdits(t *testing.T) {
 	for _, c := range []struct{ old, sent, want string }{

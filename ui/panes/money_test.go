@@ -2,7 +2,7 @@ package panes
 
 import "testing"
 
-// TestDollars: what is paid never reads as nothing, and no amount is wider than its column.
+// TestDollars checks that a paid amount is never shown as zero, and that no amount is wider than its column.
 func TestDollars(t *testing.T) {
 	for _, of := range []struct {
 		usd         float64

@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// TestNotes: what would be refused comes first, then losses, the worst first.
+// TestNotes checks that refusals come first, followed by the losses, the worst first.
 func TestNotes(t *testing.T) {
 	lossKind := func(code string, s replay.Severity) *replay.Kind {
 		return &replay.Kind{Diagnosis: &stream.Diagnosis{Code: code}, Severity: s}

@@ -6,7 +6,7 @@ import (
 	"toolscope/stream"
 )
 
-// growingCall is a call that has these arguments so far.
+// growingCall returns a call that has these arguments so far.
 func growingCall(args string) *stream.Call {
 	s := new(stream.Session)
 	for _, e := range []stream.Event{{Kind: stream.TurnOpen}, {Kind: stream.CallOpen, What: &stream.CallInfo{ID: "a", Name: "f"}}, {Kind: stream.Args, Text: args}} {
@@ -15,7 +15,7 @@ func growingCall(args string) *stream.Call {
 	return s.Turns[0].Calls[0]
 }
 
-// TestTailPath: where a call grows is told by its last tokens.
+// TestTailPath checks the path at which a call grows, which is computed from its last tokens.
 func TestTailPath(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "", "{": "", `{"a":`: ".a", `{"a":1`: ".a", `{"a":1,`: "", `{"a":1,"b":[`: ".b[0]", `{"a":[1,{"x":2},{"y":[[`: ".a[2].y[0][0]",
@@ -27,7 +27,7 @@ func TestTailPath(t *testing.T) {
 	}
 }
 
-// TestPathAt: where the arguments go on behind a byte.
+// TestPathAt checks the path at which the arguments continue after a byte.
 func TestPathAt(t *testing.T) {
 	for _, test := range []struct {
 		args string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTally holds a tally against a plain list of counts.
+// TestTally compares prefix sums with a plain list of counts.
 func TestTally(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var plain []int

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestTurnRows holds what is counted bit by bit against what is counted at once, while turns come,
-// get calls, lose them, and go from the front.
+// TestTurnRows compares rows counted step by step with rows counted at once, while turns arrive, get calls,
+// lose them, and are dropped from the front.
 func TestTurnRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var turns []*stream.Turn
@@ -53,12 +53,12 @@ func TestTurnRows(t *testing.T) {
 	}
 }
 
-// TestTurnsUnderCalls: turns of an agent stand under the call that started it, at any depth, also
-// when that turn has gone.
+// TestTurnsUnderCalls checks that the turns of an agent are below the call that started it, at any depth,
+// even if the turn of that call was dropped.
 func TestTurnsUnderCalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	var turns []*stream.Turn
-	var ups []stream.Ref // by number: Turn -1 for none
+	var ups []stream.Ref // by turn number; Turn is -1 if there is none
 	rows := turnRows{}
 	gone := 0
 	rows.under = func(t *stream.Turn) (int, int32) { return int(ups[t.Number].Turn) - gone, ups[t.Number].Call }
@@ -107,7 +107,7 @@ func TestTurnsUnderCalls(t *testing.T) {
 			turns = turns[1:]
 			rows.countTurns(turns, gone, false)
 		}
-		if step%60 == 59 { // what goes on for long is another test's
+		if step%60 == 59 { // another test checks long runs
 			turns, ups, gone = nil, nil, 0
 			rows.countTurns(turns, gone, true)
 		}

@@ -49,8 +49,8 @@ func TestCallout(t *testing.T) {
 	}
 }
 
-// TestCalloutOfOpenCall checks that the callout gives the size of the arguments, and that it reports no missing keys
-// if no schema is known.
+// TestCalloutOfOpenCall checks that the callout contains the size of the arguments, and that it reports no
+// missing keys if no schema is known.
 func TestCalloutOfOpenCall(t *testing.T) {
 	var in providers.Inspector
 	in.Write(stream.Record{Head: &stream.Head{Status: 200}})
@@ -82,7 +82,7 @@ func TestCalloutAtFinding(t *testing.T) {
 	}
 }
 
-// TestAdviceIsImperative checks that each advice begins with a verb, or says that there is nothing to do.
+// TestAdviceIsImperative checks that each advice begins with a verb, or reports that there is nothing to do.
 func TestAdviceIsImperative(t *testing.T) {
 	for _, d := range providers.Findings() {
 		word := strings.Trim(strings.Fields(d.Advice)[0], ",.:")

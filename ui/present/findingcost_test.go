@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestWithCosts checks that a loop costs as much as its turns, and that a broken cache costs the price difference of
-// its tokens. If the price is unknown, the message contains no cost.
+// TestWithCosts checks that a loop costs as much as its turns, and that a broken cache costs the price difference
+// for its tokens. If the price is unknown, the message contains no cost.
 func TestWithCosts(t *testing.T) {
 	for _, test := range []struct{ model, loop, cache string }{
 		{"m-1", "; cost $0.0063", "; cost $0.00675"},

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// turnThat returns a turn of a protocol with one call. The arguments of the call came in two deltas, before the
-// events in behind.
+// turnThat returns a turn with one call in the given protocol. The arguments of the call arrived in two deltas,
+// before the events in the last argument.
 func turnThat(dialect, args, asks string, behind ...stream.Event) (*stream.Turn, *stream.Call) {
 	s := new(stream.Session)
 	opening := &stream.Opening{Protocol: dialect}
@@ -27,8 +27,8 @@ func turnThat(dialect, args, asks string, behind ...stream.Event) (*stream.Turn,
 	return s.Turns[0], s.Turns[0].Calls[0]
 }
 
-// TestRunBy checks that the listed programs depend on the protocol, on the way in which the response ended, and on
-// the client of the request.
+// TestRunBy checks that the listed programs depend on the protocol, on how the response ended, and on the client
+// that sent the request.
 func TestRunBy(t *testing.T) {
 	done := []stream.Event{{Kind: stream.Finish, Slot: stream.AllChoices, Text: "tool_use"}, {Kind: stream.TurnClose}}
 	limit := []stream.Event{{Kind: stream.Finish, Slot: stream.AllChoices, Text: "max_tokens", Code: stream.FinishCut}, {Kind: stream.TurnClose}}

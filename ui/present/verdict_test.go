@@ -28,7 +28,7 @@ func TestVerdictWords(t *testing.T) {
 	}
 }
 
-// response returns the view of one response of the Chat Completions protocol.
+// response returns the view of one response in the Chat Completions protocol.
 func response(status int, body string) *providers.View {
 	var in providers.Inspector
 	in.Write(stream.Record{Head: &stream.Head{Status: status}})
@@ -37,7 +37,7 @@ func response(status int, body string) *providers.View {
 	return in.View()
 }
 
-// chat returns a stream with one call, and then end.
+// chat returns a stream with one call, followed by end.
 func chat(args, end string) string {
 	return fmt.Sprintf("data: {\"id\":\"r1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{"+
 		"\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":%q}}]}}]}\n\n", args) + end

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestBlockFace checks that the font has every letter of a verdict, that strokes are two pixels wide, and that the
-// sizes are correct.
+// TestBlockFace checks that the font has every letter that is used in a verdict, that strokes are two pixels
+// wide, and that the sizes are correct.
 func TestBlockFace(t *testing.T) {
 	if n := len(blockFace); n != 47 {
 		t.Errorf("%d letters", n)
