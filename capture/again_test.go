@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// reread is the part of a file that holds an exchange, and what was read there.
+// reread is the range of a file that contains an exchange, and the records that were read from it.
 type reread struct {
 	place Location
-	live  bool // it cannot be read again as a whole
+	live  bool // it can't be read again completely
 	recs  []Record
 }
 
-// byExchange sorts records by exchange, as somebody does who wants to read them again.
+// byExchange groups records by exchange, as code that wants to read exchanges again does.
 func byExchange(recs []Record) map[int]*reread {
 	all := map[int]*reread{}
 	for _, r := range recs {
@@ -40,7 +40,7 @@ func byExchange(recs []Record) map[int]*reread {
 	return all
 }
 
-// checkAgain reads every exchange again that can be, and returns how many.
+// checkAgain reads every exchange again that can be read again. It returns the number of these exchanges.
 func checkAgain(t *testing.T, recs []Record) (n int) {
 	t.Helper()
 	all := byExchange(recs)
@@ -58,7 +58,7 @@ func checkAgain(t *testing.T, recs []Record) (n int) {
 	return n
 }
 
-// interleaved is a capture of exchanges that go on side by side, in records of all kinds.
+// interleaved returns a capture of exchanges that run at the same time, with records of all kinds.
 func interleaved(tb testing.TB, exchanges, each int) string {
 	var recs []Record
 	for i := range each {
@@ -82,7 +82,7 @@ func interleaved(tb testing.TB, exchanges, each int) string {
 	return written(tb, recs...)
 }
 
-// again are files of all kinds, and how many exchanges of each can be read again.
+// again lists files of all kinds, with the number of exchanges in each that can be read again.
 var again = map[string]struct {
 	content string
 	n       int
@@ -110,7 +110,7 @@ var again = map[string]struct {
 	"last is ended": {`{"toolscope":1}` + "\n" + `{"x":5,"d":"a"}` + "\n" + `{"x":5,"end":"eof"}`, 1},
 }
 
-// TestAgain: each exchange is read again as it was read first.
+// TestAgain checks that reading an exchange again returns the same records as the first read.
 func TestAgain(t *testing.T) {
 	files := maps.Clone(again)
 	add := func(name, content string, n int) {
@@ -144,7 +144,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestAgainOfSeveral: exchanges of several files are found under the numbers they have together.
+// TestAgainOfSeveral checks that exchanges of several files are found under their combined numbers.
 func TestAgainOfSeveral(t *testing.T) {
 	one, two := writeFile(t, interleaved(t, 3, 20)), writeFile(t, "data: x\n\n")
 	sources := func() (all []Source) {
@@ -172,7 +172,7 @@ func TestAgainOfSeveral(t *testing.T) {
 	}
 }
 
-// TestNotAgain: what comes from anything but a file that is read to its end cannot be read again.
+// TestNotAgain checks that only the content of a file that is read to its end can be read again.
 func TestNotAgain(t *testing.T) {
 	path := writeFile(t, "data: x\n\n")
 	stdin, err := os.Open(path)
@@ -209,7 +209,7 @@ func TestNotAgain(t *testing.T) {
 	}
 }
 
-// TestAgainOfOther: a file that is not as it was is not read again, and the error says so.
+// TestAgainOfOther checks that a changed file is not read again, and that the error says so.
 func TestAgainOfOther(t *testing.T) {
 	content := interleaved(t, 3, 20)
 	must := func(err error) {
@@ -278,7 +278,8 @@ func TestAgainOfOther(t *testing.T) {
 	}
 }
 
-// TestAgainWhileReading: what has been read can be read again before the rest is.
+// TestAgainWhileReading checks that exchanges can be read again while the rest of the file is still being
+// read.
 func TestAgainWhileReading(t *testing.T) {
 	for name, content := range map[string]string{"capture": interleaved(t, 3, 300), "body": strings.Repeat("data: x\n\n", 50_000)} {
 		src, err := Open(t.Context(), writeFile(t, content), Options{})
@@ -300,7 +301,7 @@ func TestAgainWhileReading(t *testing.T) {
 	}
 }
 
-// TestReadingFails: how a reading ended that failed cannot be read again.
+// TestReadingFails checks that the end of a failed read can't be read again.
 func TestReadingFails(t *testing.T) {
 	for content, want := range map[string]int{"data: x": 1, `{"toolscope":1}` + "\n" + `{"x":1,"d":"a","end":"eof"}` + "\n" + `{"x":2,"d":"b"}` + "\n": 2} {
 		path := writeFile(t, content)

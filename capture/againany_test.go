@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestAgainOfAnything: each exchange is read again as it was read first, whatever lines stand in a
-// capture, in whatever order.
+// TestAgainOfAnything checks that each exchange is read again as it was first read, whatever lines a capture
+// has and whatever their order is.
 func TestAgainOfAnything(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "input")
 	for seed := range uint64(300) {
@@ -30,7 +30,7 @@ func TestAgainOfAnything(t *testing.T) {
 	}
 }
 
-// anyLine is a line of a capture, as toolscope writes it, or as others may have.
+// anyLine returns a line of a capture, as toolscope or another program may have written it.
 func anyLine(r *rand.Rand) string {
 	x := 1 + r.IntN(4)
 	line := []string{
@@ -49,7 +49,8 @@ func anyLine(r *rand.Rand) string {
 	return line + []string{"\n", "\n", "\n", "\r\n", " \n", "\n\n"}[r.IntN(6)]
 }
 
-// FuzzAgain: whatever stands in a file, each exchange of it is read again as it was read first.
+// FuzzAgain checks that each exchange of a file is read again as it was first read, whatever the file
+// contains.
 func FuzzAgain(f *testing.F) {
 	for _, c := range again {
 		f.Add([]byte(c.content[:min(len(c.content), 1000)]))

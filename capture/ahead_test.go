@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// numbered is a source of n records that ends with an error, or nil; it counts what was asked of it.
+// numbered returns a source of n records that ends with an error or nil. It counts the records that were
+// requested from it.
 func numbered(n int, end error, asked *atomic.Int64) Source {
 	return func(yield func(Record, error) bool) {
 		for i := range n {
@@ -25,7 +26,7 @@ func numbered(n int, end error, asked *atomic.Int64) Source {
 	}
 }
 
-// TestAhead: what is read ahead is what the source brings, in that order and with its end.
+// TestAhead checks that reading ahead returns the records of the source in the same order, and its end.
 func TestAhead(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 5000} {
 		for _, end := range []error{nil, errors.New("it ends")} {
@@ -46,8 +47,8 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestAheadStops: who wants no more leaves no goroutine behind, and the source was read no further
-// than a bound.
+// TestAheadStops checks that a consumer that stops leaves no goroutine running, and that the source was read
+// only up to a limit.
 func TestAheadStops(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var asked atomic.Int64
@@ -67,7 +68,7 @@ func TestAheadStops(t *testing.T) {
 	}
 }
 
-// TestAheadPanics: a bug of the source is one of who reads it.
+// TestAheadPanics checks that a panic in the source is raised in the consumer.
 func TestAheadPanics(t *testing.T) {
 	defer func() {
 		if p := recover(); !strings.Contains(fmt.Sprint(p), "a bug") {
@@ -84,7 +85,7 @@ func TestAheadPanics(t *testing.T) {
 	t.Errorf("%d records, and no panic", n)
 }
 
-// TestAheadLive: a record that somebody waits for comes at once.
+// TestAheadLive checks that a record arrives at once if the consumer is waiting for it.
 func TestAheadLive(t *testing.T) {
 	seen := make(chan int)
 	src := ReadAhead(func(yield func(Record, error) bool) {
@@ -104,7 +105,8 @@ func TestAheadLive(t *testing.T) {
 	}
 }
 
-// TestAheadBusy: a record that came while nobody waited does not wait for the next one.
+// TestAheadBusy checks that a record that arrives while the consumer isn't waiting doesn't wait for the next
+// record.
 func TestAheadBusy(t *testing.T) {
 	came, seen := make(chan struct{}), make(chan struct{})
 	n := 0

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAllDay: what happens all day long is said ever more seldom, however far apart it happens, and at once
-// again when it did not happen for long.
+// TestAllDay checks that an event that happens all day is reported less and less often, whatever its interval
+// is. After a long time without the event, it is reported at once again.
 func TestAllDay(t *testing.T) {
 	for _, every := range []time.Duration{time.Millisecond * 300, time.Second, 7 * time.Second, 13 * time.Second, time.Minute} {
 		p := Backoff{First: time.Second, Max: 5 * time.Minute}
@@ -17,7 +17,7 @@ func TestAllDay(t *testing.T) {
 				said++
 			}
 		}
-		if said < 230 || said > 24*12+10 { // in all but the first minutes each 5 minutes, or a little later
+		if said < 230 || said > 24*12+10 { // after the first minutes, every 5 minutes or a little later
 			t.Errorf("each %v: %d times in a day", every, said)
 		}
 		now = now.Add(time.Hour)
@@ -27,7 +27,7 @@ func TestAllDay(t *testing.T) {
 	}
 }
 
-// TestDue: what might be said and is not yet may be said later.
+// TestDue checks that an event that may be reported but is not reported may be reported later.
 func TestDue(t *testing.T) {
 	p, now := Backoff{First: time.Minute, Max: time.Hour}, time.Now()
 	if !p.IsDue(now) || !p.IsDue(now.Add(time.Second)) || !p.Allow(now.Add(2*time.Second)) || p.IsDue(now.Add(3*time.Second)) {

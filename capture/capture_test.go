@@ -26,18 +26,18 @@ func collect(t *testing.T, src Source) []Record {
 	return recs
 }
 
-// openAll is everything that Open finds in a file with the content, without where it found it.
+// openAll returns all records that Open reads from a file with the content, without their locations.
 func openAll(t *testing.T, content string) []Record {
 	t.Helper()
 	recs := readFile(t, writeFile(t, content))
 	for i := range recs {
 		recs[i].Location = Location{}
-		recs[i].ofRun("") // as the place: it is of the file that is read, and not in it
+		recs[i].ofRun("") // like the location, the run depends on the path and not on the content
 	}
 	return recs
 }
 
-// readFile is everything that Open finds in a file.
+// readFile returns all records that Open reads from a file.
 func readFile(t *testing.T, path string) []Record {
 	t.Helper()
 	src, err := Open(context.Background(), path, Options{})
@@ -56,7 +56,7 @@ func writeFile(t *testing.T, content string) string {
 	return path
 }
 
-// of is a source of ready records.
+// of returns a source of the given records.
 func of(recs ...Record) Source {
 	return func(yield func(Record, error) bool) {
 		for _, r := range recs {
@@ -67,7 +67,7 @@ func of(recs ...Record) Source {
 	}
 }
 
-// outline tells records in a few words, the data of each exchange and side joined: `1 "data" eof`.
+// outline describes records in a few words, with the data of each exchange and side joined: `1 "data" eof`.
 func outline(recs []Record) string {
 	type key struct {
 		exchange int
@@ -166,7 +166,8 @@ func TestCancelledSourceEnds(t *testing.T) {
 	}
 }
 
-// TestDataIsTheReceivers: what the receiver of a record does to its data changes no other record.
+// TestDataIsTheReceivers checks that a receiver that changes the data of a record doesn't change other
+// records.
 func TestDataIsTheReceivers(t *testing.T) {
 	content := strings.Repeat("data: 0123456789\n\n", 3*chunkSize/18)
 	for name, o := range map[string]Options{"file": {}, "followed": {Follow: true}} {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestOneRun: recordings of one run are read by the clock on the wall, followed or not; what is no run is
+// TestOneRun checks that captures of one run are read in wall clock order, followed or not. Other captures are
 // read one after the other.
 func TestOneRun(t *testing.T) {
 	write := func(dir, name string, later time.Duration, lines ...string) {
@@ -73,7 +73,8 @@ func TestOneRun(t *testing.T) {
 	}
 }
 
-// TestOneRunOpen: of a run of very many files those are open that had begun and not ended.
+// TestOneRunOpen checks that only captures that have begun and not ended are open while a run with very many
+// files is read.
 func TestOneRunOpen(t *testing.T) {
 	const files = 500
 	dir := t.TempDir()

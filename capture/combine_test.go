@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// noGoroutineLeft waits until what run started has ended.
+// noGoroutineLeft waits until the goroutines that run started have ended.
 func noGoroutineLeft(t *testing.T, run func()) {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -52,7 +52,7 @@ func TestConcatStops(t *testing.T) {
 	}
 }
 
-// However many inputs hand out numbers in whatever order, no two exchanges get the same one.
+// Two exchanges never get the same number, however many inputs claim numbers and whatever their order is.
 func TestNumbersNeverCollide(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var n exchangeNumbers
@@ -97,7 +97,7 @@ func TestMerge(t *testing.T) {
 	})
 }
 
-// endless yields as fast as it may and counts.
+// endless yields records as fast as possible and counts them.
 func endless(n *atomic.Int32) Source {
 	return func(yield func(Record, error) bool) {
 		for yield(text(1, "x"), nil) {

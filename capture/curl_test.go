@@ -85,7 +85,7 @@ const timedDump = "  % Total    % Received % Xferd  Average Speed   Time    Time
 	"\r100  1296    0  1046  100   250   5790   1383 --:--:-- --:--:-- --:--:--  7200\n" +
 	"00:45:01.688286 * Connection #0 to host h left intact\n"
 
-// However a dump with marks between the pieces of its body arrives, the body is the same.
+// The body of a dump with marks between its chunks is the same, however the dump is split.
 func TestCurlDumpInPieces(t *testing.T) {
 	for size := 1; size < 200; size += 3 {
 		in := newInputReader("in", &exchangeNumbers{})
@@ -116,7 +116,7 @@ func TestCurlRequest(t *testing.T) {
 	}
 }
 
-// Wherever a dump is cut, none of its body is lost and none of its head is in the body.
+// Wherever a dump is cut off, no part of its body is lost, and no part of its head is in the body.
 func TestCurlDumpCutAnywhere(t *testing.T) {
 	head := "HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200 \r\ncontent-type: text/event-stream\r\n\r\n"
 	dump := head + events
@@ -126,7 +126,7 @@ func TestCurlDumpCutAnywhere(t *testing.T) {
 			body += string(r.Data)
 		}
 		want := dump[min(n, len(head)):n]
-		// Behind an empty line, what is not yet a whole status line may as well be a body.
+		// After an empty line, an incomplete status line may also be a body.
 		if second := len("HTTP/1.1 100 Continue\r\n\r\n"); n > second && n < second+len("HTTP/2 200 \r\n") {
 			want = dump[second:n]
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Whichever byte of a capture is changed: it opens, every record before the damage comes back,
-// every record behind the damaged line does too, and the damage is named with its place.
+// Whichever byte of a capture is changed, the capture opens. Every record before and after the damaged line is
+// read, and the damage is reported with its position.
 func TestFlipAnyByte(t *testing.T) {
 	file := written(t, session...)
 	lines := strings.SplitAfter(file, "\n")
@@ -26,7 +26,8 @@ func TestFlipAnyByte(t *testing.T) {
 	}
 }
 
-// checkDamage reads a capture of the session of which the lines first to last, from 0, are damaged.
+// checkDamage reads a capture of the session in which the lines from first to last, counted from 0, are
+// damaged.
 func checkDamage(t *testing.T, damaged []byte, first, last, offset int) {
 	t.Helper()
 	recs := readBack(t, string(damaged))
@@ -62,8 +63,7 @@ func TestWithoutChecksums(t *testing.T) {
 	}
 }
 
-// One line with a checksum says that every line has one: of one without it, it is not known whether
-// it is as it was.
+// One line with a checksum shows that every line has one. A line without a checksum may have been changed.
 func TestChecksumMissing(t *testing.T) {
 	file := written(t, Record{Exchange: 1, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b")}, Record{Exchange: 1, End: EndEOF})
 	lines := strings.SplitAfter(file, "\n")
@@ -93,8 +93,8 @@ func TestChecksumMissing(t *testing.T) {
 	}
 }
 
-// How the reading of a capture ends is said of what it leaves open; where it leaves nothing open,
-// it is a note.
+// If reading a capture breaks off, the open exchanges end with the reason. If no exchange is open, the reason
+// becomes a note.
 func TestReadingBreaksOff(t *testing.T) {
 	header := `{"toolscope":1}` + "\n"
 	ended := `{"x":1,"d":"a","end":"eof"}` + "\n"
@@ -114,8 +114,8 @@ func TestReadingBreaksOff(t *testing.T) {
 	}
 }
 
-// What others do to a file on its way is no damage: other line breaks, blanks behind lines, blank
-// lines. What is damage is still seen.
+// Harmless changes by other programs are not damage: other line breaks, spaces at the ends of lines, blank
+// lines. Real damage is still detected.
 func TestHarmlessChanges(t *testing.T) {
 	file := written(t, session...)
 	for _, lineBreak := range []string{"\r\n", " \t\n", "\n\n"} {
@@ -129,7 +129,7 @@ func TestHarmlessChanges(t *testing.T) {
 	}
 }
 
-// A first line that is none is damaged, and a loss that is less than nothing is none.
+// A first line that isn't a header is damaged, and a negative loss is ignored.
 func TestOddLines(t *testing.T) {
 	recs := readBack(t, "\n"+`"toolscope":1}`+"\n"+`{"x":1,"lost":-5,"d":"a"}`+"\n")
 	if !strings.HasPrefix(recs[0].Note, "damaged line 1 at byte 0 (") || !strings.HasPrefix(recs[1].Note, "damaged line 2 at byte 1 (") || recs[2].Lost != 0 {

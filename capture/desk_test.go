@@ -22,8 +22,8 @@ type desk struct {
 
 const patience = 10 * time.Second // of a test that is about to fail
 
-// followed runs a test body once with the file system's notifications and once without, beside a
-// source that follows.
+// followed runs a test body while a source follows a file, once with the file system's notifications and once
+// without.
 func followed(t *testing.T, before string, run func(d *desk)) {
 	for name, o := range map[string]Options{
 		"notified": {Follow: true, stay: 200 * time.Millisecond},
@@ -42,7 +42,7 @@ func (d *desk) follow(o Options, run func(d *desk)) {
 	d.run(func(ctx context.Context) (Source, error) { return Open(ctx, d.path, o) }, run)
 }
 
-// run runs a test body beside a source.
+// run runs a test body while a source is read.
 func (d *desk) run(open func(context.Context) (Source, error), run func(d *desk)) {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -74,7 +74,7 @@ func (d *desk) run(open func(context.Context) (Source, error), run func(d *desk)
 	}
 }
 
-// records are the records that came. Those that only tell of a rotation are counted instead.
+// records returns the records that arrived. Records that only report a rotation are counted instead.
 func (d *desk) records() []Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,14 +96,14 @@ func isRotation(r Record) bool {
 	return (strings.Contains(r.Note, "file rotated") || strings.Contains(r.Note, "file truncated")) && r.Data == nil && r.End == ""
 }
 
-// noted reports whether a note came.
+// noted reports whether a note arrived.
 func (d *desk) noted(text string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.recs, func(r Record) bool { return r.Note == text })
 }
 
-// await waits until the outline of what came is want.
+// await waits until the outline of the received records is want.
 func (d *desk) await(want string) {
 	d.t.Helper()
 	d.until(want, func() bool { return outline(d.records()) == want })
@@ -118,7 +118,7 @@ func (d *desk) until(want string, ok func() bool) {
 	}
 }
 
-// data is what came, of all exchanges, in the order in which it came.
+// data returns the data of all exchanges, in the order in which it arrived.
 func (d *desk) data() string {
 	var all strings.Builder
 	for _, r := range d.records() {

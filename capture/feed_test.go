@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// lineOf is a record as a line of a capture.
+// lineOf returns a record as a line of a capture.
 func lineOf(t *testing.T, r Record) []byte {
 	t.Helper()
 	line, err := EncodeRecord(r)
@@ -17,7 +17,7 @@ func lineOf(t *testing.T, r Record) []byte {
 	return line
 }
 
-// started is a feed that has read the header of its capture.
+// started returns a feed that has read the header of its capture.
 func started(t *testing.T, f *Feeds, host string) *Feed {
 	t.Helper()
 	line, err := EncodeHeader(time.Now(), "test")
@@ -42,8 +42,8 @@ func write(t *testing.T, f *Feed, recs ...Record) (got []Record) {
 	return got
 }
 
-// TestFeedGoesOn: an exchange that was cut by us and goes on says that, and of no more bytes that they are
-// missing than are; one that nothing was known of is joined midway. What had ended before stays as it is.
+// TestFeedGoesOn checks that an exchange that was cut and continues says so, and doesn't report too many
+// missing bytes. An unknown exchange is joined midway. Exchanges that had ended before don't change.
 func TestFeedGoesOn(t *testing.T) {
 	f := started(t, new(Feeds), "a")
 	got := write(t, f, Record{Exchange: 1, Head: &Head{Status: 200}, Data: []byte(strings.Repeat("x", 1000))},
@@ -65,8 +65,8 @@ func TestFeedGoesOn(t *testing.T) {
 	}
 }
 
-// TestFeedNamesItsMachine: what came of a file of another machine, and what is said of the source there, has
-// the machine's name.
+// TestFeedNamesItsMachine checks that records from a file on another machine, and notes about the source
+// there, have the machine's name.
 func TestFeedNamesItsMachine(t *testing.T) {
 	got := write(t, started(t, new(Feeds), "a"), Record{Exchange: 1, At: NoTime, Note: "waiting for proxy.log"},
 		Record{Exchange: 1, Head: &Head{File: "logs/proxy.log", Status: 200}, Data: []byte("x")})
@@ -75,7 +75,7 @@ func TestFeedNamesItsMachine(t *testing.T) {
 	}
 }
 
-// TestFeedMissOrder: what is said of a gap comes in the order of the exchanges.
+// TestFeedMissOrder checks that the records about a gap are in the order of the exchanges.
 func TestFeedMissOrder(t *testing.T) {
 	f := started(t, new(Feeds), "a")
 	for x := range 50 {
@@ -90,8 +90,8 @@ func TestFeedMissOrder(t *testing.T) {
 	}
 }
 
-// TestFeedForgets: of exchanges that have ended nothing is kept for long, whatever was missing before, and
-// captures share the room for their lines.
+// TestFeedForgets checks that data about ended exchanges is not kept for long, whatever was missing before. It
+// also checks that captures share the buffer for their lines.
 func TestFeedForgets(t *testing.T) {
 	var all Feeds
 	f := started(t, &all, "a")
@@ -112,7 +112,8 @@ func TestFeedForgets(t *testing.T) {
 	}
 }
 
-// TestNumbersForget: what is remembered of numbers is bounded, however far apart those are that are asked for.
+// TestNumbersForget checks that the memory for numbers is limited, however far apart the requested numbers
+// are.
 func TestNumbersForget(t *testing.T) {
 	var n exchangeNumbers
 	seen := map[int]bool{}

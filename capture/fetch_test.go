@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// fetched reads a source to its end. seen is told each record as it comes.
+// fetched reads a source to its end. It calls seen with each record as it arrives.
 func fetched(src Source, seen func(Record)) (recs []Record, err error) {
 	for r, e := range src {
 		if e != nil {
@@ -32,7 +32,7 @@ func fetched(src Source, seen func(Record)) (recs []Record, err error) {
 	return recs, nil
 }
 
-// fetchedFrom is what one request brings.
+// fetchedFrom returns the records of one request.
 func fetchedFrom(t *testing.T, method, to string, body io.Reader) ([]Record, error) {
 	t.Helper()
 	return fetched(Fetch(t.Context(), new(http.Client), ask(t, method, to, body), 1, time.Now()), nil)
@@ -93,7 +93,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// An answer that says no is an answer.
+// A response that refuses the request is a response.
 func TestFetchRefused(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "{}", http.StatusUnauthorized) }))
 	defer s.Close()
@@ -140,7 +140,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("broken") }
 
-// talkingServer says text to whoever asks, and closes.
+// talkingServer sends text to every client and closes the connection.
 func talkingServer(t *testing.T, text string) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -204,7 +204,7 @@ func TestFetchCancelled(t *testing.T) {
 	}
 }
 
-// A consumer that has seen enough ends the exchange.
+// A consumer that stops ends the exchange.
 func TestFetchLeft(t *testing.T) {
 	for enough := 1; enough <= 3; enough++ {
 		left := make(chan bool)
@@ -227,7 +227,7 @@ func TestFetchLeft(t *testing.T) {
 	}
 }
 
-// A server that speaks something else, or HTTP that cannot be read, is said to speak none.
+// A server that uses another protocol, or sends unreadable HTTP, is reported as not using HTTP.
 func TestFetchNoHTTP(t *testing.T) {
 	for says, want := range map[string]string{
 		"SSH-2.0-OpenSSH_9.6\r\n":             `the response is not HTTP: malformed HTTP response "SSH-2.0-OpenSSH_9.6"`,
@@ -241,7 +241,7 @@ func TestFetchNoHTTP(t *testing.T) {
 	}
 }
 
-// TestTrouble: the words, and never the URL.
+// TestTrouble checks the texts of errors. They never contain the URL.
 func TestTrouble(t *testing.T) {
 	in := func(err error) error { return &url.Error{Op: "Get", URL: "http://x/?key=s3cret", Err: err} }
 	for _, test := range []struct {

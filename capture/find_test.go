@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// tree makes files, each with the text "data: " and its name, in a directory of its own.
+// tree makes files, each with the text "data: " and its name, in a new directory.
 func tree(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func tree(t *testing.T, names ...string) string {
 	return dir
 }
 
-// What paths name, in which order, and what is left out.
+// Find lists the files that paths name, in order, and the files that were left out.
 func TestFind(t *testing.T) {
 	dir := tree(t, "b.jsonl", "a.jsonl", "README", "app.log", "app.log.1", "app.log.10", "app.log.2.gz", "x.log-20261122", "x.log-20261121", "x.log",
 		".hidden.jsonl", "sub/c.jsonl", "sub/deep/d.sse", ".git/config", "turn.1", "turn.2", "[odd].jsonl")
@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 		{"s*", "sub/c.jsonl sub/deep/d.sse", ""},
 		{"s*/deep/?.sse", "sub/deep/d.sse", ""},
 		{"sub/**", "sub/c.jsonl sub/deep/d.sse", ""},
-		{"[odd].jsonl", "[odd].jsonl", ""}, // what is there by that name is no pattern
+		{"[odd].jsonl", "[odd].jsonl", ""}, // the name of an existing file is not a pattern
 		{"missing.jsonl", "missing.jsonl", ""},
 	} {
 		t.Chdir(dir)
@@ -72,8 +72,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Links to files are followed, once; links to directories are not, which may lead in a circle. What
-// cannot be listed is said.
+// Links to files are followed, once. Links to directories are not followed, because they may form a cycle.
+// Directories that can't be listed are reported.
 func TestFindLinks(t *testing.T) {
 	dir := tree(t, "logs/a.log", "elsewhere/b.log", "logs/locked/c.log")
 	t.Chdir(dir)
@@ -93,7 +93,7 @@ func TestFindLinks(t *testing.T) {
 	for _, f := range files {
 		got = append(got, filepath.ToSlash(f.Path))
 	}
-	got = slices.DeleteFunc(got, func(p string) bool { return p == "logs/locked/c.log" }) // root may read it
+	got = slices.DeleteFunc(got, func(p string) bool { return p == "logs/locked/c.log" }) // root can read it
 	words := strings.Join(left, "; ")
 	if want := "logs/a.log logs/other.log"; strings.Join(got, " ") != want || err != nil {
 		t.Errorf("%v, %v, want %s", got, err, want)
@@ -106,7 +106,7 @@ func TestFindLinks(t *testing.T) {
 	}
 }
 
-// contents are the data of a source's exchanges by the file they came from, and its notes.
+// contents returns the data of a source's exchanges, by the file that they are from, and the source's notes.
 func contents(t *testing.T, src Source) (files map[string]string, notes []string) {
 	t.Helper()
 	files = map[string]string{}
@@ -149,8 +149,8 @@ func TestOpenAll(t *testing.T) {
 	}
 }
 
-// followedAll runs a test body beside a source that follows all that paths name, with notifications
-// and with the clock alone.
+// followedAll runs a test body while a source follows all files that paths name, once with notifications and
+// once with only the timer.
 func followedAll(t *testing.T, setUp func(d *desk), paths []string, run func(d *desk)) {
 	for _, blind := range []bool{false, true} {
 		d := &desk{t: t, path: t.TempDir()}
@@ -161,7 +161,7 @@ func followedAll(t *testing.T, setUp func(d *desk), paths []string, run func(d *
 	}
 }
 
-// A file that is not there is waited for, with its directory if need be.
+// A missing file is waited for, and its directory too if needed.
 func TestFollowMissing(t *testing.T) {
 	followedAll(t, func(*desk) {}, []string{"later/app.log"}, func(d *desk) {
 		d.until("waiting", func() bool { return d.noted("waiting for later/app.log: no such file yet") })
@@ -171,7 +171,7 @@ func TestFollowMissing(t *testing.T) {
 	})
 }
 
-// What appears in a directory, below it, or matches a pattern, is read.
+// A new file is read if it appears in a directory or below it, or if it matches a pattern.
 func TestFollowNewFiles(t *testing.T) {
 	for _, path := range []string{"logs", "lo*/**/*.log"} {
 		followedAll(t, func(d *desk) {
@@ -194,7 +194,7 @@ func TestFollowNewFiles(t *testing.T) {
 	}
 }
 
-// What a rotation leaves in a followed directory is not read a second time, packed or not.
+// A file that a rotation leaves in a followed directory is not read again, compressed or not.
 func TestFollowPackedRotation(t *testing.T) {
 	followedAll(t, func(d *desk) { d.write("app.log", "data: 1\n") }, []string{"."}, func(d *desk) {
 		d.until("1", func() bool { return d.data() == "data: 1\n" })
@@ -218,7 +218,7 @@ func TestFollowPackedRotation(t *testing.T) {
 	})
 }
 
-// Of very many files only some are held open, and all are still followed.
+// Only some of very many files are kept open, and all are still followed.
 func TestFollowManyFiles(t *testing.T) {
 	open := func() int { fds, _ := os.ReadDir("/proc/self/fd"); return len(fds) }
 	if open() == 0 {
@@ -257,7 +257,7 @@ func (f limitedFile) Close() error {
 	return f.osFile.Close()
 }
 
-// The system allows few open files: all files are read all the same. If it allows none, that is reported once.
+// If the system allows few open files, all files are still read. If it allows none, that is reported once.
 func TestFollowFewDescriptors(t *testing.T) {
 	for _, limit := range []int64{20, 0} {
 		d := &desk{t: t, path: t.TempDir()}

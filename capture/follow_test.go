@@ -53,7 +53,7 @@ func TestFollowTruncate(t *testing.T) {
 	})
 }
 
-// The file is emptied and has grown beyond the old place before anybody could look.
+// The file is truncated and grows beyond the old offset before it is checked.
 func TestFollowCopyTruncateRegrown(t *testing.T) {
 	old := strings.Repeat("data: old\n", 300)
 	fresh := strings.Repeat("data: fresh\n", 400)
@@ -64,7 +64,7 @@ func TestFollowCopyTruncateRegrown(t *testing.T) {
 	})
 }
 
-// Only the last bytes before the place differ, the beginning is the same.
+// Only the last bytes before the offset differ; the beginning is the same.
 func TestFollowRegrownSameBeginning(t *testing.T) {
 	common := strings.Repeat("data: same\n", 300)
 	followed(t, common+"data: a\n", func(d *desk) {
@@ -114,7 +114,7 @@ func TestFollowRemoveAndCreate(t *testing.T) {
 		} {
 			d.must(os.Remove(d.path))
 			if i > 0 {
-				time.Sleep(120 * time.Millisecond) // there is nothing to see while the file is missing
+				time.Sleep(120 * time.Millisecond) // nothing is read while the file is missing
 			}
 			d.write(d.path, "data: new\n")
 			d.await(want)
@@ -163,7 +163,7 @@ func TestFollowNameTakenByDirectory(t *testing.T) {
 	})
 }
 
-// A capture that is still being written: its lines are joined, its times are its own.
+// A capture that is still being written: its lines are joined, and its records keep their own times.
 func TestFollowCapture(t *testing.T) {
 	file := written(t, Record{Exchange: 1, At: time.Hour, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b")})
 	half := len(file) - 7
@@ -220,7 +220,7 @@ func TestFollowLeavesNoFile(t *testing.T) {
 	}
 	d := &desk{t: t, path: filepath.Join(t.TempDir(), "live")}
 	d.write(d.path, "data: 1\n")
-	d.follow(Options{Follow: true}, func(d *desk) { d.await(`1 "data: 1\n"`) }) // the poller has its files now
+	d.follow(Options{Follow: true}, func(d *desk) { d.await(`1 "data: 1\n"`) }) // the poller has opened its files now
 	before := open()
 	d.recs = nil
 	d.follow(Options{Follow: true, stay: time.Hour, poll: time.Millisecond}, func(d *desk) {
@@ -240,7 +240,7 @@ func TestFollowLeavesNoFile(t *testing.T) {
 	}
 }
 
-// Writers that append and rotate at random lose nothing: every line comes once and in order.
+// If writers append and rotate at random, nothing is lost: every line arrives once and in order.
 func TestFollowRandomRotation(t *testing.T) {
 	followed(t, "", func(d *desk) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -250,7 +250,7 @@ func TestFollowRandomRotation(t *testing.T) {
 			want = append(want, line)
 			d.append(d.path, line)
 			if r.IntN(20) == 0 {
-				// A file that comes and goes between two looks cannot be seen, here or anywhere.
+				// A file that exists only between two checks can't be seen at all.
 				d.until("all lines", func() bool { return strings.Count(d.data(), "\n") == len(want) })
 				d.move(d.path, d.path+".1")
 				if r.IntN(2) == 0 {

@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// written is a capture of the records, as it lies in a file.
+// written returns a capture of the records, as in a file.
 func written(t testing.TB, recs ...Record) string {
 	t.Helper()
 	file, err := EncodeHeader(noon, "test")
@@ -102,7 +102,7 @@ func TestUnknownVersion(t *testing.T) {
 	}
 }
 
-// Every record before the damage comes back, and the damage is named once.
+// Every record before the damage is read, and the damage is reported once.
 func TestCutAnywhere(t *testing.T) {
 	file := written(t, session...)
 	for n := range len(file) {
@@ -204,7 +204,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// Whatever stands behind good records, they come back, and in any cutting of the file.
+// Good records are read whatever follows them, and however the file is split.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"x":1,"d":"torn`), 3)
 	f.Add([]byte("\n\n\xff{}\n[]"), 1)
@@ -226,13 +226,13 @@ func FuzzReader(f *testing.F) {
 		if len(recs) < len(session) || !reflect.DeepEqual(recs[:len(session)], session) {
 			t.Fatalf("records lost before %q", junk)
 		}
-		other := newInputReader("", &exchangeNumbers{}) // and anything at all does no harm
+		other := newInputReader("", &exchangeNumbers{}) // any input at all does no harm
 		other.write(junk, NoTime)
 		other.close(EndEOF, "", NoTime)
 	})
 }
 
-// TestReadOldWords: what the first programs said in words only is understood.
+// TestReadOldWords checks that facts that the first versions wrote only in words are read.
 func TestReadOldWords(t *testing.T) {
 	const head = `{"toolscope":1,"created":"2026-03-01T12:00:00Z"}` + "\n"
 	for line, want := range map[string]Record{

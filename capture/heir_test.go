@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// tagged is a log of which each line names the stream that the rest of it is of; "." ends one.
+// tagged is a log in which each line names the stream that the rest of the line belongs to. "." ends a stream.
 var tagged = Format{Name: "tagged", New: func(in *Input) Reader {
 	return &taggedReader{tags: &tags{in: in, open: map[string]int{}}}
 }}
@@ -69,8 +69,8 @@ func (r *taggedReader) Rotated() Reader {
 	return &taggedReader{tags: r.tags}
 }
 
-// A stream that goes on behind a rotation is one, whoever writes to which file. A half line is not
-// glued to what the new content begins with.
+// A stream that continues after a rotation is one stream, whichever writer uses which file. An incomplete line
+// is not joined to the beginning of the new content.
 func TestFollowStreamsOutliveFiles(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		d := &desk{t: t, path: t.TempDir() + "/live.log"}
@@ -83,7 +83,7 @@ func TestFollowStreamsOutliveFiles(t *testing.T) {
 			d.await("1 \"onetwo\"\n2 \"one\"")
 			d.append(d.path+".1", " is whole\nb two\nb ha")
 			d.await("1 \"onetwohalf is whole\"\n2 \"onetwo\"")
-			d.await("1 \"onetwohalf is whole\"\n2 \"onetwoha½\"") // when it is quiet
+			d.await("1 \"onetwohalf is whole\"\n2 \"onetwoha½\"") // after a quiet time
 			d.append(d.path, "b three\nb .\na unfini")
 			d.await("1 \"onetwohalf is whole\"\n2 \"onetwoha½three\" eof")
 			time.Sleep(20 * time.Millisecond)

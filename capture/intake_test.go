@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What the first bytes say, and how many of them it takes.
+// The first bytes decide the kind of an input. The test checks how many are needed.
 func TestSniff(t *testing.T) {
 	tests := []struct {
 		content string
@@ -58,8 +58,8 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// A capture is known again when one byte of its beginning is damaged, and not when two are: then it
-// is JSON of anybody.
+// A capture is still recognised when one byte of its beginning is damaged. With two damaged bytes, it is any
+// other JSON.
 func TestSniffDamaged(t *testing.T) {
 	for content, want := range map[string]kind{
 		`{"toolscope":`: ownCapture, `{"toolsc0pe":`: ownCapture, `x"toolscope":1`: ownCapture, `{"toolscope"=1`: ownCapture,
@@ -71,7 +71,7 @@ func TestSniffDamaged(t *testing.T) {
 	}
 }
 
-// What a whole line says, and an input that has ended in it.
+// The kind that a complete line shows, and the kind of an input that ends inside the line.
 func TestSniffWhole(t *testing.T) {
 	for content, want := range map[string]kind{
 		`{"created":"now","toolscope":1}`: ownCapture, `{"created":"now"}`: bareBody,
@@ -83,8 +83,8 @@ func TestSniffWhole(t *testing.T) {
 	}
 }
 
-// What was held back until it is known what it is comes when the input breaks off; a mark of the
-// byte order is a part of a body.
+// Bytes that were held back while the format was undecided are passed on when the input breaks off. A byte
+// order mark is part of a body.
 func TestHeldBack(t *testing.T) {
 	in := newInputReader("", &exchangeNumbers{})
 	recs, err := in.write([]byte("da"), NoTime)
@@ -98,7 +98,7 @@ func TestHeldBack(t *testing.T) {
 	expect(t, outline(openAll(t, "\ufeffdata: x\n\n")), `1 "\ufeffdata: x\n\n" eof`)
 }
 
-// However small the reads are, the bytes and heads are the same.
+// The bytes and heads are the same, however small the reads are.
 func TestOneByteReads(t *testing.T) {
 	for _, content := range []string{
 		"event: ping\ndata: {}\n\n",
@@ -137,7 +137,7 @@ func lastHead(recs []Record) (head *Head) {
 	return head
 }
 
-// A pipe's bytes pass on when they come, with the time at which they came.
+// The bytes of a pipe are passed on when they arrive, with their arrival times.
 func TestPipeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

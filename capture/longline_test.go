@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Of a line that does not end only so much is taken, and what is passed over is told, to the byte.
-// What comes behind it is read as ever.
+// Only a limited part of a line without an end is read, and the number of skipped bytes is reported exactly.
+// The lines after it are read as usual.
 func TestLongLine(t *testing.T) {
 	piece := bytes.Repeat([]byte("x"), chunkSize)
 	for _, end := range []string{"", "\n", "\r"} {
@@ -56,7 +56,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// Many lines that are long together are no long line.
+// Many short lines are not one long line, however long they are together.
 func TestLinesAreNoLongLine(t *testing.T) {
 	in := newInputReader("f", &exchangeNumbers{})
 	line := append(bytes.Repeat([]byte("x"), chunkSize-1), '\n')
@@ -68,8 +68,8 @@ func TestLinesAreNoLongLine(t *testing.T) {
 	}
 }
 
-// TestFeedLongLine: a capture of another machine whose line is 256 MiB long is damaged there, and is
-// read again behind it. So much is never held of it, and what other machines send is read as ever.
+// TestFeedLongLine checks that a line of 256 MiB in another machine's capture is damage, and that reading
+// continues after it. So many bytes are never held, and the captures of other machines are read as usual.
 func TestFeedLongLine(t *testing.T) {
 	var feeds Feeds
 	bad, good := feeds.Open(Machine{Host: "bad", Agent: "a"}), feeds.Open(Machine{Host: "good", Agent: "a"})

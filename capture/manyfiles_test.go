@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// manyFiles makes files, and a follower that reads none of them yet.
+// manyFiles makes files, and a follower that doesn't read any of them yet.
 func manyFiles(t testing.TB, count int) (f *follower, infos []fs.FileInfo) {
 	t.Helper()
 	dir := t.TempDir()

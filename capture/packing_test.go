@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// pack packs text in every way that Go can write.
+// pack compresses text with every method that Go can write.
 func pack(t testing.TB, text string) map[string][]byte {
 	all := map[string][]byte{}
 	for name, make := range map[string]func(io.Writer) io.WriteCloser{
@@ -40,8 +40,8 @@ func pack(t testing.TB, text string) map[string][]byte {
 	return all
 }
 
-// TestPacked decides that what is packed opens as what is in it, from a file and from a pipe that
-// gives one byte at a time, and that the head says so.
+// TestPacked checks that compressed data is read as its content, from a file and from a pipe that returns one
+// byte at a time. The head names the compression.
 func TestPacked(t *testing.T) {
 	text := strings.Repeat("data: {\"n\":1}\n\n", 9000)
 	for name, data := range pack(t, text) {
@@ -86,7 +86,7 @@ func checkPacked(t *testing.T, name string, src Source, want string) {
 	}
 }
 
-// TestBzip2 decides the same of the one that Go cannot write.
+// TestBzip2 checks the same for the compression that Go can't write.
 func TestBzip2(t *testing.T) {
 	cmd := exec.Command("bzip2", "-c")
 	cmd.Stdin = strings.NewReader("data: 1\n\n")
@@ -101,8 +101,8 @@ func TestBzip2(t *testing.T) {
 	checkPacked(t, "bzip2", src, "data: 1\n\n")
 }
 
-// TestPackedDamage decides that packed data that breaks off, at any byte, or was changed, brings
-// what is sound before that and a word on the damage, and is no failure to read.
+// TestPackedDamage checks that compressed data that breaks off at any byte, or was changed, returns the sound
+// data before the damage and a note about it. Damage is not a read error.
 func TestPackedDamage(t *testing.T) {
 	text := strings.Repeat("data: {\"n\":1}\n\n", 50)
 	for name, data := range pack(t, text) {
@@ -127,7 +127,7 @@ func TestPackedDamage(t *testing.T) {
 	}
 }
 
-// TestNotPacked decides that what begins a little like something packed is read as it is.
+// TestNotPacked checks that data that begins a little like compressed data is read unchanged.
 func TestNotPacked(t *testing.T) {
 	for _, text := range []string{"", "\x1f", "\x1f\x8b", "B", "BZ", "x", "x^2", "\x28\xb5"} {
 		src, err := Open(t.Context(), "-", Options{Stdin: iotest.OneByteReader(strings.NewReader(text))})

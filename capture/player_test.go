@@ -20,14 +20,14 @@ func at(ms ...int) Source {
 	return of(recs...)
 }
 
-// played is when the records of the source passed, in milliseconds, while script changed the
-// player.
+// played returns the times at which the records of the source passed, in milliseconds, while script changed
+// the player.
 func played(t *testing.T, src Source, speed float64, script func(p *Player)) []int {
 	t.Helper()
 	var got []int
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPlayer(speed)
-		time.Sleep(time.Minute) // a player that was made long before plays just the same
+		time.Sleep(time.Minute) // a player that was made long before plays in the same way
 		began := time.Now()
 		if script != nil {
 			go script(p)

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-// letter is what the tests put into boxes.
+// letter is an item that the tests put into queues.
 type letter struct {
 	stream QueueStream
 	head   bool
@@ -43,7 +43,7 @@ func (l letter) String() string {
 
 const letterCost = 10
 
-// waits are the rules of a box in which Put waits, and gaps those of one that has gaps.
+// waits returns the rules of a queue in which Put waits; gaps returns the rules of a queue with gaps.
 func waits(limit int) QueueRules[letter] {
 	return QueueRules[letter]{Limit: limit, Cost: func(l letter) int { return letterCost + len(l.data) }}
 }
@@ -66,7 +66,7 @@ func data(exchange, n int) letter {
 	return letter{stream: QueueStream{Exchange: exchange}, data: strings.Repeat("x", n)}
 }
 
-// all empties a box that is not closed.
+// all empties a queue that is not closed.
 func all[T any](b *Queue[T]) (taken []T) {
 	for {
 		batch, more := b.Take(1)
@@ -87,7 +87,7 @@ func expectQueued(t *testing.T, got []letter, want string) {
 	}
 }
 
-// TestPutWaits: without gaps nothing is lost, and nobody waits longer than he must.
+// TestPutWaits checks that a queue without gaps loses nothing, and that Put waits only as long as necessary.
 func TestPutWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewQueue(waits(100))
@@ -119,7 +119,7 @@ func TestPutWaits(t *testing.T) {
 	})
 }
 
-// TestTooBig: what is bigger than the limit finds room when nothing else waits.
+// TestTooBig checks that an item that is larger than the limit finds room when nothing else waits.
 func TestTooBig(t *testing.T) {
 	b := NewQueue(waits(100))
 	if !b.Put(data(1, 1000)) {
@@ -128,7 +128,8 @@ func TestTooBig(t *testing.T) {
 	expectQueued(t, all(b), "1 +1000")
 }
 
-// TestClose: who waits in Put is let go, what waits in the box can be taken, and then it has ended.
+// TestClose checks that Close ends the wait of Put. The waiting items can still be taken; then the queue has
+// ended.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewQueue(waits(20))
@@ -153,7 +154,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestBell rings once for any number of things, for the end, and when it is asked to.
+// TestBell checks that the bell rings once for any number of items, for the end, and when Wake is called.
 func TestBell(t *testing.T) {
 	b := NewQueue(gaps(1 << 20))
 	rang := func() bool {
@@ -181,7 +182,7 @@ func TestBell(t *testing.T) {
 	}
 }
 
-// TestTake takes as much as is wanted, at least one.
+// TestTake checks that Take takes items up to the wanted cost, and at least one.
 func TestTake(t *testing.T) {
 	for most, want := range map[int]string{0: "[1 1 1 1 1]", 20: "[1 1 1 1 1]", 21: "[2 2 1]", 1000: "[5]"} {
 		b := NewQueue(waits(1 << 20))
@@ -203,7 +204,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestForgets: what was taken is not held any more, and the room that a flood needed is given back.
+// TestForgets checks that items that were taken are not held any longer, and that the memory of a flood is
+// freed.
 func TestForgets(t *testing.T) {
 	b := NewQueue(waits(1 << 20))
 	for n := range 7 {
@@ -230,7 +232,7 @@ func TestForgets(t *testing.T) {
 	for n := range 10_000 {
 		b.Put(data(n, 10))
 	}
-	for range 30 { // what trickles in afterwards
+	for range 30 { // a few items afterwards
 		b.Take(1 << 20)
 		b.Put(data(1, 10))
 	}
@@ -245,7 +247,7 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// TestAllocations: what passes costs no memory.
+// TestAllocations checks that an item that passes through allocates no memory.
 func TestAllocations(t *testing.T) {
 	for name, rules := range map[string]QueueRules[letter]{"waits": waits(1 << 20), "gaps": gaps(1 << 20)} {
 		b := NewQueue(rules)
@@ -272,7 +274,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestManyPut: nothing is lost or doubled when many put at once.
+// TestManyPut checks that no item is lost or repeated when several goroutines put at once.
 func TestManyPut(t *testing.T) {
 	b := NewQueue(waits(500))
 	var putting sync.WaitGroup
@@ -302,7 +304,7 @@ func TestManyPut(t *testing.T) {
 	}
 }
 
-// BenchmarkBox is what one thing costs on its way through a box, alone and in batches.
+// BenchmarkBox measures the cost of one item on its way through a queue, alone and in batches.
 func BenchmarkBox(b *testing.B) {
 	for _, batch := range []int{1, 64} {
 		b.Run(fmt.Sprint(batch), func(b *testing.B) {

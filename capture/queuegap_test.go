@@ -11,22 +11,22 @@ import (
 // roomy is a limit with which there is always a reserve for exchanges to begin.
 const roomy = 4 * 100 * endRoom
 
-// TestGap: what does not fit is missing at its place in its stream, in one hole a stream, and the
-// other streams do not know of it.
+// TestGap checks that bytes that don't fit are missing in their place in the stream, in one gap for each
+// stream. Other streams are not affected.
 func TestGap(t *testing.T) {
 	b := NewQueue(gaps(roomy))
 	one, two := QueueStream{Exchange: 1}, QueueStream{Exchange: 2}
 	asked := QueueStream{Exchange: 2, Request: true}
 	b.Put(letter{stream: one, head: true, data: "abc"})
 	b.Put(data(3, roomy-200))
-	b.Put(letter{stream: asked, head: true, data: strings.Repeat("x", 300)}) // the hole is behind its head
+	b.Put(letter{stream: asked, head: true, data: strings.Repeat("x", 300)}) // the gap is after its head
 	b.Put(data(1, 400))
 	b.Put(data(2, 500))
-	b.Put(letter{stream: asked, data: "de"}) // there would be room, but the box is full until a quarter is free
+	b.Put(letter{stream: asked, data: "de"}) // there would be room, but the queue counts as full until a quarter is free
 	b.Put(data(1, 600))
 	b.Put(letter{stream: one, end: true})
-	b.Put(letter{stream: two, head: true})                                // completes the hole before it
-	b.Put(letter{stream: two, data: strings.Repeat("x", 700), end: true}) // and this is one of its own
+	b.Put(letter{stream: two, head: true})                                // completes the gap before it
+	b.Put(letter{stream: two, data: strings.Repeat("x", 700), end: true}) // this is a gap of its own
 	if s := b.State(); s.Lost != 300+400+500+2+600+700 || s.Gaps != 4 || s.Dropped != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -42,8 +42,7 @@ func TestGap(t *testing.T) {
 	expectQueued(t, all(b), "3 +4")
 }
 
-// TestGapGrows: a hole takes what is lost of its stream as long as it waits; what is lost later is
-// another one.
+// TestGapGrows checks that a waiting gap grows with the losses of its stream. A later loss is another gap.
 func TestGapGrows(t *testing.T) {
 	b := NewQueue(gaps(roomy))
 	b.Put(data(1, roomy-100))
@@ -51,14 +50,14 @@ func TestGapGrows(t *testing.T) {
 	b.Put(data(2, 100))
 	batch, _ := b.Take(1)
 	expectQueued(t, batch, fmt.Sprintf("1 +%d", roomy-100))
-	b.Put(data(2, roomy)) // too big for an empty box
+	b.Put(data(2, roomy)) // too large for an empty queue
 	expectQueued(t, all(b), fmt.Sprintf("2 -%d", roomy+200))
 	b.Put(data(2, roomy))
 	b.Put(data(2, 1))
 	expectQueued(t, all(b), fmt.Sprintf("2 -%d\n2 x", roomy))
 }
 
-// TestGapAfterGap: what is told grows no more, and what is not told does.
+// TestGapAfterGap checks that a gap that was taken doesn't grow, and that a gap that waits does.
 func TestGapAfterGap(t *testing.T) {
 	b := NewQueue(gaps(roomy))
 	one := QueueStream{Exchange: 1}
@@ -76,8 +75,8 @@ func TestGapAfterGap(t *testing.T) {
 	}
 }
 
-// TestRoomAgain: what was full has room for bytes when a quarter of it is free, and not before;
-// what goes into the reserve does not make it full.
+// TestRoomAgain checks that a full queue has room for bytes again when a quarter of it is free, and not
+// before. Items in the reserve don't make it full.
 func TestRoomAgain(t *testing.T) {
 	const unit = roomy / 8
 	b := NewQueue(gaps(roomy))
@@ -113,16 +112,16 @@ func TestRoomAgain(t *testing.T) {
 	}
 }
 
-// TestBeginsWithTooMuch: an exchange is let in when there is room for its head, however much comes
-// with that.
+// TestBeginsWithTooMuch checks that an exchange is admitted when there is room for its head, however many
+// bytes its first item has.
 func TestBeginsWithTooMuch(t *testing.T) {
 	b := NewQueue(gaps(roomy))
 	b.Put(letter{stream: QueueStream{1, true}, head: true, data: strings.Repeat("x", 2*roomy)})
 	expectQueued(t, all(b), fmt.Sprintf("1< head -%d", 2*roomy))
 }
 
-// TestKeptOut: an exchange that begins when there is no reserve leaves no trace, also not of what
-// comes of it later; one that was let in before comes to its end.
+// TestKeptOut checks that an exchange that begins without a reserve leaves no trace, and neither do its later
+// items. An exchange that was admitted before reaches its end.
 func TestKeptOut(t *testing.T) {
 	b := NewQueue(gaps(4 * 2 * endRoom)) // a reserve for two
 	for x := range 3 {
@@ -140,8 +139,8 @@ func TestKeptOut(t *testing.T) {
 	expectQueued(t, all(b), "3< head")
 }
 
-// TestReserve: heads and ends have a quarter more than the limit. Beyond it heads are counted, ends
-// are there.
+// TestReserve checks that heads and ends may exceed the limit by a quarter. Beyond that, heads are counted,
+// and ends are still kept.
 func TestReserve(t *testing.T) {
 	const limit = 4 * 10 * endRoom
 	b := NewQueue(gaps(limit))
@@ -164,9 +163,9 @@ func TestReserve(t *testing.T) {
 	expectQueued(t, all(b)[heads:], "3 end\n1 -17\n1 end")
 }
 
-// FuzzGaps: whatever comes and however it is taken, what was let in is complete but for its holes,
-// which stand where they belong and are as large as they say; it ends; the box holds half more than
-// its limit at most.
+// FuzzGaps checks that, whatever is put and however it is taken, admitted exchanges are complete except for
+// their gaps. The gaps are in the right places and have the right sizes. The exchanges end, and the queue
+// holds at most one and a half times its limit.
 func FuzzGaps(f *testing.F) {
 	f.Add([]byte("\x00\x10\x20\x30\x41\x52\x63\x74\x85\x96\xa7\xb8\xc9\xda\xeb\xfc"))
 	f.Add(bytes.Repeat([]byte{1, 0x31, 0x21, 0x11, 2, 0x32, 0x22, 0x12, 0xff}, 20))

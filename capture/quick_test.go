@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// checkQuick fails unless a line that is read quickly says what it says otherwise.
+// checkQuick fails unless the quick reader of a line returns the same result as the full one.
 func checkQuick(t *testing.T, line []byte) (quick bool) {
 	t.Helper()
 	before := bytes.Clone(line)
@@ -28,7 +28,7 @@ func checkQuick(t *testing.T, line []byte) (quick bool) {
 	return true
 }
 
-// TestQuick: the lines of which a capture has most are read quickly, whatever bytes they hold.
+// TestQuick checks that the most frequent lines of a capture are read quickly, whatever bytes they contain.
 func TestQuick(t *testing.T) {
 	every := make([]byte, 256)
 	for i := range every {
@@ -58,7 +58,7 @@ func TestQuick(t *testing.T) {
 	}
 }
 
-// unusual are lines that are not read quickly, and some that are and might be read wrongly.
+// unusual lists lines that are not read quickly, and lines that are read quickly but might be misread.
 var unusual = []string{
 	``, `{`, `{}`, `null`, `{"x":1}`, `{"x":0,"d":"a"}`, `{"x":01,"d":"a"}`, `{"x":-1,"d":"a"}`, `{"x":1.0,"d":"a"}`, `{"x":1e1,"d":"a"}`,
 	`{"x":1073741825,"d":"a"}`, `{"x":99999999999999999999,"d":"a"}`, `{"x":18446744073709551617,"d":"a"}`, `{"x":"1","d":"a"}`, `{"x":1,"d":""}`, `{"x":1,"b":""}`, `{"x":1,"d":null}`,
@@ -72,14 +72,15 @@ var unusual = []string{
 	`{"x":1,"d":"a","toolscope":1}`, `{"x":1,"d":"a","end":"eof"}`, `{"x":1,"d":"a","note":"n"}`, `{"x":1,"d":"a"}` + "\t \r", `{"x":1,"d":"a" }`,
 }
 
-// TestQuickIsRight: what is not as EncodeRecord writes it is left to decodeRecord, or read as by it.
+// TestQuickIsRight checks that lines in another form than EncodeRecord's are left to decodeRecord, or are read
+// with the same result.
 func TestQuickIsRight(t *testing.T) {
 	for _, line := range unusual {
 		checkQuick(t, []byte(line))
 	}
 }
 
-// FuzzQuick: any line that is read quickly is read rightly.
+// FuzzQuick checks that any line that is read quickly is read correctly.
 func FuzzQuick(f *testing.F) {
 	for _, line := range unusual {
 		f.Add([]byte(line))
@@ -89,7 +90,7 @@ func FuzzQuick(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		checkQuick(t, line)
-		for at := range line { // and what is a byte away from it
+		for at := range line { // also lines that differ in one byte
 			if at > 60 {
 				break
 			}

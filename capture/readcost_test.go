@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// deltas is a capture of so many short records of exchanges that go on side by side, as a file.
+// deltas makes a capture file with a number of short records of exchanges that run at the same time.
 func deltas(tb testing.TB, exchanges, records int) string {
 	tb.Helper()
 	recs := make([]Record, 0, records)
@@ -25,8 +25,8 @@ func deltas(tb testing.TB, exchanges, records int) string {
 	return path
 }
 
-// TestReadCost: a short record costs the memory of its bytes and no more, and a line of another
-// exchange none when one is read again.
+// TestReadCost checks that a short record costs only the memory of its bytes. When one exchange is read again,
+// the lines of other exchanges cost nothing.
 func TestReadCost(t *testing.T) {
 	all := func(src Source) {
 		for _, err := range src {
@@ -58,7 +58,7 @@ func TestReadCost(t *testing.T) {
 	}
 }
 
-// BenchmarkReadCapture reads a capture of short records; an operation is one of them.
+// BenchmarkReadCapture reads a capture of short records. An operation is one record.
 func BenchmarkReadCapture(b *testing.B) {
 	const records = 20_000
 	path := deltas(b, 200, records)
@@ -85,7 +85,7 @@ func BenchmarkReadCapture(b *testing.B) {
 	}
 }
 
-// BenchmarkAgain reads one of 200 exchanges again; an operation is a line of the file.
+// BenchmarkAgain reads one of 200 exchanges again. An operation is one line of the file.
 func BenchmarkAgain(b *testing.B) {
 	const records = 100_000
 	path := deltas(b, 200, records)

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestFollowScripts: whatever three writers and a rotation do, in any order, every byte of every
-// content comes once, in order, and never glued to another content. TOOLSCOPE_LONG=1 runs 10,000
-// scripts; a failure names the seed that repeats it.
+// TestFollowScripts checks that, whatever three writers and a rotation do in any order, every byte of every
+// content arrives once, in order, and never joined to another content. TOOLSCOPE_LONG=1 runs 10,000 scripts. A
+// failure names the seed that repeats it.
 func TestFollowScripts(t *testing.T) {
 	scripts := 300
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
@@ -38,8 +38,7 @@ func TestFollowScripts(t *testing.T) {
 	}
 }
 
-// script is a directory in which writers write and files rotate, and a follower that is told when
-// to look.
+// script is a directory in which writers write and files rotate, and a follower that checks on command.
 type script struct {
 	t        *testing.T
 	r        *rand.Rand
@@ -57,10 +56,10 @@ type script struct {
 	log      []string
 }
 
-// content is what a file held between two truncations.
+// content is the content of a file between two truncations.
 type content struct {
 	text strings.Builder
-	read int // bytes that were there at the last look
+	read int // number of bytes at the last check
 	seen bool
 }
 
@@ -143,7 +142,7 @@ func (s *script) follow() {
 	s.looked()
 }
 
-// create makes the file that is written to, and has all writers write to it.
+// create makes the file that is written to, and makes all writers write to it.
 func (s *script) create() {
 	if s.kind == "link" {
 		s.real = filepath.Join(s.root, fmt.Sprintf("real-%d", len(s.contents)))
@@ -194,8 +193,8 @@ func (s *script) look() {
 	s.looked()
 }
 
-// looked counts as read what there was to read. What had no name any more when there was first a
-// look is not seen, here or anywhere.
+// looked counts the present content as read. A content that no longer had a name at the first check can't be
+// seen at all.
 func (s *script) looked() {
 	for _, c := range s.contents {
 		if c == s.current || s.kind == "dir" || s.kind == "glob" {
@@ -222,7 +221,7 @@ func (s *script) step() {
 	}
 }
 
-// line writes the rest of a line, one, or a part of one.
+// line writes the rest of a line, a complete line, or a part of one.
 func (s *script) line(w *writer) {
 	if w.half != "" {
 		s.note("the rest of a line")
@@ -233,7 +232,7 @@ func (s *script) line(w *writer) {
 	text := fmt.Sprintf("data: line %d %s\n", s.lines, strings.Repeat("x", s.r.IntN(300)))
 	n := len(text)
 	if s.r.IntN(3) == 0 {
-		n = 6 + s.r.IntN(n-8) // what is left says that this is no head of HTTP
+		n = 6 + s.r.IntN(n-8) // the remaining bytes show that this is not an HTTP head
 	}
 	s.note("%d of %d bytes of line %d", n, len(text), s.lines)
 	s.write(w, text[:n])
@@ -242,7 +241,7 @@ func (s *script) line(w *writer) {
 
 func (s *script) rotate(n int) {
 	if !s.current.seen {
-		s.look() // a file that comes and goes between two looks cannot be seen
+		s.look() // a file that exists only between two checks can't be seen
 	}
 	switch {
 	case n == 15:
@@ -268,7 +267,7 @@ func (s *script) rotate(n int) {
 	}
 }
 
-// missing creates the file again, now or after a look.
+// missing creates the file again, at once or after a check.
 func (s *script) missing() {
 	if s.r.IntN(2) == 0 {
 		s.note("look while it is missing")
@@ -277,7 +276,7 @@ func (s *script) missing() {
 	s.create()
 }
 
-// rename moves the file away, as logrotate does, and what was moved before further away.
+// rename moves the file away, as logrotate does, and moves earlier files further away.
 func (s *script) rename() {
 	s.note("rename and create")
 	for n := s.rotated; n > 0; n-- {
@@ -290,8 +289,8 @@ func (s *script) rename() {
 	s.missing()
 }
 
-// truncate empties the file, and first copies it if it says so. What was not read by then is only in
-// the copy, and without one nowhere.
+// truncate truncates the file, after copying it if copied is set. Bytes that were not read before are only in
+// the copy; without a copy, they are lost.
 func (s *script) truncate(copied bool) {
 	if !copied || s.current.read < lastPrint {
 		s.look()
@@ -318,7 +317,7 @@ func (s *script) truncate(copied bool) {
 	s.current.seen = true
 }
 
-// check compares what came with what was written, exchange by exchange.
+// check compares the received data with the written data, exchange by exchange.
 func (s *script) check() {
 	var want, got []string
 	for _, c := range s.contents {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSteps: what was packed is what it was, and steps that go the same round take little room.
+// TestSteps checks that unpacking restores the packed steps, and that repeating steps need little memory.
 func TestSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -36,7 +36,7 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	var raw []byte
-	for i := range int64(3000) { // a time in three that nobody can guess
+	for i := range int64(3000) { // one time in three is unpredictable
 		raw = (&lineStep{bits: 17, later: []int64{10_000 + rng.Int64N(5000), 0, 0}[i%3]}).appendTo(raw)
 	}
 	if n := len(packSteps(raw, 3000)); n > 1.4*3000 {

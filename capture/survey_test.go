@@ -12,8 +12,8 @@ import (
 
 var someMarks = []ResponseMarker{{Word: "begins", Kind: 0}, {Word: "stop_reason", Kind: 0, Ends: true}, {Word: "finish_reason", Kind: 1, Ends: true}}
 
-// TestMarks: a mark counts as a name or a string of JSON, however deep it stands in other JSON, and an
-// end only with a value, once for each answer.
+// TestMarks checks that a marker counts as a JSON key or string, however deep it is inside other JSON. The
+// marker of an end counts only with a value, and once for each response.
 func TestMarks(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"type":"begins"}`:                                      "[1 0] [0 0]",
@@ -44,8 +44,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestMarksAnywhere: a mark is found wherever it stands in a text, and counted in one part of it,
-// however that is parted.
+// TestMarksAnywhere checks that a marker is found at any position in a text, and is counted in one part of the
+// text, however the text is divided.
 func TestMarksAnywhere(t *testing.T) {
 	m := newMarkerScanner(someMarks)
 	for at := range 200 {
@@ -61,7 +61,7 @@ func TestMarksAnywhere(t *testing.T) {
 	}
 }
 
-// markedFile has so many answers, one at the edge of each part that is looked at.
+// markedFile makes a file with a number of responses, one at the edge of each part that is searched.
 func markedFile(t testing.TB, answers int) string {
 	var b strings.Builder
 	for n := range answers {
@@ -79,7 +79,8 @@ func markedFile(t testing.TB, answers int) string {
 	return path
 }
 
-// TestSurvey: a mark and a line count once, also at the edge of two parts, with any number of workers.
+// TestSurvey checks that a marker and a line count once, also at the edge of two parts, with any number of
+// workers.
 func TestSurvey(t *testing.T) {
 	path := markedFile(t, 5)
 	text, err := os.ReadFile(path)
@@ -102,7 +103,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestSurveyKeepsNothing: what is counted is not held, however large it is.
+// TestSurveyKeepsNothing checks that a survey holds no content, however large the file is.
 func TestSurveyKeepsNothing(t *testing.T) {
 	took := func(answers int) int64 {
 		path := markedFile(t, answers)

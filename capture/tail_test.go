@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// shifty is a file whose content changes between two reads: the nth read, from 1, is the first that
+// shifty is a file whose content changes between two reads. The nth read, counted from 1, is the first that
 // sees the change.
 type shifty struct {
 	content []byte
@@ -38,7 +38,7 @@ func (f *shifty) Stat() (fs.FileInfo, error) {
 	return fs.Stat(fstest.MapFS{"f": {Data: f.content}}, "f")
 }
 
-// tailed is a tail of a file that was read to its end once, with so many bytes more since.
+// tailed returns a tail of a file that was read to its end once and has grown since.
 func tailed(t *testing.T, old, grown string) (*tail, *shifty) {
 	t.Helper()
 	f := &shifty{content: []byte(old)}
@@ -58,13 +58,13 @@ func tailed(t *testing.T, old, grown string) (*tail, *shifty) {
 	return tail, f
 }
 
-// becomes is a change to another content.
+// becomes returns a change to another content.
 func becomes(content string) func(*shifty) {
 	return func(f *shifty) { f.content = []byte(content) }
 }
 
-// A file that another content is written to, at any moment around a read: bytes of the old content
-// are passed on, and those of the new one are not taken for a continuation.
+// Another content is written to a file, at any moment around a read. Bytes of the old content are passed on,
+// and bytes of the new content are not read as a continuation.
 func TestTailReplaced(t *testing.T) {
 	old := strings.Repeat("old content. ", 200)
 	other := strings.Repeat("another one! ", 300)
@@ -102,7 +102,7 @@ func TestTailReplaced(t *testing.T) {
 	}
 }
 
-// A read that fails says nothing about the content: its own error is what there is to say.
+// A failed read shows nothing about the content, so its own error is returned.
 func TestTailFails(t *testing.T) {
 	tail, f := tailed(t, "data: x\n\n", "data: y\n\n")
 	f.err = fs.ErrPermission
@@ -115,7 +115,7 @@ func TestTailFails(t *testing.T) {
 	}
 }
 
-// What a tail remembers is bounded, and forgotten when it starts again.
+// The memory of a tail is limited, and is cleared when the tail starts again.
 func TestTailRemembers(t *testing.T) {
 	content := strings.Repeat("0123456789abcdef", 200)
 	tail, f := tailed(t, content, "")
@@ -130,7 +130,7 @@ func TestTailRemembers(t *testing.T) {
 	}
 }
 
-// What was there when following began is not mixed with what came later: a read ends where that
+// Content from before following began is not mixed with later content: a read ends where the later content
 // begins.
 func TestTailKnown(t *testing.T) {
 	f := &shifty{content: []byte("old and new")}

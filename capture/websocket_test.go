@@ -11,7 +11,7 @@ import (
 
 const fin = 0x80
 
-// frame is one frame of RFC 6455 §5.2, masked as a client's has to be.
+// frame returns a frame of RFC 6455 §5.2, masked if it is a client's.
 func frame(first byte, payload string, masked bool) []byte {
 	b := []byte{first}
 	mask := byte(0)
@@ -77,8 +77,8 @@ func TestMessageTooLong(t *testing.T) {
 	}
 }
 
-// FuzzMessages: however the bytes are cut, the messages and what is left are the same, and no
-// message is made up.
+// FuzzMessages checks that the messages and the remaining bytes are the same however the bytes are split, and
+// that no message is invented.
 func FuzzMessages(f *testing.F) {
 	f.Add(append(frame(OpText, "ab", true), frame(fin|opContinuation, "cd", true)...), uint64(1))
 	f.Add(append(frame(fin|OpText, strings.Repeat("x", 300), false), frame(fin|OpClose, "\x03\xe8x", false)...), uint64(2))
@@ -105,7 +105,7 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// TestAppendFrame: what is written is read again, whatever its length.
+// TestAppendFrame checks that written frames can be read again, whatever their length is.
 func TestAppendFrame(t *testing.T) {
 	for _, n := range []int{0, 125, 126, 1<<16 - 1, 1 << 16} {
 		payload := strings.Repeat("x", n)
@@ -118,7 +118,7 @@ func TestAppendFrame(t *testing.T) {
 	}
 }
 
-// TestAccept: the handshake of RFC 6455 §1.3.
+// TestAccept checks the handshake of RFC 6455 §1.3.
 func TestAccept(t *testing.T) {
 	if got := WebSocketAcceptKey("dGhlIHNhbXBsZSBub25jZQ=="); got != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
 		t.Error(got)
