@@ -20,7 +20,8 @@ func faults(t testing.TB, words ...string) []Fault {
 	return list
 }
 
-// sent is what a bender sends of a body that comes in those chunks, and whether it breaks off then.
+// sent returns the bytes that an injector sends for a body that arrives in these chunks, and whether the
+// connection breaks after them.
 func sent(b *Injector, chunks ...string) (out string, pieces []string, unfit []Unused) {
 	add := func(list []OutChunk) {
 		for _, p := range list {
@@ -36,8 +37,8 @@ func sent(b *Injector, chunks ...string) (out string, pieces []string, unfit []U
 	return out, pieces, unfit
 }
 
-// TestAtOnce: what is ready is sent when it comes: an event with its end, a body without events
-// with each chunk; only what a fault has to see more of waits.
+// TestAtOnce checks that data is sent as soon as possible: an event when it ends, and each chunk of a body
+// without events. Only data after which a fault needs to see more waits.
 func TestAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		fault, kind string
@@ -78,8 +79,7 @@ func TestAtOnce(t *testing.T) {
 // awsMessage is a message of the AWS event stream encoding without headers or payload.
 const awsMessage = "\x00\x00\x00\x10\x00\x00\x00\x00\x05\xc2\x48\xeb\x7d\x98\xc8\xff"
 
-// TestMessages: a message of a WebSocket is an event, and is never cut into pieces or joined to
-// another.
+// TestMessages checks that a WebSocket message is an event, and is never split or joined to another one.
 func TestMessages(t *testing.T) {
 	created, delta, done := `{"type":"response.created"}`, `{"type":"response.function_call_arguments.delta","delta":"{\"a\""}`, `{"type":"response.completed"}`
 	for words, want := range map[string][]string{
@@ -97,8 +97,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestBadArgs: what is sent as text is no JSON any more, wherever it is said; objects cannot be
-// bent so.
+// TestBadArgs checks that arguments that are sent as text become invalid JSON, wherever they are repeated.
+// Arguments that are objects can't be made invalid in this way.
 func TestBadArgs(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{\"a"}}`:   `{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"\"a"}}`,
@@ -117,7 +117,8 @@ func TestBadArgs(t *testing.T) {
 	}
 }
 
-// TestSet: a fault for the first N answers is for those that it fits; one for each N-th counts all.
+// TestSet checks that a fault for the first N responses counts only responses that it fits, and that a fault
+// for each Nth response counts all responses.
 func TestSet(t *testing.T) {
 	s := NewSet(faults(t, "cut@1x2", "repeat/2", "status=429/3"))
 	var got []string
@@ -139,7 +140,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestIsAside: what asks for no answer of a model.
+// TestIsAside checks which requests don't ask for a model's response.
 func TestIsAside(t *testing.T) {
 	for line, want := range map[string]bool{
 		"POST /v1/messages": false, "POST /v1/messages/count_tokens": true, "GET /v1/models": true, "HEAD /": true, "OPTIONS /v1/responses": true,
@@ -157,8 +158,8 @@ func TestIsAside(t *testing.T) {
 	}
 }
 
-// TestParseFaults: every fault in the table can be written as its example, and what cannot be read
-// names what there is.
+// TestParseFaults checks that every fault in the table can be parsed from its example, and that an error lists
+// the faults.
 func TestParseFaults(t *testing.T) {
 	for i, k := range kinds {
 		word := k.example
@@ -203,8 +204,8 @@ func TestParseFaults(t *testing.T) {
 	}
 }
 
-// FuzzBender: however a body is cut into chunks, all of its bytes pass, in order; and whatever the
-// faults are, nothing panics and the body does not change.
+// FuzzBender checks that all bytes of a body pass in order, however the body is split into chunks. Whatever
+// the faults are, nothing panics and the input body doesn't change.
 func FuzzBender(f *testing.F) {
 	bodies := []string{
 		"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"function\":{\"arguments\":\"{\"}}]}}]}\n\n: c\n\ndata: [DONE]\n\n",
@@ -246,8 +247,8 @@ func FuzzBender(f *testing.F) {
 	})
 }
 
-// FuzzRewrite: values are found where encoding/json finds them, and what is not replaced keeps its
-// bytes.
+// FuzzRewrite checks that values are found where encoding/json finds them, and that values that are not
+// replaced keep their bytes.
 func FuzzRewrite(f *testing.F) {
 	for _, text := range []string{`{"a":[1,{"b":"\"]}"}],"c":null}`, ` [ -1.5e3 , [] , {} ] `, `{"\u0061\\":{"":true}}`, `"x"`, `{"a":1,"a":2}`} {
 		f.Add([]byte(text))
@@ -274,7 +275,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// hollow reports whether is has the members of was, all null.
+// hollow reports whether is has the fields of was, all null.
 func hollow(was, is any) bool {
 	switch was := was.(type) {
 	case map[string]any:

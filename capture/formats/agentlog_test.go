@@ -16,8 +16,8 @@ import (
 
 var updateAgents = flag.Bool("update-agents", false, "write what the readers of agents' logs give to testdata")
 
-// agentLogs are the logs of agents, and files of ours in them. Those that are not "old" or "kinds"
-// are what the agents wrote in runs against a scripted model, cut down.
+// agentLogs lists the formats of agents' logs, with our files in them. Files other than "old" and "kinds" were
+// written by agents in runs against a scripted model, and then shortened.
 var agentLogs = []struct {
 	format capture.Format
 	files  []string
@@ -38,7 +38,7 @@ func eachAgentLog(t *testing.T, do func(t *testing.T, f capture.Format, name str
 	}
 }
 
-// TestAgentLogs: the records of the logs that have something of everything.
+// TestAgentLogs checks the records of the logs that contain all kinds of entries.
 func TestAgentLogs(t *testing.T) {
 	eachAgentLog(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		if !strings.Contains(name, "old") && !strings.Contains(name, "kinds") {
@@ -56,7 +56,8 @@ func TestAgentLogs(t *testing.T) {
 	})
 }
 
-// TestAgentLogsAreTold: each is told by its first lines, and nothing else is taken for one.
+// TestAgentLogsAreTold checks that each log is detected by its first lines, and that no other format accepts
+// it.
 func TestAgentLogsAreTold(t *testing.T) {
 	eachAgentLog(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		for _, other := range All {
@@ -98,8 +99,8 @@ func TestAgentLogsInPieces(t *testing.T) {
 	})
 }
 
-// TestAgentLogsAreCut: wherever a log is cut, what it says up to there is what the whole of it says
-// up to there, and all that is put together is whole.
+// TestAgentLogsAreCut checks that a log that is cut off anywhere has the same records up to the cut as the
+// complete log, and that composed values are complete.
 func TestAgentLogsAreCut(t *testing.T) {
 	eachAgentLog(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
 		r := f.New(capture.NewInput("in", nil))
@@ -140,7 +141,7 @@ func checkExchanges(t *testing.T, text []byte, recs []capture.Record) {
 		if of.Side == capture.Request && !stdjson.Valid([]byte(body)) {
 			t.Fatalf("the request of %d: %s", of.Exchange, body)
 		}
-		if of.Side == capture.Request || strings.HasPrefix(body, "{") { // an error comes as a body
+		if of.Side == capture.Request || strings.HasPrefix(body, "{") { // an error is a body
 			continue
 		}
 		for event := range strings.SplitSeq(strings.TrimSuffix(body, "\n\n"), "\n\n") {
@@ -161,7 +162,8 @@ func checkExchanges(t *testing.T, text []byte, recs []capture.Record) {
 	}
 }
 
-// TestAgentLogDamage: what cannot be read is told with its place, and reading goes on.
+// TestAgentLogDamage checks that unreadable lines are reported with their position, and that reading
+// continues.
 func TestAgentLogDamage(t *testing.T) {
 	text := `{"type":"user","uuid":"a","sessionId":"s","message":{"role":"user","content":"hi"}}` + "\nx\n" + `{"type":"user","uuid` + "\n" + strings.Repeat("[", 1<<20) + "\n" +
 		`{"type":"assistant","uuid":"b","sessionId":"s","message":{"id":"m","content":[{"type":"text","text":"ho"}]}}`
@@ -177,7 +179,7 @@ func TestAgentLogDamage(t *testing.T) {
 	}
 }
 
-// TestLongEntry: a line that is too long to be held is passed over, and told.
+// TestLongEntry checks that a line that is too long to be held is skipped and reported.
 func TestLongEntry(t *testing.T) {
 	r := claudeSession.New(capture.NewInput("in", nil))
 	piece := bytes.Repeat([]byte("x"), 1<<20)
@@ -211,7 +213,7 @@ func FuzzAgentLogs(f *testing.F) {
 	})
 }
 
-// BenchmarkAgentLogs is to be held against what is put together, read as it is.
+// BenchmarkAgentLogs reads logs. Compare it with reading the composed exchanges directly.
 func BenchmarkAgentLogs(b *testing.B) {
 	for _, l := range agentLogs {
 		text, err := os.ReadFile(filepath.Join("testdata", l.files[1]))

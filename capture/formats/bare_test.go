@@ -8,8 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestBareIsNotHeld decides that what a provider sends, as it sends it, is held back by no format
-// once its first line has come: who watches a stream wants to see it now.
+// TestBareIsNotHeld checks that no format holds back a provider's own data once its first line has arrived, so
+// that a stream can be watched live.
 func TestBareIsNotHeld(t *testing.T) {
 	for _, text := range []string{
 		"data: {\"id\":\"c\",\"choices\":[{\"delta\":{}}]}\n",
@@ -30,8 +30,8 @@ func TestBareIsNotHeld(t *testing.T) {
 	}
 }
 
-// TestBareStaysBare decides that what a provider sent, as it was saved, is taken for no format, cut
-// at any quarter either.
+// TestBareStaysBare checks that no format accepts data as a provider sent it, even if the data is cut off at a
+// quarter of its length.
 func TestBareStaysBare(t *testing.T) {
 	files, err := filepath.Glob("../../ui/cli/testdata/nested.json")
 	if corpus := os.Getenv("TOOLSCOPE_CORPUS"); err == nil && corpus != "" {

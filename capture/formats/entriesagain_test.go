@@ -12,8 +12,8 @@ import (
 	"toolscope/capture"
 )
 
-// standing reads a file of one format, and says which of its exchanges can be read again. Each of
-// those is compared with what came at first.
+// standing reads a file of one format. It returns the number of exchanges that can be read again, and the
+// number of all exchanges. It compares the exchanges that are read again with the first read.
 func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 	t.Helper()
 	o := capture.Options{Formats: []capture.Format{f}, Forced: true, GuessPayload: func([]byte) capture.PayloadGuess { return capture.Ask }}
@@ -21,7 +21,7 @@ func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, _ := capture.Open(t.Context(), path, o) // whose exchanges have other numbers than in the file
+	two, _ := capture.Open(t.Context(), path, o) // its exchanges have other numbers than in the file
 	came := map[int][]capture.Record{}
 	for r, err := range capture.Concat(one, two) {
 		if err != nil {
@@ -59,8 +59,8 @@ func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 	return again, len(came)
 }
 
-// TestEntriesAreReadAgain: what an entry tells is made of it again as it was made first, also where a
-// byte order mark stands before all of them, and where the file stops anywhere.
+// TestEntriesAreReadAgain checks that an entry that is read again has the same records, also after a byte
+// order mark, and in a file that ends anywhere.
 func TestEntriesAreReadAgain(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		if f.Name == curlTrace.Name || f.Name == interceptor.Name || f.Name == mcpLines.Name {
@@ -88,8 +88,8 @@ func TestEntriesAreReadAgain(t *testing.T) {
 	})
 }
 
-// TestEntryThatChangedIsNotReadAgain: what stands there by now may be anything; a file that shows that
-// it is another one is an error.
+// TestEntryThatChangedIsNotReadAgain checks reading again after the file has changed. An entry may then be any
+// bytes, and a file that is recognised as another file is an error.
 func TestEntryThatChangedIsNotReadAgain(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		path := filepath.Join(t.TempDir(), name)
@@ -139,8 +139,8 @@ func TestEntryThatChangedIsNotReadAgain(t *testing.T) {
 	})
 }
 
-// TestNamesInCassettes: an interaction that refers to another one cannot be read again by itself; those
-// around it can.
+// TestNamesInCassettes checks that an interaction that refers to another one can't be read again by itself.
+// The interactions around it can.
 func TestNamesInCassettes(t *testing.T) {
 	const text = `interactions:
 - request: &ask
@@ -165,7 +165,8 @@ func TestNamesInCassettes(t *testing.T) {
 	}
 }
 
-// TestEntriesAreReadAgainMeanwhile: an entry that was read can be read again while the others still are.
+// TestEntriesAreReadAgainMeanwhile checks that an entry can be read again while other entries are still being
+// read.
 func TestEntriesAreReadAgainMeanwhile(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, _ []byte) {
 		src, err := capture.Open(t.Context(), filepath.Join("testdata", name), capture.Options{Formats: []capture.Format{f}, Forced: true})

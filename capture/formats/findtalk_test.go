@@ -12,7 +12,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestNoTalks: JSON without calls is not a conversation, and neither are alternatives of a response.
+// TestNoTalks checks that JSON without calls is not a conversation, and that the alternatives in a response
+// are not one either.
 func TestNoTalks(t *testing.T) {
 	for _, text := range []string{
 		`{"team":[{"role":"admin","content":"x"},{"role":"user","content":"y"}],"openapi":{"tool_calls":{"type":"array"}}}`,
@@ -33,7 +34,7 @@ func TestNoTalks(t *testing.T) {
 	}
 }
 
-// TestTalkInText: a conversation inside a string is found, and the path says where.
+// TestTalkInText checks that a conversation inside a string is found, and that its path is correct.
 func TestTalkInText(t *testing.T) {
 	text := `{"rows":[{"blob":"[{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\"}}]}]"}]}`
 	found := findTalks([]byte(text))
@@ -42,7 +43,7 @@ func TestTalkInText(t *testing.T) {
 	}
 }
 
-// TestInputAndOutput: an input with tools and an output are one exchange, wherever they are.
+// TestInputAndOutput checks that an input with tools and an output become one exchange, wherever they are.
 func TestInputAndOutput(t *testing.T) {
 	text := `[{"id":"g","model":"m","input":{"messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"f"}}]},
 "output":{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}}]`
@@ -54,7 +55,7 @@ func TestInputAndOutput(t *testing.T) {
 	}
 }
 
-// TestLongTextIsALog: a text that began like a conversation and has none is read as a log.
+// TestLongTextIsALog checks that a text that begins like a conversation but has none is read as a log.
 func TestLongTextIsALog(t *testing.T) {
 	text := `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]` + "\n"
 	text += `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"}}]}` + "\n"
@@ -63,7 +64,7 @@ func TestLongTextIsALog(t *testing.T) {
 	}
 }
 
-// TestNoTalksInGo: no JSON file of the Go distribution is taken for a conversation.
+// TestNoTalksInGo checks that no JSON file in the Go distribution is detected as a conversation.
 func TestNoTalksInGo(t *testing.T) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

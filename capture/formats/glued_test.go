@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinesWithoutLineEnd checks that nothing of a stream is lost if the line end between two lines is missing, as when
-// two processes write to one log.
+// TestLinesWithoutLineEnd checks that no part of a stream is lost if the line end between two lines is
+// missing. This happens when two processes write to one log.
 func TestLinesWithoutLineEnd(t *testing.T) {
 	data := make([]string, len(chatLeg))
 	stamped := make([]string, len(chatLeg))

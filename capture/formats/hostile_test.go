@@ -8,7 +8,7 @@ import (
 	"toolscope/capture"
 )
 
-// What repeats what it has named would become as large as one likes: it is no body.
+// Aliases that repeat their anchors would become arbitrarily large, so the result is not a body.
 func TestAliasesDoNotGrow(t *testing.T) {
 	text := "interactions:\n- request:\n    a: &a0 [x, x, x, x, x, x, x, x]\n"
 	for i := range 9 {
@@ -24,8 +24,7 @@ func TestAliasesDoNotGrow(t *testing.T) {
 	}
 }
 
-// Of a line that is too long no more is held than of an interaction, it is told, and the next one is
-// read.
+// A line that is too long needs no more memory than an interaction. It is reported, and the next line is read.
 func TestLongLineOfCassette(t *testing.T) {
 	r := cassette.New(capture.NewInput("in", nil)).(*cassetteReader)
 	var recs []capture.Record

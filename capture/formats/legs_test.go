@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// legLine is a line of a gateway's log: one payload, and the words of the log for it.
+// legLine returns a line of a gateway's log: one payload, and the log's words for its side.
 func legLine(says, payload string) string {
 	return fmt.Sprintf(`{"request":"rq-5","event":%q,"payload":%s}`+"\n", says, quoteJSON(payload))
 }
@@ -60,7 +60,8 @@ var (
 	}
 )
 
-// TestTwoLegs checks that what a gateway received and what it sent are two streams, also in one field of a log.
+// TestTwoLegs checks that the data that a gateway received and the data that it sent are two streams, even in
+// one field of a log.
 func TestTwoLegs(t *testing.T) {
 	chatEvents := make([]string, len(chatLeg))
 	for i, chunk := range chatLeg {
@@ -105,8 +106,8 @@ func TestTwoLegs(t *testing.T) {
 	}
 }
 
-// TestPiecesAroundObject checks that an object that a log has alone, because it cut the text of a stream around it,
-// stays in its stream.
+// TestPiecesAroundObject checks that an object stays in its stream if the log has the object alone because it
+// cut the text of the stream around it.
 func TestPiecesAroundObject(t *testing.T) {
 	pieces := []string{
 		"event: message_start\ndata: " + startA + "\n\nevent: content_block_start\nda", "ta: ", block, "\n\n" + eventLeg[2] + "event: content_block_stop\ndata:", stop,

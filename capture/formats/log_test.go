@@ -16,8 +16,8 @@ import (
 	"toolscope/capture"
 )
 
-// streamOf is what the records of a log say of each exchange: bytes of both sides, how it ended, and
-// the path of what was peeled.
+// streamsOf describes each exchange in the records of a log: the bytes of both sides, the end, and the path of
+// the removed wrappers.
 func streamsOf(recs []capture.Record) (all []string, others int64) {
 	byNumber := map[int]*strings.Builder{}
 	var order []int
@@ -46,7 +46,7 @@ func streamsOf(recs []capture.Record) (all []string, others int64) {
 	return all, others
 }
 
-// readLog reads a log in pieces of a size.
+// readLog reads a log in chunks of a size.
 func readLog(t testing.TB, log []byte, size int) []capture.Record {
 	t.Helper()
 	r := newLineReader(capture.NewInput("log", nil))
@@ -70,7 +70,7 @@ const (
 	over   = `{"type":"message_stop"}`
 )
 
-// stamped writes payloads as lines of a log.
+// stampedLog writes payloads as lines of a log with times.
 func stampedLog(prefix string, payloads ...string) string {
 	var b strings.Builder
 	for i, p := range payloads {
@@ -117,8 +117,8 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
-// TestLogLinesApart: two streams of which nothing tells the lines apart are given to nobody, from
-// where that begins.
+// TestLogLinesApart checks that lines of two streams that can't be distinguished are assigned to neither, from
+// the first such line on.
 func TestLogLinesApart(t *testing.T) {
 	log := stampedLog("", startA, startB, block, block, fmt.Sprintf(delta, "a"), fmt.Sprintf(delta, "b"), stop, stop, finish, finish, over, over)
 	recs := readLog(t, []byte(log), len(log))
@@ -142,7 +142,7 @@ func TestLogLinesApart(t *testing.T) {
 	}
 }
 
-// TestLogLinesInPieces: however a log is cut into writes, the same comes of it.
+// TestLogLinesInPieces checks that the records are the same however a log is split into writes.
 func TestLogLinesInPieces(t *testing.T) {
 	for _, c := range logCases {
 		if len(c.log) > 10_000 {
@@ -157,8 +157,8 @@ func TestLogLinesInPieces(t *testing.T) {
 	}
 }
 
-// TestLogLinesCut: of a log that is cut anywhere, each payload is there that stands whole before the
-// cut, nothing that is in none of them, and nothing false is said of the rest.
+// TestLogLinesCut checks a log that is cut off anywhere: each payload that is complete before the cut is read,
+// nothing else is read, and no false note is made about the rest.
 func TestLogLinesCut(t *testing.T) {
 	text := func(log string) (all string) {
 		for _, r := range readLog(t, []byte(log), len(log)+1) {
@@ -190,7 +190,7 @@ func TestLogLinesCut(t *testing.T) {
 	}
 }
 
-// noLogs are files that have nothing of a model's in them.
+// noLogs lists files without any data of a model.
 var noLogs = map[string]string{
 	"page.html":     "<!DOCTYPE html>\n<html><body data-x=\"data: {}\"><script>var x = {\"choices\": [\"a\", \"b\"]};</script></body></html>\n",
 	"access.log":    strings.Repeat("127.0.0.1 - - [02/Jan/2025:03:04:05 +0000] \"POST /v1/messages HTTP/1.1\" 200 1234 \"-\" \"curl/8\"\n", 30),
@@ -223,7 +223,7 @@ var noLogs = map[string]string{
 	"empty":         "", "blank": "\n\n\n", "one": "x",
 }
 
-// TestLogsOfOthers: in what has nothing of a model's, nothing is found.
+// TestLogsOfOthers checks that nothing is found in files without any data of a model.
 func TestLogsOfOthers(t *testing.T) {
 	for name, text := range noLogs {
 		for _, forced := range []bool{false, true} {
@@ -237,7 +237,7 @@ func TestLogsOfOthers(t *testing.T) {
 	}
 }
 
-// TestLongLine: a line that is too long is told of, and the next one is read.
+// TestLongLine checks that a line that is too long is reported, and that the next one is read.
 func TestLongLine(t *testing.T) {
 	r := newLineReader(capture.NewInput("log", nil))
 	piece := bytes.Repeat([]byte("x"), 1<<20)
@@ -278,7 +278,7 @@ func FuzzLogLines(f *testing.F) {
 	})
 }
 
-// benchmarkLog is a long stream of small chunks.
+// benchmarkPayloads returns a long stream of small chunks.
 func benchmarkPayloads(n int) (all []string) {
 	all = append(all, startA, block)
 	for i := range n {
@@ -304,7 +304,7 @@ func BenchmarkLogLines(b *testing.B) {
 	}
 }
 
-// logShapes write a line of an event stream as a log has it, each in a way of its own.
+// logShapes lists functions that write a line of an event stream as a log has it, each in a different form.
 var logShapes = map[string]func(n int, line string) string{
 	"times":            func(n int, line string) string { return fmt.Sprintf("2025-01-02T03:04:%02d.5Z INFO %s\n", n%60, line) },
 	"docker json-file": func(n int, line string) string { return inDocker(n, line) },
@@ -328,8 +328,8 @@ func inDocker(n int, line string) string {
 	return fmt.Sprintf(`{"log":%s,"stream":"stdout","time":"2025-01-02T03:04:%02d.123456789Z"}`+"\n", text, n%60)
 }
 
-// streamLines are the lines of n answers as event streams, two of which run at a time, with text that
-// is escaped in JSON.
+// streamLines returns the lines of n responses as event streams. Two responses run at a time, and their texts
+// need escapes in JSON.
 func streamLines(n int) (lines []string) {
 	for i := range n {
 		id := fmt.Sprintf("chatcmpl-%d", i)
@@ -341,8 +341,8 @@ func streamLines(n int) (lines []string) {
 	return lines
 }
 
-// placed reads a log from a file, and says which of its exchanges can be read again. Each of those is
-// compared with what came at first.
+// placed reads a log from a file. It returns the number of exchanges that can be read again, and the number of
+// all exchanges. It compares the exchanges that are read again with the first read.
 func placed(t *testing.T, path string) (again, all int) {
 	t.Helper()
 	src, err := capture.Open(t.Context(), path, capture.Options{Formats: []capture.Format{logLines}, Forced: true})
@@ -391,8 +391,8 @@ func placed(t *testing.T, path string) (again, all int) {
 	return again, len(came)
 }
 
-// TestLogsAreReadAgain: what a log has of an exchange is made again of its lines, as it was made first;
-// a file that is no longer as it was is an error.
+// TestLogsAreReadAgain checks that an exchange of a log that is read again from its lines has the same
+// records. A file that has changed is an error.
 func TestLogsAreReadAgain(t *testing.T) {
 	for name, line := range logShapes {
 		t.Run(name, func(t *testing.T) {
@@ -415,8 +415,8 @@ func TestLogsAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestChunksInLinesAreReadAgain: so are chunks as values of JSON lines, of several requests at once,
-// and whole answers beside what was asked.
+// TestChunksInLinesAreReadAgain checks the same for chunks that are values in JSON lines, with several
+// requests at once, and for complete responses next to their requests.
 func TestChunksInLinesAreReadAgain(t *testing.T) {
 	var log strings.Builder
 	streams := 5
@@ -435,7 +435,8 @@ func TestChunksInLinesAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestAnyLogIsReadAgain: whatever stands in a log, what has a place is made again as it was.
+// TestAnyLogIsReadAgain checks that every exchange with a location is read again unchanged, whatever the log
+// contains.
 func TestAnyLogIsReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	for n, c := range logCases {
@@ -447,7 +448,7 @@ func TestAnyLogIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestChangedLogIsNotReadAgain: a file that is no longer as it was, or is gone, is an error.
+// TestChangedLogIsNotReadAgain checks that a file that has changed or is gone is an error.
 func TestChangedLogIsNotReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.log")
 	log := stampedLog("", startA, block, over)
@@ -484,8 +485,8 @@ func TestChangedLogIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// TestManyStreamsAtOnce: a thousand streams at once are kept apart, each in time that does not depend
-// on how many there are; those that nobody says the end of do not stay open for ever.
+// TestManyStreamsAtOnce checks that a thousand streams at once are kept apart, in a time for each line that
+// doesn't depend on their number. Streams without a reported end don't stay open forever.
 func TestManyStreamsAtOnce(t *testing.T) {
 	const streams, rounds = 1000, 4
 	chunk := func(n, round int, finish string) string {
@@ -525,7 +526,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 	}
 }
 
-// namelessLine is a chunk of a stream whose chunks do not name it, at some time after the start.
+// namelessLine is a chunk of a stream whose chunks don't name it, with its time after the start.
 type namelessLine struct {
 	at    time.Duration
 	chunk string
@@ -533,7 +534,7 @@ type namelessLine struct {
 
 var namelessStart = time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// ollamaLines are n chunks of an answer, and the one that ends it, one each 50 ms.
+// ollamaLines returns n chunks of a response and the chunk that ends it, one every 50 ms.
 func ollamaLines(model, word string, asked time.Duration, n int) (all []namelessLine) {
 	for i := range n + 1 {
 		at := asked + time.Duration(i+1)*50*time.Millisecond
@@ -547,7 +548,7 @@ func ollamaLines(model, word string, asked time.Duration, n int) (all []nameless
 	return all
 }
 
-// geminiLines are n chunks of an answer to a prompt of some size, one each 50 ms.
+// geminiLines returns n chunks of a response to a prompt of a given size, one every 50 ms.
 func geminiLines(prompt int, word string, asked time.Duration, n int) (all []namelessLine) {
 	for i := range n {
 		end := ""
@@ -560,7 +561,7 @@ func geminiLines(prompt int, word string, asked time.Duration, n int) (all []nam
 	return all
 }
 
-// namelessLog is a log of streams, each line at its time.
+// namelessLog returns a log of streams, with each line at its time.
 func namelessLog(streams ...[]namelessLine) []byte {
 	var b strings.Builder
 	for {
@@ -579,8 +580,9 @@ func namelessLog(streams ...[]namelessLine) []byte {
 	}
 }
 
-// TestLogLinesNameless: streams whose chunks do not name them are kept apart by what the chunks say
-// otherwise, and where that cannot be it is said; nothing is said of those that come one by one.
+// TestLogLinesNameless checks that streams whose chunks don't name them are kept apart by other facts in the
+// chunks. If that is impossible, it is reported. Nothing is reported for streams that arrive one after
+// another.
 func TestLogLinesNameless(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -618,7 +620,7 @@ func TestLogLinesNameless(t *testing.T) {
 	}
 }
 
-// TestLogLinesNamesUntold: where a log has only the data of events, it cannot tell their names.
+// TestLogLinesNamesUntold checks that a log with only the data of events lists the names of events as missing.
 func TestLogLinesNamesUntold(t *testing.T) {
 	lacks := func(log string) (untold bool) {
 		for _, r := range readLog(t, []byte(log), len(log)) {
@@ -637,8 +639,8 @@ func TestLogLinesNamesUntold(t *testing.T) {
 	}
 }
 
-// TestLogLinesNamesOfOthers: the name of an event whose data did not come is not given to another's
-// data, however long a stream is held of which it is open whether it is the one that was broken off.
+// TestLogLinesNamesOfOthers checks that the name of an event whose data did not arrive is not used for the
+// data of another event. It checks this even if a stream is held for long because it may be a restart.
 func TestLogLinesNamesOfOthers(t *testing.T) {
 	var b strings.Builder
 	line := func(text string) { b.WriteString("2025-01-02T03:04:05Z " + text + "\n") }
@@ -649,7 +651,7 @@ func TestLogLinesNamesOfOthers(t *testing.T) {
 	}
 	event("message_start", startA)
 	event("content_block_start", block)
-	line("event: content_block_stop") // and no more of it
+	line("event: content_block_stop") // the rest of the event is missing
 	event("message_start", startB)
 	event("content_block_start", block)
 	for i := range 200 {
@@ -673,7 +675,7 @@ func TestLogLinesNamesOfOthers(t *testing.T) {
 	}
 }
 
-// lacksOf are what the heads of a log's records say that it cannot tell, and its notes.
+// lacksOf returns the lacks in the heads of a log's records, and its notes.
 func lacksOf(recs []capture.Record) (lacks []capture.Lack, notes []string) {
 	for _, r := range recs {
 		if r.Head != nil {
@@ -686,8 +688,8 @@ func lacksOf(recs []capture.Record) (lacks []capture.Lack, notes []string) {
 	return lacks, notes
 }
 
-// TestLogLacks: a log says what it cannot tell, and nothing that it can: when bytes came, where all
-// its lines have one time or none, and what stood behind the length at which a logger cuts lines.
+// TestLogLacks checks that a log lists exactly the facts that it can't show. These are the times of bytes if
+// all lines have the same time or none, and the content after the length at which a logger cuts lines.
 func TestLogLacks(t *testing.T) {
 	payloads := []string{startA, block}
 	for i := range 24 {
@@ -726,8 +728,8 @@ func TestLogLacks(t *testing.T) {
 	}
 }
 
-// TestPrintedNicely: an event whose JSON stands in many lines, each a field data:, is one event, with
-// whatever else is logged between them: lists of objects in it, too.
+// TestPrintedNicely checks that an event with JSON over many lines, each in a data: field, is one event. Other
+// lines may be between them, and the JSON may contain lists of objects.
 func TestPrintedNicely(t *testing.T) {
 	var event []string
 	add := func(lines ...string) {
@@ -759,7 +761,7 @@ func TestPrintedNicely(t *testing.T) {
 	}
 }
 
-// timed is what records say of each byte of an exchange: which it is, and when it came.
+// timed describes each byte of an exchange in records, with its time.
 func timed(recs []capture.Record) string {
 	streams := map[int]*strings.Builder{}
 	for _, r := range recs {
@@ -799,7 +801,7 @@ func timed(recs []capture.Record) string {
 	return all.String()
 }
 
-// inPieces reads a log in pieces of a size, into records that may have pieces themselves.
+// inPieces reads a log in chunks of a size, into records that may have several chunks themselves.
 func inPieces(t testing.TB, log []byte, size int) []capture.Record {
 	t.Helper()
 	in := capture.NewInput("log", nil)
@@ -815,8 +817,8 @@ func inPieces(t testing.TB, log []byte, size int) []capture.Record {
 	return r.Close(recs, capture.EndEOF, "", capture.NoTime)
 }
 
-// TestPieces: records of several pieces say the same of each byte as those of one do, however the log
-// is cut into writes; and there are few of them.
+// TestPieces checks that records with several chunks have the same bytes and times as records with one,
+// however the log is split into writes. It also checks that there are few such records.
 func TestPieces(t *testing.T) {
 	for name, line := range logShapes {
 		var log strings.Builder

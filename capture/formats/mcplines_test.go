@@ -6,7 +6,7 @@ import (
 	"toolscope/capture"
 )
 
-// Other JSON-RPC protocols also begin with initialize. They are not MCP.
+// Other JSON-RPC protocols also begin with initialize. These protocols are not MCP.
 func TestOtherJSONRPCIsNotMCP(t *testing.T) {
 	for name, line := range map[string]string{
 		"ACP":                  `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}`,
@@ -23,7 +23,7 @@ func TestOtherJSONRPCIsNotMCP(t *testing.T) {
 	}
 }
 
-// A client and a server may use the same id for requests of their own at once.
+// A client and a server may use the same id for their own requests at the same time.
 func TestMCPIdsOfBothSides(t *testing.T) {
 	d := mcpDialogue{asked: map[string]capture.Side{}}
 	for _, m := range []struct {

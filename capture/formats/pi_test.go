@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPiFailedMessage: pi does not send back a message of the model that failed or was aborted.
+// TestPiFailedMessage checks that pi doesn't send back a message from the model that failed or was aborted.
 func TestPiFailedMessage(t *testing.T) {
 	const entry = `{"type":"message","id":"b","parentId":"a","timestamp":"2026-05-04T09:00:0%s.000Z","message":{"role":"%s","content":[%s]%s}}`
 	line := strings.NewReplacer

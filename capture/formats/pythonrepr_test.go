@@ -26,7 +26,7 @@ var reprCases = []struct {
 	{"very deep", "Message(a=" + strings.Repeat("[", 1000), ""},
 }
 
-// TestRepr reads values of Python, and cuts each at every byte: a value without its end is not read.
+// TestRepr reads Python values, and cuts each off at every byte: a value without its end is not read.
 func TestRepr(t *testing.T) {
 	for _, c := range reprCases {
 		r := reprReader{rest: []byte(c.text)}
@@ -58,7 +58,7 @@ print(json.dumps({'type': 'message_start'}))
 {'name': 'x'} is a dictionary, Message( is cut.
 `
 
-// TestPrintedByPython reads the output of Python programs: one stream of all lines, nothing of prose.
+// TestPrintedByPython reads the output of Python programs: one stream from all lines, and nothing from prose.
 func TestPrintedByPython(t *testing.T) {
 	for _, size := range []int{7, 1 << 20} {
 		all, others := streamsOf(readLog(t, []byte(printedChunks), size))
@@ -84,7 +84,7 @@ func TestWebServerLog(t *testing.T) {
 	}
 }
 
-// TestInvocationLog reads Bedrock's log of model invocations, also as events of CloudWatch.
+// TestInvocationLog reads Bedrock's log of model invocations, also in CloudWatch events.
 func TestInvocationLog(t *testing.T) {
 	const response = `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"w","input":{"a":1}}}]}},"stopReason":"tool_use"}`
 	const entry = `{"schemaType":"ModelInvocationLog","timestamp":"2026-06-11T10:00:00Z","operation":"Converse","input":{"inputBodyJson":{"messages":[{"role":"user","content":[{"text":"go"}]}]}},"output":{"outputBodyJson":` + response + `}}`

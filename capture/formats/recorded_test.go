@@ -15,7 +15,7 @@ import (
 
 var updateRecorded = flag.Bool("update-recorded", false, "write what the readers of recorded HTTP give to testdata")
 
-// recorded are the formats whose payload is recorded HTTP, and files of ours in them.
+// recorded lists the formats that contain recorded HTTP, with our files in them.
 var recorded = []struct {
 	format capture.Format
 	files  []string
@@ -33,7 +33,7 @@ var recorded = []struct {
 	{mcpLines, []string{"mcp-lines.jsonl"}},
 }
 
-// readParts is what a format's reader says of an input that comes in parts.
+// readParts returns the records of an input that arrives in parts.
 func readParts(t testing.TB, f capture.Format, parts ...[]byte) (all []capture.Record) {
 	looks := func(p []byte) capture.PayloadGuess {
 		if bytes.Contains(p, []byte(`"messages"`)) {
@@ -51,7 +51,7 @@ func readParts(t testing.TB, f capture.Format, parts ...[]byte) (all []capture.R
 	return r.Close(all, capture.EndEOF, "", capture.NoTime)
 }
 
-// story is what records say, however the bytes of a body are split among them.
+// story describes records, however the bytes of a body are split among them.
 func story(recs []capture.Record) string {
 	var b strings.Builder
 	open, at := capture.Stream{}, capture.NoTime
@@ -114,7 +114,7 @@ func TestRecordedIsRead(t *testing.T) {
 	})
 }
 
-// Every format is told by its own files, and by no other's.
+// Every format accepts its own files and rejects the files of all other formats.
 func TestRecordedIsTold(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		for _, r := range recorded {
@@ -150,7 +150,7 @@ func TestRecordedInPieces(t *testing.T) {
 	})
 }
 
-// bodies are the bytes of each side of each exchange.
+// bodies returns the bytes of each side of each exchange.
 func bodies(recs []capture.Record) map[capture.Stream]string {
 	all := map[capture.Stream]string{}
 	for _, r := range recs {
@@ -159,13 +159,13 @@ func bodies(recs []capture.Record) map[capture.Stream]string {
 	return all
 }
 
-// Wherever a file is cut, what is complete before the cut is there, nothing is there that the whole
-// file does not have, and that it is cut is told.
+// Wherever a file is cut off, everything that is complete before the cut is read, nothing that is not in the
+// complete file is read, and the cut is reported.
 func TestRecordedIsCut(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
 		whole := bodies(readParts(t, f, text))
 		most, step := 0, 1
-		if f.Name == cassette.Name { // YAML takes its time
+		if f.Name == cassette.Name { // YAML is slow
 			step = 13
 		}
 		for n := 0; n < len(text); n += step {
@@ -191,8 +191,8 @@ func TestRecordedIsCut(t *testing.T) {
 	})
 }
 
-// TestNoFlow: what stands between flows and is more than space is told once for each such place, however
-// the file comes.
+// TestNoFlow checks that bytes between flows, except white space, are reported once for each place, however
+// the file is split.
 func TestNoFlow(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "all.flow"))
 	if err != nil {
@@ -238,7 +238,7 @@ func FuzzRecorded(f *testing.F) {
 	})
 }
 
-// BenchmarkRecorded reads files of 1 MB bodies; the bytes are those of the bodies.
+// BenchmarkRecorded reads files with bodies of 1 MB. It counts the bytes of the bodies.
 func BenchmarkRecorded(b *testing.B) {
 	event := "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"partial_json\":\"some text\"}}\n\n"
 	body := strings.Repeat(event, 1<<20/len(event))

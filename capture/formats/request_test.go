@@ -7,7 +7,7 @@ import (
 	"toolscope/capture"
 )
 
-// requests are bodies of requests, and the answers that are read out of their histories.
+// requests lists bodies of requests, with the responses that are read from their histories.
 var requests = []struct{ body, want string }{
 	{`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},
 		{"role":"assistant","content":[{"type":"text","text":"y"},{"type":"tool_use","id":"t","name":"f","input":{"b": 1,"a":2}}]},
@@ -30,8 +30,8 @@ var requests = []struct{ body, want string }{
 	{`{"model":"m","max_tokens":1,"messages":[]}`, ``},
 }
 
-// TestRequest decides that the calls of a history are read, each message as it stands, and that the
-// body is the last exchange, byte for byte, however it comes.
+// TestRequest checks that the calls in a history are read, each message unchanged, and that the body is the
+// last exchange, byte for byte, however it is split.
 func TestRequest(t *testing.T) {
 	for _, test := range requests {
 		for _, size := range []int{1, 50, len(test.body)} {
@@ -54,7 +54,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestRequestTools decides that the answers of a history are held against the tools of the body.
+// TestRequestTools checks that the responses in a history get the tools of the body.
 func TestRequestTools(t *testing.T) {
 	recs := readParts(t, request, []byte(`{"model":"m","tools":[{"name":"f"}],"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]}]}`))
 	if got := string(recs[0].Data); got != `{"tools":[{"name":"f"}]}` {
@@ -62,8 +62,8 @@ func TestRequestTools(t *testing.T) {
 	}
 }
 
-// TestSniffRequest decides that only a request is taken for one, and that nothing else is held back
-// for longer than its first members.
+// TestSniffRequest checks that only a request is accepted, and that other input is held back only until its
+// first fields are known.
 func TestSniffRequest(t *testing.T) {
 	for _, test := range requests {
 		if got := sniffRequest([]byte(test.body), true); got.Is != capture.Yes {
@@ -86,7 +86,7 @@ func TestSniffRequest(t *testing.T) {
 	}
 }
 
-// FuzzRequest: anything that is held against a request is answered, and comes back byte for byte.
+// FuzzRequest checks that any input can be read as a request, and is returned byte for byte.
 func FuzzRequest(f *testing.F) {
 	for _, test := range requests {
 		f.Add([]byte(test.body))

@@ -8,8 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestLinesRotated: a stream whose lines stand in two files is one, also while both are written to,
-// and the half line of the old file is not glued to the new one.
+// TestLinesRotated checks that a stream with lines in two files is one stream, even while both files are
+// written to. An incomplete line of the old file is not joined to the new file.
 func TestLinesRotated(t *testing.T) {
 	looks := func(p []byte) capture.PayloadGuess {
 		if strings.Contains(string(p), `"chat.completion.chunk"`) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOtherLinesAreNotSpliced checks that lines without a payload are reported as they are in the log, also if they look
-// like halves of one.
+// TestOtherLinesAreNotSpliced checks that lines without a payload are reported as they are in the log, even if
+// they look like halves of a payload.
 func TestOtherLinesAreNotSpliced(t *testing.T) {
 	for _, log := range []string{
 		"x: Delta(args='{\"valve\":', name=None)\ny: Delta(args='\"four\"}', name=None)\n",

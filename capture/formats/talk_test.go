@@ -15,7 +15,7 @@ import (
 
 var updateTalks = flag.Bool("update-talks", false, "write the expected records of conversations anew")
 
-// talks are the formats that keep conversations, and where their fixtures are.
+// talks lists the formats of conversations, with the folders of their fixtures.
 var talks = []struct {
 	dir    string
 	format capture.Format
@@ -45,7 +45,8 @@ func eachTalk(t testing.TB, do func(name string, f capture.Format, data []byte))
 	}
 }
 
-// read is what the format's reader makes of data, which comes size bytes at a time, as text.
+// read returns the records that a format's reader makes from data, as text. The data arrives in chunks of size
+// bytes.
 func read(f capture.Format, data []byte, size int) (lines []string) {
 	r := f.New(capture.NewInput("f", nil))
 	var recs []capture.Record
@@ -83,7 +84,7 @@ func told(r capture.Record) string {
 	return s
 }
 
-// TestTalks: what is read of each fixture stands beside it.
+// TestTalks compares the records of each fixture with the file next to it.
 func TestTalks(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {
 		got := strings.Join(read(f, data, len(data)), "\n") + "\n"
@@ -102,7 +103,7 @@ func TestTalks(t *testing.T) {
 	})
 }
 
-// TestSessionsKeepEntries: an exchange of a session consists of entries as they are in the file.
+// TestSessionsKeepEntries checks that an exchange of a session consists of entries as they are in the file.
 func TestSessionsKeepEntries(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {
 		if f.Name == liteLLM.Name || f.Name == otlp.Name {
@@ -124,7 +125,8 @@ func TestSessionsKeepEntries(t *testing.T) {
 	})
 }
 
-// TestTalksAreTold: each fixture is of its format, and of none that is asked before.
+// TestTalksAreTold checks that each fixture is detected as its format, and not as a format that is tried
+// before.
 func TestTalksAreTold(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {
 		for _, other := range All {
@@ -146,7 +148,7 @@ func TestTalksAreTold(t *testing.T) {
 	})
 }
 
-// TestTalksInAnyChunks: how a file is split does not matter.
+// TestTalksInAnyChunks checks that the records are the same however a file is split.
 func TestTalksInAnyChunks(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {
 		want := strings.Join(read(f, data, len(data)), "\n")
@@ -158,7 +160,7 @@ func TestTalksInAnyChunks(t *testing.T) {
 	})
 }
 
-// TestTalksCut: whatever the cut, what is complete before it is there.
+// TestTalksCut checks that all responses that are complete before a cut are read, wherever the cut is.
 func TestTalksCut(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {
 		whole := answers(f, data)
@@ -173,7 +175,7 @@ func TestTalksCut(t *testing.T) {
 			}
 			most = len(cut)
 			for i, a := range cut {
-				if i < len(cut)-1 && whole[i] != a { // the last one may be of entries that the cut took
+				if i < len(cut)-1 && whole[i] != a { // the last response may lack entries after the cut
 					t.Fatalf("%s cut at %d has the answer\n%s\ninstead of\n%s", file, n, a, whole[i])
 				}
 			}
@@ -184,7 +186,7 @@ func TestTalksCut(t *testing.T) {
 	})
 }
 
-// answers are the bytes of the answers.
+// answers returns the bytes of the responses.
 func answers(f capture.Format, data []byte) (all []string) {
 	r := f.New(capture.NewInput("f", nil))
 	recs, _ := r.Write(nil, bytes.Clone(data), capture.NoTime)
@@ -202,7 +204,7 @@ func answers(f capture.Format, data []byte) (all []string) {
 	return all
 }
 
-// TestTalkDamaged: a line that is no entry is told, and what follows it is read.
+// TestTalkDamaged checks that a line that is not an entry is reported, and that the lines after it are read.
 func TestTalkDamaged(t *testing.T) {
 	data := "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"\",\"cwd\":\"/\"}\n{\"type\":\"message\",\"mess\nnot json\n" +
 		"{\"type\":\"message\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n{\"type\":\"mess"
@@ -214,7 +216,7 @@ func TestTalkDamaged(t *testing.T) {
 	}
 }
 
-// FuzzTalks: no bytes stop a reader, and how they are split does not matter.
+// FuzzTalks checks that no bytes stop a reader, and that the split of the bytes doesn't matter.
 func FuzzTalks(f *testing.F) {
 	eachTalk(f, func(_ string, of capture.Format, data []byte) {
 		for i := range talks {
@@ -234,7 +236,7 @@ func FuzzTalks(f *testing.F) {
 	})
 }
 
-// BenchmarkTalks reads the entries of each fixture a thousand times over.
+// BenchmarkTalks reads the entries of each fixture a thousand times.
 func BenchmarkTalks(b *testing.B) {
 	eachTalk(b, func(file string, f capture.Format, data []byte) {
 		if filepath.Ext(file) == ".json" {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// session is what two agents and a side request of one client sent, each answered by its number.
+// session lists the requests of two agents and a background request of one client. The response to each is its
+// number.
 var session = []string{
 	`{"model":"small","messages":[{"content":"title of: fix the lamp"}]}`,
 	`{"model":"big","tools":[{"name":"Bash"},{"name":"Agent"}],"messages":[{"content":"fix the lamp"}]}`,
@@ -29,7 +30,7 @@ func sessionExchanges() (list []Exchange) {
 	return list
 }
 
-// asking is the answer to a request with that body.
+// asking returns the response to a request with this body.
 func asking(t *testing.T, server *httptest.Server, path, body string, header http.Header) (resp *http.Response, answer string) {
 	t.Helper()
 	r, err := http.NewRequest("POST", server.URL+path, strings.NewReader(body))
@@ -52,8 +53,8 @@ func asking(t *testing.T, server *httptest.Server, path, body string, header htt
 	return resp, string(read)
 }
 
-// TestAgentSession: whatever the order in which they come, requests get the answers to those that
-// are most like them, also when the session is run again, and when it was broken off before.
+// TestAgentSession checks that requests get the responses to the most similar recorded requests, whatever
+// their order is. It also checks this when the session runs again, and after a session that broke off.
 func TestAgentSession(t *testing.T) {
 	server := httptest.NewServer(New(Options{Exchanges: sessionExchanges()}))
 	defer server.Close()
@@ -68,8 +69,8 @@ func TestAgentSession(t *testing.T) {
 	}
 }
 
-// TestRefusedAgain: of the same request that was refused and then answered, first the refusal comes
-// and then the answer.
+// TestRefusedAgain checks that a request that was refused and then answered gets the refusal first and then
+// the response.
 func TestRefusedAgain(t *testing.T) {
 	list := sessionExchanges()[:2]
 	list = append(list, list[1])
@@ -83,7 +84,7 @@ func TestRefusedAgain(t *testing.T) {
 	}
 }
 
-// TestSideRequests: no fault is spent on what asks no model.
+// TestSideRequests checks that no fault is used for requests that don't ask a model.
 func TestSideRequests(t *testing.T) {
 	list := append(sessionExchanges()[1:2], Exchange{Method: "HEAD", URL: "/", Status: 200},
 		Exchange{Method: "POST", URL: "/v1/messages/count_tokens", Status: 200, Chunks: []Chunk{{0, []byte("{}")}}}, Exchange{Method: "GET", URL: "/v1/models", Status: 200})
@@ -104,7 +105,8 @@ func TestSideRequests(t *testing.T) {
 	}
 }
 
-// TestEndAlike: a path may begin with the provider's address or the name that a proxy takes off.
+// TestEndAlike checks that a path may begin with the provider's base path or with the prefix that a proxy
+// removes.
 func TestEndAlike(t *testing.T) {
 	for pair, want := range map[[2]string]bool{
 		{"/v1/responses", "/openai/responses"}: true, {"/v1/messages", "/messages"}: true, {"/v1/messages", "/anthropic/v1/messages"}: true,
@@ -125,8 +127,8 @@ func gunzip(_ http.Header, coded []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// TestCodings: a recorded answer that is coded is sent so to who can decode it, and decoded to who
-// cannot, or where faults have to see what is in it; a coded request is read.
+// TestCodings checks that an encoded response is sent encoded to a client that accepts the encoding. It is
+// decoded for other clients, and for faults that need to read it. An encoded request is read.
 func TestCodings(t *testing.T) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

@@ -31,7 +31,7 @@ const messages = "event: message_start\r\ndata: {\"type\":\"message_start\"}\r\n
 
 const ollama = `{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":[1]}}}]}}` + "\n\n" + `{"done":true}`
 
-// TestFaults: what each fault makes of a body, the bytes of which came in two chunks.
+// TestFaults checks the result of each fault for a body whose bytes arrived in two chunks.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		faults, body, want string
@@ -99,8 +99,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWrites: what came at once is sent at once, whatever events it holds, until a fault says
-// otherwise.
+// TestWrites checks that bytes that arrived at once are sent at once, whatever events they contain, unless a
+// fault changes that.
 func TestWrites(t *testing.T) {
 	x := Exchange{Chunks: []Chunk{{0, []byte("data: 1\n\ndata: 2\n\nda")}, {0, []byte("ta: 3\n\n")}, {0, []byte("data: 4\n\n")}}}
 	for words, want := range map[string]string{
@@ -117,7 +117,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestUnfitOnce: that a fault does nothing is said once for each exchange.
+// TestUnfitOnce checks that a fault without an effect is reported once for each exchange.
 func TestUnfitOnce(t *testing.T) {
 	var said []string
 	list := []Exchange{{URL: "/x", File: "a", Chunks: []Chunk{{0, []byte("{}")}}}, {URL: "/x", File: "b"}}
@@ -130,7 +130,7 @@ func TestUnfitOnce(t *testing.T) {
 	}
 }
 
-// TestUnfitCompressed: a fault that needs events says that it cannot see any; the others count
+// TestUnfitCompressed checks that a fault that needs events reports that it can't read any. Other faults count
 // chunks.
 func TestUnfitCompressed(t *testing.T) {
 	x := Exchange{Header: http.Header{"Content-Encoding": {"gzip"}}, Chunks: []Chunk{{0, []byte("\x1f\x8b1")}, {0, []byte("2")}}}
@@ -145,8 +145,8 @@ func TestUnfitCompressed(t *testing.T) {
 	}
 }
 
-// TestStatus: errors have the provider's shape, by path or, for a bare body, by what it holds. They
-// use up nothing.
+// TestStatus checks that errors have the provider's form, chosen by the path or, for a bare body, by its
+// content. Errors don't use up exchanges.
 func TestStatus(t *testing.T) {
 	body := func(s string) []Chunk { return []Chunk{{0, []byte(s)}} }
 	for _, c := range []struct {
@@ -187,8 +187,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusUsesNothing: refused requests, and those that nothing fits, leave the order of the
-// exchanges as it is.
+// TestStatusUsesNothing checks that refused requests, and requests without a matching exchange, don't change
+// the order of the exchanges.
 func TestStatusUsesNothing(t *testing.T) {
 	list := []Exchange{{URL: "/x", Chunks: []Chunk{{0, []byte("0")}}}, {URL: "/x", Chunks: []Chunk{{0, []byte("1")}}}}
 	var seen []Response

@@ -22,7 +22,7 @@ const chatStream = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0
 	"data: {\"choices\":[{\"delta\":{\"tool_calls\":[ {\"index\" : 1,\"function\":{\"arguments\":\"{\\\"a\\\":1}\"}}]}}]}\n\n" +
 	"data: [DONE]\n\n"
 
-// opened is the exchanges of a file with that content.
+// opened returns the exchanges in a file with this content.
 func opened(t *testing.T, content string) []Exchange {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.tsc")
@@ -40,7 +40,7 @@ func opened(t *testing.T, content string) []Exchange {
 	return list
 }
 
-// posted is the answer to one request over a real connection, and how its body ended.
+// posted returns the response to one request over a real connection, and the end of its body.
 func posted(t *testing.T, o Options, method, path string) (*http.Response, string, error) {
 	t.Helper()
 	server := httptest.NewServer(New(o))
@@ -54,7 +54,7 @@ func request(t *testing.T, server *httptest.Server, method, path string) (*http.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Accept-Encoding", "identity") // or the client decodes by itself
+	r.Header.Set("Accept-Encoding", "identity") // otherwise the client decodes the body itself
 	resp, err := server.Client().Do(r)
 	if err != nil {
 		return nil, "", err
@@ -64,7 +64,7 @@ func request(t *testing.T, server *httptest.Server, method, path string) (*http.
 	return resp, string(body), err
 }
 
-// TestSources: whatever capture.Open reads is answered with the bytes that were recorded.
+// TestSources checks that the mock answers with the recorded bytes for every format that capture.Open reads.
 func TestSources(t *testing.T) {
 	const gzipped = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03rest"
 	aws := "\x00\x00\x00\x10\x00\x00\x00\x00\x05\xc2\x48\xeb\x7d\x98\xc8\xff"
@@ -115,7 +115,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestHeader: headers are those of the recording, but for those of its connection.
+// TestHeader checks that the recorded headers are sent, except those of the recorded connection.
 func TestHeader(t *testing.T) {
 	x := Exchange{URL: "/x", Chunks: []Chunk{{0, []byte("{}")}}, Header: http.Header{
 		"X-Request-Id": {"a", "b"}, "Connection": {"close, X-Hop"}, "X-Hop": {"1"}, "Keep-Alive": {"5"}, "Content-Length": {"7"},
@@ -139,7 +139,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// TestChoice: by path, in order, the last again; a query decides between those that are left.
+// TestChoice checks that exchanges are chosen by path and in order, and that the last one is repeated. A query
+// decides between the remaining exchanges.
 func TestChoice(t *testing.T) {
 	const none = "404"
 	list := []Exchange{
@@ -152,7 +153,7 @@ func TestChoice(t *testing.T) {
 	server := httptest.NewServer(New(Options{Exchanges: list}))
 	defer server.Close()
 	for i, c := range []struct{ method, path, want string }{
-		{"POST", "/v1/a", "1"}, // the first whose query is the same
+		{"POST", "/v1/a", "1"}, // the first exchange with the same query
 		{"POST", "/v1/a", "0"},
 		{"POST", "/v1/a", "1"}, // all used
 		{"POST", "/v1/a?key=1", "0"},
@@ -177,7 +178,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestConcurrentRequests: each exchange is used once, by whichever request comes.
+// TestConcurrentRequests checks that each exchange is used once, whichever request gets it.
 func TestConcurrentRequests(t *testing.T) {
 	var list []Exchange
 	for i := range 50 {
@@ -209,7 +210,7 @@ func TestConcurrentRequests(t *testing.T) {
 	}
 }
 
-// TestNothingFits: the answer names what there is, in JSON; GET / tells it in words.
+// TestNothingFits checks that the error lists the known paths, in JSON, and that GET / lists them as text.
 func TestNothingFits(t *testing.T) {
 	list := []Exchange{
 		{Method: "POST", URL: "/v1/\x1b[31m", File: "a\x1b.tsc", Chunks: []Chunk{{0, []byte("{}")}}},
@@ -234,8 +235,8 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
-// TestBroken: a connection that broke breaks again, in its head or its body; what cannot be
-// answered says so.
+// TestBroken checks that a connection that broke in its head or its body breaks again, and that an exchange
+// that can't be answered says so.
 func TestBroken(t *testing.T) {
 	list := opened(t, `{"toolscope":1}`+"\n"+
 		`{"x":1,"side":"request","head":{"method":"POST","url":"/cut"}}`+"\n"+
@@ -255,7 +256,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestRead: records of several exchanges in any order; those with nothing in them do not count.
+// TestRead checks records of several exchanges in any order. Empty exchanges are left out.
 func TestRead(t *testing.T) {
 	failed := errors.New("disk")
 	src := func(yield func(capture.Record, error) bool) {

@@ -90,7 +90,7 @@ const (
 	another = `{"type":"response.create","model":"other","input":[{"role":"user"}],"tools":[{"type":"function","name":"f"}]}`
 )
 
-// talked is the exchanges of a session on two WebSockets.
+// talked returns the exchanges of a session on two WebSockets.
 func talked(t *testing.T) []Exchange {
 	var b strings.Builder
 	b.WriteString(`{"toolscope":1}` + "\n")
@@ -117,8 +117,8 @@ func talked(t *testing.T) []Exchange {
 	return opened(t, b.String())
 }
 
-// TestSocket: each message gets what was recorded of the one that is most like it, on whichever
-// connection; a Ping gets a Pong, a Close a Close.
+// TestSocket checks that each message gets the recorded response to the most similar message, on any
+// connection. A Ping gets a Pong, and a Close gets a Close.
 func TestSocket(t *testing.T) {
 	server := httptest.NewServer(New(Options{Exchanges: talked(t)}))
 	defer server.Close()
@@ -128,7 +128,7 @@ func TestSocket(t *testing.T) {
 		{warmUp, `{"warm":1}`},
 		{strings.Replace(first, `"role"`, `"text":"the clock shows 12:31","role"`, 1), `{"a":1}`},
 		{"", `{"a":2}`}, {second, `{"a":3}`}, {third, last},
-		{third, last}, {second, `{"a":3}`}, {warmUp, `{"warm":1}`}, // another time
+		{third, last}, {second, `{"a":3}`}, {warmUp, `{"warm":1}`}, // the session again
 	} {
 		if round.ask != "" {
 			c.send(capture.OpText, round.ask)
@@ -143,10 +143,11 @@ func TestSocket(t *testing.T) {
 	other := dial(t, server, "/v1/responses")
 	other.send(capture.OpText, another)
 	other.expect(`{"hello":1}`, `{"other":1}`)
-	other.expectEnd() // it broke there
+	other.expectEnd() // the recorded connection broke here
 }
 
-// TestSocketFaults: what warms up is not bent; a connection breaks where a fault says so.
+// TestSocketFaults checks that warm-up messages get no faults, and that a connection breaks where a fault
+// requires it.
 func TestSocketFaults(t *testing.T) {
 	server := httptest.NewServer(New(Options{Exchanges: talked(t), Faults: faults(t, "cut@1x1", "repeat")}))
 	defer server.Close()
@@ -161,8 +162,8 @@ func TestSocketFaults(t *testing.T) {
 	c.expect(`{"hello":1}`, `{"a":3}`, `{"a":3}`)
 }
 
-// TestSocketRefused: a status fault answers the request that would open a WebSocket; where none was
-// recorded, what the provider said instead is said again.
+// TestSocketRefused checks that a status fault answers the request that would open a WebSocket. If no
+// WebSocket was recorded, the provider's recorded response is sent.
 func TestSocketRefused(t *testing.T) {
 	server := httptest.NewServer(New(Options{Exchanges: talked(t), Faults: faults(t, "status=503x1")}))
 	defer server.Close()

@@ -12,11 +12,11 @@ import (
 	"toolscope/capture/fault"
 )
 
-// stage is a response that notes when it was written to.
+// stage is a response writer that records when it was written to.
 type stage struct {
 	httptest.ResponseRecorder
 	began time.Time
-	times []int // of each write, in milliseconds
+	times []int // time of each write in milliseconds
 	data  []string
 }
 
@@ -26,8 +26,8 @@ func (s *stage) Write(p []byte) (int, error) {
 	return s.ResponseRecorder.Write(p)
 }
 
-// played has a provider answer once, in time that costs none, and reports how long that took and
-// whether it broke off.
+// played makes a provider answer once, in simulated time, and reports how long that took and whether the
+// connection broke.
 func played(o Options, ctx context.Context) (s *stage, took time.Duration, broken bool) {
 	s = &stage{ResponseRecorder: *httptest.NewRecorder(), began: time.Now()}
 	defer func() {
@@ -42,8 +42,8 @@ func played(o Options, ctx context.Context) (s *stage, took time.Duration, broke
 	return s, 0, false
 }
 
-// TestTiming: chunks keep their distances, divided by the speed; a pause of a fault is the same at
-// any speed.
+// TestTiming checks that chunks keep their distances divided by the speed, and that a fault's pause is the
+// same at any speed.
 func TestTiming(t *testing.T) {
 	const ms = time.Millisecond
 	x := Exchange{HeadAfter: 50 * ms, EndAfter: 500 * ms, Chunks: []Chunk{
@@ -76,7 +76,7 @@ func TestTiming(t *testing.T) {
 	}
 }
 
-// TestClientGone: nobody waits for a client that is gone.
+// TestClientGone checks that the provider doesn't wait for a client that is gone.
 func TestClientGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

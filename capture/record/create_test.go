@@ -17,14 +17,14 @@ import (
 	"toolscope/capture"
 )
 
-// The modes do not depend on the umask, which is the whole process's: these tests must not run
-// beside others.
+// The modes don't depend on the umask. The umask belongs to the whole process, so these tests must not run in
+// parallel with others.
 func TestModes(t *testing.T) {
 	for _, umask := range []int{0, 0o022, 0o777} {
 		old := syscall.Umask(umask)
 		dir := filepath.Join(t.TempDir(), "a", "b")
 		if umask == 0o777 {
-			dir = filepath.Dir(filepath.Dir(dir)) // of which nobody could make the parents
+			dir = filepath.Dir(filepath.Dir(dir)) // its parents could not be made with this umask
 			dir = filepath.Join(dir, "c")
 		}
 		r, warning, err := CreateIn(dir, "x.tsc", noon, "test")
@@ -114,8 +114,7 @@ func TestTwoWriters(t *testing.T) {
 
 const fullEnv = "TOOLSCOPE_TEST_FULL"
 
-// A real file that cannot grow: the child may write 64 KiB to one file. It records more, and goes
-// on.
+// A real file that can't grow: the child may write 64 KiB to one file. It records more, and continues.
 func TestFileLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	child := exec.Command(os.Args[0], "-test.run=^TestFileLimitChild$")
@@ -170,7 +169,7 @@ func overfill(t *testing.T, path string) {
 	}
 }
 
-// checkFull reads what could be recorded: whole lines, and as many as there was room for.
+// checkFull reads the recorded part: complete lines, as many as there was room for.
 func checkFull(t *testing.T, path, why string) {
 	t.Helper()
 	src, err := capture.Open(context.Background(), path, capture.Options{})

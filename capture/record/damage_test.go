@@ -13,7 +13,7 @@ import (
 	"toolscope/capture"
 )
 
-// recordedFile reads a capture back, as an outline.
+// recordedFile reads a capture and returns its outline.
 func recordedFile(t *testing.T, path string) string {
 	t.Helper()
 	src, err := capture.Open(t.Context(), path, capture.Options{})
@@ -24,7 +24,8 @@ func recordedFile(t *testing.T, path string) string {
 }
 
 // Another program damages the file of a capture while it is written: recording continues in a new file, and
-// what is missing is reported without another record. A file that is intact elsewhere is not damaged.
+// the missing bytes are reported even if no other record follows. A file that is intact under another name is
+// not damaged.
 func TestDamagedFile(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -91,7 +92,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// There is no new file at first: the records are missing until there is one, and the traffic never waits.
+// If there is no new file at first, the records are missing until there is one, and the traffic never waits.
 func TestNoNewFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "captures")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -129,7 +130,7 @@ func TestNoNewFile(t *testing.T) {
 		"1 lost 3 note gap: 3 bytes of exchange 1 were not recorded: DIR/x.tsc was removed\n1 2 bytes eof")
 }
 
-// A file that is removed just before the end is missed as well.
+// A file that is removed just before the end is also detected.
 func TestRemovedBeforeTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	r, err := Create(path, noon, "test")
@@ -144,7 +145,7 @@ func TestRemovedBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// A truncated file is missed although it grows again before it is checked.
+// A truncated file is detected although it grows again before it is checked.
 func TestTruncatedAndWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// put records a record that holds no secret.
+// put records a record without secrets.
 func put(r *Recorder, rec capture.Record) {
 	for _, c := range redact.KeepAll().Take(rec) {
 		r.Put(c)
@@ -27,7 +27,7 @@ func put(r *Recorder, rec capture.Record) {
 type disk struct {
 	mu     sync.Mutex
 	file   bytes.Buffer
-	room   int           // bytes that fit; negative is no limit
+	room   int           // number of bytes that fit; negative for no limit
 	gate   chan struct{} // when not nil, each write waits for it
 	writes int
 	closed bool
@@ -90,7 +90,7 @@ func writerOn(t *testing.T, d *disk) *writer {
 	return w
 }
 
-// recording is a recorder, and the disk it writes to.
+// recording returns a recorder and the disk that it writes to.
 func recording(t *testing.T) (*disk, *Recorder) {
 	d := &disk{room: -1}
 	return d, startRecorder(writerOn(t, d), maxQueueBytes)
@@ -121,7 +121,7 @@ func collect(t *testing.T, src capture.Source) (recs []capture.Record) {
 	return recs
 }
 
-// outline is a line for each record, in the order in which they stand.
+// outline returns a line for each record, in order.
 func outline(recs []capture.Record) string {
 	var lines []string
 	for _, r := range recs {

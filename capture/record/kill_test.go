@@ -20,12 +20,11 @@ import (
 
 const (
 	killEnv  = "TOOLSCOPE_TEST_RECORD" // the path that the child records to
-	killsEnv = "TOOLSCOPE_KILLS"       // how often the test kills one
+	killsEnv = "TOOLSCOPE_KILLS"       // number of times that the test kills a child
 )
 
-// TestKilled kills a recording child at random moments. Its capture opens, it is whole but for its
-// last line, and of the records that the child says it has handed over none older than 100 ms is
-// missing.
+// TestKilled kills a recording child at random moments. The child's capture opens, and is complete except for
+// its last line. No record that the child had handed over for more than 100 ms is missing.
 func TestKilled(t *testing.T) {
 	kills := 25
 	if testing.Short() {
@@ -51,14 +50,14 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills: at most %d records lost, the oldest %v old; %d torn lines", kills, most, worst, torn)
-	// The kernel may leave the one thread that writes without a processor, so one kill in twenty
-	// may be late.
+	// The kernel may give the writing thread no processor for a while, so one kill in twenty may be late.
 	if late > kills/20 {
 		t.Errorf("%d of %d kills cost more than the last 100 ms", late, kills)
 	}
 }
 
-// killOne returns when the child said that it handed each record over, and when it was killed.
+// killOne returns the times at which the child reported that it handed over each record, and the time of the
+// kill.
 func killOne(t *testing.T, path string) (handed []time.Time, killed time.Time) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
@@ -92,7 +91,8 @@ func killOne(t *testing.T, path string) (handed []time.Time, killed time.Time) {
 	return handed, <-at
 }
 
-// survived counts the records of a capture, which must be the first ones, and its torn lines.
+// survived returns the number of records in a capture, which must be the first ones, and the number of its
+// incomplete lines.
 func survived(t *testing.T, path string) (n, torn int) {
 	t.Helper()
 	src, err := capture.Open(context.Background(), path, capture.Options{})

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestPrune: what is too old goes, then the oldest until the rest fits; never what is being
-// written, or held, nor what is no capture.
+// TestPrune checks that captures that are too old are deleted, and then the oldest until the rest fits.
+// Captures that are being written or pinned, and other files, stay.
 func TestPrune(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	old := func(name string, days, size int) {
@@ -68,7 +68,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestList: the newest first, and no links.
+// TestList checks that the newest capture comes first, and that links are ignored.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	for i, name := range []string{"b.tsc", "a.tsc"} {
@@ -88,8 +88,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestPruneBeside: what stands beside a capture counts with it and goes with it, but for what is no
-// capture; of one that is left all stays.
+// TestPruneBeside checks that the companion directory of a capture is counted and deleted with the capture,
+// except for other files. If a capture stays, its companion directory stays completely.
 func TestPruneBeside(t *testing.T) {
 	dir, now := t.TempDir(), time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	write := func(name string, days int) {
@@ -122,7 +122,8 @@ func TestPruneBeside(t *testing.T) {
 	}
 }
 
-// TestMakeBeside: the folder is its owner's, and goes if nothing came into it.
+// TestMakeBeside checks that the companion directory belongs to its owner only, and is removed if it stays
+// empty.
 func TestMakeBeside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.tsc")
 	leave, err := MakeCompanionDir(path)

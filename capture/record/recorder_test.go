@@ -14,8 +14,8 @@ import (
 	"toolscope/capture"
 )
 
-// A record is in the hands of the operating system without any time passing: nothing waits on
-// purpose, so that the window of a kill is what the disk itself is behind.
+// A record is passed to the operating system without delay. Nothing waits on purpose, so a kill loses only the
+// data that waits for the disk.
 func TestRecorderWaitsForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, r := recording(t)
@@ -36,7 +36,7 @@ func TestRecorderWaitsForNothing(t *testing.T) {
 	})
 }
 
-// The disk is full for a while: the capture is whole, says what is missing and where, and the
+// The disk is full for a while: the capture is valid, reports the missing bytes and their place, and the
 // traffic never waits.
 func TestRecorderDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestRecorderDiskFull(t *testing.T) {
 	})
 }
 
-// The disk has room again when nothing more comes: what is missing is told at the end.
+// The disk has room again when no more records follow: the missing bytes are reported at the end.
 func TestRecorderTellsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, r := recording(t)
@@ -93,7 +93,7 @@ func TestRecorderTellsAtTheEnd(t *testing.T) {
 	})
 }
 
-// What a record costs is at least what is in it.
+// The cost of a record is at least the size of its content.
 func TestCost(t *testing.T) {
 	bare, long := RecordCost(capture.Record{}), strings.Repeat("x", 1000)
 	for name, r := range map[string]capture.Record{
@@ -120,7 +120,7 @@ func TestRecorderDiskStaysFull(t *testing.T) {
 	}
 }
 
-// What a full disk costs is remembered, but not without end: all of it is counted.
+// The memory for losses on a full disk is limited, but all lost bytes are counted.
 func TestGapIsBounded(t *testing.T) {
 	var g gap
 	lost := int64(0)
@@ -135,7 +135,7 @@ func TestGapIsBounded(t *testing.T) {
 	}
 }
 
-// The disk is too slow: the box fills, and what does not fit is missing where it was.
+// The disk is too slow: the queue fills, and the bytes that don't fit are missing in their place.
 func TestRecorderBoxFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: -1}
@@ -144,7 +144,7 @@ func TestRecorderBoxFull(t *testing.T) {
 		r := startRecorder(w, 100_000)
 		for range 12 {
 			put(r, chunkOf(1, 10_000-recordCost))
-			synctest.Wait() // the first is being written, and waits in the box no more
+			synctest.Wait() // the first record is being written and no longer waits in the queue
 		}
 		head := &capture.Head{Status: 200}
 		put(r, capture.Record{Exchange: 2, Head: head, Data: make([]byte, 4000), End: capture.EndCut, Why: "reset"})
@@ -164,7 +164,7 @@ func TestRecorderBoxFull(t *testing.T) {
 	})
 }
 
-// What was missing before it came here is told as it came, and once where it is left out too.
+// A gap from the source is reported as it arrived, and once if its record is left out too.
 func TestGapOfGaps(t *testing.T) {
 	rules := QueueRules(1<<20, "are missing")
 	told := rules.Gap(5, capture.Record{Exchange: 3, At: 7, Note: "a note"})
@@ -189,7 +189,7 @@ func TestGapOfGaps(t *testing.T) {
 	}
 }
 
-// Close gives up when it is told to, and what waits is written all the same.
+// Close stops waiting when its context ends, and the waiting records are still written.
 func TestRecorderCloseGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: -1}
@@ -202,7 +202,7 @@ func TestRecorderCloseGivesUp(t *testing.T) {
 		if err := r.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "261 bytes not yet written") {
 			t.Errorf("close: %v", err)
 		}
-		put(r, chunkOf(1, 7)) // too late, and counted
+		put(r, chunkOf(1, 7)) // too late; its bytes are counted as lost
 		close(d.gate)
 		synctest.Wait()
 		if got := readBack(t, d.content()); string(got[0].Data) != "xxxxx" || r.State().Lost != 7 {
@@ -221,7 +221,7 @@ func TestRecorderRefusesNumberless(t *testing.T) {
 	expect(t, outline(readBack(t, d.content())), `1 1 bytes eof`)
 }
 
-// A capture is written to anything.
+// A capture can be written to any writer.
 func TestNew(t *testing.T) {
 	var file bytes.Buffer
 	r, err := New(&file, noon, "test")

@@ -34,7 +34,7 @@ func (s *Spool) fill(t *testing.T, from, to int) {
 	}
 }
 
-// rest reads a spool from an offset on: the bytes, and the holes in between.
+// rest reads a spool from an offset on. It returns the bytes and the gaps between them.
 func (s *Spool) rest(t *testing.T, at int64) (text []byte, holes []SpoolGap) {
 	t.Helper()
 	_, end, _ := s.Span()
@@ -55,8 +55,8 @@ func (s *Spool) rest(t *testing.T, at int64) (text []byte, holes []SpoolGap) {
 	return text, holes
 }
 
-// TestSpoolLimit: segments are one behind the other; beyond the limit the oldest go, and who reads is
-// told where the rest begins.
+// TestSpoolLimit checks that segments follow each other, that the oldest are deleted beyond the limit, and
+// that a reader learns where the rest begins.
 func TestSpoolLimit(t *testing.T) {
 	dir := t.TempDir()
 	s := newSpool(t, dir, "a", 200_000)
@@ -77,8 +77,8 @@ func TestSpoolLimit(t *testing.T) {
 	}
 }
 
-// TestSpoolRemoved: a segment that somebody removes or cuts is a hole with its name. The one that is
-// being written is read all the same.
+// TestSpoolRemoved checks that a segment that another program removes or truncates is a gap with its name. The
+// segment that is being written is still read.
 func TestSpoolRemoved(t *testing.T) {
 	if mustClose {
 		t.Skip("nobody can remove what is open")
@@ -104,8 +104,8 @@ func TestSpoolRemoved(t *testing.T) {
 	}
 }
 
-// TestSpoolTaken: a spool is taken over once whoever wrote it has let go of it, and never before, be it
-// between two segments. Its mark comes with it. Nothing is done to what is no spool of ours.
+// TestSpoolTaken checks that a spool can be taken over once its writer has released it, and never before, even
+// between two segments. Its mark is kept. Files that are not our spools are not touched.
 func TestSpoolTaken(t *testing.T) {
 	dir := t.TempDir()
 	s := newSpool(t, dir, "a", 1<<30)
@@ -154,7 +154,7 @@ func TestSpoolTaken(t *testing.T) {
 	}
 }
 
-// TestSpoolLeftTorn: of what a power failure cut, all is read that is there.
+// TestSpoolLeftTorn checks that everything that is left after a power failure is read.
 func TestSpoolLeftTorn(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.tsc": "0123456", "a.tsc.10": "ABCDE", "a.tsc.12": "cdefg", "a.tsc.x": "?", ".a.lock": "{"} {
@@ -173,7 +173,7 @@ func TestSpoolLeftTorn(t *testing.T) {
 	}
 }
 
-// TestIsFree: where a file system has no locks, only the time tells that nobody is at a spool.
+// TestIsFree checks that on a file system without locks, the time decides whether a spool is free.
 func TestIsFree(t *testing.T) {
 	none := errors.ErrUnsupported
 	for _, c := range []struct {
@@ -191,7 +191,7 @@ func TestIsFree(t *testing.T) {
 	}
 }
 
-// TestSpoolTwice: a name that is there is not written over.
+// TestSpoolTwice checks that an existing spool is not overwritten.
 func TestSpoolTwice(t *testing.T) {
 	dir := t.TempDir()
 	s := newSpool(t, dir, "a", 1<<30)

@@ -15,13 +15,13 @@ import (
 
 const diskEnv = "TOOLSCOPE_TEST_DISK"
 
-// TestSpoolTorn: of a line that the disk takes only a part of nothing stays, and when there is room
-// again what comes then stands behind the line before it.
+// TestSpoolTorn checks that no part of a line stays if the disk accepts only a part of it. When there is room
+// again, the next line follows the previous complete one.
 func TestSpoolTorn(t *testing.T) {
 	inChild(t)
 }
 
-// inChild runs the test of this name and "Child" as a process of its own, which may limit what its disk takes.
+// inChild runs the test with this name and "Child" in its own process, which may limit its disk space.
 func inChild(t *testing.T) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"Child$")
@@ -31,7 +31,7 @@ func inChild(t *testing.T) {
 	}
 }
 
-// childDir is a folder for such a test.
+// childDir returns a folder for such a test.
 func childDir(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv(diskEnv)
@@ -41,7 +41,7 @@ func childDir(t *testing.T) string {
 	return dir
 }
 
-// fileLimit has the disk take so many bytes of a file.
+// fileLimit limits the size of a file to n bytes.
 func fileLimit(t *testing.T, n uint64) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -68,8 +68,8 @@ func TestSpoolTornChild(t *testing.T) {
 	}
 }
 
-// TestSpoolRoom: where the disk takes no more, what was sent makes room for what was not; what was not sent
-// stays, and then there is no room.
+// TestSpoolRoom checks that sent data makes room for unsent data when the disk is full. Unsent data stays, and
+// then there is no room.
 func TestSpoolRoom(t *testing.T) {
 	inChild(t)
 }

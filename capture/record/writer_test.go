@@ -56,7 +56,7 @@ func (f *flaky) Write(p []byte) (int, error) {
 	return f.Buffer.Write(p)
 }
 
-// A record that follows a torn one is not torn with it.
+// A record after an incomplete line is not damaged.
 func TestWriterAfterTornLine(t *testing.T) {
 	disk := &flaky{fails: func(n int) bool { return n == 2 }}
 	w, err := newWriter(disk, noon, "test")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSessions: the sessions of a database and of its write-ahead log, the newest first, with rows on overflow pages.
-// Other tables are not read, and no file is written next to the database.
+// TestSessions checks the sessions of a database and its write-ahead log: the newest first, with rows on
+// overflow pages. Other tables are not read, and no file is written next to the database.
 func TestSessions(t *testing.T) {
 	for _, name := range []string{"plain.db", "logged.db"} {
 		text, err := Sessions(filepath.Join("testdata", name))
@@ -55,7 +55,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestRefused: what can't be read is refused in words.
+// TestRefused checks the errors for databases that can't be read.
 func TestRefused(t *testing.T) {
 	plain, err := os.ReadFile("testdata/plain.db")
 	if err != nil {
@@ -76,7 +76,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestChanging: a database that changes while it is read is read again, and refused if it never stays the same.
+// TestChanging checks that a database that changes while it is read is read again, and is an error if it never
+// stays the same.
 func TestChanging(t *testing.T) {
 	plain, err := os.ReadFile("testdata/plain.db")
 	if err != nil {
@@ -113,8 +114,8 @@ func readBytes(file, wal []byte) (text []byte, err error) {
 	return d.readSessions()
 }
 
-// TestHostile: a damaged database is refused, or gives what it has, whichever byte is wrong and wherever it ends.
-// Pages that lead in circles are refused.
+// TestHostile checks that a damaged database is an error or returns its readable rows, whichever byte is wrong
+// and wherever it ends. Pages that form a cycle are an error.
 func TestHostile(t *testing.T) {
 	for _, name := range []string{"plain.db", "logged.db"} {
 		file, err := os.ReadFile("testdata/" + name)
@@ -162,7 +163,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestColumnNames: the columns that rows have, in the order of the rows.
+// TestColumnNames checks that the result is the stored columns, in the order of the rows.
 func TestColumnNames(t *testing.T) {
 	for sql, want := range map[string]string{
 		"CREATE TABLE a(id text primary key, data text)":                                             "id data",
@@ -177,7 +178,7 @@ func TestColumnNames(t *testing.T) {
 	}
 }
 
-// FuzzSessions: no database and no log makes the reader panic, or read without end.
+// FuzzSessions checks that no database and no log makes the reader panic or read without end.
 func FuzzSessions(f *testing.F) {
 	for _, name := range []string{"plain.db", "logged.db", "foreign.db"} {
 		file, err := os.ReadFile("testdata/" + name)
@@ -194,7 +195,7 @@ func FuzzSessions(f *testing.F) {
 	})
 }
 
-// TestStores: what each kind of store returns, the newest session first, without other tables.
+// TestStores checks the result for each kind of store: the newest session first, without other tables.
 func TestStores(t *testing.T) {
 	for name, want := range map[string][]string{
 		"crush.db":  {`{"session_id":"s1","messages":[{"id":"m0","role":"user"`, `"parts":[{"type": "tool_call", "data": {"id": "c1"`, `"{\"command\":\"sle"`},

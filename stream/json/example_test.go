@@ -29,7 +29,7 @@ func ExampleReadString() {
 	// caf 8 false
 }
 
-// The lexer says after each write what the text is so far.
+// After each write, the lexer reports the syntax of the text so far.
 func ExampleLexer() {
 	var lex json.Lexer
 	for _, delta := range []string{`{"city":`, ` "Oslo"`, `}`, `{"city": `, `oops`} {
@@ -110,7 +110,7 @@ func ExampleSameIn() {
 	// true
 }
 
-// A writer puts the punctuation between keys and values.
+// A writer adds the punctuation between keys and values.
 func ExampleWriter() {
 	var w json.Writer
 	w.Open('{').Member("role", "user").Key("content").Raw([]byte(`[1, 2]`)).MemberIfSet("name", "").Close('}')

@@ -104,7 +104,7 @@ func TestShapeHeads(t *testing.T) {
 	values := []string{"1", "12", "1e5", "1.25", "-1", "01", "1-", `""`, `"a"`, `"ab"`, `"a\"b"`, `"a\\"`, `"\u00e9"`, `"\u00"`, "null"}
 	for range 50 {
 		w, given := newWide(), [3]any{values[0], values[7], values[8]}
-		stay := 1 + r.IntN(6) // a value changes once in that many frames
+		stay := 1 + r.IntN(6) // a value changes once in this many frames
 		for range 40 {
 			for i := range given {
 				if r.IntN(stay) == 0 {
