@@ -19,7 +19,7 @@ func parse(t testing.TB, text string) jsonNodes {
 	return v
 }
 
-// TestValues: what a VALUE means, canonical or as seen on real wires.
+// TestValues checks the meaning of VALUEs, canonical or as seen in real traffic.
 func TestValues(t *testing.T) {
 	const pair = `["id",[null,null,"1"]],["status",[null,null,"pending"]]`
 	const object = `{"id":"1","status":"pending"}`
@@ -82,7 +82,7 @@ func TestValues(t *testing.T) {
 		{list(`[[null,null,null,null,[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous},
 		{list(`[[` + pair + `]]`), `[` + object + `]`, listAmbiguous}, // the report's second failure
 		{list(`[[[` + pair + `]]]`), `[` + object + `]`, nil},
-		{list(`[[[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous}, // its first
+		{list(`[[[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous}, // the report's first failure
 		{list(`[` + pair + `]`), `[` + object + `]`, listAmbiguous},
 		{list(`[[[["id",[null,null,"1"]]],[["id",[null,null,"2"]]]]]`), `[{"id":"1"},{"id":"2"}]`, nil},
 		{`[` + pair + `]`, object, nil},
@@ -109,7 +109,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestArguments: a STRUCT, and what a decoder that goes by length makes of it.
+// TestArguments checks the reading of a STRUCT, and the reading of a decoder that checks lengths first.
 func TestArguments(t *testing.T) {
 	const pair = `["id",[null,null,"1"]],["status",[null,null,"pending"]]`
 	const right = `{"todos":[{"id":"1","status":"pending"}]}`
@@ -153,7 +153,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestClip: of long arguments, what is shown is where they differ.
+// TestClip checks that long arguments are quoted where they differ.
 func TestClip(t *testing.T) {
 	long := strings.Repeat("é", 150)
 	right, wrong := []byte(`{"a":"`+long+`","b":"1"}`), []byte(`{"a":"`+long+`","b":["1"]}`)
@@ -175,11 +175,11 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestParse: arrays with nulls left out, and texts that are none.
+// TestParse checks arrays with omitted nulls, and texts that are not arrays.
 func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		text  string
-		elems int // -1: an error
+		elems int // -1 for an error
 	}{
 		{`[]`, 0}, {`[1]`, 1}, {`[1,]`, 1}, {`[,]`, 1}, {`[,1]`, 2}, {`[1,,2]`, 3}, {`[,"x",,]`, 3}, {` [ , [7,"a,,b"] ] `, 2},
 		{`null`, 0}, {`{"a":[1]}`, 0}, {`[{"a":",,"},,]`, 2},

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// canonical is the VALUE that protobuf writes for x, with nulls or without.
+// canonical returns the VALUE that protobuf writes for x, with nulls or without.
 func canonical(x any, elide bool) string {
 	null := "null"
 	if elide {
@@ -48,7 +48,7 @@ func quote(s string) string {
 	return string(q)
 }
 
-// randomValue is any JSON value; numbers are json.Number, so that they compare exactly.
+// randomValue returns a random JSON value. Numbers are json.Number, so that comparisons are exact.
 func randomValue(r *rand.Rand, depth int) any {
 	texts := []string{"", "a", "[", `"]],"model"]`, "\x1b\u202e", "null,,", "é\U0001f600"}
 	kind := r.IntN(7)
@@ -84,8 +84,8 @@ func randomObject(r *rand.Rand, depth int) map[string]any {
 	return object
 }
 
-// checkRoundTrip: what protobuf writes for a value is read as that value, and a decoder that goes
-// by length reads it the same.
+// checkRoundTrip checks that protobuf's form of a value is read as that value, and that a decoder that checks
+// lengths first reads the same value.
 func checkRoundTrip(t *testing.T, seed uint64) {
 	want := randomObject(rand.New(rand.NewPCG(seed, 1)), 5)
 	for _, elide := range []bool{false, true} {
@@ -108,7 +108,7 @@ func checkRoundTrip(t *testing.T, seed uint64) {
 }
 
 func quoteAll(x any) string {
-	q, _ := json.Marshal(x) // keys in order
+	q, _ := json.Marshal(x) // with sorted keys
 	return string(q)
 }
 
@@ -118,8 +118,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzArguments: whatever the array is, reading it ends, and gives one JSON object or an error; by
-// length, always an object.
+// FuzzArguments checks that reading any array ends, with one JSON object or an error. The reading by length
+// always results in an object.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{
 		`[[["a",[null,1]]]]`, `[,[7,"no"]]`, `[[["l",[,,,,,[[[,,"x"]]]]]]]`, `[[["l",[,,,,,[[[["k",[,1]]]]]]]]]`,

@@ -37,7 +37,8 @@ user
   result name=now failed "no clock"
 `
 
-// TestHistory: a history is read, written as it was, and written anew so that it reads the same.
+// TestHistory checks that a history is read, is written back unchanged, and has the same lines after it is
+// written without Raw.
 func TestHistory(t *testing.T) {
 	messages, err := decodeHistory([]byte(history))
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
@@ -55,7 +56,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("not written as it was:\n%s", kept)
 	}
 	anew := historytest.Request(&target, encodeHistory(historytest.WithoutRaw(messages)))
-	if !reflect.DeepEqual(contents(anew), contents([]byte(history))) { // it is canonical
+	if !reflect.DeepEqual(contents(anew), contents([]byte(history))) { // the history is canonical
 		t.Errorf("written anew:\n%s", anew)
 	}
 	again, err := decodeHistory(anew)
@@ -64,7 +65,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestDecode: nulls left out, other indices, and what is odd.
+// TestDecode checks omitted nulls, other indexes, and unusual content.
 func TestDecode(t *testing.T) {
 	for _, test := range []struct{ name, contents, want string }{
 		{"nulls left out", `[[[[,,,,,,,,,,["f",[[["a",[,1]]]]],,,,"QQ=="],[,"x"]],"model"]]`,
@@ -95,10 +96,10 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut: of a request that breaks off what is whole is read, wherever it does.
+// TestDecodeCut checks that the complete messages of a request are read wherever the request is cut off.
 func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
-// TestEncode: what other protocols' histories need.
+// TestEncode checks the changes that histories from other protocols need.
 func TestEncode(t *testing.T) {
 	call := func(id, args string) protocol.Part {
 		return protocol.Part{Kind: protocol.CallPart, ID: id, Name: "f", ToolKind: "function", Args: []byte(args)}

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestTools: the functions of a request with their schemas, and built-in tools.
+// TestTools checks the functions in a request with their schemas, and the built-in tools.
 func TestTools(t *testing.T) {
 	for _, test := range []struct{ tools, want string }{
 		{``, ""},
@@ -57,8 +57,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestFrontEndError: what stands before the service answers in another form; only the path says
-// whose answer it is.
+// TestFrontEndError checks an error of the front end, which has another form. Only the path shows the
+// protocol.
 func TestFrontEndError(t *testing.T) {
 	got := ""
 	d := Protocol().New(protocol.NewOut(func(e stream.Event) { got += e.String() + "\n" }))

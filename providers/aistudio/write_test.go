@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// randomText is the text of a random JSON value, without spaces: every kind, empty ones, lists of
-// one in lists of one, and odd spellings.
+// randomText returns the text of a random JSON value without spaces. It includes every kind, empty values,
+// nested lists of one element, and unusual spellings.
 func randomText(r *rand.Rand, depth int) string {
 	pick := func(texts ...string) string { return texts[r.IntN(len(texts))] }
 	kind := r.IntN(6)
@@ -48,8 +48,7 @@ func randomString(r *rand.Rand) string {
 	return texts[r.IntN(len(texts))]
 }
 
-// checkIdentity: the STRUCT of an object is read as that object, to the byte, and without a remark
-// on how it is written.
+// checkIdentity checks that the STRUCT of an object is read as the same bytes, without an oddity.
 func checkIdentity(t *testing.T, object string) {
 	t.Helper()
 	wire, ok := appendStruct(nil, []byte(object))
@@ -107,7 +106,7 @@ func TestStructIdentity(t *testing.T) {
 	}
 }
 
-// FuzzStruct: what is written is read as it was, whatever the object is.
+// FuzzStruct checks that any object is read unchanged after it is written.
 func FuzzStruct(f *testing.F) {
 	f.Add([]byte(`{"a":[[{"b":null}],"\u00e9",-1.0e5]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -119,7 +118,7 @@ func FuzzStruct(f *testing.F) {
 			}
 			return
 		}
-		if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) < 1000 { // the wire nests more than the text
+		if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) < 1000 { // the wire form is nested more deeply than the text
 			checkIdentity(t, compact.String())
 		}
 	})

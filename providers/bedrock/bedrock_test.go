@@ -18,9 +18,9 @@ func TestSniff(t *testing.T) {
 		{"messageStart", `{"role":"assistant"}`, "", protocol.Sure},
 		{"", `{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"a"}}}`, "", protocol.Sure},
 		{"", `{"metadata":{"usage":{"inputTokens":1},"metrics":{"latencyMs":9}}}`, "", protocol.Sure},
-		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", 0}, // other protocols have such a field
+		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", 0}, // other protocols have a field of this name
 		{"metadata", `{"usage":{"inputTokens":1}}`, "", protocol.Sure},
-		{"metadata", `{"run_id":"1"}`, "", 0}, // LangGraph names an event so
+		{"metadata", `{"run_id":"1"}`, "", 0}, // LangGraph has an event of this name
 		{"", `{"metadata":{"usage":7}}`, "", 0},
 		{"", `{"output":{"message":{}},"stopReason":"end_turn"}`, "", protocol.Sure},
 		{"", `{"output":{"message":{}}}`, "", 0},
@@ -79,8 +79,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestErrorBody: an error instead of a response has a message and nothing else that gives the
-// protocol away.
+// TestErrorBody checks that an error instead of a response is not recognised from its body, which has only a
+// message.
 func TestErrorBody(t *testing.T) {
 	for _, body := range []string{
 		`{"message":"no access","__type":"AccessDeniedException"}`,

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestErrorLines: what Codex says of errors in lines of their own is told of the turn they are
-// about. Alone such a line might be of another protocol, so no fixture has one.
+// TestErrorLines checks that error lines are reported for the turn that they are about. A single error line
+// might belong to another protocol, so no fixture has one.
 func TestErrorLines(t *testing.T) {
 	var said []string
 	d := Protocol().New(protocol.NewOut(func(e stream.Event) {

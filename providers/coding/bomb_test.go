@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// bomb packs bytes that nothing makes smaller, and then zeros, so many megabytes of each.
+// bomb compresses random bytes followed by zeros. noise and zeros are their sizes in megabytes.
 func bomb(t testing.TB, noise, zeros int, open func(io.Writer) io.WriteCloser) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -34,7 +34,7 @@ func bomb(t testing.TB, noise, zeros int, open func(io.Writer) io.WriteCloser) [
 	return b.Bytes()
 }
 
-// unpacked writes wire in pieces of that size, and keeps only how much it became.
+// unpacked writes wire in pieces of the given size. It keeps only the size of the output.
 func unpacked(t testing.TB, h map[string][]string, wire []byte, piece int) (size int, err error) {
 	t.Helper()
 	c, err := New(h)
@@ -55,8 +55,8 @@ func unpacked(t testing.TB, h map[string][]string, wire []byte, piece int) (size
 
 func quickly(w io.Writer) io.WriteCloser { z, _ := gzip.NewWriterLevel(w, 1); return z }
 
-// TestBombs: a body becomes 10 MiB, or 100 times what was sent, or 256 MiB, and no more, whatever
-// it is packed in; and the same however it is cut.
+// TestBombs checks the maximum size of a body: 10 MiB or 100 times the size as sent, and at most 256 MiB. The
+// limit is the same for every coding and every split.
 func TestBombs(t *testing.T) {
 	gz := bomb(t, 0, 40, gzipped)
 	after := bomb(t, 1, 110, quickly)
@@ -91,7 +91,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestBigBodies: what is big and no bomb is decoded to its end.
+// TestBigBodies checks that a large body within the limits is decoded completely.
 func TestBigBodies(t *testing.T) {
 	var events []byte
 	for n := range 200_000 {
@@ -114,21 +114,21 @@ func TestBigBodies(t *testing.T) {
 	}
 }
 
-// TestCodedTooOften: each coding takes memory, so there is an end to them.
+// TestCodedTooOften checks the maximum number of codings. Each coding needs memory.
 func TestCodedTooOften(t *testing.T) {
 	if _, err := New(header("Content-Encoding", strings.Repeat("zstd, ", maxCodings+1))); err == nil || !strings.Contains(err.Error(), "6 codings") {
 		t.Error(err)
 	}
 }
 
-// TestWindow: a frame of a few bytes cannot ask for a window of a hundred megabytes.
+// TestWindow checks that a frame of a few bytes can't request a window of a hundred megabytes.
 func TestWindow(t *testing.T) {
 	var b bytes.Buffer
 	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(128<<20), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range [][]byte{body, body} { // a flush between them: the encoder cannot know how short it is
+	for _, part := range [][]byte{body, body} { // a flush between them, so that the encoder doesn't know the total size
 		if _, err := w.Write(part); err != nil {
 			t.Fatal(err)
 		}

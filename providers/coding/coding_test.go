@@ -17,7 +17,7 @@ import (
 // body is long enough for several chunks and blocks.
 var body = []byte(strings.Repeat("data: {\"type\":\"ping\",\"n\":1}\n\n", 40))
 
-// pack compresses p; it flushes in the middle, as a server that streams does.
+// pack compresses p. It flushes in the middle, like a server that streams.
 func pack(t testing.TB, p []byte, open func(io.Writer) io.WriteCloser) []byte {
 	var b bytes.Buffer
 	w := open(&b)
@@ -61,7 +61,7 @@ func header(pairs ...string) map[string][]string {
 	return h
 }
 
-// decode writes wire in pieces of that size, 0 for all at once.
+// decode writes wire in pieces of the given size. With 0, it writes everything at once.
 func decode(t testing.TB, h map[string][]string, wire []byte, piece int) (got []byte, name string, err error) {
 	t.Helper()
 	c, err := New(h)
@@ -129,7 +129,7 @@ func TestCodings(t *testing.T) {
 	}
 }
 
-// TestBroken: whatever could be decoded is there, and the error says what is wrong.
+// TestBroken checks that all decodable bytes are returned, and that the error describes the problem.
 func TestBroken(t *testing.T) {
 	gz := pack(t, body, gzipped)
 	flipped := bytes.Clone(gz)
@@ -162,7 +162,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestAtOnce: what a server flushes is there with the last byte of the flush.
+// TestAtOnce checks that flushed bytes are returned with the last byte of the flush.
 func TestAtOnce(t *testing.T) {
 	for name, open := range map[string]func(io.Writer) io.WriteCloser{"gzip": gzipped, "deflate": zlibbed, "br": brotlied, "zstd": zstandard} {
 		var sent bytes.Buffer

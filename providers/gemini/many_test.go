@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyCandidates: the cost of a chunk doesn't depend on the number of earlier candidates.
+// TestManyCandidates checks that the cost of a chunk doesn't depend on the number of earlier candidates.
 func TestManyCandidates(t *testing.T) {
 	opened, finished := 0, 0
 	d := newDecoder(protocol.NewOut(func(e stream.Event) {
@@ -26,7 +26,7 @@ func TestManyCandidates(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range d.choices {
-			d.choices[k] = nil // whoever looks at it now panics
+			d.choices[k] = nil // code that reads this candidate now panics
 		}
 	}
 	if opened != n || finished != n || !d.isFinished() {

@@ -54,7 +54,8 @@ user
   result name=f failed "{\"a\":1,\"error\":\"e\"}"
 `
 
-// TestHistory: a history is read, written as it was, and written anew so that it reads the same.
+// TestHistory checks that a history is read, is written back unchanged, and has the same lines after it is
+// written without Raw.
 func TestHistory(t *testing.T) {
 	messages, err := decodeHistory([]byte(history))
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
@@ -71,7 +72,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestDecode: other spellings, and what is odd.
+// TestDecode checks other spellings and unusual content.
 func TestDecode(t *testing.T) {
 	for _, test := range []struct{ name, request, want string }{
 		{"snake case", `{"system_instruction":{"parts":{"text":"S"}},"contents":{"role":"model","parts":[{"thought_signature":"QQ==","function_call":{"name":"f","args":{"a":1}}},{"tool_call":{"tool_type":"URL_CONTEXT"}},{"function_response":{"name":"f","response":{"output":{"a":1}}}}]}}`,
@@ -92,10 +93,10 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut: the complete messages of a request are read, wherever it is cut off.
+// TestDecodeCut checks that the complete messages of a request are read wherever the request is cut off.
 func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
-// TestEncode: what other protocols' histories need.
+// TestEncode checks the changes that histories from other protocols need.
 func TestEncode(t *testing.T) {
 	user, model, system := protocol.User, protocol.Assistant, protocol.System
 	call := func(id, name, args string) protocol.Part {

@@ -11,9 +11,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestGoogleSchema: each JSON Schema becomes a Google Schema, without the keywords that it lacks.
+// TestGoogleSchema checks that each JSON Schema becomes a Google Schema, without the keywords that Google
+// lacks.
 func TestGoogleSchema(t *testing.T) {
-	for _, test := range []struct{ schema, want string }{ // of the property p
+	for _, test := range []struct{ schema, want string }{ // schema of the property p
 		{`{"type":"string","minLength":1,"maxLength":5,"pattern":"a*","format":"uri","description":"D","title":"T","default":"a"}`,
 			`{"type":"STRING","minLength":1,"maxLength":5,"pattern":"a*","description":"D","title":"T","default":"a"}`},
 		{`{"type":"string","format":"date-time"}`, `{"type":"STRING","format":"date-time"}`},
@@ -66,8 +67,8 @@ func TestGoogleSchema(t *testing.T) {
 	}
 }
 
-// TestGoogleSchemaOfMuch: references that stand for more than there is room for, and nesting
-// without end, become something small.
+// TestGoogleSchemaOfMuch checks that endless nesting, and references that expand beyond the limits, result in
+// a small schema.
 func TestGoogleSchemaOfMuch(t *testing.T) {
 	var defs strings.Builder
 	for i := range 40 {
@@ -83,7 +84,7 @@ func TestGoogleSchemaOfMuch(t *testing.T) {
 	}
 }
 
-// TestGoogleSchemaReadsBack: what was translated means the same to the reader of requests.
+// TestGoogleSchemaReadsBack checks that a translated schema has the same meaning for the reader of requests.
 func TestGoogleSchemaReadsBack(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":["integer","null"]},"l":{"type":"array","items":{"type":"string"}}},"required":["l"]}`
 	var got, want any

@@ -252,8 +252,8 @@ func Loopback(address string) bool {
 }
 
 // All lists the known hosts. The host after which a protocol is named comes before other hosts with the same
-// protocol. Addresses, variables and headers are from the providers' own clients and documentation. Quirks
-// have their source in a comment.
+// protocol. Addresses, variables and headers are from the providers' own clients and documentation. The
+// source of each quirk is in a comment.
 var All = []Host{
 	{
 		Name: "anthropic", Title: "Anthropic", Target: "anthropic",

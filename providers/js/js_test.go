@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStringify: what JSON.stringify writes of what JSON.parse has read. Each was printed by
-// node.
+// TestStringify checks the output of JSON.stringify for values that JSON.parse has read. node printed the
+// expected texts.
 func TestStringify(t *testing.T) {
 	for text, want := range map[string]string{
 		` {"b" : 1.0, "10":2, "2":3, "a":[ ] } `:   `{"2":3,"10":2,"b":1,"a":[]}`,
@@ -23,8 +23,8 @@ func TestStringify(t *testing.T) {
 	}
 }
 
-// TestParsers: what each parser makes of texts that are not whole, or wrong; "" where it throws. Each was printed by
-// the parser itself.
+// TestParsers checks the result of each parser for incomplete or wrong texts, with "" if the parser throws.
+// The parsers themselves printed the expected texts.
 func TestParsers(t *testing.T) {
 	for _, test := range []struct{ text, repaired, langChain, closed string }{
 		{`{"a":"x`, ``, `{"a":"x"}`, `{}`},
@@ -56,7 +56,7 @@ func TestParsers(t *testing.T) {
 	}
 }
 
-// TestComplaint: what JSON.parse says of a text, as Bun printed it.
+// TestComplaint checks the errors of JSON.parse. Bun printed the expected texts.
 func TestComplaint(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":1}`:        "",
@@ -89,8 +89,8 @@ func TestComplaint(t *testing.T) {
 	}
 }
 
-// FuzzParsers: no text makes a parser panic or go on for ever; Parse takes what is JSON and nothing
-// else, and what is written of it is JSON.
+// FuzzParsers checks that no text makes a parser panic or run forever. Parse accepts exactly JSON, and its
+// values are written as JSON.
 func FuzzParsers(f *testing.F) {
 	for _, text := range []string{`{"a":[1,{"b":"\u00`, `-`, `"\`, `{]`, `[}`, `{"a":-Inf`, `1e`, "\ufeff{", `{"a" 1`, `t}`} {
 		f.Add(text)

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// said is what is said in one process: lines of the client begin with a "<", those of the server
-// with ">", one each millisecond; others are notes.
+// said returns the log of one process. In script, lines of the client begin with "<" and lines of the server
+// with ">", one each millisecond. Other lines are notes.
 func said(script string) *Log {
 	l := new(Log)
 	l.Begin(1, &stream.Head{Method: Stdio, URL: "mcp:files"})
@@ -34,7 +34,7 @@ func said(script string) *Log {
 	return l
 }
 
-// told is the log in words.
+// told returns the log in words.
 func told(l *Log) string {
 	var all []string
 	for _, r := range l.Requests {
@@ -157,8 +157,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestHTTP: a request answered in a body, one in an event stream that asks the client first, and one
-// of which the server's answer comes in another exchange.
+// TestHTTP checks three requests: one with a response in a body, one in an event stream with a request to the
+// client first, and one whose response comes in another exchange.
 func TestHTTP(t *testing.T) {
 	l := new(Log)
 	begin := func(number int, body string) {
@@ -206,7 +206,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestAs: a request as it was before its answer came does not know it.
+// TestAs checks that an earlier view of a request doesn't contain the later response.
 func TestAs(t *testing.T) {
 	l := said(`
 		x
@@ -221,7 +221,7 @@ func TestAs(t *testing.T) {
 	}
 }
 
-// TestLimits: what is kept does not grow with what comes.
+// TestLimits checks that the amount of kept data doesn't grow with the input.
 func TestLimits(t *testing.T) {
 	l := new(Log)
 	l.Begin(1, &stream.Head{Method: Stdio, URL: "mcp:a"})
@@ -251,7 +251,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzLog: whatever comes, cut in whatever way, is the same log, and nothing stops the reading.
+// FuzzLog checks that the log doesn't depend on how the input is split, and that no input stops the reading.
 func FuzzLog(f *testing.F) {
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`+"\n", `{"jsonrpc":"2.0","id":1,"result":{"content":[{}]}}`+"\n", 7)
 	f.Add("[{},1,\n", "[[[[\n{\"jsonrpc\":\"2.0\"\n\x00", 1)

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestShell: a command of a shell is a request whose answer is how it ended.
+// TestShell checks that a shell command is read as a request, and its end as the response.
 func TestShell(t *testing.T) {
 	const ms = time.Millisecond
 	ask := stream.Record{Exchange: 1, At: ms, Request: true, Data: []byte("echo \"hi\"\n"), Head: &stream.Head{Method: Shell, URL: "shell:Bash"}}
@@ -44,7 +44,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestShellGap: of a command of which bytes are missing nobody says what it was.
+// TestShellGap checks that a command with missing bytes has no arguments.
 func TestShellGap(t *testing.T) {
 	l := new(Log)
 	h := &stream.Head{Method: Shell, URL: "shell:Bash"}

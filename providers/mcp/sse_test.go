@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// oldSession is a session over HTTP+SSE: the stream, and the messages that its client sends. If early, the
-// stream is read before them, as in an archive.
+// oldSession returns the log of a session over HTTP+SSE: the event stream, and the messages that the client
+// sends. If early is set, the stream is read before the messages, as in an archive.
 func oldSession(endpoint, post string, early bool) *Log {
 	l := new(Log)
 	at := time.Duration(0)
@@ -19,7 +19,7 @@ func oldSession(endpoint, post string, early bool) *Log {
 		l.Write(&r, 0)
 	}
 	l.Begin(1, &stream.Head{Method: "GET", URL: "http://h:1/sse?k=v"})
-	write(1, stream.Record{Request: true, Data: []byte("{}")}) // no message: a GET has no body
+	write(1, stream.Record{Request: true, Data: []byte("{}")}) // not a message: a GET has no body
 	write(1, stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}})
 	write(1, stream.Record{Data: []byte("event: endpoint\r\ndata: " + endpoint + "\r\n\r\n")})
 	answer := func(id int) {
@@ -46,8 +46,8 @@ func oldSession(endpoint, post string, early bool) *Log {
 	return l
 }
 
-// TestEventStream: responses on the event stream belong to the messages that were sent to its endpoint, in any order of
-// reading. The body of a response with status 202 is not a message.
+// TestEventStream checks that responses on the event stream belong to the messages that were sent to the
+// stream's endpoint, whichever are read first. The body of a response with status 202 is not a message.
 func TestEventStream(t *testing.T) {
 	for _, endpoint := range []string{"/message?sessionId=d1", "http://h:1/message?sessionId=d1", "message?sessionId=d1"} {
 		for _, early := range []bool{false, true} {
@@ -72,7 +72,8 @@ func TestEventStream(t *testing.T) {
 	}
 }
 
-// TestCancelledLate: the redactor may hold back the end of a response until after the cancellation of its request.
+// TestCancelledLate checks responses whose end the redactor holds back until after the cancellation of their
+// requests.
 func TestCancelledLate(t *testing.T) {
 	for _, answered := range []bool{true, false} {
 		l := oldSession("/m", "http://h:1/m", false)
@@ -94,7 +95,8 @@ func TestCancelledLate(t *testing.T) {
 	}
 }
 
-// TestAcceptedWithBody: over other transports, the body of a response with status 202 is reported once, as an info.
+// TestAcceptedWithBody checks that the body of a response with status 202 is reported once, as an info, over
+// other transports.
 func TestAcceptedWithBody(t *testing.T) {
 	l := new(Log)
 	for number := 1; number <= 3; number++ {

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestNow: a line says when it was made; the first one that does is the start.
+// TestNow checks the time stamps of lines. The first line with a time stamp is the start.
 func TestNow(t *testing.T) {
 	out := protocol.NewOut(func(stream.Event) {})
 	d := Protocol().New(out)
@@ -59,7 +59,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// TestErrorMessage: proxies make an object of the error.
+// TestErrorMessage checks errors in an object, as proxies send them.
 func TestErrorMessage(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{`{"error":"model not found"}`, "model not found"},

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyCalls: the cost of a chunk doesn't depend on the number of earlier calls and choices, even if
-// the provider omits ids or indexes.
+// TestManyCalls checks that the cost of a chunk doesn't depend on the number of earlier calls and choices,
+// even if the provider omits ids or indexes.
 func TestManyCalls(t *testing.T) {
 	for name, chunk := range map[string]string{
 		"as documented":          `{"index":0,"delta":{"tool_calls":[{"index":%d,"id":"c_%d","function":{"name":"f","arguments":"{}"}}]}}`,
@@ -36,7 +36,7 @@ func TestManyCalls(t *testing.T) {
 					t.Fatal(err)
 				}
 				for k := range len(d.choices) - 1 {
-					d.choices[k] = nil // whoever looks at it now panics
+					d.choices[k] = nil // code that reads this choice now panics
 				}
 				last := d.choices[len(d.choices)-1]
 				for k := range len(last.calls) - 1 {

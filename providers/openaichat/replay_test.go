@@ -7,7 +7,7 @@ import (
 	"toolscope/providers/protocol/historytest"
 )
 
-// histories are requests of clients, and what is read from them.
+// histories are requests of clients, with the messages that are read from them.
 var histories = []struct {
 	what          string
 	to            *protocol.Target
@@ -144,7 +144,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestChanged: a message that was read and then changed keeps everything that was not changed.
+// TestChanged checks that a message that was read and then changed keeps all unchanged parts.
 func TestChanged(t *testing.T) {
 	const signed = `{"role":"assistant","content":null,"reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],"x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	for _, test := range []struct {
@@ -195,7 +195,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestBroken: the complete messages of a request that is cut off are read.
+// TestBroken checks that the complete messages of a request that is cut off are read.
 func TestBroken(t *testing.T) {
 	messages, err := decodeHistory([]byte(`{"messages":[{"role":"user","content":"a"},7,{"role":"assistant","content":"b`))
 	if err == nil || historytest.Lines(messages) != "user\n  text \"a\"\n" {

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyItems checks that the cost of an event doesn't depend on the number of earlier items, with any
-// use of indexes and ids by the provider.
+// TestManyItems checks that the cost of an event doesn't depend on the number of earlier items, however the
+// provider uses indexes and ids.
 func TestManyItems(t *testing.T) {
 	for name, host := range map[string]struct{ at, id, again string }{
 		"as documented":       {`,"output_index":%d`, `"id":"fc_%d"`, `fc_%d`},

@@ -37,7 +37,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestPartAfterItem checks that the end of a command adds nothing after the end of its item.
+// TestPartAfterItem checks that the end of a command adds nothing if it comes after the end of the item.
 func TestPartAfterItem(t *testing.T) {
 	got := ""
 	d := newDecoder(protocol.NewOut(func(e stream.Event) {

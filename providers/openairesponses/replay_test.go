@@ -18,8 +18,8 @@ func input(t *testing.T, request []byte) (list any) {
 	return list
 }
 
-// TestHistories checks that a history is read, is written back unchanged, and reads the same after it is
-// written anew.
+// TestHistories checks that a history is read, is written back unchanged, and has the same lines after it is
+// written without Raw.
 func TestHistories(t *testing.T) {
 	for _, test := range histories {
 		body := []byte(`{"input":[` + test.input + `]}`)
@@ -81,8 +81,8 @@ func TestDecodeCut(t *testing.T) {
 	}
 }
 
-// TestEncode checks that ids from other protocols are omitted, and that arguments that are not JSON stay
-// inside the JSON.
+// TestEncode checks that ids from other protocols are omitted, and that arguments that are not JSON don't
+// break the JSON around them.
 func TestEncode(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -10,7 +10,7 @@ import (
 
 func usd(n float64) Rate { return Rate{n, true} }
 
-// sample has every rate, and other rates over 1,000 input tokens.
+// sample is a price with every rate, and with different rates above 1,000 input tokens.
 var sample = Price{
 	Provider: "openai", ID: "x", AsOf: "2026-08-21",
 	Rates: Rates{Input: usd(4), Output: usd(20), CacheRead: usd(0.5), CacheWrite: usd(5), CacheWriteHour: usd(8),
@@ -63,7 +63,7 @@ func TestCost(t *testing.T) {
 		usage stream.Usage
 		price Price
 		sum   float64 // in millionths
-		why   string  // a part of it; "" when the figure is exact
+		why   string  // part of the reason; "" if the figure is exact
 	}{
 		{"plain", tokens(100, 0, 0, 0, 10), sample, 100*4 + 10*20, ""},
 		{"cached is inside of the input", tokens(100, 60, 0, 0, 10), sample, 40*4 + 60*0.5 + 10*20, ""},
@@ -122,7 +122,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestAge: a price of more than 60 days is approximate on the day of the turn, or today if that is unknown.
+// TestAge checks that a price older than 60 days on the day of the turn is approximate. If that day is
+// unknown, today is used.
 func TestAge(t *testing.T) {
 	rows, err := Parse([]byte(`[{"provider":"openai","id":"m","input":1,"output":1,"as_of":"2026-03-01"}]`))
 	if err != nil {
@@ -146,7 +147,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// TestNoFigure: what is not known is not zero.
+// TestNoFigure checks that unknown costs are not zero.
 func TestNoFigure(t *testing.T) {
 	anthropic := sample
 	anthropic.Provider = "anthropic"

@@ -40,7 +40,8 @@ const genAIList = `[
   ]}
 ]`
 
-// TestRead: price lists of others are known by their shape, and found as the built-in ones are.
+// TestRead checks that price lists of other projects are recognised, and that their prices are found like the
+// built-in prices.
 func TestRead(t *testing.T) {
 	for _, c := range []struct {
 		list                  string
@@ -88,7 +89,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadErrors: an error names the line and the model of a list of others, too.
+// TestReadErrors checks that errors about the lists of other projects also contain the line and the model.
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"{}", "line 1: this object is not a known price list\nuse a list in the form that 'toolscope help prices' shows, LiteLLM's"},
@@ -106,8 +107,8 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestSince: a price holds from its day on, by the day that the answer's own header tells; where
-// nothing tells, it is that of when the table was true, in doubt.
+// TestSince checks that a price is valid from its day on. The day is in the response's header. Without it,
+// the day of the table is used, with a doubt.
 func TestSince(t *testing.T) {
 	rows, err := Parse([]byte(`[{"provider":"openai","id":"m","input":1,"output":1,"as_of":"2026-08-21",
 		"since":[{"day":"2026-03-01","input":2,"output":2},{"day":"2026-09-01","input":3,"output":3,"tiers":[{"over":5,"input":4}]}]}]`))
@@ -127,7 +128,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestIsSnapshot: what only tells which making of a model this is.
+// TestIsSnapshot checks suffixes that only identify a snapshot of a model.
 func TestIsSnapshot(t *testing.T) {
 	for rest, want := range map[string]bool{
 		"": true, "-latest": true, "-20250514": true, "0514": true, "@20250514": true, "-preview-05-06": true, "-001": true, "-v1:0": true,

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestLookup: how the name a wire gives finds its row, or does not.
+// TestLookup checks which names find a row, and which don't.
 func TestLookup(t *testing.T) {
 	table := Embedded()
 	for _, test := range []struct{ dialect, host, model, want string }{
-		// exact, and the vendor of the protocol where no host is known
+		// exact names, and the protocol's vendor if the host is unknown
 		{"anthropic", "", "claude-sonnet-4-5", "anthropic claude-sonnet-4-5"},
 		{"anthropic", "api.anthropic.com", "claude-opus-4-1", "anthropic claude-opus-4-1"},
 		{"openai-chat", "", "gpt-5", "openai gpt-5"},
@@ -31,12 +31,12 @@ func TestLookup(t *testing.T) {
 		{"openai-chat", "", "gpt-5-20250807-x", ""},
 		{"anthropic", "", "claude-haiku-4-5-1", ""},
 
-		// a name that begins alike is another model
+		// a name with the same beginning is another model
 		{"openai-chat", "", "gpt-5-turbo", ""},
-		{"openai-chat", "", "gpt-5-1", "openai gpt-5.1"}, // another name of it
+		{"openai-chat", "", "gpt-5-1", "openai gpt-5.1"}, // another name for gpt-5.1
 		{"anthropic", "", "claude-sonnet-4-7", ""},
 
-		// other names, and snapshots of what begins alike
+		// other names, and snapshots of models with the same beginning
 		{"anthropic", "", "claude-sonnet-4-20250514", "anthropic claude-sonnet-4-0"},
 		{"anthropic", "", "claude-3-5-sonnet-20241022", "anthropic claude-3-5-sonnet"},
 		{"anthropic", "", "claude-3-7-sonnet-latest", "anthropic claude-3-7-sonnet-latest"},
@@ -49,7 +49,7 @@ func TestLookup(t *testing.T) {
 		{"openai-chat", "", "glm-4.7-flash", ""},
 		{"openai-chat", "", "", ""},
 
-		// paths of resources
+		// resource paths
 		{"gemini", "generativelanguage.googleapis.com", "models/gemini-2.5-flash", "google gemini-2.5-flash"},
 		{"gemini", "us-central1-aiplatform.googleapis.com", "projects/p/locations/l/publishers/google/models/gemini-2.5-flash", "~vertex gemini-2.5-flash"}, // a region
 		{"gemini", "aiplatform.googleapis.com", "publishers/google/models/gemini-2.5-flash", "vertex gemini-2.5-flash"},
@@ -72,7 +72,7 @@ func TestLookup(t *testing.T) {
 		{"bedrock", "bedrock-runtime.sa-east-1.amazonaws.com", "global.anthropic.claude-opus-5", "amazon-bedrock global.anthropic.claude-opus-5"},
 		{"openai-chat", "eu.api.openai.com", "gpt-5", "~openai gpt-5"},
 
-		// OpenRouter: its own price, or the maker's where nobody else sells
+		// OpenRouter: its own price, or the maker's price if nobody else runs the model
 		{"openai-chat", "openrouter.ai", "z-ai/glm-5.2", "~openrouter z-ai/glm-5.2"},
 		{"openai-chat", "openrouter.ai", "anthropic/claude-sonnet-4.6", "openrouter anthropic/claude-sonnet-4.6"},
 		{"openai-chat", "openrouter.ai", "anthropic/claude-opus-4.8", "openrouter anthropic/claude-opus-4.8"},
@@ -103,14 +103,14 @@ func TestLookup(t *testing.T) {
 		{"openai-chat", "notapi.x.ai.example.org", "grok-4.3", "~xai grok-4.3"},
 		{"openai-chat", "gateway.example.com", "gpt-5", "~openai gpt-5"},
 
-		// nobody said who: the only one who has it, or nothing
-		{"openai-chat", "", "deepseek-v4-flash", "~deepseek deepseek-v4-flash"}, // others run it too
+		// unknown seller: the only seller that has the model, or no price
+		{"openai-chat", "", "deepseek-v4-flash", "~deepseek deepseek-v4-flash"}, // others also run this model
 		{"openai-chat", "router.huggingface.co", "deepseek-ai/DeepSeek-V3-0324:novita", "huggingface/novita deepseek-ai/DeepSeek-V3-0324"},
 		{"openai-chat", "router.huggingface.co", "deepseek-ai/DeepSeek-V3-0324", "~huggingface deepseek-ai/DeepSeek-V3-0324"},
 		{"openai-chat", "", "llama-3.3-70b-versatile", "~groq llama-3.3-70b-versatile"},
 		{"openai-chat", "", "claude-haiku-4-5-20251001", "anthropic claude-haiku-4-5-20251001"},
 		{"openai-chat", "", "openai/gpt-oss-120b", ""},
-		{"openai-chat", "", "gpt-oss-120b", ""}, // of cerebras, and of others under another name
+		{"openai-chat", "", "gpt-oss-120b", ""}, // sold by cerebras, and by others under another name
 		{"anthropic", "localhost:8080", "claude-opus-5", "anthropic claude-opus-5"},
 		{"openai-chat", "127.0.0.1:8000", "llama-3.3-70b-versatile", ""},
 		{"openai-chat", "[::1]:8000", "gpt-5", "openai gpt-5"},
@@ -156,7 +156,7 @@ func TestHostOf(t *testing.T) {
 	}
 }
 
-// TestEmbedded holds the table to what it says of itself.
+// TestEmbedded checks the table against the rules for its rows.
 func TestEmbedded(t *testing.T) {
 	rows, err := Parse(embedded)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseErrors: an error names the line and the field, and what would be right.
+// TestParseErrors checks that an error contains the line, the field and a remedy.
 func TestParseErrors(t *testing.T) {
 	with := func(field string) string { return "[\n" + strings.Replace(row, "}", ",\n"+field+"}", 1) + "\n]" }
 	without := func(field string) string { return "[\n\n" + strings.Replace(row, field, "", 1) + "]" }
@@ -80,8 +80,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestWith: the user's rows go before the embedded ones, and a provider that is a host is found by
-// it.
+// TestWith checks that the user's rows replace the embedded rows, and that a provider that is a host is found
+// by the host.
 func TestWith(t *testing.T) {
 	rows, err := Parse([]byte(`[
 		{"provider":"OpenAI","id":"GPT-5","input":1,"output":2,"as_of":"2030-01-01"},
@@ -122,7 +122,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text breaks Parse, and what it accepts is whole.
+// FuzzParse checks that no text breaks Parse, and that accepted rows are complete.
 func FuzzParse(f *testing.F) {
 	f.Add("[" + row + "]")
 	f.Add(string(embedded))
@@ -153,7 +153,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzLookup: no name breaks the rules of names.
+// FuzzLookup checks that no name breaks the rules for names.
 func FuzzLookup(f *testing.F) {
 	f.Add("anthropic", "api.anthropic.com", "claude-haiku-4-5-20251001")
 	f.Add("bedrock", "bedrock-runtime.x.amazonaws.com", "us.anthropic.claude-x-v1:0")

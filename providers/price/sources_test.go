@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// sourceFile reads one of the price lists that the table was built from. They are in the folder prices
-// next to the corpus.
+// sourceFile reads one of the price lists from which the table was built. They are in the folder prices next
+// to the corpus.
 func sourceFile(t *testing.T, name string) []byte {
 	corpus := os.Getenv("TOOLSCOPE_CORPUS")
 	if corpus == "" {
@@ -25,7 +25,7 @@ func sourceFile(t *testing.T, name string) []byte {
 	return text
 }
 
-// sampleUsages are turns with a bill that a list can compute without this package.
+// sampleUsages are usages whose cost can be computed from a list without this package.
 var sampleUsages = []struct {
 	name                       string
 	input, read, write, output float64
@@ -39,18 +39,18 @@ var sampleUsages = []struct {
 	{name: "searched", input: 2000, output: 900, searches: 3},
 }
 
-// sourceRates are the rates of a list in dollars per million tokens; 0 is unknown.
+// sourceRates are the rates in a list, in dollars per million tokens. 0 means unknown.
 type sourceRates struct{ input, output, read, write, audioInput, audioOutput, searches float64 }
 
-// TestAgainstSources: the cost of no turn differs from what the lists say, unless it is marked as
-// approximate. A model of the newer list is not compared with the older one.
+// TestAgainstSources checks that the cost of each turn agrees with the lists, unless it is marked as
+// approximate. A model in the newer list is not compared with the older list.
 func TestAgainstSources(t *testing.T) {
 	table := Embedded()
 	compared, approximate := 0, 0
 	compare := func(seller, id string, rates func(input float64) sourceRates) {
 		p, ok := table.At(SellerNamed(seller), id)
 		if !ok {
-			return // unknown is not wrong
+			return // an unknown cost is not wrong
 		}
 		for _, u := range sampleUsages {
 			r := rates(u.input)

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestArgsText: an event owns its text and where that is from, whatever becomes of the buffers.
+// TestArgsText checks that an event owns its text and its wire form, whatever happens to the buffers.
 func TestArgsText(t *testing.T) {
 	var got []stream.Event
 	o := NewOut(func(e stream.Event) { got = append(got, e) })
@@ -39,10 +39,11 @@ func TestArgsText(t *testing.T) {
 	}
 }
 
-// TestIsNull: the word null is known however it is cut, and from every longer word.
+// TestIsNull checks that the word null is recognised however it is split, and distinguished from longer
+// words.
 func TestIsNull(t *testing.T) {
 	for _, test := range []struct {
-		pieces string // with spaces between
+		pieces string // separated by spaces
 		want   bool
 	}{
 		{"null", true}, {"n ull", true}, {"nul l", true}, {"n u l l", true},
@@ -59,7 +60,7 @@ func TestIsNull(t *testing.T) {
 	}
 }
 
-// keeping is a call that keeps its arguments, of which these strings came.
+// keeping returns a call that keeps its arguments, after the given deltas.
 func keeping(deltas ...string) *Call {
 	c := NewOut(func(stream.Event) {}).Open(stream.Opening{}).OpenCall(0, stream.CallInfo{})
 	c.Keep()
@@ -85,7 +86,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestMatchesHalves: two deltas that cut a surrogate pair bring what the whole has.
+// TestMatchesHalves checks that a surrogate pair that is split between two deltas equals the complete pair.
 func TestMatchesHalves(t *testing.T) {
 	c := keeping(`"{\"a\":\"\ud83d"`, `"\ude00\"}"`)
 	if !c.Matches(json.Value(`{"a": "😀"}`)) || !c.Matches(json.Value(`"{\"a\":\"\ud83d\ude00\"}"`)) || c.Matches(json.Value(`{"a":"😁"}`)) {

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestLanes: turns of several nested Outs share one numbering, and a turn that is open in a nested Out
-// is open in the outer one.
+// TestLanes checks that turns in several nested Outs have consecutive numbers, and that a turn that is open
+// in a nested Out is also open in the outer one.
 func TestLanes(t *testing.T) {
 	var said []string
 	o := NewOut(func(e stream.Event) { said = append(said, e.String()) })

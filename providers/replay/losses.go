@@ -33,7 +33,7 @@ func FindSeverity(name string) (Severity, bool) {
 	return Severity(max(i, 0)), i >= 0
 }
 
-// A Kind of loss contains a diagnosis, for the finding when a later request shows the loss. The severities of
+// A Kind of loss contains the diagnosis for the finding that a later request with the loss causes. The severities of
 // kinds are finer than the severities of findings.
 type Kind struct {
 	*stream.Diagnosis

@@ -54,7 +54,7 @@ const (
 	longID   = "call_0123456789012345678901234567890123456789"
 )
 
-// TestRules: each rule is reported where it is broken, and near misses are not.
+// TestRules checks that each broken rule is reported, and that requests that almost break a rule are not.
 func TestRules(t *testing.T) {
 	user := func(parts ...string) string { return `{"role":"user","content":[` + strings.Join(parts, ",") + `]}` }
 	contents := func(parts ...string) string { return `{"role":"user","parts":[` + strings.Join(parts, ",") + `]}` }
@@ -160,7 +160,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestPartial: if the provider keeps earlier messages, calls and results may be there.
+// TestPartial checks that calls and results may be in earlier messages that the provider keeps.
 func TestPartial(t *testing.T) {
 	to, _ := providers.FindTarget("openai-responses")
 	messages, _ := to.Decode([]byte(`{"input":[` + resR + `]}`))
@@ -169,7 +169,7 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// TestMessages: a message names two places and counts the others.
+// TestMessages checks that a message names two places and counts all others.
 func TestMessages(t *testing.T) {
 	to, _ := providers.FindTarget("anthropic")
 	messages, _ := to.Decode([]byte(`{"messages":[` + askA + "," + twoA + "," +

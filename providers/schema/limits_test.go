@@ -12,12 +12,12 @@ import (
 	"toolscope/stream/json"
 )
 
-// repeated is text n times, with commas between.
+// repeated returns text n times, separated by commas.
 func repeated(text string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(text+",", n), ",")
 }
 
-// numbered is a template n times, with numbers in it and commas between.
+// numbered returns a template n times, with numbers filled in, separated by commas.
 func numbered(template string, n int) string {
 	var list []string
 	for i := range n {
@@ -30,7 +30,7 @@ func nested(n int, inner string) string {
 	return strings.Repeat("[", n) + inner + strings.Repeat("]", n)
 }
 
-// chain returns definitions, each of which refers to the next twice.
+// chain returns definitions, each of which refers twice to the next one.
 func chain(n int) string {
 	var list []string
 	for i := range n {
@@ -40,8 +40,8 @@ func chain(n int) string {
 	return strings.Join(list, ",")
 }
 
-// hostile holds schemas and arguments that are made to be slow. Those without another limit end when the
-// budget is spent.
+// hostile lists schemas and arguments that are designed to be slow. If no other limit applies, they end when
+// the budget is spent.
 var hostile = []struct{ name, schema, args string }{
 	{"alternatives of alternatives", `{"$defs":{"a":{"anyOf":[{"items":{"$ref":"#/$defs/a"}},{"items":{"$ref":"#/$defs/a"}},{"type":"null"}],"not":{"const":0}}},"$ref":"#/$defs/a"}`, nested(150, "0")},
 	{"under not", `{"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/a"},"contains":{"$ref":"#/$defs/a"}}}}`, nested(150, "0")},
@@ -67,12 +67,12 @@ var hostile = []struct{ name, schema, args string }{
 	{"exploding patterns", `{"properties":{` + numbered(`"p@":{"pattern":"(((a{100}){100}){100})@"}`, 1990) + `}}`, `{"p0":"a"}`},
 }
 
-// TestLimits: compiling and validating always end, within 250 ms on an idle machine. TOOLSCOPE_TIMES shows the
-// time of each. The test fails only if every try takes too long.
+// TestLimits checks that compilation and validation always end, within 250 ms on an idle machine. With
+// TOOLSCOPE_TIMES, it prints each time. The test fails only if every try takes too long.
 func TestLimits(t *testing.T) {
 	const (
 		tries    = 5
-		patience = 20 * 250 * time.Millisecond // a busy machine, the race detector
+		patience = 20 * 250 * time.Millisecond // for busy machines and the race detector
 	)
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// longest returns the longest of three times: to compile a schema, to follow arguments, to validate them.
+// longest returns the longest of three times: to compile a schema, to follow arguments, and to validate them.
 func longest(t *testing.T, schema, args string) (took time.Duration, what string) {
 	start := time.Now()
 	lap := func(now string) {
@@ -114,7 +114,7 @@ func longest(t *testing.T, schema, args string) (took time.Duration, what string
 	return took, what
 }
 
-// TestSteady: once it has begun, following a call costs no allocation.
+// TestSteady checks that following a call doesn't allocate memory once it has begun.
 func TestSteady(t *testing.T) {
 	set := one(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"unit":{"enum":["a","b"]},"text":{"type":"string","maxLength":50}},"additionalProperties":false}}}}`)
 	tr := begin(set, stream.CallInfo{Name: "f"})

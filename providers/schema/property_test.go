@@ -17,8 +17,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// author writes random schemas, values and continuations from a small world of names and words, so
-// that they meet.
+// author writes random schemas, values and continuations. It uses few names and words, so that schemas and
+// values have words in common.
 type author struct{ *rand.Rand }
 
 func (a author) pick(words ...string) string { return words[a.IntN(len(words))] }
@@ -116,7 +116,7 @@ func (a author) object(depth int) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// goOn completes a text that stops anywhere. Its keys are new, so no earlier value is replaced.
+// goOn completes a text that ends anywhere. Its keys are new, so no earlier value is replaced.
 func (a author) goOn(prefix []byte) []byte {
 	text := bytes.Clone(prefix)
 	var lex json.Lexer
@@ -138,7 +138,7 @@ func (a author) goOn(prefix []byte) []byte {
 	return text
 }
 
-// fits reports whether the validator takes a complete text.
+// fits reports whether the validator accepts a complete text.
 func fits(c *compiledSchema, text []byte) bool {
 	var lex json.Lexer
 	lex.Write(text)
@@ -147,7 +147,8 @@ func fits(c *compiledSchema, text []byte) bool {
 	return len(all) == 0 && why.Text == "" && !doubled(string(text))
 }
 
-// TestNeverAFalseAlarm: the validator confirms every early finding, for any continuation of the call.
+// TestNeverAFalseAlarm checks that the validator confirms every early finding, for any continuation of the
+// call.
 func TestNeverAFalseAlarm(t *testing.T) {
 	alarms, rounds := 0, 4_000
 	if testing.Short() {
@@ -181,8 +182,8 @@ func TestNeverAFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestNothingLate: for a simple schema, types, lists and keys are checked at the byte that decides, and none of
-// them is left to the validator.
+// TestNothingLate checks that types, lists and keys in a simple schema are checked at the byte that decides.
+// The validator must find no further errors in them.
 func TestNothingLate(t *testing.T) {
 	judged, rounds := 0, 2_000
 	switch {
@@ -205,7 +206,7 @@ func TestNothingLate(t *testing.T) {
 			switch k := e.ErrorKind.(type) {
 			case *kind.Enum:
 				if reflect.ValueOf(k.Got).Kind() >= reflect.Map {
-					continue // objects and arrays are compared when they are whole
+					continue // objects and arrays are compared when they are complete
 				}
 			case *kind.Type, *kind.Const, *kind.AdditionalProperties:
 			default:
@@ -232,7 +233,7 @@ func TestNothingLate(t *testing.T) {
 	}
 }
 
-// enclosed reports whether a finding is about a part of a value that an earlier finding rejects.
+// enclosed reports whether a finding is about a part of a value that an earlier finding rejected.
 func enclosed(f stream.Finding, before []stream.Finding) bool {
 	path, _, _ := strings.Cut(f.Message, ": ")
 	for _, b := range before {
@@ -251,11 +252,11 @@ func problemWord(e *jsonschema.ValidationError) string {
 	return problemText(e).Text
 }
 
-// isWord reports whether a number or literal begins there, which is checked at its end.
+// isWord reports whether s begins with a number or a literal, which is checked at its end.
 func isWord(s string) bool { return strings.ContainsRune("-0123456789tfn", rune(s[0])) }
 
-// FuzzFollow: any schema and any arguments give the same findings for any split into deltas, no panic, and no
-// finding that the validator doesn't confirm.
+// FuzzFollow checks any schema with any arguments. The findings must not depend on the split into deltas, the
+// validator must confirm them, and there must be no panic.
 func FuzzFollow(f *testing.F) {
 	f.Add(weather, `{"city":"Oslo","dayz":3}`, uint8(3))
 	for seed := range uint64(20) {
@@ -291,7 +292,7 @@ func FuzzFollow(f *testing.F) {
 	})
 }
 
-// doubled reports whether an object may have a key twice.
+// doubled reports whether an object may contain a duplicate key.
 func doubled(args string) bool {
 	var v, back any
 	if stdjson.Unmarshal([]byte(args), &v) != nil {

@@ -13,13 +13,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// trial follows a call as a stream delivers it.
+// trial follows a call while a stream delivers it.
 type trial struct {
 	timeline stream.Timeline
 	call     *stream.Call
 	watch    *CallChecker
 	found    []stream.Finding
-	cut      []int // for each finding, the bytes of arguments there were; -1 at the seal
+	cut      []int // for each finding, the number of argument bytes at that time; -1 once the arguments are final
 }
 
 func begin(set *Set, open stream.CallInfo) *trial {
@@ -61,7 +61,7 @@ func (tr *trial) event(kind stream.EventKind, text string) {
 	}
 }
 
-// bytewise sends the arguments byte by byte and ends the call.
+// bytewise sends the arguments byte by byte, and then ends the call.
 func (tr *trial) bytewise(args string) *trial {
 	for i := range len(args) {
 		tr.event(stream.Args, args[i:i+1])
@@ -93,8 +93,8 @@ const weather = `{"type":"object","properties":{"city":{"type":"string","maxLeng
  "required":["city"],"additionalProperties":false,
  "$defs":{"point":{"type":"object","properties":{"lat":{"type":"number"},"lon":{"type":["number","null"]}},"required":["lat"],"additionalProperties":false}}}`
 
-// TestFollow: each line has arguments and their findings. A finding begins with the number of bytes received
-// and the byte that it points at.
+// TestFollow checks arguments and their findings. A finding begins with the number of received bytes, and the
+// byte to which the finding refers.
 func TestFollow(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{`{"city":"Oslo","days":3,"unit":"kelvin","where":{"lat":1.5,"lon":null},"tags":["a","b"]}`, ""},
@@ -130,7 +130,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestSchemas: the findings of schemas of all kinds.
+// TestSchemas checks the findings for schemas of all kinds.
 func TestSchemas(t *testing.T) {
 	for _, test := range []struct{ name, schema, args, want string }{
 		{"pattern allows the key", `{"patternProperties":{"^x-":{"type":"integer"}},"additionalProperties":false}`, `{"x-a":1}`, ""},
@@ -164,7 +164,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestUnusable: a schema that can't be used leads to an info finding with the reason.
+// TestUnusable checks that a schema that can't be used leads to an info finding with the reason.
 func TestUnusable(t *testing.T) {
 	for _, test := range []struct{ name, schema, want string }{
 		{"remote", `{"$ref":"https://example.com/s.json"}`, "the schema refers to https://example.com/s.json, and toolscope never fetches schemas"},
@@ -189,7 +189,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestNames: an unknown tool is reported when its name arrives, if all tools are known.
+// TestNames checks that an unknown tool is reported when its name arrives, if all tools are known.
 func TestNames(t *testing.T) {
 	tools := []protocol.Tool{{Name: "get_weather", Kind: "function"}, {Name: "read", Kind: "custom"}, {Name: "web_search", Kind: "server"}}
 	for _, test := range []struct{ name, want string }{
@@ -227,7 +227,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestLateName: arguments that arrive before the name are checked when the name arrives.
+// TestLateName checks that arguments that arrive before the name are checked when the name arrives.
 func TestLateName(t *testing.T) {
 	tr := begin(one(weather), stream.CallInfo{})
 	tr.event(stream.Args, `{"days":"x`)
@@ -241,7 +241,7 @@ func TestLateName(t *testing.T) {
 	}
 }
 
-// TestRewrite: replaced arguments are checked again; earlier findings stay.
+// TestRewrite checks that replaced arguments are checked again, and that earlier findings stay.
 func TestRewrite(t *testing.T) {
 	tr := begin(one(weather), stream.CallInfo{Name: "f"})
 	tr.event(stream.Rewrite, `{"days":"x`)
@@ -254,7 +254,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestFreeform: free text by design is not checked against a schema.
+// TestFreeform checks that arguments that are free text are not checked against a schema.
 func TestFreeform(t *testing.T) {
 	set := Compile([]protocol.Tool{{Name: "f", Kind: "custom", Schema: json.Value(weather)}}, false)
 	tr := begin(set, stream.CallInfo{Name: "f", Kind: "custom", Freeform: true}).bytewise("*** Begin")
@@ -263,8 +263,8 @@ func TestFreeform(t *testing.T) {
 	}
 }
 
-// TestNamespaces checks what is found when a call comes with another namespace, name or kind than its tool was declared
-// with.
+// TestNamespaces checks the findings for a call whose namespace, name or kind differs from the declaration of
+// its tool.
 func TestNamespaces(t *testing.T) {
 	tools := []protocol.Tool{
 		{Name: "fetch", Namespace: "mcp__web", Kind: "function"}, {Name: "look_up", Kind: "function"},
@@ -300,7 +300,8 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestEncodedMember checks that a list or an object in a string is reported as encoded if the schema wants one.
+// TestEncodedMember checks that a list or object in a string is reported as double-encoded if the schema asks
+// for a list or object.
 func TestEncodedMember(t *testing.T) {
 	const schema = `{"properties":{"files":{"type":"array"},"at":{"type":"object"},"note":{"type":"string"}}}`
 	for args, want := range map[string]string{
@@ -324,7 +325,8 @@ func TestEncodedMember(t *testing.T) {
 	}
 }
 
-// TestCutByLimit: a call without arguments that a limit cut off does not get findings for missing fields.
+// TestCutByLimit checks that a call without arguments that a limit cut off gets no findings about missing
+// fields.
 func TestCutByLimit(t *testing.T) {
 	tr := begin(one(weather), stream.CallInfo{Name: "f"})
 	tr.event(stream.Seal, "")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// calls are texts that end with a call of get_time, by their form.
+// calls are texts that end with a call of get_time, each with its form.
 var calls = []struct{ form, text string }{
 	{"hermes", `<tool_call>{"name":"get_time","arguments":{"zone":"CET"}}</tool_call>`},
 	{"hermes", "<tool_call>\n{\"name\": \"get_time\", \"arguments\": {}}\n</tool_call>\n<tool_call>\n{\"name\": \"b\", \"arguments\": {}}\n</tool_call>"},
@@ -117,7 +117,8 @@ func found(text string, tools func() Tools, besides bool) bool {
 	return ok
 }
 
-// TestQuoted: text that quotes a form continues after it, or marks it as a quotation.
+// TestQuoted checks that a quoted form is not a call: the text continues after the form, or marks it as a
+// quotation.
 func TestQuoted(t *testing.T) {
 	for _, c := range slices.Concat(calls, offered) {
 		for _, text := range []string{
@@ -151,8 +152,7 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// TestCut: a call that is cut off anywhere is not a complete call, unless only the ends of markup are
-// missing.
+// TestCut checks that a call that is cut off is not a complete call, unless only closing markup is missing.
 func TestCut(t *testing.T) {
 	for _, c := range calls {
 		for cut := range len(c.text) {
@@ -163,7 +163,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCost: text made of openings takes no longer than its length suggests.
+// TestCost checks that the time for a text full of openings grows only with the length of the text.
 func TestCost(t *testing.T) {
 	for _, part := range []string{"<tool_call>{", "<", "[", "{\"name\":", "<|tool_call|>", "[TOOL_CALLS]", "a[ARGS]{", "\n[a(", "\n{"} {
 		text := strings.Repeat(part, 200_000) + ">"

@@ -2,7 +2,7 @@ package toolrun
 
 import "testing"
 
-// TestBegun: a JSON string is held against the beginning of what a model wrote by its text.
+// TestBegun checks the comparison of a JSON string with the beginning of the model's arguments.
 func TestBegun(t *testing.T) {
 	const wrote = `{"a":"\u00e9"}`
 	for got, want := range map[string]int{`"{\"a"`: 3, `""`: 0, `"{\"a\":\"\\u00"`: 10, `"{'a"`: -1, `{"a":1}`: -1, `"{\"a\":\"\\u00e9\"}"`: -1, `7`: -1} {

@@ -2,7 +2,7 @@ package toolrun
 
 import "testing"
 
-// TestSameArgs: equal values are equal, and what was left out of one recording is nobody's change.
+// TestSameArgs checks that equal values are equal, and that redaction in one capture is not a change.
 func TestSameArgs(t *testing.T) {
 	const tag, other = "[redacted:x-api-key:8f3a]", "[redacted:token:0001]"
 	for _, test := range []struct {

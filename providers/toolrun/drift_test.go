@@ -10,8 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// declaring is what is found when a server told one schema, of each of its tools, and the model was given
-// another.
+// declaring returns the findings for tools whose server published one schema, while the model got another.
 func declaring(told, given string, tools ...string) string {
 	s := &mcp.Server{Name: "s"}
 	m := &Matcher{log: &mcp.Log{Servers: []*mcp.Server{s}}}
@@ -27,8 +26,8 @@ func declaring(told, given string, tools ...string) string {
 	return strings.Join(all, "\n")
 }
 
-// TestDrift: what differs is told with its place; as a warning only where a model may write by it what
-// the server refuses.
+// TestDrift checks that a difference is reported with its place. It is a warning only if the model may write
+// arguments that the server refuses.
 func TestDrift(t *testing.T) {
 	for _, test := range []struct{ name, told, given, want string }{
 		{"the order of members", `{"type":"object","properties":{"a":{}}}`, `{"properties":{"a":{}},"type":"object"}`, ""},
@@ -54,7 +53,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestDriftOnce: tools of a server that drift alike are one finding, and told once.
+// TestDriftOnce checks that tools of one server that drift in the same way share one finding, which is
+// reported once.
 func TestDriftOnce(t *testing.T) {
 	got := declaring(`{"a":1}`, `{"a":2}`, "a", "b", "c", "d", "e", "f", "g", "h")
 	want := "warn TOOL_SCHEMA_DRIFT by client: the model got a different schema for a than s published: /a differs; also 7 more: b, c, d, e, f …"

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestMeans: the names that clients give to tools, and those that only look so.
+// TestMeans checks the names that clients use for tools, and names that only look similar.
 func TestMeans(t *testing.T) {
 	every := &mcp.Server{Name: "every"}
 	long := strings.Repeat("very_", 12) + "long_tool"
@@ -40,7 +40,7 @@ func TestMeans(t *testing.T) {
 	}
 }
 
-// TestTold: what the model was told of an answer.
+// TestTold checks the relation between the model's result and the tool's result.
 func TestTold(t *testing.T) {
 	long := strings.Repeat("a line of the answer, and another one\n", 400)
 	for _, test := range []struct {
@@ -79,7 +79,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestDifference: the path of the first value that differs, and what differs only in spelling.
+// TestDifference checks the path of the first value that differs. Spelling alone is not a difference.
 func TestDifference(t *testing.T) {
 	for _, test := range []struct{ a, b, want string }{
 		{`{"a":"1","b":2}`, `{"b":2,"a":1}`, "/a"},
