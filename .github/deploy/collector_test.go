@@ -53,8 +53,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestCollector checks that the collector reads its configuration, listens at the address that the hub
-// uses, and prints the spans that it gets.
+// TestCollector checks that the collector reads its configuration, listens at the address that the hub uses,
+// and prints the spans that it receives.
 func TestCollector(t *testing.T) {
 	project := loaded(t, variable(t, "OTLP"))
 	service := project.Services["collector"]
@@ -93,7 +93,7 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// TestNoCollector checks that without the variable the hub starts without a collector.
+// TestNoCollector checks that the hub starts without a collector if the variable is not set.
 func TestNoCollector(t *testing.T) {
 	needs(t, "openssl", "sh")
 	m := standIn(t, "nowhere")
@@ -104,7 +104,7 @@ func TestNoCollector(t *testing.T) {
 	m.start("hub").listens()
 }
 
-// collects starts a stand-in for a collector. The channel gets its first request.
+// collects starts a stand-in for a collector. Its first request is sent to the channel.
 func collects(t *testing.T) (told <-chan string, address string) {
 	t.Helper()
 	first := make(chan string, 1)

@@ -16,8 +16,8 @@ import (
 
 const token = "12e4f09ab3c5d6e7f8091a2b3c4d5e6f"
 
-// loaded returns the compose file as compose loads it with these variables. Compose first checks it against its
-// schema.
+// loaded returns the compose file, loaded by compose with the given variables. Compose first checks the file
+// against its schema.
 func loaded(t *testing.T, variables ...string) *types.Project {
 	t.Helper()
 	variables = append(variables, "HUB_TOKEN="+token)
@@ -32,7 +32,8 @@ func loaded(t *testing.T, variables ...string) *types.Project {
 	return project
 }
 
-// machine stands for the containers: their addresses are ports of this machine, their files are in dir.
+// machine stands in for the containers: their addresses are ports of this machine, and their files are in
+// dir.
 type machine struct {
 	t       *testing.T
 	project *types.Project
@@ -40,7 +41,7 @@ type machine struct {
 	named   *strings.Replacer
 }
 
-// standIn returns a machine. Its collector, if the hub has one, is at this address.
+// standIn returns a machine. If the hub has a collector, the collector is at the given address.
 func standIn(t *testing.T, collector string, variables ...string) *machine {
 	m := &machine{t: t, project: loaded(t, variables...), dir: t.TempDir()}
 	demo, err := filepath.Abs("../../ui/cli/demo")
@@ -52,7 +53,7 @@ func standIn(t *testing.T, collector string, variables ...string) *machine {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"apk", "chown"} { // this machine may have openssl, and has other users
+	for _, name := range []string{"apk", "chown"} { // this machine may have openssl, and its users differ
 		if err := os.WriteFile(filepath.Join(m.dir, "bin", name), []byte("#!/bin/sh\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func standIn(t *testing.T, collector string, variables ...string) *machine {
 	return m
 }
 
-// line returns the command line of a service and its environment.
+// line returns the command line and the environment of a service.
 func (m *machine) line(name string) (args, env []string) {
 	m.t.Helper()
 	s, err := m.project.GetService(name)
@@ -121,9 +122,9 @@ func TestOneHasTheKey(t *testing.T) {
 	}
 }
 
-// TestCompose checks that the services work together: the calls that an agent gets through
-// its proxy are on the screen of a viewer of the hub, and the collector gets their spans. A proxy that
-// gets a signal prints the signal, and nothing else.
+// TestCompose checks that the services work together. A viewer of the hub shows the calls that an agent gets
+// through its proxy, and the collector receives the spans of these calls. A proxy that receives a signal
+// prints only the signal.
 func TestCompose(t *testing.T) {
 	needs(t, "openssl", "curl", "sh")
 	told, collector := collects(t)
@@ -169,7 +170,7 @@ func (m *machine) healthy(name string) {
 	}
 }
 
-// screen runs a service in a terminal until the screen shows all of these texts.
+// screen runs a service in a terminal until the screen shows all wanted texts.
 func screen(t *testing.T, m *machine, name string, wanted ...string) {
 	t.Helper()
 	args, env := m.line(name)

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// example decodes an example of the page for Kubernetes. A field that its types don't have is an error.
+// example decodes an example for Kubernetes on the page. Unknown fields are errors.
 func example(t *testing.T, kind string, into any) {
 	t.Helper()
 	page := read(t, "../../ui/docs/sidecar.md")
@@ -39,8 +39,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// cluster is a hub with the permissions that the page on hubs gives to one host. The files of the host are
-// at the paths of the examples.
+// cluster is a hub with the permissions for one host in the page on hubs. The files of the host are at the
+// paths in the examples.
 type cluster struct {
 	dir, hub string
 	viewer   []string // flags with the credentials of a viewer
@@ -77,7 +77,7 @@ func newCluster(t *testing.T, host string) *cluster {
 
 func (c *cluster) env() []string { return []string{"HOME=" + c.dir, "PATH=" + os.Getenv("PATH")} }
 
-// has waits until a viewer sees two complete calls of this host and agent, as in the demo.
+// has waits until a viewer sees two complete calls of the given host and agent, as in the demo.
 func (c *cluster) has(t *testing.T, host, agent string) {
 	t.Helper()
 	args := append([]string{"print", "--format", "jsonl", "tls://" + c.hub + "?until=now&host=" + host + "&agent=" + agent}, c.viewer...)
@@ -94,7 +94,7 @@ func (c *cluster) has(t *testing.T, host, agent string) {
 	}
 }
 
-// args returns the arguments of a container, with its variables replaced.
+// args returns the arguments of a container with its variables replaced.
 func args(c core.Container, named *strings.Replacer) (all []string) {
 	for _, arg := range c.Args {
 		for _, v := range c.Env {
@@ -105,8 +105,9 @@ func args(c core.Container, named *strings.Replacer) (all []string) {
 	return all
 }
 
-// TestPod checks that the sidecar of the page is valid for Kubernetes, listens at the address that the agent uses,
-// passes its probe, and may publish to a hub with the permissions of the page on hubs.
+// TestPod checks that the sidecar on the page is valid for Kubernetes, listens at the address that the agent
+// uses, and passes its probe. It must be allowed to publish to a hub with the permissions in the page on
+// hubs.
 func TestPod(t *testing.T) {
 	var pod apps.Deployment
 	example(t, "Deployment", &pod)
@@ -136,7 +137,7 @@ func TestPod(t *testing.T) {
 	proxy.ends(128 + 15)
 }
 
-// TestDaemon checks that the DaemonSet, which follows a log on each node, is valid and publishes the log.
+// TestDaemon checks that the DaemonSet is valid, and that it publishes the log that it follows on each node.
 func TestDaemon(t *testing.T) {
 	var daemon apps.DaemonSet
 	example(t, "DaemonSet", &daemon)
@@ -154,7 +155,7 @@ func TestDaemon(t *testing.T) {
 	p.ends(128 + 15)
 }
 
-// mounted checks that the volumes of a container exist, and that its files are in them.
+// mounted checks that the volumes of a container exist, and that they contain the container's files.
 func mounted(t *testing.T, spec core.PodSpec, c core.Container) {
 	t.Helper()
 	there := map[string]bool{}

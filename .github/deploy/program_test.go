@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// programs are the programs that were built from this tree, by build tags.
+// programs are the programs that were built from this tree, for each set of build tags.
 var programs struct {
 	sync.Mutex
 	dir  string
@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// program returns the path of toolscope, built with these tags.
+// program returns the path of toolscope, built with the given tags.
 func program(t *testing.T, tags string) string {
 	t.Helper()
 	programs.Lock()
@@ -54,7 +54,7 @@ func program(t *testing.T, tags string) string {
 	return path
 }
 
-// process is a process that stands for a container.
+// process is a process that stands in for a container.
 type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -62,7 +62,7 @@ type process struct {
 	out  *bufio.Reader
 }
 
-// started starts a process. It is killed at the end of the test, if it still runs.
+// started starts a process. The process is killed at the end of the test if it is still running.
 func started(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(args[0], args[1:]...)}
@@ -97,7 +97,7 @@ func (p *process) listens() *process {
 	return p
 }
 
-// ends sends the signal with which containers are stopped, and checks the exit code.
+// ends sends the signal that stops containers, and checks the exit code.
 func (p *process) ends(code int) {
 	p.t.Helper()
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
@@ -107,7 +107,7 @@ func (p *process) ends(code int) {
 	}
 }
 
-// freeAddress returns an address of this machine at which no program listens.
+// freeAddress returns an address on this machine at which no program listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,5 +126,5 @@ func file(t *testing.T, path, text string) string {
 	return path
 }
 
-// patience is the maximum wait for an expected event.
+// patience is the maximum time to wait for an expected event.
 const patience = time.Minute

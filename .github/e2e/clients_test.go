@@ -21,13 +21,14 @@ type protocol struct {
 	wire        string // file in testdata
 	path        string
 	contentType string
-	host        string // the name of the provider in the proxy
-	version     string // the end of the provider's address
+	host        string // name of the provider in the proxy
+	version     string // end of the provider's address
 	keyed       bool   // the library sends a key
 
-	// stream sends a request to the provider at base and returns the calls that the library reads from the stream.
+	// stream sends a request to the provider at base. It returns the calls that the library reads from the
+	// stream.
 	stream func(ctx context.Context, base string, retries int) ([]call, error)
-	// failure returns the HTTP status and the message of the body from the library's own error.
+	// failure returns the HTTP status and the message in the body, as the library's own error contains them.
 	failure func(error) (int, string)
 }
 
@@ -152,7 +153,7 @@ func ollamaCalls(ctx context.Context, base string, _ int) (calls []call, err err
 		}
 		return nil
 	})
-	if err == nil && !done { // the library treats a connection that broke between two lines as the end
+	if err == nil && !done { // the library treats a connection that breaks between two lines as the end
 		err = errors.New("the stream ended without done")
 	}
 	return calls, err

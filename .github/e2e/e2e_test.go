@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// text returns arguments as normalised JSON: with sorted keys and without spaces.
+// text returns arguments as normalised JSON, with sorted keys and without spaces.
 func text(v any) string {
 	out, err := json.Marshal(v)
 	if err != nil {
@@ -19,8 +19,8 @@ func text(v any) string {
 	return string(out)
 }
 
-// alike returns calls with normalised arguments. Libraries that return objects have lost
-// the original text, and others return {} or nothing for empty arguments.
+// alike returns calls with normalised arguments. Libraries that return objects don't keep the original text.
+// Other libraries return {} or nothing for empty arguments.
 func alike(t *testing.T, calls []call) []call {
 	t.Helper()
 	calls = slices.Clone(calls)
@@ -37,8 +37,8 @@ func alike(t *testing.T, calls []call) []call {
 	return calls
 }
 
-// TestCalls checks that a client library reads the same calls that toolscope shows of the capture,
-// for every division of the bytes into chunks.
+// TestCalls checks that a client library reads the same calls that toolscope shows for the capture, for every
+// division of the bytes into chunks.
 func TestCalls(t *testing.T) {
 	for _, p := range protocols {
 		for name, args := range map[string][]string{
@@ -62,8 +62,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestRawArguments checks that a library that returns the text of the arguments returns the text that
-// toolscope shows.
+// TestRawArguments checks libraries that return the text of the arguments. The text must be the same as in
+// toolscope.
 func TestRawArguments(t *testing.T) {
 	for _, p := range protocols[:3] {
 		file, _ := recorded(t, p, 1<<20)
@@ -118,7 +118,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRetried checks that a library that retries a request gets the stream.
+// TestRetried checks that a library that retries a request receives the stream.
 func TestRetried(t *testing.T) {
 	for _, p := range protocols[:3] {
 		file, _ := recorded(t, p, 100)
@@ -141,8 +141,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestMergedIndex checks that toolscope separates the calls that a library merges, or at least reports a
-// finding.
+// TestMergedIndex checks that toolscope separates calls that a library merges, or at least reports a finding
+// about them.
 func TestMergedIndex(t *testing.T) {
 	p := protocols[1]
 	file, _ := recorded(t, p, 100)

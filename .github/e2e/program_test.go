@@ -26,11 +26,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config")); err != nil { // without the user's settings
+	if err := os.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config")); err != nil { // don't use the user's settings
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")); err != nil { // the folder for captures
+	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")); err != nil { // folder for captures
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -54,8 +54,8 @@ type running struct {
 	over bool
 }
 
-// started starts a toolscope that prints the URL at which it listens. When the test ends, the program must
-// end without an error.
+// started starts a toolscope that prints the URL at which it listens. When the test ends, toolscope must end
+// without an error.
 func started(t *testing.T, code int, args ...string) *running {
 	t.Helper()
 	r := &running{t: t, cmd: exec.Command(program, args...)}
@@ -78,7 +78,7 @@ func started(t *testing.T, code int, args ...string) *running {
 	return r
 }
 
-// end ends the program and returns its remaining output.
+// end ends the program and returns the rest of its output.
 func (r *running) end(code int) (printed []byte) {
 	if r.over {
 		return nil
@@ -98,16 +98,16 @@ func served(t *testing.T, args ...string) string {
 	return started(t, 128+int(syscall.SIGTERM), append([]string{"serve"}, args...)...).url
 }
 
-// through starts a proxy in front of an upstream and returns the URL for clients.
+// through starts a proxy for an upstream and returns the URL for clients.
 func through(t *testing.T, upstream string) string {
 	t.Helper()
 	return started(t, 128+int(syscall.SIGTERM), "proxy", "--to", upstream, "--headless", "--format", "jsonl").url
 }
 
-// call is a tool call as a client library or toolscope reports it.
+// call is a tool call, as reported by a client library or by toolscope.
 type call struct{ ID, Name, Args string }
 
-// printed returns the calls that toolscope prints for a file, or for body if the file is "-", and the
+// printed returns the calls that toolscope prints for a file, or for body if file is "-". It also returns the
 // codes of the findings that matter to a client.
 func printed(t *testing.T, file string, body []byte) (calls []call, findings []string) {
 	t.Helper()
@@ -120,7 +120,7 @@ func printed(t *testing.T, file string, body []byte) (calls []call, findings []s
 	return told(t, out)
 }
 
-// told returns the calls and findings in the output of toolscope.
+// told returns the calls and findings in toolscope's output.
 func told(t *testing.T, out []byte) (calls []call, findings []string) {
 	t.Helper()
 	lines := json.NewDecoder(bytes.NewReader(out))
@@ -146,7 +146,7 @@ func told(t *testing.T, out []byte) (calls []call, findings []string) {
 	}
 }
 
-// recorded writes a capture in which the response arrived in chunks of this many bytes.
+// recorded writes a capture in which the response arrived in chunks of the given size.
 func recorded(t *testing.T, p protocol, size int) (file string, wire []byte) {
 	t.Helper()
 	wire, err := os.ReadFile(filepath.Join("testdata", p.wire))

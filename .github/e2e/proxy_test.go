@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestProxy checks a client whose base URL is the proxy's, with the name of the provider in
-// it: the client reads the same calls that the proxy prints, and that its capture shows
-// later. The key is not recorded.
+// TestProxy checks a client whose base URL is the URL of the proxy, followed by the name of the provider. The
+// client must read the same calls that the proxy prints, and that its capture shows later. The key must not
+// be recorded.
 func TestProxy(t *testing.T) {
 	for _, p := range protocols {
 		for name, args := range map[string][]string{"at once": {"--speed", "max"}, "bytewise": {"--speed", "max", "--fault", "split"}} {

@@ -27,16 +27,16 @@ type span struct {
 	began, ended             pcommon.Timestamp
 	attributes               map[string]any
 	machine                  string
-	events                   []string // the codes of findings
+	events                   []string // codes of findings
 	text                     string   // the complete span as text
 }
 
-// A collector is the receiver of OpenTelemetry's collector, with the spans that it received.
+// A collector is the receiver in OpenTelemetry's collector, with the spans that it received.
 type collector struct {
 	url string
 
 	mu      sync.Mutex
-	says    func(spans int) error // decides about a request; nil accepts all
+	says    func(spans int) error // decides about a request; nil accepts all requests
 	spans   []span
 	refused int
 	text    strings.Builder // all requests, as JSON
@@ -54,7 +54,7 @@ func collecting(t *testing.T, says func(spans int) error) *collector {
 	l.Close()
 	factory := otlpreceiver.NewFactory()
 	config := factory.CreateDefaultConfig()
-	written := map[string]any{"protocols": map[string]any{"http": map[string]any{"endpoint": at}}} // as in its YAML
+	written := map[string]any{"protocols": map[string]any{"http": map[string]any{"endpoint": at}}} // as in the collector's YAML
 	if err := confmap.NewFromStringMap(written).Unmarshal(config); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": "config", "XDG_STATE_HOME": "state"} { // without the user's settings
+	for name, value := range map[string]string{"XDG_CONFIG_HOME": "config", "XDG_STATE_HOME": "state"} { // don't use the user's settings
 		if err := os.Setenv(name, filepath.Join(dir, value)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -76,7 +76,7 @@ func started(t *testing.T, args ...string) *running {
 	return r
 }
 
-// end sends the signal to end, and returns the exit code and the time that the end took.
+// end sends the signal that ends the program. It returns the exit code, and the time until the program ended.
 func (r *running) end() (code int, took time.Duration) {
 	if r.ended {
 		return r.cmd.ProcessState.ExitCode(), 0
@@ -88,10 +88,10 @@ func (r *running) end() (code int, took time.Duration) {
 	return r.cmd.ProcessState.ExitCode(), time.Since(began)
 }
 
-// stopped is the exit code of a program that a signal ended without other problems.
+// stopped is the exit code of a program that ended because of a signal, without other problems.
 const stopped = 128 + int(syscall.SIGTERM)
 
-// answer is a response of OpenAI's Chat Completions with two calls. The second call is cut short.
+// answer is a response in OpenAI's Chat Completions with two calls. The second call is cut off.
 const answer = `data: {"id":"chatcmpl-%[1]d","object":"chat.completion.chunk","model":"gpt-5","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"call_%[1]d","type":"function","function":{"name":"get_weather","arguments":""}}]}}]}
 
 data: {"id":"chatcmpl-%[1]d","object":"chat.completion.chunk","model":"gpt-5","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\":\"Oslo%[2]s\"}"}}]}}]}
@@ -104,10 +104,11 @@ data: [DONE]
 
 `
 
-// spansAnswered is the number of spans for one answer: one for the turn and one for each call.
+// spansAnswered is the number of spans for one answer: one for the turn, and one for each call.
 const spansAnswered = 3
 
-// provider starts a provider that sends answer to each request, with the text with after the name of the city.
+// provider starts a provider that responds to each request with answer. The text with is added to the name of
+// the city.
 func provider(t *testing.T, with string) string {
 	t.Helper()
 	var mu sync.Mutex
@@ -130,7 +131,7 @@ func provider(t *testing.T, with string) string {
 
 const asked = `{"model":"gpt-5","stream":true,"messages":[{"role":"user","content":"What is the weather?%s"}]}`
 
-// ask sends n requests through a proxy, several at a time.
+// ask sends n requests through a proxy, several of them at a time.
 func ask(t *testing.T, proxy string, n int, header http.Header, with string) {
 	t.Helper()
 	var all sync.WaitGroup

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// once checks that each span arrived once, and returns the spans by id.
+// once checks that each span arrived once. It returns the spans by id.
 func once(t *testing.T, spans []span, want int) map[string]span {
 	t.Helper()
 	byID := map[string]span{}
@@ -27,8 +27,8 @@ func once(t *testing.T, spans []span, want int) map[string]span {
 	return byID
 }
 
-// TestEverySpan checks that proxies under load and their hub send every span once, and that the spans of
-// proxies and hub are the same.
+// TestEverySpan checks that proxies under load and their hub send every span once, and that the proxies and
+// the hub send the same spans.
 func TestEverySpan(t *testing.T) {
 	const proxies, requests = 4, 500
 	upstream, fromProxies, fromHub := provider(t, ""), collecting(t, nil), collecting(t, nil)
@@ -88,7 +88,7 @@ func TestEverySpan(t *testing.T) {
 	}
 }
 
-// TestLoad checks that 60,000 spans of a file all arrive.
+// TestLoad checks that all 60,000 spans for a file arrive.
 func TestLoad(t *testing.T) {
 	const turns = 20_000
 	c := collecting(t, nil)
@@ -134,8 +134,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestGone checks that a missing collector, or one that accepts connections but never answers, delays no
-// program, and that the spans that it lacks are counted.
+// TestGone checks a collector that is missing, and a collector that accepts connections but never answers.
+// Neither delays a program, and the spans that are not delivered are counted.
 func TestGone(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -161,7 +161,8 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestParent checks that the turn of a request with a trace context is in its trace, below its parent span.
+// TestParent checks that the turn of a request with a trace context is in the same trace, below the parent
+// span.
 func TestParent(t *testing.T) {
 	c := collecting(t, nil)
 	proxy := started(t, "proxy", "--headless", "--no-record", "--to", provider(t, ""), "--otlp", c.url)
@@ -191,8 +192,8 @@ var secrets = []string{
 	"hf_" + strings.Repeat("cAnAry7", 5)[:34], "gsk_" + strings.Repeat("cAnAry8x", 7)[:52], "npm_" + strings.Repeat("cAnAr9", 6),
 }
 
-// TestSecrets checks that none of ten secrets reaches the collector, with or without contents. Without contents
-// no text of the conversation reaches it.
+// TestSecrets checks that none of ten secrets reaches the collector, with or without contents. Without
+// contents, no text of the conversation reaches the collector.
 func TestSecrets(t *testing.T) {
 	for _, content := range []bool{false, true} {
 		c := collecting(t, nil)
