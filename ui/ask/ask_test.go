@@ -37,7 +37,7 @@ func (s *shelf) Open(f RunFile, _ time.Duration) (*Run, error) {
 
 func (s *shelf) Redact(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }
 
-// runOf returns a run of two turns. The second request carries the result of the first turn's call.
+// runOf returns a run with two turns. The second request carries the result of the first turn's call.
 func runOf(id, model, tool, callID, args, finish, failure, result string) *Run {
 	enc := func(v any) string { text, _ := json.Marshal(v); return string(text) }
 	in := new(providers.Inspector)

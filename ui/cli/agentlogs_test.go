@@ -49,7 +49,7 @@ func printed(t *testing.T, args ...string) (lines []logLine) {
 	return lines
 }
 
-// saidOfCalls describes the calls of a log, one per line.
+// saidOfCalls describes the calls in a log, one per line.
 func saidOfCalls(t *testing.T, lines []logLine) string {
 	var all []string
 	as := map[string]string{}

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// blamed returns the findings of a jsonl output: code, severity and the party that caused each.
+// blamed returns the findings in a jsonl output, each with its code, its severity and the party that caused
+// it.
 func blamed(calls []callJSON, turns []turnJSON) (all []string) {
 	add := func(list []findingJSON) {
 		for _, f := range list {

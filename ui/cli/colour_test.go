@@ -107,8 +107,8 @@ func TestColourGoldens(t *testing.T) {
 	}
 }
 
-// TestColourFlags checks that no escape sequence remains when colours are turned off, in all ways to do so. --color
-// always must override the environment.
+// TestColourFlags checks that no escape sequence remains when colours are turned off, whichever way is used.
+// --color always must override the environment.
 func TestColourFlags(t *testing.T) {
 	savedDemo(t)
 	for name, c := range map[string]struct {

@@ -21,7 +21,7 @@ func TestCompletion(t *testing.T) {
 	file := saved(t, "ok.sse", string(turnOf("save_note")))
 	const files, words, unfinished = ":0", ":4", ":6"
 	for _, c := range []struct {
-		line, want, then string // want is a part of the words; "" for no words
+		line, want, then string // want is part of the words; "" for no words
 	}{
 		{"pri", "print", words},
 		{"print --format j", "jsonl", words},

@@ -149,8 +149,8 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// TestNoConfig checks that commands without settings do not read the file. The command line must win over exclusive
-// settings of the file.
+// TestNoConfig checks that commands without settings do not read the file. The command line must override
+// mutually exclusive settings in the file.
 func TestNoConfig(t *testing.T) {
 	configureWith(t, "= nonsense")
 	for _, args := range [][]string{{"version"}, {"explain", "ARGS_BROKEN"}, {"help", "keys"}, {"config", "path"}, {"--help"}} {

@@ -17,8 +17,8 @@ func toolsFile(t *testing.T) string {
 	return saved(t, "tools.json", `[{"name":"get_weather","description":"W","input_schema":{"type":"object","properties":{"city":{"type":"integer"}}}}]`)
 }
 
-// TestConnect checks that a response of one provider is printed, and that its calls are checked against the given
-// tools.
+// TestConnect checks that a response from one provider is printed, and that its calls are checked against the
+// given tools.
 func TestConnect(t *testing.T) {
 	keyless(t)
 	url, requests := provider(t, answers(events, anthropicAnswer))

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestConnectErrors checks that the messages of providers are reported when they refuse a request or break off a
+// TestConnectErrors checks that providers' messages are reported when they refuse a request or break off a
 // response.
 func TestConnectErrors(t *testing.T) {
 	keyless(t)

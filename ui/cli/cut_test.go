@@ -30,7 +30,7 @@ func inspected(t *testing.T, data []byte) *providers.Inspector {
 	return in
 }
 
-// toldOf describes the turns and calls of a session, with the findings of the calls.
+// toldOf describes the turns and calls in a session, with the findings about the calls.
 func toldOf(s *stream.Session) string {
 	var b strings.Builder
 	for _, t := range s.Turns {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// talk writes a capture of chats and returns its path. Each chat has the user's text, the host, the model, and the
-// arguments of its one call, or "" for no call.
+// talk writes a capture with chats and returns its path. Each chat has the user's text, the host, the model,
+// and the arguments of its one call, or "" for no call.
 func talk(t *testing.T, name string, chats ...[4]string) string {
 	lines := []string{`{"toolscope":1}`}
 	for i, c := range chats {
@@ -25,7 +25,8 @@ func talk(t *testing.T, name string, chats ...[4]string) string {
 	return saved(t, name, strings.Join(lines, "\n")+"\n")
 }
 
-// TestDiffCodes checks that the exit codes have the meanings of diff's, and that differences are printed.
+// TestDiffCodes checks that the exit codes have the same meanings as diff's, and that differences are
+// printed.
 func TestDiffCodes(t *testing.T) {
 	lima := [4]string{"Lima?", "one.example", "m", `{"city":"Lima","days":5}`}
 	same := lima

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNothingArrived checks that "no bytes arrived" is only printed for an empty file.
+// TestNothingArrived checks that "no bytes arrived" is printed only for an empty file.
 func TestNothingArrived(t *testing.T) {
 	span := `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b171","name":"pump",` +
 		`"startTimeUnixNano":"1767225600000000000","endTimeUnixNano":"1767225601000000000","attributes":[{"key":"gen_ai.operation.name",` +

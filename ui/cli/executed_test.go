@@ -8,8 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// serverRecording writes a capture of an MCP server over standard streams and returns its path. Lines of the client
-// begin with "<", and lines of the server with ">". They are one millisecond apart.
+// serverRecording writes a capture of an MCP server over standard streams and returns its path. Lines from
+// the client begin with "<", and lines from the server with ">". They are one millisecond apart.
 func serverRecording(t *testing.T, script string) string {
 	t.Helper()
 	text, err := capture.EncodeHeader(time.Unix(0, 0), "toolscope mcp")

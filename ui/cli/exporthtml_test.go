@@ -100,7 +100,7 @@ func only(t *testing.T, all []*tag, name string) *tag {
 	return all[i]
 }
 
-// TestExportHTML checks that the page of each capture of the demo has the same facts as print.
+// TestExportHTML checks that the page for each of the demo's captures has the same facts as print.
 func TestExportHTML(t *testing.T) {
 	files, err := filepath.Glob("demo/*.tsc")
 	if err != nil || len(files) == 0 {
@@ -170,7 +170,7 @@ func TestHTMLOutline(t *testing.T) {
 	}
 }
 
-// TestHTMLHostile checks that text from outside is always written as text, at every place.
+// TestHTMLHostile checks that text from outside is always written as text, in every place.
 func TestHTMLHostile(t *testing.T) {
 	const evil = `</pre></style></title>"'><script>alert(1)</script><img src=x onerror=y>&lt;` + "\x1b]0;x\a\u202e"
 	args := `{"` + `k</span><b>` + `":"<script>` + `","n":1}<i>`

@@ -19,7 +19,7 @@ const hostile = "\x1b]0;title\a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\x1b]52;c
 	"\u009b32m\u009d0;t\u009c\u0085\r\b\a\x00\x7f\u202eRTL\u2066\u200f\u061c\u200b\u200d\ufeff\u00ad\u2060\ufe0f\u3164" +
 	"\U000e0041\U000e007f\U000e0100\u2028\ue000\U000f0000\x1b]2;unterminated "
 
-// raw is text that is not valid UTF-8: single bytes of controls, and incomplete characters.
+// raw is text that is not valid UTF-8: single control bytes, and incomplete characters.
 const raw = "\x9b31m\x9d0;t\x9c\xff\xc2\xed\xa0\xbd\x9f"
 
 // named returns hostile text with a name. The name shows whether the text after it was lost.

@@ -16,7 +16,7 @@ import (
 )
 
 // publishedTo runs a proxy process that publishes responses of several models to a hub. One response has a
-// malformed call. It returns the spool and the outcome of the process.
+// malformed call. publishedTo returns the spool and the outcome of the process.
 func publishedTo(t *testing.T, url string, args ...string) (spool string, got outcome) {
 	t.Helper()
 	malformed, err := os.ReadFile("testdata/malformed.sse")

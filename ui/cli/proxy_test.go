@@ -296,8 +296,8 @@ func TestProxyWrong(t *testing.T) {
 	}
 }
 
-// TestProxyToken checks that requests without the token are refused, and that the token is only shown where the
-// user asked for it.
+// TestProxyToken checks that requests without the token are refused, and that the token is shown only where
+// the user asked for it.
 func TestProxyToken(t *testing.T) {
 	const token = "open-sesame-1234"
 	upstream, requests := provider(t, answers(events, anthropicAnswer))

@@ -26,7 +26,7 @@ func publishesTo(t *testing.T, url, spool, limit string) (a *app, so func() outc
 	return a, so
 }
 
-// noted returns the troubles that are reported, each with its second. There is one trouble per second.
+// noted returns the problems that are reported, each with its second. There is one problem per second.
 func noted(troubles ...string) (all string) {
 	var c troubleNotice
 	for second, trouble := range troubles {

@@ -35,8 +35,8 @@ func (p *teller) wants(t *testing.T, want ...string) {
 	p.told = nil
 }
 
-// TestPrintLooksOnce checks that with many open turns, a record that ends none allocates no memory. The printer
-// must only keep open turns.
+// TestPrintLooksOnce checks that with many open turns, a record that ends none allocates no memory. The
+// printer must keep only open turns.
 func TestPrintLooksOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})

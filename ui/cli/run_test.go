@@ -74,8 +74,8 @@ func TestRunExit(t *testing.T) {
 	}
 }
 
-// TestRunTerminal checks that signals of keys reach the client once, and so do signals to toolscope. Notes must
-// wait until the client has ended. toolscope must get the terminal back.
+// TestRunTerminal checks that the signals for keys reach the client once, and so do signals to toolscope.
+// Notes must wait until the client has ended. toolscope must get the terminal back.
 func TestRunTerminal(t *testing.T) {
 	const script = `trap 'echo "<int>"' INT; trap 'echo "<term>"; exit 5' TERM; echo ready; while :; do sleep 0.05; done`
 	p := start(t, launch{args: []string{"run", "--no-record", "--", "sh", "-c", script}})
@@ -90,8 +90,8 @@ func TestRunTerminal(t *testing.T) {
 	}
 }
 
-// TestRunPipeline checks that the terminal stays with toolscope's group if standard output is a pipe. Signals of
-// keys must still reach the client once.
+// TestRunPipeline checks that the terminal stays with toolscope's group if standard output is a pipe. The
+// signals for keys must still reach the client once.
 func TestRunPipeline(t *testing.T) {
 	const script = `n=0; trap 'n=$((n+1)); echo "<int $n>" >&2' INT; trap 'exit 5' TERM; echo ready >&2; while :; do sleep 0.05; done`
 	r, w := pipe(t)

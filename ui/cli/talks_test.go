@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTalks checks that agents' files of conversations are opened without a flag. Calls must have the arguments,
+// TestTalks checks that agents' conversation files are opened without a flag. Calls must have the arguments,
 // the results and the errors in the file.
 func TestTalks(t *testing.T) {
 	for _, test := range []struct{ file, want string }{

@@ -112,8 +112,8 @@ func TestTraceContentSecrets(t *testing.T) {
 	}
 }
 
-// TestTraceOnlyTurns checks that requests that ask no model have no spans, and neither have requests that toolscope
-// refused.
+// TestTraceOnlyTurns checks that there are no spans for requests that do not go to a model, or for requests
+// that toolscope refused.
 func TestTraceOnlyTurns(t *testing.T) {
 	exchange := func(x int, method, url, body, answer, end string) string {
 		return fmt.Sprintf(`{"x":%d,"t":1,"side":"request","head":{"method":%q,"url":%q,"start":"2026-11-20T10:00:00Z"},"d":%q}
@@ -202,8 +202,8 @@ func TestTraceGivenUp(t *testing.T) {
 	}
 }
 
-// TestTraceLosses checks that spans that the collector lacks, and bytes that are in no span, give exit code 3, even
-// after a signal.
+// TestTraceLosses checks that spans that the collector did not get, and bytes that are not in any span, cause
+// exit code 3, even after a signal.
 func TestTraceLosses(t *testing.T) {
 	for name, lose := range map[string]func(*traceSender){
 		"1 span refused": func(l *traceSender) { l.Put([]report.Span{{Name: "x"}}) },

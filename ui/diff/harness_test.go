@@ -53,7 +53,7 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// members returns calls with these arguments, and their compared fields.
+// members returns calls with the given arguments, and their compared fields.
 func members(t *testing.T, args ...string) ([]*stream.Call, []Row) {
 	t.Helper()
 	s := newSource()

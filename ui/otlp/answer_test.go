@@ -16,14 +16,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// partial returns an ExportTraceServiceResponse with this number of rejected spans.
+// partial returns an ExportTraceServiceResponse with the given number of rejected spans.
 func partial(rejected int64, words string) string {
 	part := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(rejected))
 	part = protowire.AppendString(protowire.AppendTag(part, 2, protowire.BytesType), words)
 	return string(protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), part))
 }
 
-// TestAnswers checks that spans count as accepted only after a response in the format of the protocol. No count
+// TestAnswers checks that spans count as accepted only after a response in the protocol's format. No count
 // exceeds the number of sent spans, and warnings are reported.
 func TestAnswers(t *testing.T) {
 	for _, test := range []struct {
@@ -187,8 +187,8 @@ func TestLastAttempt(t *testing.T) {
 	}
 }
 
-// TestFinish checks that Finish sends all spans, regardless of how long that takes. It gives up if the collector
-// stalls.
+// TestFinish checks that Finish sends all spans, however long that takes, and that it gives up if the
+// collector stalls.
 func TestFinish(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 503, false: 200}[n < 3]) })
 	s := sender(t, Options{Endpoint: url})
@@ -208,7 +208,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestRoomInFlight checks that spans in a request keep their room until their outcome is known.
+// TestRoomInFlight checks that spans in a request keep their space in the queue until their outcome is known.
 func TestRoomInFlight(t *testing.T) {
 	arrived, release := make(chan bool), make(chan bool)
 	url, _ := counted(t, func(n int, w http.ResponseWriter) {

@@ -32,7 +32,7 @@ func spans(n, size int) (all []report.Span) {
 	return all
 }
 
-// counted starts a collector with the given handler and counts the spans of each request.
+// counted starts a collector with the given handler and counts the spans in each request.
 func counted(t *testing.T, answer func(n int, w http.ResponseWriter)) (url string, got *atomic.Int64) {
 	t.Helper()
 	got = new(atomic.Int64)
@@ -46,7 +46,7 @@ func counted(t *testing.T, answer func(n int, w http.ResponseWriter)) (url strin
 	return s.URL, got
 }
 
-// counting counts the spans of a request, and responds with 200.
+// counting counts the spans in a request, and responds with 200.
 type counting struct {
 	http.ResponseWriter
 	got *atomic.Int64
@@ -163,7 +163,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestNoRoom checks that spans without room are counted, and that each span is in exactly one count.
+// TestNoRoom checks that spans for which the queue has no room are counted, and that each span is in exactly
+// one count.
 func TestNoRoom(t *testing.T) {
 	release := make(chan struct{})
 	url, got := counted(t, func(_ int, w http.ResponseWriter) { <-release; w.WriteHeader(200) })

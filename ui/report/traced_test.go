@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// said returns a turn that has a response with this text and one call.
+// said returns a turn that has a response with the given text and one call.
 func said(id, text, tool, args string) *TracedTurn {
 	s := new(stream.Session)
 	for _, e := range []stream.Event{
@@ -87,8 +87,8 @@ func TestTurnNames(t *testing.T) {
 	}
 }
 
-// TestToolNames checks the names of tools, which are text of a model. An unusual name is missing in spans without
-// content, and cut in spans with content.
+// TestToolNames checks the names of tools, which are text from a model. An unusual name is missing in spans
+// without content, and cut in spans with content.
 func TestToolNames(t *testing.T) {
 	for _, name := range []string{"get_weather", "mcp:a/b.c-d", strings.Repeat("x", maxNameBytes)} {
 		call := (&Tracer{}).Spans(said("r", "", name, "{}"))[1]
@@ -130,7 +130,7 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestOperation checks that operations have the names of the conventions, and that the provider's name is
+// TestOperation checks that operations have the names in the conventions, and that the provider's name is
 // unchanged.
 func TestOperation(t *testing.T) {
 	for _, test := range []struct{ dialect, url, name, provider string }{

@@ -27,7 +27,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// contrast returns the contrast ratio of WCAG 2.
+// contrast returns the WCAG 2 contrast ratio of two colours.
 func contrast(t *testing.T, a, b string) float64 {
 	x, y := luminance(t, a), luminance(t, b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
