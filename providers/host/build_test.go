@@ -27,7 +27,7 @@ func userSays(text string) []protocol.Message {
 	return []protocol.Message{{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}}
 }
 
-// value is a JSON text as Go values.
+// value returns a JSON text as Go values.
 func value(t *testing.T, text []byte) (v any) {
 	t.Helper()
 	if err := stdjson.Unmarshal(text, &v); err != nil {
@@ -49,7 +49,7 @@ const chatTools = `[{"type":"function","function":{"name":"get_weather","descrip
 
 const chatMessages = `[{"role":"system","content":"Be brief."},{"role":"user","content":"Oslo?"}]`
 
-// TestBodies: what each kind of host is sent, member by member.
+// TestBodies checks each field of the request for each kind of host.
 func TestBodies(t *testing.T) {
 	for _, test := range []struct{ host, model, path, body string }{
 		{"anthropic", "claude-sonnet-4-5", "/v1/messages", `{"model":"claude-sonnet-4-5","max_tokens":21333,"stream":true,
@@ -100,7 +100,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestReadBack: a dialect reads from a request what was put into it.
+// TestReadBack checks that a protocol reads the same content from a request that was written into it.
 func TestReadBack(t *testing.T) {
 	for i := range All {
 		h := &All[i]
@@ -143,7 +143,7 @@ func TestReadBack(t *testing.T) {
 		if got, want := outline(messages), "system:Be brief. user:Oslo? assistant:get_weather{\"city\":\"Oslo\"} user:=4 C "; got != want {
 			t.Errorf("%s: the history is %s\nof %s", h.Name, got, body)
 		}
-		if protocolOf(body) != to.Protocol && to.Protocol != "ollama" && to.Protocol != "cohere" { // whose bodies have nothing of their own
+		if protocolOf(body) != to.Protocol && to.Protocol != "ollama" && to.Protocol != "cohere" { // their bodies have no fields of their own
 			t.Errorf("%s: recognised as %q: %s", h.Name, protocolOf(body), body)
 		}
 	}
@@ -170,7 +170,7 @@ func outline(messages []protocol.Message) (text string) {
 	return text
 }
 
-// TestQuirks: members that hosts refuse are not there, and the others are.
+// TestQuirks checks that fields that a host refuses are omitted, and that the other fields are there.
 func TestQuirks(t *testing.T) {
 	for name, want := range map[string]struct{ in, out string }{
 		"openai":      {"store max_output_tokens prompt_cache_key prompt_cache_retention include", "max_tokens stream_options prompt_cache_options cache_control"},
@@ -203,7 +203,7 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// TestTable: every host is whole, and asks for models there are prices of.
+// TestTable checks that every host is complete, and that the prices of its models are known.
 func TestTable(t *testing.T) {
 	seen, prices := map[string]bool{}, price.Embedded()
 	for i := range All {

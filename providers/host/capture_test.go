@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// seen is an exchange as an inspector has it.
+// seen returns an exchange as an inspector reads it.
 func seen(t *testing.T, url, request, response string) *providers.Exchange {
 	t.Helper()
 	var in providers.Inspector
@@ -21,7 +21,7 @@ func seen(t *testing.T, url, request, response string) *providers.Exchange {
 	return in.Exchange(1)
 }
 
-// TestCapture: what an exchange's request is, or why it cannot be sent again.
+// TestCapture checks the captured request of an exchange, or the reason why it can't be resent.
 func TestCapture(t *testing.T) {
 	const chat = "https://api.openai.com/v1/chat/completions"
 	answer := `{"id":"1","object":"chat.completion","model":"gpt-4.1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`
@@ -46,7 +46,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// TestAsItIs: a body goes unchanged to hosts of its own protocol, if it is one.
+// TestAsItIs checks that a single body is sent unchanged to hosts with the same protocol.
 func TestAsItIs(t *testing.T) {
 	c, err := Capture(seen(t, "", chatRequest, ""))
 	if err != nil {
@@ -64,7 +64,7 @@ func TestAsItIs(t *testing.T) {
 	}
 }
 
-// TestOrigin: the host is known by its address, else by its protocol.
+// TestOrigin checks that the host is found by its address, or otherwise by its protocol.
 func TestOrigin(t *testing.T) {
 	for _, test := range []struct{ dialect, url, want string }{
 		{"openai-chat", "https://api.openai.com/v1/chat/completions", "openai-chat"},
@@ -97,8 +97,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestAnswer: a turn and its results go on from a captured request, to every host in its form; what
-// was captured stays as it was.
+// TestAnswer checks that a turn and its results can be added to a captured request, for every host in the
+// host's form. The captured request must not change.
 func TestAnswer(t *testing.T) {
 	c, err := Capture(seen(t, "", chatRequest, ""))
 	if err != nil {

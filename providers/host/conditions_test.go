@@ -9,7 +9,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestCacheConditions: nothing is asked to be cached unless more of the conversation is to come.
+// TestCacheConditions checks that nothing is marked for the cache unless the conversation will continue.
 func TestCacheConditions(t *testing.T) {
 	openai, anthropic := &All[1], &All[0]
 	build := func(h *Host, r protocol.Request) json.Value {
@@ -42,7 +42,7 @@ func TestCacheConditions(t *testing.T) {
 	}
 }
 
-// TestEncryptedReasoning: only models that reason are asked for it.
+// TestEncryptedReasoning checks that only models that can reason are asked for encrypted reasoning.
 func TestEncryptedReasoning(t *testing.T) {
 	for model, want := range map[string]bool{
 		"gpt-5.4": true, "o3": true, "o4-mini": true, "openai/gpt-5": true, "gpt-4.1": false, "gpt-5-chat-latest": false, "x": false,
@@ -54,8 +54,8 @@ func TestEncryptedReasoning(t *testing.T) {
 	}
 }
 
-// TestFreeText: a tool that takes free text is one of its own kind where that is known, and else
-// takes an object with the text.
+// TestFreeText checks that a tool with free text has its own kind if the host supports it. Otherwise, it
+// accepts an object with the text.
 func TestFreeText(t *testing.T) {
 	tools := []protocol.Tool{{Name: "patch", Kind: "custom", Description: "D"}}
 	for name, kind := range map[string]string{"openai": "custom", "openai-chat": "custom", "groq": "function", "anthropic": "function", "gemini": "function"} {

@@ -9,7 +9,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// captured is a request as an exchange has it.
+// captured returns the request of an exchange.
 func captured(t *testing.T, dialectName, path, body string) CapturedRequest {
 	t.Helper()
 	d, err := providers.FindProtocol(dialectName)
@@ -32,8 +32,8 @@ const chatRequest = `{"model":"gpt-4.1","max_completion_tokens":300,"stream":tru
 	"tools":[{"type":"function","function":{"name":"get_weather","description":"W","strict":true,"parameters":` + weatherSchema + `}},
 		{"type":"web_search_preview","function":{"name":"search"}}]}`
 
-// TestResend: a conversation of one protocol, as hosts of all others are asked it. Their own
-// readers tell what came.
+// TestResend checks that a conversation in one protocol can be sent to hosts with all other protocols. The
+// hosts' own readers read the result.
 func TestResend(t *testing.T) {
 	policy, err := replay.FindPolicy("preserve")
 	if err != nil {
@@ -84,7 +84,7 @@ func TestResend(t *testing.T) {
 	}
 }
 
-// TestResendModel: the model stays where the host has it.
+// TestResendModel checks that the model stays the same if the host has it.
 func TestResendModel(t *testing.T) {
 	policy := &replay.Policies[0]
 	for _, test := range []struct{ dialect, path, body, host, model, want string }{
@@ -110,7 +110,7 @@ func TestResendModel(t *testing.T) {
 	}
 }
 
-// TestResendPolicy: a history that does not parse goes as its policy says.
+// TestResendPolicy checks that a history that doesn't parse is sent according to the policy.
 func TestResendPolicy(t *testing.T) {
 	body := strings.Replace(chatRequest, `"{\"city\":\"Oslo\"}"`, `"{\"city\":"`, 1)
 	c := captured(t, "openai-chat", "", body)
@@ -144,7 +144,7 @@ func TestResendPolicy(t *testing.T) {
 	}
 }
 
-// TestResendMore: a turn and its results that were added to a captured history go with it.
+// TestResendMore checks that a turn and results that were added to a captured history are sent.
 func TestResendMore(t *testing.T) {
 	c := captured(t, "openai-chat", "", `{"model":"gpt-4.1","messages":[{"role":"user","content":"Weather?"}]}`)
 	c.History = append(c.History,

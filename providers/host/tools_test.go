@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestReadTools: one tool, declared in every form.
+// TestReadTools checks one tool, declared in every form.
 func TestReadTools(t *testing.T) {
 	const s = weatherSchema
 	for _, test := range []struct{ name, text, dialect string }{
@@ -41,7 +41,7 @@ func TestReadTools(t *testing.T) {
 			if f.Name != "f" || f.Description != "D" || f.Kind != "function" || !cmp.Equal(value(t, f.Schema), value(t, []byte(s))) {
 				t.Errorf("%+v", f)
 			}
-			for i := range All { // and can be declared anywhere
+			for i := range All { // every host can declare the tools
 				h := &All[i]
 				r := protocol.Request{Model: "m", Messages: userSays("x")}
 				if left := got.Declare(&r, h.HistoryTarget()); left != nil {
@@ -65,8 +65,8 @@ func TestReadNoTools(t *testing.T) {
 	}
 }
 
-// TestDeclare: what the provider runs itself goes to no other, and nothing of what only the own
-// protocol can say is lost on the way to it.
+// TestDeclare checks that a tool that the provider runs is sent to no other provider. A provider with the
+// same protocol must receive its tools without a loss.
 func TestDeclare(t *testing.T) {
 	const list = `[{"type":"web_search_20250305","name":"web_search","max_uses":2},{"name":"f","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}]`
 	tools, err := ReadTools([]byte(list))

@@ -8,8 +8,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestAcceptance: outcome and acceptance are independent. A target's rules prove that it takes an object, and
-// its refusals; they prove nothing about other text, unless they say so.
+// TestAcceptance checks that outcome and acceptance are independent. A target's rules prove that it accepts
+// an object, and prove its refusals. They prove nothing about other text, unless a rule is about it.
 func TestAcceptance(t *testing.T) {
 	const (
 		taken   = "accepted rule"
@@ -33,9 +33,9 @@ func TestAcceptance(t *testing.T) {
 		{`{"a":1}`, "double-encode", "anthropic", "wrapped", refused},
 		{`{"a":1}`, "double-encode", "openai-chat", "wrapped", unknown},
 		{`"{\"a\":1}"`, "preserve", "gemini", "unwrapped", taken},
-		{`{"a":1`, "drop", "anthropic", "dropped", refused}, // its result has no call
+		{`{"a":1`, "drop", "anthropic", "dropped", refused}, // the call's result has no call
 		{`{"a":1`, "drop", "ollama", "dropped", unknown},
-		{`{"a":1`, "strict", "anthropic", "throws", unknown}, // nothing is asked of the provider
+		{`{"a":1`, "strict", "anthropic", "throws", unknown}, // nothing is sent to the provider
 	} {
 		history := append(calls(from, test.args), protocol.Message{Role: protocol.User, Parts: []protocol.Part{
 			{Kind: protocol.ResultPart, ID: "call_1", Name: "f", ToolKind: "function", Text: []byte("done")},
@@ -48,10 +48,10 @@ func TestAcceptance(t *testing.T) {
 	}
 }
 
-// TestDoubts: a history that no rule covers does not count as accepted.
+// TestDoubts checks that a history that no rule covers doesn't count as accepted.
 func TestDoubts(t *testing.T) {
 	from := target(t, "openai-chat")
-	for _, to := range []string{"openai-chat", "mistral"} { // of two calls with one id, these say nothing
+	for _, to := range []string{"openai-chat", "mistral"} { // their rules don't cover two calls with the same id
 		m := calls(from, `{"a":1}`, `{"a":2}`)
 		m[0].Parts[1].ID = m[0].Parts[0].ID
 		p := replay.SourceOfHistory(m, from).Preview(target(t, to), policy(t, "preserve"))

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// turnWith is a turn of calls with these ids.
+// turnWith returns a turn with calls that have the given ids.
 func turnWith(ids ...string) *stream.Turn {
 	tl := new(stream.Timeline)
 	tl.Append(stream.Event{Kind: stream.TurnOpen})
@@ -25,8 +25,8 @@ func turnWith(ids ...string) *stream.Turn {
 	return tl.Session().Turns[0]
 }
 
-// TestAmong: a call that is previewed alone is checked among the calls of its conversation. A collision with
-// another call's id is reported, and the other call is not sent.
+// TestAmong checks that a call that is previewed alone is compared with the other calls in its conversation.
+// A collision with the id of another call is reported, and the other call is not sent.
 func TestAmong(t *testing.T) {
 	from := target(t, "openai-chat")
 	before := calls(from, `{}`) // call_1
@@ -66,7 +66,7 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// TestBehindOthers: only the first call of a turn needs a signature.
+// TestBehindOthers checks that only the first call of a turn needs a signature.
 func TestBehindOthers(t *testing.T) {
 	from, gemini := target(t, "openai-chat"), target(t, "gemini")
 	turn := turnWith("a", "b")
@@ -78,7 +78,7 @@ func TestBehindOthers(t *testing.T) {
 	}
 }
 
-// TestHistoryNames: the ids of the client's calls in a history are taken.
+// TestHistoryNames checks that the ids of the client's calls in a history are taken.
 func TestHistoryNames(t *testing.T) {
 	m := calls(target(t, "openai-chat"), `{}`, `{}`, `{}`)
 	m[0].Parts[1].ID, m[0].Parts[2].RunByProvider = "", true

@@ -10,8 +10,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestAsText: smolagents sends all calls of a message as one text, sorted by id, after the model's text, and
-// their results as another. No target gets a call.
+// TestAsText checks that smolagents sends all calls in a message as one text, sorted by id, after the model's
+// text. It sends their results as another text. No target receives a call.
 func TestAsText(t *testing.T) {
 	from := target(t, "openai-chat")
 	m := calls(from, `{"b": 1.0, "it's": [true, null]}`, `{"a":"x`, `"{\"a\":1}"`)
@@ -49,7 +49,7 @@ Calling tools:
 	}
 }
 
-// TestAsTextUnknown: a treatment that is unknown is reported as unknown.
+// TestAsTextUnknown checks that an unknown treatment is reported as unknown.
 func TestAsTextUnknown(t *testing.T) {
 	from := target(t, "openai-chat")
 	for name, m := range map[string][]protocol.Message{"one id": calls(from, `{}`, `{}`), "NaN": calls(from, `{"a":NaN}`)} {

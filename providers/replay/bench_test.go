@@ -9,7 +9,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// large is arguments of about n bytes: an object with many members.
+// large returns arguments of about n bytes: an object with many fields.
 func large(n int) string {
 	var b bytes.Buffer
 	b.WriteString(`{"edits":[`)
@@ -34,7 +34,7 @@ func BenchmarkSource(b *testing.B) {
 	}
 }
 
-// BenchmarkMatrix is one row of the matrix: all targets under one policy.
+// BenchmarkMatrix computes one row of the matrix: all targets with one policy.
 func BenchmarkMatrix(b *testing.B) {
 	from := providers.TargetOf("openai-chat")
 	src := replay.SourceOfHistory(calls(from, large(1<<20)), from)

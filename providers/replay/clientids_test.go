@@ -8,7 +8,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestFreeTextKeepsItsID: a client sends the id of a call with free text as it came, or says that it changes it.
+// TestFreeTextKeepsItsID checks that a client sends the id of a call with free text unchanged, or reports the
+// change.
 func TestFreeTextKeepsItsID(t *testing.T) {
 	source := target(t, "openai-responses")
 	history := []protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{{
@@ -37,7 +38,7 @@ func TestFreeTextKeepsItsID(t *testing.T) {
 	}
 }
 
-// TestMadeIDs: an id that a client makes is not the id that it replaces.
+// TestMadeIDs checks that an id that a client makes differs from the id that it replaces.
 func TestMadeIDs(t *testing.T) {
 	source := target(t, "ollama")
 	policy, err := replay.FindPolicy("langchain-js")

@@ -13,9 +13,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestClients: a preview by a client's name has the arguments that the client sent, byte for byte, and the
-// same fields of the call. testdata/clients holds the requests of each client: .github/clients/run runs the
-// clients and writes them.
+// TestClients checks that the preview for a client has the arguments that the client sent, byte for byte, and
+// the same fields of the call. testdata/clients contains the requests of each client: .github/clients/run
+// runs the clients and writes these requests.
 func TestClients(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.jsonl")
 	if err != nil || len(files) == 0 {
@@ -38,15 +38,15 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// untold is the number of cases in which a client was run but its treatment is previewed as unknown: it
-// depends on more than the arguments, or is not rebuilt here.
+// untold is the number of cases in which a client was run, although its treatment is previewed as unknown.
+// The treatment depends on more than the arguments, or is not reproduced here.
 var untold = map[string]int{
 	"cline":     60, // jsonrepair
 	"opencode":  4,  // for Chat, it ends a call at the first delta that ends a value
 	"qwen-code": 30, // jsonrepair
 }
 
-// clientRun is what a client sent when it was run.
+// clientRun is the recorded run of a client.
 type clientRun struct {
 	policy *replay.Policy
 	tool   string
@@ -71,7 +71,7 @@ func runOf(t *testing.T, file string) (ran clientRun) {
 	return ran
 }
 
-// checkVersion checks that a client that counts as run was run in that version.
+// checkVersion checks that a client that counts as run was run in the given version.
 func checkVersion(t *testing.T, ran clientRun) {
 	t.Helper()
 	s := ran.head.Get("versions").Scan()
@@ -81,8 +81,8 @@ func checkVersion(t *testing.T, ran clientRun) {
 	}
 }
 
-// checkClient compares the previews of one case of a protocol with the calls that were sent, and counts the
-// unknown ones.
+// checkClient compares the previews for one case and one protocol with the calls that were sent. It counts
+// the unknown previews.
 func checkClient(t *testing.T, how *replay.Policy, tool string, line json.Value, from string) (unknown int) {
 	t.Helper()
 	source := target(t, from)
@@ -91,7 +91,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line json.Value,
 	case "openai-responses":
 		item = "fc_0a1b2c3d4e5f"
 	case "gemini":
-		id = "" // it gives none
+		id = "" // the response contains no id
 	}
 	history := []protocol.Message{
 		{Role: protocol.Assistant, Parts: []protocol.Part{{
@@ -108,7 +108,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line json.Value,
 		switch {
 		case p.Outcome == replay.Unknown:
 			unknown++
-		case want.Get("throws") != nil, want.Get("silent") != nil, want.Get("dropped") != nil: // or asks again, as if there had been no answer
+		case want.Get("throws") != nil, want.Get("silent") != nil, want.Get("dropped") != nil: // or retries the request, as if there had been no response
 			if p.Outcome != replay.Throws || len(p.Body) > 0 {
 				t.Errorf("%s: %s, and the client sends nothing of it: %s", what, p.Outcome, want)
 			}
@@ -131,7 +131,7 @@ func checkSent(t *testing.T, what, to string, got, want json.Value) {
 		return
 	}
 	g, w := string(got), string(want)
-	if strings.Contains(w, madeUp) { // an id that the client makes is another one each time
+	if strings.Contains(w, madeUp) { // an id that the client makes differs each time
 		g, w = idless(g), idless(w)
 	}
 	if g != w {
@@ -139,7 +139,7 @@ func checkSent(t *testing.T, what, to string, got, want json.Value) {
 	}
 }
 
-// callOf is the first call of a request's messages.
+// callOf returns the first call in a request's messages.
 func callOf(name string, body [][]byte) json.Value {
 	in := map[string]string{"openai-chat": "tool_calls", "ollama": "tool_calls", "anthropic": "content", "bedrock": "content", "gemini": "parts"}[name]
 	for _, m := range body {
@@ -155,7 +155,7 @@ func callOf(name string, body [][]byte) json.Value {
 	return nil
 }
 
-// argumentsOf is the arguments of a call: the text, or the value.
+// argumentsOf returns the arguments of a call: the text, or the value.
 func argumentsOf(protocol string, call json.Value) []byte {
 	switch protocol {
 	case "openai-chat":
@@ -172,10 +172,10 @@ func argumentsOf(protocol string, call json.Value) []byte {
 	return call.Get("input")
 }
 
-// madeUp stands for an id that a client has made.
+// madeUp stands for an id that a client made.
 const madeUp = `"RANDOM"`
 
-// idless is a call without its ids.
+// idless returns a call without its ids.
 func idless(call string) string {
 	return strings.ReplaceAll(anyID.ReplaceAllString(call, ""), ",}", "}")
 }

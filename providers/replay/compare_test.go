@@ -9,7 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestJudgedAgain: a cached verdict is used only for the same text in the same form and the same target.
+// TestJudgedAgain checks that a cached verdict is used only for the same text, in the same form and for the
+// same target.
 func TestJudgedAgain(t *testing.T) {
 	s := new(stream.Session)
 	s.Apply(stream.Event{Kind: stream.TurnOpen})
@@ -40,7 +41,8 @@ func TestJudgedAgain(t *testing.T) {
 	}
 }
 
-// TestWrapped: arguments in a wrapper are wrapped wherever the wrapper holds them, and nothing else is.
+// TestWrapped checks that arguments in a wrapper are recognised at any place in the wrapper, and that nothing
+// else is.
 func TestWrapped(t *testing.T) {
 	cut := `{"path":"a/b`
 	long := `{"text":"` + strings.Repeat("lorem ipsum ", 400)
@@ -70,7 +72,8 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// TestKnownRepair: an object instead of broken arguments is repaired if a known repair makes it, else altered.
+// TestKnownRepair checks that an object instead of broken arguments counts as repaired if a known repair has
+// the same result, and otherwise as altered.
 func TestKnownRepair(t *testing.T) {
 	s := new(stream.Session)
 	s.Apply(stream.Event{Kind: stream.TurnOpen})

@@ -9,7 +9,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// applied applies the edits to the original; ok is false if they are out of order or out of range.
+// applied applies the edits to the original. ok is false if the edits are out of order or out of range.
 func applied(original []byte, edits []replay.Edit) (made []byte, ok bool) {
 	at := 0
 	for i, e := range edits {
@@ -22,7 +22,7 @@ func applied(original []byte, edits []replay.Edit) (made []byte, ok bool) {
 	return append(made, original[at:]...), true
 }
 
-// FuzzDiff: the edits, applied to the original, give what is sent; and there are none exactly when
+// FuzzDiff checks that the edits turn the original into the sent text, and that there are no edits exactly if
 // nothing changed.
 func FuzzDiff(f *testing.F) {
 	for _, pair := range [][2]string{
@@ -41,7 +41,7 @@ func FuzzDiff(f *testing.F) {
 	})
 }
 
-// TestDiffIsSmall: edits contain only bytes that changed.
+// TestDiffIsSmall checks that edits contain only bytes that changed.
 func TestDiffIsSmall(t *testing.T) {
 	for _, test := range []struct{ original, sent, want string }{
 		{`{"a": 1.0, "b":2}`, `{"a":1,"b":2}`, `[5:9]="1" [10:11]=""`},

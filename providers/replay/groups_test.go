@@ -13,9 +13,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestGroups: a preview by a client's name sends the calls that the client sent, with other ids and names, and
-// with neighbours of which some are malformed: the same calls, each with the same fields, and results with the
-// same ids. testdata/groups holds what each client sent.
+// TestGroups checks that the preview for a client has the same calls as the client sent, for other ids and
+// names, and for neighbouring calls of which some are malformed. Each call must have the same fields, and the
+// results must have the same ids. testdata/groups contains the requests of each client.
 func TestGroups(t *testing.T) {
 	files, err := filepath.Glob("testdata/groups/*.jsonl")
 	if err != nil || len(files) == 0 {
@@ -38,14 +38,14 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// untoldGroups is the number of cases that are previewed as unknown: the client takes one call for another
-// that has the same id.
+// untoldGroups is the number of cases that are previewed as unknown, because the client confuses two calls
+// with the same id.
 var untoldGroups = map[string]int{"ai-sdk-ui": 25, "ai-sdk-6-ui": 25, "langchain-js": 7, "llamaindex-ts": 2, "mastra": 6, "pi": 8}
 
-// needsTools are clients that send no request after a call of a tool that they don't have, under any name.
+// needsTools are clients that send no request after a call of a tool that they don't have.
 var needsTools = []string{"llamaindex-ts", "openai-agents-js"}
 
-// groupHistory is a turn with the calls of a case, and a result for each.
+// groupHistory returns a turn with the calls of a case, and a result for each call.
 func groupHistory(source *protocol.Target, line json.Value) []protocol.Message {
 	made, results := protocol.Message{Role: protocol.Assistant}, protocol.Message{Role: protocol.User}
 	n := 0
@@ -67,7 +67,7 @@ func groupHistory(source *protocol.Target, line json.Value) []protocol.Message {
 	return []protocol.Message{made, results}
 }
 
-// checkGroup compares the previews of one case of a protocol with what was sent.
+// checkGroup compares the previews for one case and one protocol with the client's request.
 func checkGroup(t *testing.T, how *replay.Policy, line json.Value, from string) (unknown int) {
 	t.Helper()
 	source := target(t, from)
@@ -81,7 +81,7 @@ func checkGroup(t *testing.T, how *replay.Policy, line json.Value, from string) 
 			unknown++
 		case slices.Contains(needsTools, how.Name) && strings.HasPrefix(line.Get("case").Text(), "name-"):
 		case how.Name == "openai-agents-js" && p.Outcome == replay.Throws && from != to:
-			// the run of the first protocol ended without a request, too
+			// The run with the first protocol also ended without a request.
 		case want.Get("throws") != nil, want.Get("silent") != nil:
 			if p.Outcome != replay.Throws || len(p.Body) > 0 {
 				t.Errorf("%s: %s, and the client sends nothing: %s", what, p.Outcome, want)
@@ -92,7 +92,7 @@ func checkGroup(t *testing.T, how *replay.Policy, line json.Value, from string) 
 				got = append(got, string(c))
 			}
 			for c := range want.Get("calls").Elements() {
-				sent = append(sent, strings.ReplaceAll(string(c), `"id":"chatcmpl-1",`, "")) // the id of the response
+				sent = append(sent, strings.ReplaceAll(string(c), `"id":"chatcmpl-1",`, "")) // id of the response
 			}
 			if strings.Contains(string(want), madeUp) {
 				for _, list := range [][]string{got, sent} {
@@ -112,7 +112,7 @@ func checkGroup(t *testing.T, how *replay.Policy, line json.Value, from string) 
 	return unknown
 }
 
-// hasOwnIDs tells whether each call of a case has an id of its own.
+// hasOwnIDs reports whether each call of a case has a different id.
 func hasOwnIDs(line json.Value) bool {
 	seen := map[string]bool{"": true}
 	for c := range line.Get("calls").Elements() {
@@ -125,7 +125,8 @@ func hasOwnIDs(line json.Value) bool {
 	return true
 }
 
-// resultsSent are the ids, or else the names, of the results that a client sent, in order.
+// resultsSent returns the ids of the results that a client sent, in order, or their names if they have no
+// ids.
 func resultsSent(want json.Value) (ids []string) {
 	for id := range want.Get("results").Elements() {
 		ids = append(ids, id.Text())
@@ -134,7 +135,7 @@ func resultsSent(want json.Value) (ids []string) {
 	return ids
 }
 
-// resultIDs are those of a request's messages.
+// resultIDs returns the ids of the results in a request's messages.
 func resultIDs(to string, body [][]byte) (ids []string) {
 	for _, m := range body {
 		m := json.Value(m)
@@ -167,7 +168,7 @@ func resultIDs(to string, body [][]byte) (ids []string) {
 	return ids
 }
 
-// callsOf are the calls of a request's messages.
+// callsOf returns the calls in a request's messages.
 func callsOf(name string, body [][]byte) (calls []json.Value) {
 	for _, m := range body {
 		if json.Value(m).Get("type").Text() == "function_call" {

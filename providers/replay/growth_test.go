@@ -11,7 +11,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// long holds histories of n parts. Each makes one step of a preview search all parts.
+// long maps names to histories of n parts. Each history makes one step of a preview search all parts.
 var long = map[string]func(from *protocol.Target, n int) []protocol.Message{
 	"results in one message": func(from *protocol.Target, n int) []protocol.Message {
 		return append(many(from, n, `{}`), user(resultsOf(n)...))
@@ -87,7 +87,7 @@ var long = map[string]func(from *protocol.Target, n int) []protocol.Message{
 	},
 }
 
-// many is a message with n calls of these arguments.
+// many returns a message with n calls that have the given arguments.
 func many(from *protocol.Target, n int, args string) []protocol.Message {
 	m := protocol.Message{Role: protocol.Assistant}
 	for i := range n {
@@ -105,7 +105,7 @@ func resultsOf(n int) (parts []protocol.Part) {
 	return parts
 }
 
-// TestGrowth: a history of sixteen times the length takes about sixteen times as long, and not the
+// TestGrowth checks that a history of sixteen times the length takes about sixteen times as long, and not the
 // square of that.
 func TestGrowth(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
@@ -127,8 +127,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// grows reports whether large takes at most so many times as long as small, each at its best. A
-// machine that has other things to do makes it try again.
+// grows reports whether large takes at most most times as long as small. It uses the best time of each, and
+// tries again on a busy machine.
 func grows(most time.Duration, small, large func()) (a, b time.Duration, ok bool) {
 	best := func(now time.Duration, f func()) time.Duration {
 		start := time.Now()
@@ -147,7 +147,7 @@ func grows(most time.Duration, small, large func()) (a, b time.Duration, ok bool
 	return a, b, false
 }
 
-// TestDiffGrowth is the same of the difference between two texts.
+// TestDiffGrowth is like TestGrowth, for the difference between two texts.
 func TestDiffGrowth(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone")

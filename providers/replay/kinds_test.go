@@ -6,8 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestKinds: every kind has its texts, is listed once, and has a severity as a finding if a later request can
-// show it.
+// TestKinds checks that every kind has its texts and is listed once. If a later request can show the loss,
+// the kind must have a severity as a finding.
 func TestKinds(t *testing.T) {
 	told := map[string]bool{}
 	for _, k := range Kinds {

@@ -6,7 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestLangChain: the value that its parser reads from a text, by its source, and Python's spelling of it.
+// TestLangChain checks the value that LangChain's parser reads from a text, according to its source, in
+// Python's spelling.
 func TestLangChain(t *testing.T) {
 	const raw = "="
 	for _, test := range [][2]string{

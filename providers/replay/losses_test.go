@@ -10,7 +10,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// told returns the losses of arguments as words: each code with its bytes.
+// told returns the losses of arguments in words: each code with its bytes.
 func told(p replay.Preview) string {
 	var all []string
 	for _, l := range p.Losses {
@@ -26,40 +26,40 @@ func told(p replay.Preview) string {
 	return strings.Join(all, " ")
 }
 
-// TestLossesAreTrue: a loss is reported exactly if it happens, with its bytes.
+// TestLossesAreTrue checks that a loss is reported exactly if it happens, with its bytes.
 func TestLossesAreTrue(t *testing.T) {
 	for _, test := range []struct{ args, to, policy, sent, losses string }{
-		// Keys that are numbers, where they are and where JavaScript puts them.
+		// Keys that are numbers, in place or where JavaScript puts them.
 		{`{"1":"\u00e9","a":1}`, "openai-chat", "empty", `{"1":"é","a":1}`, `STR_SPELLING="\u00e9"`},
 		{`{"1":1,"2":2,"a":3}`, "openai-chat", "empty", `{"1":1,"2":2,"a":3}`, ``},
 		{`{"2":1,"1":2}`, "openai-chat", "empty", `{"1":2,"2":1}`, `KEY_ORDER="1"`},
 		{`{"a":1,"1":2}`, "openai-chat", "empty", `{"1":2,"a":1}`, `KEY_ORDER="1"`},
 		{`{"a":1,"4294967295":2}`, "openai-chat", "empty", `{"a":1,"4294967295":2}`, ``},
 		{`{"a":1,"4294967294":2}`, "openai-chat", "empty", `{"4294967294":2,"a":1}`, `KEY_ORDER="4294967294"`},
-		// A key that comes twice has the place of its first.
+		// A duplicate key has the place of its first occurrence.
 		{`{"a":1,"c":2,"a":3,"b":4}`, "gemini", "preserve", `{"a":3,"b":4,"c":2}`, `DUP_KEYS="a" KEY_ORDER="b"`},
 		{`{"a":1,"b":2,"a":3,"c":4}`, "gemini", "preserve", `{"a":3,"b":2,"c":4}`, `DUP_KEYS="a"`},
-		// One string that loses half a character, and another that is only respelled.
+		// One string loses half a character, and another string is only respelled.
 		{`{"a":"\ud800","b":"\u0041"}`, "anthropic", "empty", `{"a":"` + "\uFFFD" + `","b":"A"}`, `UNICODE_SANITIZED="\ud800" STR_SPELLING="\u0041"`},
 		{`{"a":"\uD800"}`, "openai-chat", "empty", `{"a":"\ud800"}`, `STR_SPELLING="\uD800"`},
 		{`{"a":"\ud800"}`, "openai-chat", "empty", `{"a":"\ud800"}`, ``},
-		// Characters that begin as half a pair does, or have bytes as it has, and are whole.
+		// Complete characters that begin like half a surrogate pair, or contain the same bytes.
 		{`{"a":"\n中ퟻ…"}`, "anthropic", "preserve", `{"a":"\n中ퟻ…"}`, ``},
-		// Only the space that goes is named.
+		// Only the removed white space is in the loss.
 		{`{"a": 1} `, "anthropic", "preserve", `{"a": 1}`, `WHITESPACE= `},
 		{"\n" + `{"a": 1}`, "anthropic", "preserve", `{"a": 1}`, "WHITESPACE=\n"},
 		{`{"a": 1}`, "anthropic", "preserve", `{"a": 1}`, ``},
 		{`{"a": 1}`, "anthropic", "empty", `{"a":1}`, `WHITESPACE= `},
-		// What stands behind the first object is what goes.
+		// Everything after the first object is lost.
 		{`{"a":1}{"b":2}`, "anthropic", "repair", `{"a":1}`, `CONCAT_FIRST_ONLY={"b":2}`},
 		{`{"a":1}{"b":`, "anthropic", "repair", `{"a":1}`, `CONCAT_FIRST_ONLY={"b":`},
 		{`{"a":1}{"b":2}x`, "anthropic", "repair", `{"a":1}`, `CONCAT_FIRST_ONLY={"b":2}x`},
 		{`{"a":1} x`, "anthropic", "repair", `{"a":1}`, `ARGS_REPAIRED= x`},
-		// Bytes that are no text, in the original and in the words for them.
+		// Bytes that are not text, in the original and in the message about them.
 		{"{\"a\":\"\xff\"}{", "anthropic", "repair", `{"a":"` + "\uFFFD" + `"}`, "UNICODE_SANITIZED=\xff CONCAT_FIRST_ONLY={"},
 		{"{\"\xff\":1.0}", "ollama", "empty", `{"` + "\uFFFD" + `":1}`, "UNICODE_SANITIZED=\xff NUM_SPELLING=1.0"},
 		{"{\"a\":\"\xed\xa0\x80", "anthropic", "wrap", `{"INVALID_JSON":"{\"a\":\"` + "\uFFFD" + `"}`, "ARGS_WRAPPED={\"a\":\"\xed\xa0\x80 UNICODE_SANITIZED=\xed\xa0\x80"},
-		// Integers on both sides of what a double holds.
+		// Integers on both sides of the range that a double represents exactly.
 		{`{"n":9007199254740991}`, "gemini", "preserve", `{"n":9007199254740991}`, ``},
 		{`{"n":9007199254740992}`, "gemini", "preserve", `{"n":9007199254740992}`, ``},
 		{`{"n":9007199254740993}`, "gemini", "preserve", `{"n":9007199254740992}`, `INT_PRECISION=9007199254740993`},
@@ -76,7 +76,8 @@ func TestLossesAreTrue(t *testing.T) {
 	}
 }
 
-// TestBeyondEveryDouble: JavaScript writes null; other clients with doubles can't send the call.
+// TestBeyondEveryDouble checks a number that is too large for a double. JavaScript writes null. Other clients
+// with doubles can't send the call.
 func TestBeyondEveryDouble(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.SourceOfHistory(calls(from, `{"n":1e309}`), from)
@@ -91,7 +92,7 @@ func TestBeyondEveryDouble(t *testing.T) {
 	}
 }
 
-// TestDepth: the deepest arguments that a target reads, and one level more.
+// TestDepth checks the deepest arguments that a target reads, and arguments with one more level.
 func TestDepth(t *testing.T) {
 	objects := func(n int) string { return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n) }
 	lists := func(n int) string { return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}" }
@@ -111,7 +112,7 @@ func TestDepth(t *testing.T) {
 		if told(p) != test.losses {
 			t.Errorf("%.20s of %d bytes to %s: %s", test.args, len(test.args), test.to, codes(p.Losses))
 		}
-		// Whose words nobody knows, of that nobody knows that it refuses.
+		// Without known error messages, it is also unknown whether the target refuses the arguments.
 		if refused := strings.Contains(p.Refused, "too deep"); refused != (test.losses != "" && test.to == "gemini") || refused != (p.Acceptance.Verdict == replay.Refused) {
 			t.Errorf("%.20s of %d bytes to %s: %s, %q", test.args, len(test.args), test.to, p.Acceptance.Verdict, p.Refused)
 		}
@@ -123,7 +124,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestLongIDsStayText: an id is never cut inside a character, and never longer than allowed.
+// TestLongIDsStayText checks that an id is never cut inside a character, and is never longer than allowed.
 func TestLongIDsStayText(t *testing.T) {
 	from, to := target(t, "openai-chat"), target(t, "openai-responses")
 	for id, want := range map[string]string{
@@ -139,8 +140,8 @@ func TestLongIDsStayText(t *testing.T) {
 	}
 }
 
-// TestOneResultEach: a result is for one call. If two calls have the same id, neither the result of the first
-// nor that of a later turn is for the second.
+// TestOneResultEach checks that a result belongs to one call. If two calls have the same id, neither the
+// first call's result nor a later turn's result belongs to the second call.
 func TestOneResultEach(t *testing.T) {
 	from := target(t, "openai-chat")
 	turn := func(results ...protocol.Part) []protocol.Message {
@@ -156,8 +157,8 @@ func TestOneResultEach(t *testing.T) {
 	for name, test := range map[string]struct {
 		history  []protocol.Message
 		wrap     string // losses if nothing is repaired
-		preserve string // and where it is
-		results  string // in order, after the repair
+		preserve string // losses if results are moved to their calls
+		results  string // results in order, after the repair
 	}{
 		"one result of two calls with one id": {append(two, user(result("call_1", "a"))),
 			"IDCOLLISION ORPHAN_CALL", "IDCOLLISION ADJACENCY_FIX", "No result provided, a"},
@@ -186,7 +187,7 @@ func TestOneResultEach(t *testing.T) {
 	}
 }
 
-// resultsIn are the texts of a preview's results, in order.
+// resultsIn returns the texts of a preview's results, in order.
 func resultsIn(p replay.Preview) (texts []string) {
 	for _, m := range read(p.To, p.Body) {
 		for _, part := range m.Parts {
@@ -198,8 +199,8 @@ func resultsIn(p replay.Preview) (texts []string) {
 	return texts
 }
 
-// TestSplitOnlyWhatWasTogether: calls of turns with one call each are not reported as split, nor as lacking
-// the signature of another turn.
+// TestSplitOnlyWhatWasTogether checks turns with one call each. They must not be reported as split, or as
+// lacking the signature of another turn.
 func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	gemini := target(t, "gemini")
 	first, second := answered(gemini, "a"), answered(gemini, "b")
@@ -214,8 +215,8 @@ func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	}
 }
 
-// TestSplitFindsResults: each call is followed by its own result, even if each result is a message. Parts that
-// were not split stay as they were read.
+// TestSplitFindsResults checks that each call is followed by its own result, even if each result is a
+// separate message. Parts that were not split must stay unchanged.
 func TestSplitFindsResults(t *testing.T) {
 	chat := target(t, "openai-chat")
 	request := `{"messages":[{"role":"assistant","content":"","refusal":"no"},{"role":"assistant","tool_calls":[` +
@@ -240,7 +241,8 @@ func TestSplitFindsResults(t *testing.T) {
 	}
 }
 
-// TestOwnThings: special items of a protocol go back to it unchanged, from a history and from a new turn.
+// TestOwnThings checks that special items of a protocol are sent back unchanged in the same protocol, from a
+// history and from a new turn.
 func TestOwnThings(t *testing.T) {
 	responses, chat := target(t, "openai-responses"), target(t, "openai-chat")
 	for name, test := range map[string]struct {
@@ -262,8 +264,8 @@ func TestOwnThings(t *testing.T) {
 	}
 }
 
-// TestOwnThingsBroken: malformed arguments of a tool that the provider runs are not put where only JSON is
-// valid: the arguments that a client sends are unknown.
+// TestOwnThingsBroken checks that malformed arguments of a tool that the provider runs are not written where
+// only JSON is valid. Such arguments of the client's request are unknown.
 func TestOwnThingsBroken(t *testing.T) {
 	for _, to := range providers.Targets() {
 		for _, args := range []string{`{"a":1`, `[[`, `x`} {
@@ -288,8 +290,8 @@ func TestOwnThingsBroken(t *testing.T) {
 	}
 }
 
-// TestResultOfCustomTool: the pending result of a custom tool has the kind of a custom tool, or of a function
-// if the call became one.
+// TestResultOfCustomTool checks that the pending result of a custom tool has the kind of a custom tool, or of
+// a function if the call became one.
 func TestResultOfCustomTool(t *testing.T) {
 	const wire = `{"object":"response","status":"completed","output":[{"type":"custom_tool_call","id":"ctc_1","call_id":"c1","name":"patch","input":"*** Begin"}]}`
 	responses := target(t, "openai-responses")

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// anyOf picks one of a few, so that things meet by chance.
+// anyOf returns one of a few values, so that equal values occur by chance.
 func anyOf[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 func anyHistory(r *rand.Rand) (history []protocol.Message) {
@@ -50,8 +50,8 @@ func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
 	return turns
 }
 
-// TestObserveAnything: for any request, each call has at most one observation, and no two share a call of the
-// history. An Observer with cached verdicts returns the same as one without.
+// TestObserveAnything checks that each call has at most one observation for any request, and that no two
+// observations share a call in the history. Cached verdicts must not change the result.
 func TestObserveAnything(t *testing.T) {
 	targets := providers.Targets()
 	told := map[replay.Treatment]int{}

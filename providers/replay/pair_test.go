@@ -22,8 +22,8 @@ func says(text string) protocol.Part {
 	return protocol.Part{Kind: protocol.TextPart, Text: []byte(text)}
 }
 
-// TestPairing: calls without results and results without calls are reported, and repaired by policies that fill
-// in.
+// TestPairing checks that calls without results and results without calls are reported, and repaired by
+// policies that add missing results.
 func TestPairing(t *testing.T) {
 	from := target(t, "anthropic")
 	two := calls(from, `{}`, `{}`)
@@ -31,7 +31,7 @@ func TestPairing(t *testing.T) {
 		name, policy string
 		history      []protocol.Message
 		losses       string
-		refused      string // part of the words
+		refused      string // part of the refusal
 		body         string // part of the body
 	}{
 		{"in order", "wrap", append(two[:1:1], user(result("call_1", "a"), result("call_2", "b"))), "", "", ""},
@@ -56,7 +56,7 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// TestDropLeavesOrphan: a policy that drops a call leaves its result.
+// TestDropLeavesOrphan checks that a policy that drops a call leaves the call's result.
 func TestDropLeavesOrphan(t *testing.T) {
 	from := target(t, "openai-chat")
 	history := append(calls(from, `{"a":`), user(result("call_1", "error")))
@@ -66,7 +66,8 @@ func TestDropLeavesOrphan(t *testing.T) {
 	}
 }
 
-// TestSplit: sending the calls of one turn one after another is reported if the provider requires them together.
+// TestSplit checks that the split of one turn's calls is reported if the provider requires the calls in one
+// message.
 func TestSplit(t *testing.T) {
 	from := target(t, "anthropic")
 	history := append(calls(from, `{"a":1}`, `{"a":2}`), user(result("call_1", "a"), result("call_2", "b")))
@@ -76,7 +77,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitGoesOn: every message after split calls is kept, and the calls of a later turn are split, too.
+// TestSplitGoesOn checks that every message after split calls is kept, and that the calls in a later turn are
+// also split.
 func TestSplitGoesOn(t *testing.T) {
 	from := target(t, "anthropic")
 	turn := func(first, second string) []protocol.Message {
@@ -97,7 +99,7 @@ func TestSplitGoesOn(t *testing.T) {
 	}
 }
 
-// TestOtherParts: other parts than text and calls go back to their own provider only.
+// TestOtherParts checks that parts other than text and calls are sent back only to their own provider.
 func TestOtherParts(t *testing.T) {
 	chat := target(t, "openai-chat")
 	image := protocol.Part{Kind: protocol.OtherPart, Raw: json.Value(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
@@ -110,7 +112,8 @@ func TestOtherParts(t *testing.T) {
 	}
 }
 
-// TestReasoning: reasoning goes back to the provider that signed it, and to others as text or not at all.
+// TestReasoning checks that reasoning is sent back to the provider that signed it, and to other providers as
+// text or not at all.
 func TestReasoning(t *testing.T) {
 	from := target(t, "anthropic")
 	thought := protocol.Part{Kind: protocol.ReasoningPart, Text: []byte("hm"), Signature: "sig"}
@@ -139,8 +142,7 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// TestOwnReasoningMustComeBack: a provider whose model reasoned before a call refuses the call without that
-// reasoning.
+// TestOwnReasoningMustComeBack checks that a provider refuses a call without the reasoning that preceded it.
 func TestOwnReasoningMustComeBack(t *testing.T) {
 	from := target(t, "anthropic")
 	history := calls(from, `{}`)

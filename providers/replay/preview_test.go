@@ -12,7 +12,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// target is the target of that name.
+// target returns the target with the given name.
 func target(t *testing.T, name string) *protocol.Target {
 	t.Helper()
 	to, err := providers.FindTarget(name)
@@ -31,7 +31,8 @@ func policy(t *testing.T, name string) *replay.Policy {
 	return p
 }
 
-// calls is a history of one message with calls of these arguments, sent by from.
+// calls returns a history with one message, which contains calls with the given arguments in the form of
+// from.
 func calls(from *protocol.Target, args ...string) []protocol.Message {
 	m := protocol.Message{Role: protocol.Assistant}
 	for i, a := range args {
@@ -50,13 +51,13 @@ func codes(losses []replay.Loss) string {
 	return strings.Join(all, " ")
 }
 
-// TestPolicies: the outcome of each policy for each kind of arguments, with a target that takes text and one
-// that takes objects.
+// TestPolicies checks the outcome of each policy for each kind of arguments. One target accepts text and the
+// other accepts objects.
 func TestPolicies(t *testing.T) {
 	for _, test := range []struct {
 		policy, args                 string
-		text, textLoss               string // toward openai-chat: outcome and what is sent
-		object, objectLoss           string // toward anthropic
+		text, textLoss               string // for openai-chat: outcome and sent arguments
+		object, objectLoss           string // for anthropic
 		textRefused, objectIsRefused bool
 	}{
 		{policy: "preserve", args: `{"a":1}`, text: `verbatim {"a":1}`, object: `parsed {"a":1}`},
@@ -111,7 +112,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestJSONOnly: a target that parses text refuses only text that is not JSON.
+// TestJSONOnly checks that a target that parses text refuses only text that is not JSON.
 func TestJSONOnly(t *testing.T) {
 	from, to := target(t, "openai-chat"), target(t, "llama.cpp")
 	for args, refused := range map[string]bool{
@@ -125,8 +126,8 @@ func TestJSONOnly(t *testing.T) {
 	}
 }
 
-// TestStrictRefusal: the strict policy refuses with the provider's error if the target needs an object, and with
-// its own words if the target takes text.
+// TestStrictRefusal checks that the strict policy refuses with the provider's error if the target needs an
+// object, and with its own words if the target accepts text.
 func TestStrictRefusal(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.SourceOfHistory(calls(from, `[1]`), from)
@@ -139,8 +140,8 @@ func TestStrictRefusal(t *testing.T) {
 	}
 }
 
-// TestNeverTwice: for a target that takes text, decoding the body once gives the text back. Only the policy
-// double-encode encodes it twice.
+// TestNeverTwice checks that decoding the body once returns the text, for a target that accepts text. Only
+// the policy double-encode encodes the text twice.
 func TestNeverTwice(t *testing.T) {
 	from := target(t, "openai-chat")
 	for _, args := range []string{`{"a":1}`, `{"a":1`, `"{\"a\":1}"`, `"x"`, `\`, `"`, "\u2028\x00", `{"a":"\""}`} {
@@ -162,7 +163,7 @@ func TestNeverTwice(t *testing.T) {
 	}
 }
 
-// TestLossesPointAtBytes: a loss of arguments has its range of bytes.
+// TestLossesPointAtBytes checks that a loss in arguments has its range of bytes.
 func TestLossesPointAtBytes(t *testing.T) {
 	from := target(t, "openai-chat")
 	args := `{"b": 9007199254740993, "a":1.0, "b":2}`
@@ -181,7 +182,7 @@ func TestLossesPointAtBytes(t *testing.T) {
 	}
 }
 
-// TestIDs: ids that a target does not take are made fit, and results follow.
+// TestIDs checks that ids that a target doesn't accept are fitted, and that the results get the same ids.
 func TestIDs(t *testing.T) {
 	long := strings.Repeat("x", 41)
 	for _, test := range []struct {
@@ -193,7 +194,7 @@ func TestIDs(t *testing.T) {
 		{"anthropic", "preserve", []string{"call_a:b|fc_b"}, []string{"call_a_b"}, "ID_REWRITTEN"},
 		{"anthropic", "preserve", []string{"|fc_b"}, []string{"_fc_b"}, "ID_REWRITTEN"},
 		{"anthropic", "preserve", []string{"call_a|fc_b", "call_a|fc_c"}, []string{"call_a", "call_a"}, "ID_REWRITTEN ID_REWRITTEN ID_COLLISION"},
-		{"openai-chat", "preserve", []string{"call_a|fc_b"}, []string{"call_a|fc_b"}, ""}, // short enough to be one id
+		{"openai-chat", "preserve", []string{"call_a|fc_b"}, []string{"call_a|fc_b"}, ""}, // short enough to stay one id
 		{"openai-chat", "preserve", []string{"call_a|fc_" + long}, []string{"call_a"}, "ID_REWRITTEN"},
 		{"openai-chat", "preserve", []string{long + "|fc_b"}, []string{long[:40]}, "ID_REWRITTEN ID_TRUNCATED"},
 		{"openai-responses", "preserve", []string{"call_a|fc_" + long + long}, []string{"call_a"}, "ID_REWRITTEN"},
@@ -229,7 +230,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestDigestTellsApart: different ids have different digests of a fixed length.
+// TestDigestTellsApart checks that different ids have different digests of a fixed length.
 func TestDigestTellsApart(t *testing.T) {
 	from, to := target(t, "openai-chat"), target(t, "mistral")
 	m := calls(from, slices.Repeat([]string{"{}"}, 300)...)
@@ -246,7 +247,7 @@ func TestDigestTellsApart(t *testing.T) {
 	}
 }
 
-// TestNames: a name that a target doesn't take is reported, not changed.
+// TestNames checks that a name that a target doesn't accept is reported and not changed.
 func TestNames(t *testing.T) {
 	from := target(t, "openai-chat")
 	for name, ok := range map[string]bool{

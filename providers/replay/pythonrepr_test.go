@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// pythonSays writes what smolagents would make of each argument, as a JSON list of texts.
+// pythonSays is a program that writes smolagents' text for each argument, as a JSON list of texts.
 const pythonSays = `
 import json, sys
 def again(v):
@@ -26,7 +26,7 @@ def loads(text):
 print(json.dumps([str([f(loads(t))])[1:-1] for t in json.load(sys.stdin) for f in (lambda v: v, again)]))
 `
 
-// reprTexts are arguments that repr writes in a way of its own.
+// reprTexts are arguments for which repr has special rules.
 var reprTexts = []string{
 	``, ` `, `x`, `{}`, `[]`, `{"a":1}`, ` { "a" : [1, 2, {"b": null}], "c": true, "d":false } `, `null`, `true`, `"x"`, `"it's"`, `"say \"hi\""`, `"it's \"both\""`,
 	`"\\ \/ \b\f\n\r\t\u0000\u001f\u007f\u0080\u00a0\u00ad"`, `"é ü 日本 😀 \u2028 \u200b \ufeff \ue000 \ud83d\ude00 \udbff\udfff"`, `"\ud800"`, `{"\udc00":"\ud800x"}`,
@@ -36,7 +36,7 @@ var reprTexts = []string{
 	strings.Repeat("[", 150) + strings.Repeat("]", 150), `"\u0378\ufffe"`, `"` + "\u00a0\u3000" + `"`,
 }
 
-// TestRepr: reprOf writes arguments as Python itself does.
+// TestRepr checks that reprOf writes arguments in the same form as Python.
 func TestRepr(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -62,8 +62,8 @@ func TestRepr(t *testing.T) {
 	}
 }
 
-// TestReprUntold: text whose result depends on Python's version, or that Python reads although it is not JSON,
-// is not predicted.
+// TestReprUntold checks texts that are not predicted: the result depends on Python's version, or Python reads
+// the text although it is not JSON.
 func TestReprUntold(t *testing.T) {
 	for _, text := range []string{`NaN`, `{"a":-Infinity}`, strings.Repeat("9", 4301), strings.Repeat("[", 300) + strings.Repeat("]", 300), `{"a":"[NaN]"}`} {
 		if got, ok := reprOf(nil, []byte(text), true); ok {

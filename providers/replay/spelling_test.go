@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// TestSpellings: an id is sent back unchanged, joined with its item's id, or either of them as a digest or as
-// its first characters. A caller may stop at any of these.
+// TestSpellings checks that an id is sent back unchanged, joined with its item's id, or either of these as a
+// digest or as its first characters. A caller may stop at any of these forms.
 func TestSpellings(t *testing.T) {
 	rule := protocol.IDRule{Min: 9, Max: 9, Class: "a-zA-Z0-9"}
 	both := "toolu_ABC|fc_1"
@@ -26,7 +26,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestIsCounter: ids as providers and gateways make them.
+// TestIsCounter checks ids as providers and gateways make them.
 func TestIsCounter(t *testing.T) {
 	for id, want := range map[string]bool{
 		"": true, "0": true, "call_1": true, "call_12345": true, "call12": true, "get_weather": true, "get_weather:0": true, "functions.get_weather:0": true,

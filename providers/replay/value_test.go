@@ -12,7 +12,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// spelledTexts returns arguments, many of which have the same value in another spelling.
+// spelledTexts returns arguments. Many of them have the same value in another spelling.
 func spelledTexts() (all []string) {
 	all = []string{
 		``, ` `, `null`, `{}`, ` { } `, `{"a":1}`, `{"a": 1.0}`, `{"a":1e0}`, `{"a":2}`, `{"b":null,"a":[{},[],-0,"é"]}`, `{"a":[{},[],0,"\u00e9"],"b":null}`,
@@ -30,8 +30,8 @@ func spelledTexts() (all []string) {
 	return all
 }
 
-// TestValueTells: arguments that judgeText takes as the same, encoded or wrapped share a hash with the
-// original. Most others share none.
+// TestValueTells checks that arguments share a hash with the original if judgeText finds that they are the
+// same, double-encoded or wrapped. Most other arguments must not share a hash.
 func TestValueTells(t *testing.T) {
 	all := spelledTexts()
 	s := new(stream.Session)
@@ -72,7 +72,8 @@ func TestValueTells(t *testing.T) {
 	}
 }
 
-// TestValueOfMembers: the order of fields doesn't matter, and the last value of a duplicate key counts.
+// TestValueOfMembers checks that the order of fields doesn't matter, and that the last value of a duplicate
+// key is used.
 func TestValueOfMembers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -96,7 +97,8 @@ func TestValueOfMembers(t *testing.T) {
 	}
 }
 
-// TestJudgementsAreBounded: verdicts that were not used for a long time are dropped, others stay.
+// TestJudgementsAreBounded checks that verdicts that have not been used for a long time are dropped, and that
+// others stay.
 func TestJudgementsAreBounded(t *testing.T) {
 	var by Observer
 	s := new(stream.Session)
@@ -121,7 +123,8 @@ func TestJudgementsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAlong: the position of a request is among those of a history that continues it.
+// TestAlong checks that the position of a request is among the positions in a history that continues the
+// request.
 func TestAlong(t *testing.T) {
 	say := func(text string) protocol.Message {
 		return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}
@@ -156,7 +159,8 @@ func TestAlong(t *testing.T) {
 	}
 }
 
-// TestHasCallOfSummary: a call has the same arguments before and after its turn is evicted.
+// TestHasCallOfSummary checks that the comparison of arguments has the same result before and after the turn
+// is evicted.
 func TestHasCallOfSummary(t *testing.T) {
 	for _, test := range []struct {
 		wrote, sent string

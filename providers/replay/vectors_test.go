@@ -14,7 +14,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// answered is a history of calls with results that name them.
+// answered returns a history of calls, with results that refer to them.
 func answered(from *protocol.Target, ids ...string) []protocol.Message {
 	m := calls(from, make([]string, len(ids))...)
 	results := user()
@@ -29,7 +29,7 @@ func body(p replay.Preview) string {
 	return string(bytes.Join(append(p.Body, p.Results...), []byte("\n")))
 }
 
-// TestVectors: the cases of replay that the protocol reference lists, by their numbers there.
+// TestVectors checks the replay cases in the protocol reference, by their numbers there.
 func TestVectors(t *testing.T) {
 	chat, anthropic := target(t, "openai-chat"), target(t, "anthropic")
 	t.Run("54 malformed arguments to Anthropic", func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// turnOf is the first turn of a response.
+// turnOf returns the first turn of a response.
 func turnOf(t *testing.T, wire string) *stream.Turn {
 	t.Helper()
 	in := new(providers.Inspector)
@@ -90,8 +90,7 @@ func turnOf(t *testing.T, wire string) *stream.Turn {
 	return in.Session().Turns[0]
 }
 
-// sentArguments is the value of the arguments that a preview's own protocol reads back from its
-// body.
+// sentArguments returns the value of the arguments that a preview's own protocol reads from its body.
 func sentArguments(t *testing.T, p replay.Preview) (args []byte, form protocol.ArgsForm) {
 	t.Helper()
 	request := historytest.Request(p.To, p.Body)
@@ -109,8 +108,8 @@ func sentArguments(t *testing.T, p replay.Preview) (args []byte, form protocol.A
 	return nil, 0
 }
 
-// TestArraysTravel: arguments that are arrays in arrays on AI Studio's wire are the same value at
-// every target, and AI Studio's again on the way back.
+// TestArraysTravel checks AI Studio's arguments, which are nested arrays. They must have the same value at
+// every target, and AI Studio's form again when they are sent back.
 func TestArraysTravel(t *testing.T) {
 	wire := `[[[[[[null,null,null,null,null,null,null,null,null,null,["todo_write",[[["todos",[null,null,null,null,null,[[[null,null,null,null,` +
 		`[[["id",[null,null,"1"]],["done",[null,null,null,0]],["n",[null,9007199254740991]]]]]]]]]]],"c1"]]],"model"],1]],null,[1,2,3]]]`
@@ -130,9 +129,9 @@ func TestArraysTravel(t *testing.T) {
 	}
 }
 
-// TestNestedFunction: every target keeps a call in "function" with a string of arguments, next to content that
-// is null. A client that filters calls that it can't decode loses a malformed one, so that its result has no
-// call.
+// TestNestedFunction checks that every target keeps a call in "function" with a string of arguments, next to
+// content that is null. A client that filters out calls that it can't decode loses a malformed call, so that
+// the call's result has no call.
 func TestNestedFunction(t *testing.T) {
 	wire := `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_abc123","type":"function","function":{"name":"get_weather",` +
 		`"arguments":"{\"location\":\"NYC\", \"units\":\"metric\"}"}}]},"finish_reason":"tool_calls"}]}`
@@ -153,7 +152,7 @@ func TestNestedFunction(t *testing.T) {
 	}
 }
 
-// TestMalformedEverywhere: arguments that don't parse, under each policy for every target.
+// TestMalformedEverywhere checks arguments that don't parse, with each policy for every target.
 func TestMalformedEverywhere(t *testing.T) {
 	const raw = `{"path":"/etc/hosts","content":"line1`
 	from := target(t, "openai-chat")
@@ -161,8 +160,8 @@ func TestMalformedEverywhere(t *testing.T) {
 	for _, to := range providers.Targets() {
 		takesText := to.Form == protocol.TextForm
 		for name, want := range map[string]struct{ text, object string }{
-			"empty":    {`{}`, `{}`},                     // as it was
-			"preserve": {raw, `{}`},                      // text survives if the target takes text
+			"empty":    {`{}`, `{}`},                     // as before
+			"preserve": {raw, `{}`},                      // the text stays if the target accepts text
 			"wrap":     {`INVALID_JSON`, `INVALID_JSON`}, // nothing is lost anywhere
 		} {
 			p := src.Preview(to, policy(t, name))
