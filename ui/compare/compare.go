@@ -177,7 +177,7 @@ func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 }
 
 // describeTurns sets everything that describes whole turns: names, times, the sentence, and the differences
-// between responses to the same request from different hosts.
+// between the responses of different hosts to the same request.
 func (c *comparison) describeTurns(v *providers.View) {
 	places := make([]diff.ComparedTurn, len(c.columns))
 	for i := range places {

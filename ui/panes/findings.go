@@ -270,7 +270,7 @@ func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 		nothing := display.Lit(" nothing unusual")
 		if c.Turn != nil && c.Turn.Retention == stream.Dropped {
 			nothing = display.Lit(" findings are not kept")
-		} else if len(got) > 0 && !c.Turn.Closed() { // findings are final only when the call is complete
+		} else if len(got) > 0 && !c.Turn.Closed() { // a tool run is judged only when the call is complete
 			nothing = display.Lit(" none yet")
 		}
 		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: nothing})

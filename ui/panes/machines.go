@@ -216,7 +216,7 @@ func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	return i
 }
 
-// newestTurn returns the newest turn of a machine that is not hidden by the filter. Folding does not matter.
+// newestTurn returns the newest turn of a machine that is not hidden by a setting. Folding does not matter.
 // It returns nil if there is none.
 func (h *machineTurns) newestTurn(of *rowSettings) *stream.Turn {
 	for i := len(h.turns) - 1; i >= 0 && i >= len(h.turns)-maxTurnsScanned; i-- {

@@ -107,8 +107,8 @@ var kindGroups = [][]stream.RunRule{
 	{stream.FinishReason, stream.AtEnd, stream.AtSeal, stream.NextSlot},
 }
 
-// shownKinds returns the rules that are shown, the worst first. Unless all rules are shown, it returns the
-// worst rule of each group.
+// shownKinds returns the rules that are shown, the worst first. Unless all rules are shown, it returns one
+// rule from each group: the open rule, or else the worst.
 func (x *RunRules) shownKinds() (kinds []stream.RunRule) {
 	worse := func(a, b stream.RunRule) int { return alarmRank(x.rules[a].alarm) - alarmRank(x.rules[b].alarm) }
 	for _, group := range kindGroups {

@@ -415,7 +415,7 @@ func (s *TimeStrip) markSilences(cells []laneCell, first, end int, t *stream.Tur
 }
 
 // silenceRole returns the role of a silence inside a call: bad if a finding reports it as a stall, or caution if
-// it is much longer than usual for the model and provider.
+// it is much longer than usual for the model and host.
 func (s *TimeStrip) silenceRole(t *stream.Turn, lasted time.Duration) screen.Role {
 	for i := range t.Findings {
 		if stall, ok := stallOf(&t.Findings[i]); ok && t.Findings[i].Severity > stream.Info && lasted >= stall {

@@ -174,8 +174,8 @@ func (s *Subject) Back() (closed bool) {
 	return closed
 }
 
-// Follow keeps the end in view, or stops doing so. Following closes an open string, because it doesn't
-// scroll.
+// Follow keeps the end in view, or stops doing so. Following closes an open string, because such a string
+// doesn't scroll.
 func (s *Subject) Follow(on bool) {
 	if on {
 		s.string = nil
