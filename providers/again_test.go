@@ -16,7 +16,7 @@ import (
 	"toolscope/stream"
 )
 
-// tape is a source that keeps its records: each stands where its number says.
+// tape is a source that keeps its records. The number of a record is its position.
 type tape struct {
 	records []stream.Record
 	gone    error
@@ -31,7 +31,7 @@ func (s *tape) Again(exchange int, start, end int64, to func(stream.Record)) err
 	return s.gone
 }
 
-// add puts a record at the end, and returns it as it comes from there.
+// add adds a record at the end. It returns the record with its location in the tape.
 func (s *tape) add(r stream.Record) stream.Record {
 	n := int64(len(s.records))
 	r.Location = stream.Location{Source: s, Start: n, End: n + 1}
@@ -39,8 +39,8 @@ func (s *tape) add(r stream.Record) stream.Record {
 	return r
 }
 
-// eventsOf are the events that an exchange made, its turns counted from 0; those of no turn only
-// when it is the only exchange.
+// eventsOf returns the events of an exchange, with its turns numbered from 0. Events without a turn are
+// included only if it is the only exchange.
 func eventsOf(x *Exchange) string {
 	var s strings.Builder
 	for n := range x.in.Timeline.Len() {
@@ -54,9 +54,9 @@ func eventsOf(x *Exchange) string {
 	return s.String()
 }
 
-// stateOf is what the exchange's turns and calls have come to, without what other exchanges had a
-// part in: what came back, which ids were used twice, and whether the provider answered a call that
-// shares its id.
+// stateOf returns the state of the exchange's turns and calls. It leaves out facts that depend on other
+// exchanges: calls that were sent back, ids that were used twice, and whether the provider answered a call
+// that shares its id.
 func stateOf(x *Exchange, shared map[string]bool) string {
 	var turns stream.Session
 	for i, number := range x.turns {
@@ -78,7 +78,7 @@ func stateOf(x *Exchange, shared map[string]bool) string {
 	return state(&turns)
 }
 
-// sharedIDs are the ids that calls of several exchanges have.
+// sharedIDs returns the ids that calls in several exchanges have.
 func sharedIDs(in *Inspector) map[string]bool {
 	first, shared := map[string]int{}, map[string]bool{}
 	for _, t := range in.Session().Turns {
@@ -92,7 +92,7 @@ func sharedIDs(in *Inspector) map[string]bool {
 	return shared
 }
 
-// wiresOf is all that is kept of the bytes.
+// wiresOf returns all kept bytes.
 func wiresOf(x *Exchange) string {
 	var s strings.Builder
 	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
@@ -112,7 +112,7 @@ func wiresOf(x *Exchange) string {
 	return s.String()
 }
 
-// checkAgain reads each exchange again and compares.
+// checkAgain reads each exchange again and compares the result.
 func checkAgain(t *testing.T, in *Inspector) {
 	t.Helper()
 	shared := sharedIDs(in)
@@ -142,8 +142,8 @@ func checkAgain(t *testing.T, in *Inspector) {
 	}
 }
 
-// withoutTurnless leaves the events of no turn out: among several exchanges nobody knows whose they
-// are.
+// withoutTurnless omits the events without a turn, because with several exchanges it is unknown to which
+// exchange they belong.
 func withoutTurnless(events string) string {
 	var s strings.Builder
 	for line := range strings.Lines(events) {
@@ -154,7 +154,7 @@ func withoutTurnless(events string) string {
 	return s.String()
 }
 
-// TestAgain: every fixture is read again as it was read first.
+// TestAgain checks that every fixture has the same result when it is read again.
 func TestAgain(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
@@ -173,13 +173,13 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// A spoken is an exchange as it is recorded.
+// A spoken is an exchange to be recorded.
 type spoken struct {
 	request string
 	wire    []byte
 }
 
-// spokenAll are the exchanges of all fixtures and of the corpus, if it is there.
+// spokenAll returns the exchanges of all fixtures, and of the corpus if it is available.
 func spokenAll(t *testing.T) (all []spoken) {
 	for _, f := range fixtures(t) {
 		all = append(all, spoken{f.archive.section("request"), f.wire})
@@ -199,7 +199,7 @@ func spokenAll(t *testing.T) (all []spoken) {
 	return all
 }
 
-// records are those of an exchange, with heads, ends, notes and gaps of all kinds.
+// records returns the records of an exchange, with heads, ends, notes and gaps of all kinds.
 func (s spoken) records(exchange int, r *rand.Rand) (all []stream.Record) {
 	head := &stream.Head{Status: 200}
 	switch r.IntN(6) {
@@ -241,9 +241,9 @@ func (s spoken) records(exchange int, r *rand.Rand) (all []stream.Record) {
 	return all
 }
 
-// TestAgainAmongOthers: what goes on beside an exchange changes nothing in how it is read: other
-// exchanges with the same ids and tools, requests that bring its calls back, notes on the source, an
-// own dialect for some. Each exchange is in one of four sessions, and with TOOLSCOPE_LONG=1 in all.
+// TestAgainAmongOthers checks that other traffic doesn't change how an exchange is read: other exchanges with
+// the same ids and tools, requests that send its calls back, notes about the source, and a forced protocol
+// for some. Each exchange is in one of four sessions, or in all of them with TOOLSCOPE_LONG=1.
 func TestAgainAmongOthers(t *testing.T) {
 	all := spokenAll(t)
 	for seed := range uint64(4) {
@@ -273,7 +273,7 @@ func TestAgainAmongOthers(t *testing.T) {
 	}
 }
 
-// interleave has an inspector see all the exchanges, several at once.
+// interleave writes all exchanges to an inspector, several at the same time.
 func interleave(in *Inspector, s *tape, all []spoken, r *rand.Rand) {
 	var open [][]stream.Record
 	for n := 0; n < len(all) || len(open) > 0; {
@@ -296,8 +296,8 @@ func interleave(in *Inspector, s *tape, all []spoken, r *rand.Rand) {
 	in.Close()
 }
 
-// TestNotRereadable: an exchange of which a record came from nowhere, or that goes on, is not read
-// again; one whose source fails says why.
+// TestNotRereadable checks that an exchange is not read again if it is still open, or if one of its records
+// has no location. If the source fails, the error is reported.
 func TestNotRereadable(t *testing.T) {
 	s, other := new(tape), new(tape)
 	in := new(Inspector)
@@ -313,7 +313,7 @@ func TestNotRereadable(t *testing.T) {
 			t.Errorf("exchange %d is read again", x.Number)
 		}
 	}
-	in.Reread(1, nil) // which must not make a part of it the whole
+	in.Reread(1, nil) // this must not treat a part of the exchange as complete
 	in.Write(stream.Record{Note: "of the source"})
 	in.End(4)
 	if in.Exchange(1).Rereadable() || !in.Exchange(4).Rereadable() {

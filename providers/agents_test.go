@@ -11,15 +11,15 @@ import (
 	"toolscope/stream"
 )
 
-// An agent is a client that makes something of the history of a conversation, in one of many ways.
+// An agent is a client that sends the history of a conversation back in one of many forms.
 type agent struct {
 	r       *rand.Rand
 	to      *protocol.Target
-	ids     string // how the provider makes ids
-	sends   string // what the client does to them
-	window  int    // how many messages behind the first it sends, 0 for all
-	forgets bool   // it leaves out the first message too
-	breaks  int    // one in so many calls is not sent as it was, 0 for none
+	ids     string // the form of the provider's ids
+	sends   string // the client's treatment of ids
+	window  int    // number of messages that it sends after the first one; 0 for all
+	forgets bool   // it also leaves out the first message
+	breaks  int    // one of this many calls is sent with changes; 0 for none
 	history []protocol.Message
 	made    int
 }
@@ -56,7 +56,7 @@ func (a *agent) id() string {
 	return ""
 }
 
-// answers is a turn of the model: some calls, perhaps a text before them.
+// answers returns a turn of the model: some calls, perhaps preceded by a text.
 func (a *agent) answers() (m protocol.Message) {
 	m.Role = protocol.Assistant
 	if a.r.IntN(3) == 0 {
@@ -71,7 +71,7 @@ func (a *agent) answers() (m protocol.Message) {
 	return m
 }
 
-// response is what the provider writes for a message of the model.
+// response returns the provider's response for a message of the model.
 func (a *agent) response(m protocol.Message) string {
 	text, calls := "", []string{}
 	for _, p := range m.Parts {
@@ -107,7 +107,7 @@ func (a *agent) response(m protocol.Message) string {
 	return fmt.Sprintf(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%q,"tool_calls":[%s]},"finish_reason":"tool_calls"}]}`, text, all)
 }
 
-// sent is the history as the client sends it.
+// sent returns the history in the form in which the client sends it.
 func (a *agent) sent() []protocol.Message {
 	out := slices.Clone(a.history)
 	if n := len(out); a.window > 0 && n > a.window+1 {
@@ -153,8 +153,8 @@ func (a *agent) sentID(id string) string {
 	return id
 }
 
-// step has the agent send a request, and the provider answer. The answer may be lost on the way to
-// the client, which asks again then.
+// step makes the agent send a request, and the provider respond. The response may be lost on its way to the
+// client. In this case, the client repeats the request.
 func (a *agent) step(write func(stream.Record), exchange int) {
 	if a.r.IntN(10) > 0 {
 		write(stream.Record{Exchange: exchange, Request: true, Data: historytest.Request(a.to, a.to.Encode(a.sent()))})
@@ -180,7 +180,7 @@ func (a *agent) step(write func(stream.Record), exchange int) {
 	a.say(protocol.User, results...)
 }
 
-// anyTalk is a session of some agents at once.
+// anyTalk writes a session with several agents at the same time.
 func anyTalk(seed uint64, exchanges int, in *Inspector) {
 	anyTalkTo(seed, exchanges, func(r stream.Record) {
 		in.Write(r)
@@ -200,7 +200,7 @@ func anyTalkTo(seed uint64, exchanges int, write func(stream.Record)) {
 	}
 }
 
-// toldOf is all that is told of calls sent back.
+// toldOf returns all reports about calls that were sent back.
 func toldOf(s *stream.Session) string {
 	var b strings.Builder
 	for _, t := range s.Turns {

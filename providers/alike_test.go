@@ -7,7 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestAsks: the same question is the same in every protocol, and another is not.
+// TestAsks checks that the same prompt has the same hash in every protocol, and that different prompts have
+// different hashes.
 func TestAsks(t *testing.T) {
 	var in Inspector
 	requests := []string{
@@ -42,7 +43,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// TestEnd: one exchange ends, another goes on.
+// TestEnd checks that one exchange ends while another stays open.
 func TestEnd(t *testing.T) {
 	var in Inspector
 	for n := 1; n <= 2; n++ {

@@ -8,9 +8,9 @@ import (
 	"toolscope/stream"
 )
 
-// argumentDeltas is what a call looks like in each protocol that sends its arguments in pieces: the
-// frames up to the first piece, and a frame with one, which stands where it says ARGS inside a
-// string. A frame that begins with a word has that as the name of its event.
+// argumentDeltas has a call in each protocol that sends its arguments in deltas: the frames before the first
+// delta, and a frame with one delta. The delta replaces ARGS inside a string. If a frame begins with a word,
+// the word is the name of its event.
 var argumentDeltas = []struct {
 	dialect string
 	opening []string
@@ -93,11 +93,11 @@ var argumentDeltas = []struct {
 	},
 }
 
-// argumentPieces are pieces of arguments, as the inside of the string that holds them.
+// argumentPieces are deltas of arguments, in the form that they have inside a JSON string.
 var argumentPieces = []string{`{\"`, `path`, `\": \"src/`, `main.go`, `\", \"n\": 1`, `2`, `\\n\\t\\\"`, ``, `\u00e9té \ud83d\ude00`, `\"}`}
 
-// TestDeltasAllocateNothing: the decoder of a protocol has what it needs for a piece of arguments.
-// What it copies of them comes in blocks, which are few.
+// TestDeltasAllocateNothing checks that a decoder doesn't allocate memory for a delta of arguments. The bytes
+// that it copies are in blocks, which are few.
 func TestDeltasAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -124,7 +124,7 @@ func TestDeltasAllocateNothing(t *testing.T) {
 					read(t, d, frames[i])
 				}
 			})
-			if want := (rounds + 1) * len(frames); deltas < want*9/10 { // an empty piece may be none
+			if want := (rounds + 1) * len(frames); deltas < want*9/10 { // an empty delta may have no event
 				t.Fatalf("%d deltas came of %d", deltas, want)
 			}
 			if perRound > 0 {

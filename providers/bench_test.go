@@ -11,17 +11,16 @@ import (
 	"toolscope/stream"
 )
 
-// A longCall is the wire of one response with one call of many argument bytes, in the frames a
-// provider would send.
+// A longCall is the wire of one response that contains one call with many argument bytes. The frames are like
+// those of a provider.
 type longCall struct {
 	wire   []byte
-	ends   []int // of the frames
+	ends   []int // ends of the frames
 	deltas int
 	args   []byte
 }
 
-// newLongCall makes the wire of a call that has about size argument bytes, in deltas of 8 to 20
-// bytes.
+// newLongCall returns the wire of a call with about size argument bytes, in deltas of 8 to 20 bytes.
 func newLongCall(protocol string, size int) (c longCall) {
 	head, delta, tail := chatHead, chatDelta, chatTail
 	rest := longArgs(size)
@@ -29,7 +28,7 @@ func newLongCall(protocol string, size int) (c longCall) {
 	switch protocol {
 	case "anthropic":
 		head, delta, tail = anthropicHead, anthropicDelta, anthropicTail
-	case "gemini": // what it sends in pieces is the inside of a string, not the text of the object
+	case "gemini": // Gemini's deltas are the inside of a string, not the text of the object
 		head, delta, tail = geminiHead, geminiDelta, geminiTail
 		text, err := json.Marshal(map[string]string{"content": string(rest)})
 		if err != nil {
@@ -47,7 +46,7 @@ func newLongCall(protocol string, size int) (c longCall) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for ; len(rest) > 0; c.deltas++ {
 		n := min(8+r.IntN(13), len(rest))
-		lit, err := json.Marshal(string(rest[:n])) // ASCII, so any cut is text
+		lit, err := json.Marshal(string(rest[:n])) // ASCII, so every cut is valid text
 		if err != nil {
 			panic(err)
 		}
@@ -60,7 +59,7 @@ func newLongCall(protocol string, size int) (c longCall) {
 	return c
 }
 
-// longArgs is an object as models write them: a file full of code.
+// longArgs returns an object as models write it: a file with much code.
 func longArgs(size int) []byte {
 	text := []byte(`{"path":"src/main.go","overwrite":true,"mode":420,"content":"`)
 	for n := 0; len(text) < size-2; n++ {
@@ -104,10 +103,11 @@ var (
 	}
 )
 
-// longCalls are the protocols that a longCall can be of.
+// longCalls are the protocols of which there are longCalls.
 var longCalls = []string{"anthropic", "openai-chat", "gemini"}
 
-// write gives in the frames [from, to), one a record, as a live stream brings them.
+// write writes the frames from index from up to, but not including, to. Each frame is one record, as in a
+// live stream.
 func (c longCall) write(in *Inspector, from, to int) {
 	at := 0
 	if from > 0 {
@@ -119,7 +119,7 @@ func (c longCall) write(in *Inspector, from, to int) {
 	}
 }
 
-// follow inspects the whole call.
+// follow inspects the complete call.
 func (c longCall) follow() *Inspector {
 	in := new(Inspector)
 	c.write(in, 0, len(c.ends))
@@ -138,7 +138,7 @@ func TestLongCall(t *testing.T) {
 	}
 }
 
-// BenchmarkPipeline takes a call all the way from bytes to its final status.
+// BenchmarkPipeline reads a call from its bytes to its final state.
 func BenchmarkPipeline(b *testing.B) {
 	for _, protocol := range longCalls {
 		for _, size := range []int{32 << 10, 1 << 20, 8 << 20} {
@@ -168,8 +168,7 @@ func allocated() (m runtime.MemStats) {
 	return m
 }
 
-// retained is how many bytes the program keeps for each event, those of the wire itself not
-// counted.
+// retained returns the number of bytes that the program keeps for each event, without the bytes of the wire.
 func (c longCall) retained() float64 {
 	runtime.GC()
 	before := allocated().HeapAlloc
@@ -181,13 +180,12 @@ func (c longCall) retained() float64 {
 	return kept / float64(events)
 }
 
-// TestAllocations decides that a delta costs no allocation of its own, once the first ones have
-// made room.
+// TestAllocations checks that a delta needs no allocation of its own, once the first deltas have made room.
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	const limit = 0.03 // a delta: room for bytes, events, tokens and payloads comes in blocks
+	const limit = 0.03 // allocations per delta: room for bytes, events, tokens and payloads comes in blocks
 	for _, protocol := range longCalls {
 		c := newLongCall(protocol, 1<<20)
 		in := new(Inspector)

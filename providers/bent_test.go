@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestBentBlame: what a client sends back of an answer that toolscope bent before is no fault of
-// the client's; the finding about the bending is on the turn that was bent.
+// TestBentBlame checks that a client is not blamed for what it sends back after toolscope injected a fault
+// into the response. The finding about the fault is on the turn with the fault.
 func TestBentBlame(t *testing.T) {
 	for _, note := range []string{"", faultPrefix + " (--fault empty-args): …"} {
 		var in Inspector

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// broughtBack is an inspector that has seen a call of these arguments, and the answer to a request
-// that carries it with others.
+// broughtBack returns an inspector that has read a call with some arguments, and a request that contains the
+// call with other arguments. The request has a response.
 func broughtBack(wrote, sent string, status int, answer string) *Inspector {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(`{"messages":[` + asks + `]}`)})
@@ -23,7 +23,7 @@ func broughtBack(wrote, sent string, status int, answer string) *Inspector {
 	return in
 }
 
-// TestBrought: what a request carries of a call, and where in its body.
+// TestBrought checks the call in a request, and its place in the body.
 func TestBrought(t *testing.T) {
 	in := broughtBack(`{"n":1`, `{}`, 200, says("b", "f", `{}`))
 	b, ok := in.View().Carried(in.Session().Turns[0].Calls[0], 2)
@@ -39,8 +39,8 @@ func TestBrought(t *testing.T) {
 	}
 }
 
-// TestBroughtOverWebSocket: of the requests of a WebSocket the one counts that has the call, and the
-// answer to it.
+// TestBroughtOverWebSocket checks that on a WebSocket, the request that contains the call is used, with its
+// response.
 func TestBroughtOverWebSocket(t *testing.T) {
 	in := new(Inspector)
 	socket(1, in,
@@ -61,8 +61,8 @@ func TestBroughtOverWebSocket(t *testing.T) {
 	}
 }
 
-// TestWitnesses: what a provider answered to a request proves what it takes, where it says
-// anything of that.
+// TestWitnesses checks that a provider's response to a request proves whether the provider accepts the
+// request's calls, if the response is about them.
 func TestWitnesses(t *testing.T) {
 	no := func(words string) string {
 		return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error"}}`, words)
@@ -80,7 +80,7 @@ func TestWitnesses(t *testing.T) {
 		{`{"n":1`, 400, no("prompt is too long"), replay.Acceptance{}, ""},
 		{`{"n":1`, 429, no("too many tool calls, be slow"), replay.Acceptance{}, ""},
 		{`{"n":1`, 500, no("tool trouble"), replay.Acceptance{}, ""},
-		{`{}`, 200, says("b", "f", `{}`), replay.Acceptance{}, ""}, // it shows what becomes of {}
+		{`{}`, 200, says("b", "f", `{}`), replay.Acceptance{}, ""}, // it shows the effect on {}
 	} {
 		in := broughtBack(`{"n":1`, test.sent, test.status, test.answer)
 		turn := in.Session().Turns[0]

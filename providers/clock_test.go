@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestClockOfRun: of an exchange whose own beginning was not seen the clock is that of its run, and not
-// the one of whoever came first. Where its run told nothing, nobody knows.
+// TestClockOfRun checks that an exchange whose start was not seen uses the clock of its run, not the clock of
+// the first exchange. If its run has no clock, the clock is unknown.
 func TestClockOfRun(t *testing.T) {
 	monday := time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
 	friday := monday.AddDate(0, 0, 4)
@@ -20,8 +20,8 @@ func TestClockOfRun(t *testing.T) {
 		start    time.Time
 	}{
 		{1, "a 1", time.Second, monday.Add(time.Second)},
-		{2, "b 2", time.Hour, time.Time{}}, // joined midway, before its run is known
-		{3, "c 3", time.Hour, time.Time{}}, // of a run that never tells
+		{2, "b 2", time.Hour, time.Time{}}, // the viewer joined midway, before the run's clock is known
+		{3, "c 3", time.Hour, time.Time{}}, // of a run without a clock
 		{4, "b 2", 2 * time.Hour, friday.Add(2 * time.Hour)},
 		{5, "b 2", 3 * time.Hour, time.Time{}},
 	} {

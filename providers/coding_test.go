@@ -10,8 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestCodedBody: a body that came compressed is inspected as what it is, and its bytes as sent are
-// kept.
+// TestCodedBody checks that a compressed body is decoded, and that its bytes as sent are kept.
 func TestCodedBody(t *testing.T) {
 	var sent bytes.Buffer
 	z := gzip.NewWriter(&sent)
@@ -57,8 +56,8 @@ func TestCodedBody(t *testing.T) {
 	}
 }
 
-// TestCodingCutAtFirst: a coding that broke before there was a turn is told of the turn that comes
-// of what could be decoded.
+// TestCodingCutAtFirst checks a coding that breaks before there is a turn. The finding is on the turn that
+// results from the decoded bytes.
 func TestCodingCutAtFirst(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Transfer-Encoding": {"chunked"}}}})
@@ -68,8 +67,8 @@ func TestCodingCutAtFirst(t *testing.T) {
 	}
 }
 
-// TestBomb: what unpacks to too much is read up to there, the finding says so, and what was sent is
-// all there.
+// TestBomb checks a body that becomes too large. It is read up to the limit, the finding reports the limit,
+// and all bytes as sent are kept.
 func TestBomb(t *testing.T) {
 	var sent bytes.Buffer
 	z := gzip.NewWriter(&sent)
@@ -94,7 +93,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// TestBombOfNothing: the finding has a turn to stand at, whatever the bytes are.
+// TestBombOfNothing checks that the finding has a turn, whatever the bytes are.
 func TestBombOfNothing(t *testing.T) {
 	for _, unit := range []string{"\x00", "[", "x", "{\"a\":", " ", "data: x"} {
 		var sent bytes.Buffer

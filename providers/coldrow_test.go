@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// rowOf is what there is to say of a turn and its calls that needs nothing of what was sent: in the
-// list, by filters, in sums.
+// rowOf returns the facts about a turn and its calls that don't need the content: those in the list, for
+// filters, and in sums.
 func rowOf(in *Inspector, t *stream.Turn) string {
 	var s strings.Builder
 	x := in.Exchange(t.Exchange)
@@ -31,14 +31,14 @@ func rowOf(in *Inspector, t *stream.Turn) string {
 			fmt.Fprintf(&s, "%s %s %d %d\n", f.Code, f.Message, f.Event, f.Offset)
 		}
 		for _, r := range c.SentBack {
-			r.Result.Text = "" // goes with what was sent
+			r.Result.Text = "" // evicted with the content
 			fmt.Fprintf(&s, "%+v\n", r)
 		}
 	}
 	return s.String()
 }
 
-// contentOf is what else there is to say of a turn once it is looked at.
+// contentOf returns the remaining facts about a turn, which need the content.
 func contentOf(in *Inspector, t *stream.Turn) string {
 	var s strings.Builder
 	x, v := in.Exchange(t.Exchange), in.View()
@@ -61,7 +61,7 @@ func contentOf(in *Inspector, t *stream.Turn) string {
 	return s.String()
 }
 
-// bringsBack has n requests pass, each of which brings back what the one before was answered.
+// bringsBack writes n exchanges. Each request sends back the previous response.
 func bringsBack(in *Inspector, from *tape, n int) {
 	write := func(r stream.Record) {
 		if from != nil {
@@ -74,7 +74,7 @@ func bringsBack(in *Inspector, from *tape, n int) {
 		at := time.Duration(x) * time.Second
 		args := fmt.Sprintf(`{"n":%d}`, x)
 		if x%5 == 0 {
-			args = `{"m":[]}` // not what the tool wants
+			args = `{"m":[]}` // not as the tool requires
 		}
 		write(stream.Record{
 			Exchange: x, Request: true, At: at,
@@ -96,8 +96,8 @@ func bringsBack(in *Inspector, from *tape, n int) {
 	}
 }
 
-// TestColdRow: the row of a turn that was let go of says what it said before, and the turn says all
-// the rest again when it is had again, then also at every moment of the past.
+// TestColdRow checks that the row of an evicted turn stays the same, and that the rest of the turn is the
+// same after it is reloaded, also at every past moment.
 func TestColdRow(t *testing.T) {
 	var whole, in Inspector
 	in.Keep(Retention{Rereadable: 4 << 10})
@@ -133,7 +133,7 @@ func TestColdRow(t *testing.T) {
 	}
 }
 
-// heapOf is how many bytes are live.
+// heapOf returns the number of live bytes.
 func heapOf() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -142,7 +142,7 @@ func heapOf() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestColdTurnBytes: what a turn takes that was let go of and can be read again.
+// TestColdTurnBytes checks the memory that an evicted turn uses.
 func TestColdTurnBytes(t *testing.T) {
 	if raceEnabled {
 		t.Skip("what things take is another with the race detector")

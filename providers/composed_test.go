@@ -6,8 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestComposed decides that a request that was put together from what a client keeps says what each
-// call gave, and nothing against who is said to have sent it.
+// TestComposed checks that a reconstructed request shows the result of each call, and leads to no finding
+// about its sender.
 func TestComposed(t *testing.T) {
 	const (
 		one    = `{"functionCall":{"id":"c1","name":"f","args":{"a":1}}}`
@@ -37,8 +37,8 @@ func TestComposed(t *testing.T) {
 	}
 }
 
-// TestConversationChanges decides that a request that carries only what is new in a conversation is
-// not compared with the one before, as if it were all of it.
+// TestConversationChanges checks that a request that contains only the new part of a conversation is not
+// compared with the previous request as if it were complete.
 func TestConversationChanges(t *testing.T) {
 	for _, in := range []struct {
 		of    string

@@ -13,8 +13,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestConformance holds every dialect, on each of its fixtures, to what the rest of the program
-// takes for granted.
+// TestConformance checks every protocol, with each of its fixtures, against the assumptions of the rest of
+// the program.
 func TestConformance(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {
@@ -37,8 +37,8 @@ func checkConformance(t *testing.T, f fixture) {
 	checkHostile(t, f)
 }
 
-// checkDetection: a dialect knows its own streams by their bytes alone, and none of their frames is
-// claimed by another.
+// checkDetection checks that a protocol recognises its own streams by their bytes alone, and that no other
+// protocol claims their frames.
 func checkDetection(t *testing.T, f fixture, whole *Inspector) {
 	x := whole.Exchange(0)
 	if x.Protocol == nil || x.Protocol.Name != f.dialect.Name {
@@ -46,7 +46,7 @@ func checkDetection(t *testing.T, f fixture, whole *Inspector) {
 	}
 	frameData(x, func(frame stream.Frame) {
 		if frame = unwrapBedrock(frame); frame.Failed {
-			return // an error of the framing is of no dialect
+			return // an error in the framing belongs to no protocol
 		}
 		best, score := detectProtocol(protocol.SniffInput{Event: frame.Event, Data: frame.Data})
 		if best != nil && best.Name != f.dialect.Name {
@@ -63,8 +63,8 @@ func frameData(x *Exchange, emit func(stream.Frame)) {
 	f.framer.Close(emit)
 }
 
-// checkEveryEnd: wherever the bytes end, a call is complete only if a seal came, and what was
-// complete once stays what it was.
+// checkEveryEnd checks that, wherever the bytes end, a call is complete only if it was final. A complete call
+// must not change later.
 func checkEveryEnd(t *testing.T, f fixture, whole *Inspector) {
 	w := &whole.Exchange(0).Response
 	for n := range int32(w.Frames()) {
@@ -98,7 +98,7 @@ func checkComplete(t *testing.T, in, whole *Inspector, c *stream.Call) {
 	}
 }
 
-// checkTerminatorTwice: the frame that closed the last turn may come again.
+// checkTerminatorTwice checks that the frame that closed the last turn may come again.
 func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	in := new(Inspector)
 	in.Write(stream.Record{Request: true, Data: []byte(f.archive.section("request"))})
@@ -106,17 +106,17 @@ func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	switch in.Exchange(0).Framing {
 	case "SSE", "NDJSON", "AWS event stream":
 	default:
-		return // a body closes itself
+		return // a body ends by itself
 	}
 	if in.Timeline.Len() == 0 {
 		return
 	}
 	last := in.View().Event(in.Timeline.Len() - 1)
 	if last.Kind != stream.TurnClose {
-		return // only the end of the bytes closed it
+		return // only the end of the bytes closed the turn
 	}
 	if in.Session().Turn(last.Turn).FirstFrame == last.Frame {
-		return // a body: twice is two
+		return // a body: two copies are two turns
 	}
 	w := &in.Exchange(0).Response
 	in.Write(stream.Record{Data: w.Bytes(w.FrameSpan(last.Frame))})
@@ -126,7 +126,7 @@ func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	}
 }
 
-// checkUnknownEvent: an event of a type nobody knows changes no state, wherever it comes.
+// checkUnknownEvent checks that an event of an unknown type changes no state, wherever it comes.
 func checkUnknownEvent(t *testing.T, f fixture, whole *Inspector) {
 	x := whole.Exchange(0)
 	event := map[string]string{
@@ -138,10 +138,10 @@ func checkUnknownEvent(t *testing.T, f fixture, whole *Inspector) {
 	for n := int32(0); event != "" && n < int32(x.Response.Frames()); n++ {
 		at, _ := x.Response.FrameSpan(n)
 		if n == 0 && (bytes.HasPrefix(f.wire, []byte("\xef\xbb\xbf")) || x.Framing == "JSON array") {
-			continue // the event would come before what the framing is known by
+			continue // the event would come before the framing is known
 		}
 		in := f.inspect(f.wire[:at], []byte(event), f.wire[at:])
-		reported := "    " + framesIgnored.Code + " warn -1\n" // of few frames, one more is many
+		reported := "    " + framesIgnored.Code + " warn -1\n" // in a stream with few frames, one more unknown frame is many
 		got, want := strings.Replace(state(in.Session()), reported, "", 1), strings.Replace(state(whole.Session()), reported, "", 1)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("with an unknown event before frame %d (-want +got)\n%s", n, diff)
@@ -149,7 +149,7 @@ func checkUnknownEvent(t *testing.T, f fixture, whole *Inspector) {
 	}
 }
 
-// checkUnknownFields: fields nobody knows, in any object of the protocol, change no state.
+// checkUnknownFields checks that unknown fields, in any object of the protocol, change no state.
 func checkUnknownFields(t *testing.T, f fixture, whole *Inspector) {
 	const field = `"brand_new":[{"a":null}],`
 	objects := []string{`"message":{`, `"delta":{`, `"content_block":{`, `"choices":[{`, `"tool_calls":[{`, `"function":{`}
@@ -160,7 +160,7 @@ func checkUnknownFields(t *testing.T, f fixture, whole *Inspector) {
 	inner := strings.NewReplacer(pairs...)
 	change := func(frame string) string {
 		head, rest, isObject := strings.Cut(frame, "{")
-		isObject = isObject && !strings.Contains(head, `"`) // not of something inside another value
+		isObject = isObject && !strings.Contains(head, `"`) // not an object inside another value
 		switch {
 		case isObject && strings.HasPrefix(rest, "}"):
 			return head + "{" + strings.TrimSuffix(field, ",") + rest
@@ -181,15 +181,14 @@ func checkUnknownFields(t *testing.T, f fixture, whole *Inspector) {
 	}
 }
 
-// hostile are strings that a terminal obeys, that look like something else, or that are no text at
-// all.
+// hostile are strings that a terminal executes, that look like something else, or that are not text.
 var hostile = []string{
 	"\x1b]8;;http://x\x07y\x1b]8;;\x07", "\x1b[2J", "\x9b2J", "a\u202eb\u2066c", "nul\x00nul", "\xff\xfe\xc0\x80",
 	"half \xe2\x82", "\u200b\ufeff\u2028", "\r\n\r\ndata: [DONE]\n\n", `"}]}\`, "\xed\xa0\xbd", "\U0010ffff",
 }
 
-// checkHostile puts hostile strings where the fixture's wire says HOSTILE: the events hold exactly
-// them.
+// checkHostile puts hostile strings in place of HOSTILE in the fixture's wire. The events must contain
+// exactly these strings.
 func checkHostile(t *testing.T, f fixture) {
 	for _, h := range hostile {
 		if !bytes.Contains(f.wire, []byte("HOSTILE")) {
@@ -206,7 +205,7 @@ func checkHostile(t *testing.T, f fixture) {
 	}
 }
 
-// hostileWire is the fixture's wire with s where it says HOSTILE.
+// hostileWire returns the fixture's wire with s in place of HOSTILE.
 func hostileWire(f fixture, s string) (wire []byte) {
 	x := inspect(f.wire).Exchange(0)
 	change := func(frame string) string { return strings.ReplaceAll(frame, "HOSTILE", s) }
@@ -217,8 +216,8 @@ func hostileWire(f fixture, s string) (wire []byte) {
 	return append(wire, f.wire[end:]...)
 }
 
-// jsonString is the inside of the JSON string that stands for s. It escapes what JSON demands and
-// nothing else, and keeps bytes that are no text.
+// jsonString returns the content of the JSON string for s. It escapes only what JSON requires, and keeps
+// bytes that are not text.
 func jsonString(s string) (lit []byte) {
 	for _, c := range []byte(s) {
 		switch {

@@ -82,7 +82,7 @@ func sectionText(a archive, name string) string {
 	return ""
 }
 
-// playConversation reads some turns and the request after them, and is what became of their calls.
+// playConversation reads some turns and the request after them. It returns the reports about their calls.
 func playConversation(t *testing.T, name string, a archive, answered bool) string {
 	in := new(Inspector)
 	exchange, open, answer := 0, false, section{}

@@ -13,7 +13,7 @@ import (
 	"toolscope/stream"
 )
 
-// isKnown reports whether a dialect of All reads what the corpus sorts by provider.
+// isKnown reports whether a protocol in All reads the recordings in a folder of the corpus.
 func isKnown(folder string) bool {
 	switch folder {
 	case "mistral":
@@ -24,7 +24,7 @@ func isKnown(folder string) bool {
 	return slices.ContainsFunc(All, func(d protocol.Protocol) bool { return d.Name == folder })
 }
 
-// corpus is the folder of recorded streams, which are not part of the source.
+// corpus returns the folder of recorded streams, which are not part of the source tree.
 func corpus(t *testing.T) string {
 	root := os.Getenv("TOOLSCOPE_CORPUS")
 	if root == "" {
@@ -33,7 +33,7 @@ func corpus(t *testing.T) string {
 	return root
 }
 
-// eachCapture runs a test of every recorded stream, those of no known dialect too.
+// eachCapture runs a test for every recorded stream, including streams of unknown protocols.
 func eachCapture(t *testing.T, check func(t *testing.T, wire []byte)) {
 	files, err := filepath.Glob(filepath.Join(corpus(t), "dev", "*", "*"))
 	if err != nil || len(files) < 150 {
@@ -51,7 +51,8 @@ func eachCapture(t *testing.T, check func(t *testing.T, wire []byte)) {
 	}
 }
 
-// TestCorpusCuttings: however a recorded stream is cut into chunks, the same comes of it.
+// TestCorpusCuttings checks that the result for a recorded stream doesn't depend on how the stream is cut
+// into chunks.
 func TestCorpusCuttings(t *testing.T) {
 	corpus(t)
 	rarely(t)
@@ -68,14 +69,14 @@ func TestCorpusCuttings(t *testing.T) {
 	})
 }
 
-// hazards are the quirks of a capture that a client can go wrong with.
+// hazards are the quirks of a capture with which a client can have problems.
 var hazards = []string{
 	"args-invalid-json", "truncated-max-tokens", "index-not-dense", "index-reused-by-new-call", "no-finish",
 	"error-in-body",
 }
 
-// TestCorpusOrdinary: an ordinary stream that a provider really sent has no finding above info, and
-// one with a hazard in it has. A false alarm is a bug.
+// TestCorpusOrdinary checks that an ordinary stream from a real provider has no finding above info, and that
+// a stream with a hazard has one. A false alarm is a bug.
 func TestCorpusOrdinary(t *testing.T) {
 	root := corpus(t)
 	list, err := os.ReadFile(filepath.Join(root, "dev", "EXPECTED.jsonl"))
@@ -119,7 +120,7 @@ func TestCorpusOrdinary(t *testing.T) {
 	}
 }
 
-// loud are the findings above info.
+// loud returns the findings above info.
 func loud(session *stream.Session) []stream.Finding {
 	all := slices.Clone(session.Findings)
 	for _, t := range session.Turns {

@@ -12,15 +12,15 @@ import (
 	"toolscope/stream"
 )
 
-// costCase is a response and what it costs, worked out by hand from the usage its wire tells and
-// the price of its model.
+// costCase is a response and its cost, computed by hand from the usage on the wire and the price of the
+// model.
 type costCase struct {
 	file   string
-	folder string // what the corpus sorts it by; openai-chat when ""
-	wire   string // of a response written for the test
+	folder string // folder in the corpus; "" for openai-chat
+	wire   string // wire of a response written for the test
 	url    string
-	model  string // where only the request tells it
-	own    string // a price list of the user
+	model  string // model, if only the request contains it
+	own    string // the user's price list
 	sum    float64
 	about  bool
 	source price.Source
@@ -28,7 +28,7 @@ type costCase struct {
 
 const million = 1e6
 
-// figure is what the last turn of a response costs.
+// figure returns the cost of a response's last turn.
 func (c costCase) figure(t *testing.T, wire []byte) price.Figure {
 	rows, err := price.Parse([]byte("[" + c.own + "]"))
 	if err != nil {
@@ -48,51 +48,52 @@ func (c costCase) compare(t *testing.T, f price.Figure) {
 	}
 }
 
-// recordedCosts are turns that providers really sent.
+// recordedCosts are turns that real providers sent.
 var recordedCosts = []costCase{
-	// 320 reasoning tokens are inside of the 379: 190 + 379 is the total
+	// the 320 reasoning tokens are part of the 379: 190 + 379 is the total
 	{file: "gpt5-parallel.sse", sum: (190*1.25 + 379*10) / million, source: price.FromTable},
 	{file: "azure-gpt5mini.sse", sum: (145*0.25 + 154*2) / million, source: price.FromTable},
 	{file: "azure-gpt5mini.sse", url: "https://x.openai.azure.com/openai", sum: (145*0.25 + 154*2) / million, source: price.FromTable, about: true},
 	{file: "gpt4o-parallel.sse", sum: (106*2.5 + 50*10) / million, source: price.FromTable},
-	// xAI: 266 beside the 68, 192 of 466 from the cache; its own figure says the same
+	// xAI: 266 in addition to the 68, 192 of 466 from the cache; xAI's own figure agrees
 	{file: "grokcodefast-reasoning-parallel.sse", sum: ((466-192)*0.2 + 192*0.02 + (68+266)*1.5) / million, source: price.FromProvider},
 	{file: "json-xai.json", sum: ((307-244)*0.3 + 244*0.075 + (26+255)*0.5) / million, source: price.FromProvider},
-	// DeepSeek: cached inside, reasoning inside; the price differs by the hour of the day
+	// DeepSeek: the input includes cached tokens and the output includes reasoning; the price depends on the
+	// time of day
 	{file: "deepseek-parallel-second-truncated.sse", sum: (50*0.22 + 384*0.007 + 56*0.66) / million, source: price.FromTable, about: true},
 	{file: "deepseek-parallel-second-truncated.sse", url: "https://api.deepseek.com/chat/completions", sum: (50*0.22 + 384*0.007 + 56*0.66) / million, source: price.FromTable, about: true},
 	{file: "deepseek-reasoner-call.sse", sum: (19*0.55 + 320*0.14 + 83*2.19) / million, source: price.FromTable, about: true},
 	// the usage chunk has no choices
 	{file: "alibaba-qwen.sse", sum: (295*1.2 + 22*6) / million, source: price.FromTable},
-	// running totals on every chunk: the last counts
+	// running totals in every chunk: the last one counts
 	{file: "vllm-empty-chunk-after-args.sse", own: `{"provider":"me","id":"meta/llama-3.1-8b-instruct:fp8","input":1,"output":10,"as_of":"2026-01-01"}`,
 		sum: (226*1 + 20*10) / million, source: price.FromTable},
 	{file: "vllm-empty-chunk-after-args.sse", source: price.Unknown},
 	// the same usage at the top and in x_groq
 	{file: "groq-tool-call.sse", url: "https://api.groq.com/openai/v1/chat/completions", sum: (210*0.59 + 15*0.79) / million, source: price.FromTable},
 	{file: "groq-kimi-parallel.sse", url: "https://api.groq.com/openai/v1/chat/completions", sum: (201*1 + 58*3) / million, source: price.FromTable},
-	// OpenRouter says itself
+	// OpenRouter reports its own figure
 	{file: "openrouter-claude-parallel.sse", sum: 0.001285, source: price.FromProvider},
 	{file: "openrouter-truncated-but-tool_calls.sse", sum: 0.0000688, source: price.FromProvider},
 	// glm-4.7-flash is not glm-4.7
 	{file: "zai-glm47-parallel.sse", source: price.Unknown},
 	{file: "tool-call.sse", folder: "mistral", sum: (124*0.15 + 22*0.6) / million, source: price.FromTable},
-	// message_start said 1 token of output
+	// message_start had 1 output token
 	{file: "max-tokens-mid-args.sse", folder: "anthropic", sum: (450*3 + 124*15) / million, source: price.FromTable},
 	// message_delta raised the input from 589
 	{file: "mcp-tool-use.sse", folder: "anthropic", sum: (1250*3 + 83*15) / million, source: price.FromTable},
 	{file: "two-calls-empty-args.sse", folder: "anthropic", sum: (542*1 + 62*5) / million, source: price.FromTable},
-	// thinking is inside of the 106
+	// the 106 include thinking
 	{file: "refusal-after-server-tool.sse", folder: "anthropic", sum: (28*10 + 106*50) / million, source: price.FromTable},
 	{file: "fallback-model.sse", folder: "anthropic", sum: (412*5 + 264*25) / million, source: price.FromTable, about: true},
 	{file: "parallel-text-then-two-calls.sse", folder: "anthropic", sum: (502*3 + 137*15) / million, source: price.FromTable},
 
-	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable, about: true}, // and the interpreter
+	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable, about: true}, // and the code interpreter
 	{file: "multi-tool-ordering.sse", folder: "openai-responses", sum: (150*0.75 + 80*4.5) / million, source: price.FromTable},
-	// Gemini: 38 thoughts beside the 36
+	// Gemini: 38 thoughts in addition to the 36
 	{file: "flash25-parallel.sse", folder: "gemini", sum: (121*0.3 + (36+38)*2.5) / million, source: price.FromTable},
 	{file: "thinking-call.sse", folder: "gemini", sum: (54*0.3 + (14+62)*2.5) / million, source: price.FromTable},
-	// Cohere bills 119 and 44 of the 1549 and 95 tokens it saw
+	// Cohere bills 119 and 44 of the 1549 and 95 tokens that it processed
 	{file: "tool-call.sse", folder: "cohere", model: "command-a-03-2025", sum: (119*2.5 + 44*10) / million, source: price.FromTable},
 	{file: "json-converse.json", folder: "bedrock", model: "us.amazon.nova-lite-v1:0", sum: (28*0.06 + 62*0.24) / million, source: price.FromTable},
 	{file: "json-single.json", folder: "ollama", source: price.Free},
@@ -117,7 +118,7 @@ func TestRecordedCosts(t *testing.T) {
 	}
 }
 
-// chunks is a chat stream with these ends: the finish reason and what follows.
+// chunks returns a chat stream whose last chunks have the finish reason and the given fields.
 func chunks(model string, more ...string) string {
 	s := `data: {"id":"c","object":"chat.completion.chunk","model":"` + model + `","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}` + "\n\n"
 	for _, m := range more {
@@ -126,19 +127,20 @@ func chunks(model string, more ...string) string {
 	return s + "data: [DONE]\n\n"
 }
 
-// message is a stream of Anthropic's: what message_start and message_delta say of usage.
+// message returns a stream of Anthropic Messages. start and delta are the usage in message_start and
+// message_delta.
 func message(model, start, delta string) string {
 	return `data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"` + model + `","content":[],"usage":` + start + "}}\n\n" +
 		`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":` + delta + "}\n\n" + `data: {"type":"message_stop"}` + "\n\n"
 }
 
-// geminiBody is a response of Gemini.
+// geminiBody returns a response of Gemini.
 func geminiBody(usage, candidate string) string {
 	return `{"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"},"finishReason":"STOP","index":0` + candidate +
 		`}],"modelVersion":"gemini-2.5-flash","usageMetadata":{` + usage + `}}`
 }
 
-// responsesBody is a response of OpenAI Responses with web searches.
+// responsesBody returns a response of OpenAI Responses with web searches.
 func responsesBody(model string, actions ...string) string {
 	items := ""
 	for i, action := range actions {
@@ -148,7 +150,7 @@ func responsesBody(model string, actions ...string) string {
 		`{"id":"msg_9","type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}],"usage":{"input_tokens":100,"output_tokens":20,"total_tokens":120}}`
 }
 
-// writtenCosts are the traps of usage, written for the test.
+// writtenCosts are difficult cases of usage, written for the test.
 var writtenCosts = []costCase{
 	{file: "reasoning inside", wire: chunks("gpt-5", `"usage":{"prompt_tokens":1000,"completion_tokens":300,"total_tokens":1300,"completion_tokens_details":{"reasoning_tokens":200}}`),
 		sum: (1000*1.25 + 300*10) / million, source: price.FromTable},
@@ -209,8 +211,8 @@ func TestWrittenCosts(t *testing.T) {
 	}
 }
 
-// TestCostSoFar: while a turn goes on its cost is approximate, and it is computed again with every
-// usage that comes.
+// TestCostSoFar checks that the cost of an open turn is approximate, and that it is computed again for every
+// new usage.
 func TestCostSoFar(t *testing.T) {
 	table := price.Embedded()
 	in := new(Inspector)

@@ -8,20 +8,20 @@ import (
 	"toolscope/stream"
 )
 
-// TestCutByOthers: wherever a stream is cut by another than who sent it, what is found by the cut
-// blames nobody else, and of a client it is no more than a note.
+// TestCutByOthers checks streams that a party other than the sender cuts off at any place. The findings must
+// blame no other party, and must be only an info if the client cut off the stream.
 func TestCutByOthers(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			whole := f.inspect(f.wire)
-			so := blames(whole) // what is so in the end may be known by the cut
+			so := blames(whole) // findings about the complete stream may be made earlier because of the cut
 			w := &whole.Exchange(0).Response
 			for n := range int32(w.Frames()) {
 				start, end := w.FrameSpan(n)
 				places := []int64{(start + end) / 2, end - 1, end}
-				if n == 0 { // the start of each other frame is the end of the one before
+				if n == 0 { // the start of any other frame is the end of the previous frame
 					places = append(places, start)
 				}
 				for _, at := range places {
@@ -37,14 +37,15 @@ func TestCutByOthers(t *testing.T) {
 	}
 }
 
-// blamesSoFar lists what is found in the frames that are complete at a byte, with the line break that ends the last.
+// blamesSoFar returns the findings in the frames that are complete at a byte, with the line break that ends
+// the last frame.
 func (f fixture) blamesSoFar(at int64) []string {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:min(at+2, int64(len(f.wire)))]})
 	return blames(in)
 }
 
-// cutBy is what is wrongly found when somebody cuts the stream.
+// cutBy returns the wrong findings when the given party cuts off the stream.
 func (f fixture) cutBy(at int64, by string, so, soFar []string) string {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:at]})

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// halfCall is a response that stops inside the arguments of its call, behind one that was sealed.
+// halfCall is a response that stops inside the arguments of its call, after a call that was final.
 const halfCall = `event: message_start
 data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[]}}
 
@@ -33,7 +33,7 @@ data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta"
 
 `
 
-// blames are the findings of a session: code, severity and culprit.
+// blames returns the findings in a session: code, severity and party at fault.
 func blames(in *Inspector) (all []string) {
 	add := func(list []stream.Finding) {
 		for _, f := range list {
@@ -51,10 +51,10 @@ func blames(in *Inspector) (all []string) {
 	return all
 }
 
-// TestWhoEnded: a response that stops in the middle is blamed on who ended it.
+// TestWhoEnded checks that the party that ended a response in the middle is at fault.
 func TestWhoEnded(t *testing.T) {
 	for _, test := range []struct {
-		by, cut string // how the frame ends that is cut
+		by, cut string // end of the frame that is cut off
 		why     string
 		ended   stream.Party
 		stopped bool
@@ -93,7 +93,7 @@ func TestWhoEnded(t *testing.T) {
 	}
 }
 
-// TestEndedByTerminator: who goes away behind the terminator ended nothing.
+// TestEndedByTerminator checks that a party that disconnects after the terminator did not end the response.
 func TestEndedByTerminator(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Data: []byte(halfCall + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")})
@@ -103,8 +103,8 @@ func TestEndedByTerminator(t *testing.T) {
 	}
 }
 
-// TestOwnAnswer: what toolscope answers in a provider's place is never the provider's word, and no
-// other turn hears of it.
+// TestOwnAnswer checks that a response from toolscope in a provider's place is never shown as the provider's,
+// and doesn't affect other turns.
 func TestOwnAnswer(t *testing.T) {
 	for by, want := range map[string]string{"network": "NO_ANSWER error network", "toolscope": "NO_ANSWER error toolscope", "client": "NO_ANSWER error client", "": "NO_ANSWER error toolscope"} {
 		in := new(Inspector)
@@ -126,7 +126,7 @@ func TestOwnAnswer(t *testing.T) {
 	}
 }
 
-// TestGoneBeforeTheAnswer: a client that did not wait for the first byte.
+// TestGoneBeforeTheAnswer checks a client that didn't wait for the first byte.
 func TestGoneBeforeTheAnswer(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "POST", URL: "http://h/v1/messages"}, Data: []byte(`{"mod`)})
@@ -137,8 +137,8 @@ func TestGoneBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestNotesOfAnExchange: a note that comes with something of an exchange is told of its first turn;
-// one that comes alone is the source's.
+// TestNotesOfAnExchange checks that a note in a record with other data is reported for the exchange's first
+// turn. A note that comes alone is reported for the source.
 func TestNotesOfAnExchange(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "GET"}, Note: "an extension was taken out"})
@@ -156,7 +156,8 @@ func TestNotesOfAnExchange(t *testing.T) {
 	}
 }
 
-// TestGapInCoded: a coding is not undone across a gap, and that is no fault of who applied it.
+// TestGapInCoded checks that a coding is not decoded across a gap, and that the party that applied it is not
+// at fault.
 func TestGapInCoded(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -191,7 +192,7 @@ func TestGapInCoded(t *testing.T) {
 	}
 }
 
-// TestGapInRequest: nothing is concluded from a request that lacks bytes.
+// TestGapInRequest checks that nothing is concluded from a request with missing bytes.
 func TestGapInRequest(t *testing.T) {
 	good := asks + `,` + first + made("a", "f", `{"n":1}`) + `]},` + tool("a", "ok")
 	tools := `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"n":{"type":"string"}}}}}]`
@@ -212,7 +213,7 @@ func TestGapInRequest(t *testing.T) {
 	}
 }
 
-// TestAllMissed: a response of which nothing was seen but that it came is a turn.
+// TestAllMissed checks that a response without any seen bytes is a turn.
 func TestAllMissed(t *testing.T) {
 	for url, want := range map[string]string{"http://h/v1/messages": "anthropic", "http://h/other": "unknown", "": "unknown"} {
 		in := new(Inspector)
@@ -226,7 +227,7 @@ func TestAllMissed(t *testing.T) {
 	}
 }
 
-// TestGapBetweenTurns: behind a turn that has surely ended the next is whole.
+// TestGapBetweenTurns checks that the turn after a turn that has certainly ended is complete.
 func TestGapBetweenTurns(t *testing.T) {
 	message := strings.Replace(halfCall, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1",
 		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1", 1)
@@ -249,8 +250,8 @@ func TestGapBetweenTurns(t *testing.T) {
 	}
 }
 
-// TestUnseenIsNotReplayed: of a call that lacks bytes nobody can say what would be sent, and a
-// client that sends it back is not held to it.
+// TestUnseenIsNotReplayed checks that the preview of a call with missing bytes is unknown, and that there is
+// no finding about a client that sends the call back.
 func TestUnseenIsNotReplayed(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Data: []byte(halfCall)})

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestEndUntold decides that where the source does not tell how answers ended, nobody is blamed for
-// an ending that did not come; and that elsewhere somebody is.
+// TestEndUntold checks that no party is at fault for a missing ending if the source doesn't contain how
+// responses ended, and that a party is at fault otherwise.
 func TestEndUntold(t *testing.T) {
 	for _, body := range []string{
 		`{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`,

@@ -11,7 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// exampleProtocol is a complete protocol of three kinds of frames: call, args and end. Copy it to begin a new one.
+// exampleProtocol is a complete protocol with three kinds of frames: call, args and end. Copy it to start a
+// new protocol.
 var exampleProtocol = protocol.Protocol{
 	Name:  "example",
 	Title: "Example",
@@ -67,7 +68,7 @@ func (d *exampleDecoder) Frame(f stream.Frame) error {
 // Close ends the turn if the stream stopped without its terminator.
 func (d *exampleDecoder) Close() { d.turn.Cut("the stream ended without end") }
 
-// ensureTurn returns the open turn, and opens one if there is none.
+// ensureTurn returns the open turn. If there is none, it opens a turn.
 func (d *exampleDecoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.turn = d.Open(stream.Opening{})
@@ -81,7 +82,7 @@ const exampleWire = `{"example":"call","id":"c1","name":"weather"}
 {"example":"end"}
 `
 
-// Example_protocol decodes a stream of exampleProtocol, as it is and cut off.
+// Example_protocol decodes a stream of exampleProtocol, once complete and once cut off.
 func Example_protocol() {
 	for _, frames := range []int{4, 2} {
 		var in Inspector
@@ -100,7 +101,7 @@ func Example_protocol() {
 	// c1 weather {"city": aborted
 }
 
-// TestExampleConforms checks the example as every other protocol is checked.
+// TestExampleConforms checks the example in the same way as every other protocol.
 func TestExampleConforms(t *testing.T) {
 	was := All
 	All = append(slices.Clip(All), exampleProtocol)
