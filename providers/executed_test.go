@@ -15,8 +15,8 @@ const (
 	toolAnswer = `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"3"}]}}`
 )
 
-// TestExecuted: what is said to an MCP server is of no turn, wherever it stands; what only looks
-// alike is of a turn.
+// TestExecuted checks that traffic with an MCP server belongs to no turn, in any position, and that similar
+// traffic belongs to a turn.
 func TestExecuted(t *testing.T) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -37,7 +37,7 @@ func TestExecuted(t *testing.T) {
 		body   string
 		coding string
 		answer string
-		done   int // calls that a server answered
+		done   int // number of calls to which a server responded
 		turns  int
 	}{
 		{"a process", &stream.Head{Method: mcp.Stdio, URL: "mcp:files"}, true, toolAsk + "\n", "", toolAnswer + "\n", 1, 0},
@@ -80,8 +80,8 @@ func TestExecuted(t *testing.T) {
 	}
 }
 
-// TestExecutedThen: a view of the past has the requests that were sent by then, and of their answers
-// those that had come.
+// TestExecutedThen checks that a past view contains only the requests that had been sent by then, and the
+// responses that had arrived by then.
 func TestExecutedThen(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: mcp.Stdio, URL: "mcp:files"}})

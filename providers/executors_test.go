@@ -11,11 +11,11 @@ import (
 	"toolscope/stream"
 )
 
-// verdictLetters are the verdicts in the tables below.
+// verdictLetters are the verdicts in the tables below, one letter each.
 const verdictLetters = "-=NSEWTCBR" // not yet, same so far, never, safe, early, early wrong, twice, cut call, broken call, refuses
 
-// ran is what the eight executors do with each call of what was read, a letter each, in their order:
-// any arguments, parsable, parsable object, repaired; next call, finish word, seal, end of stream.
+// ran returns the verdicts of the eight run rules for each call, one letter each, in this order: any
+// arguments, parsable, parsable object, repaired; next call, finish reason, final arguments, end of stream.
 func ran(in *Inspector) (all []string) {
 	for _, t := range in.Session().Turns {
 		for _, c := range t.Calls {
@@ -29,8 +29,8 @@ func ran(in *Inspector) (all []string) {
 	return all
 }
 
-// TestExecutorVectors: what each executor does with the calls of vectors 1 to 34. The verdicts were
-// found by hand, from what the protocols say and what stands on the wire.
+// TestExecutorVectors checks the verdict of each run rule for the calls in vectors 1 to 34. The expected
+// verdicts were found by hand, from the protocols and the wire.
 func TestExecutorVectors(t *testing.T) {
 	files, numbers := map[string]fixture{}, map[int]bool{}
 	for _, f := range fixtures(t) {
@@ -100,7 +100,7 @@ func TestExecutorVectors(t *testing.T) {
 	}
 }
 
-// TestExecutorsOfAStop: a stream that stops at {"ur, in each way in which streams stop.
+// TestExecutorsOfAStop checks a stream that stops at {"ur, in every form of a stop.
 func TestExecutorsOfAStop(t *testing.T) {
 	chunk := func(delta, finish string) string {
 		return fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":{%s},"finish_reason":%s}]}`+"\n\n", delta, finish)
@@ -133,13 +133,13 @@ func TestExecutorsOfAStop(t *testing.T) {
 	}
 }
 
-// TestExecutorsOfValues: what each executor does with numbers, and with a value that does not begin.
+// TestExecutorsOfValues checks the verdict of each run rule for numbers, and for a value that doesn't begin.
 func TestExecutorsOfValues(t *testing.T) {
 	for _, test := range []struct {
-		deltas string // with | between
+		deltas string // separated by |
 		want   string
 	}{
-		{`42`, "BBRN BBBB"}, // a number parses, and more digits may come
+		{`42`, "BBRN BBBB"}, // a number parses, but more digits may come
 		{`4|2`, "WWRN BBBB"}, {` 4|2 `, "WWRN BBBB"}, {`1.|5`, "WBRN BBBB"}, {`-|1`, "WBRN BBBB"},
 		{`-`, "CNNN CCCC"}, // not a number yet
 		{`{"a":|-`, "WNNN CCCC"},

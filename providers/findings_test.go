@@ -14,7 +14,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestFindings: every diagnosis that is declared anywhere is joined, and says all that it must.
+// TestFindings checks that every diagnosis declared anywhere is in Findings, and has all required texts.
 func TestFindings(t *testing.T) {
 	joined := map[string]bool{}
 	for _, d := range Findings() {
@@ -42,8 +42,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// declaredIn are the codes of all literals of a stream.Diagnosis under root, with the file each is
-// in.
+// declaredIn returns the codes of all literals of stream.Diagnosis under root, with the file of each.
 func declaredIn(t *testing.T, root string) map[string]string {
 	found := map[string]string{}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -76,7 +75,7 @@ func declaredIn(t *testing.T, root string) map[string]string {
 	return found
 }
 
-// codeOf is the code of a literal of a Diagnosis.
+// codeOf returns the code in a literal of a Diagnosis.
 func codeOf(n ast.Node) (code string, ok bool) {
 	lit, ok := n.(*ast.CompositeLit)
 	if !ok {
@@ -104,8 +103,7 @@ func codeOf(n ast.Node) (code string, ok bool) {
 	return code, ok
 }
 
-// checkFindings: what a session has found is declared, has a grade it may have, and somebody who
-// did it.
+// checkFindings checks that a session's findings are declared, and have an allowed severity and a cause.
 func checkFindings(t *testing.T, s *stream.Session) {
 	t.Helper()
 	all := slices.Clone(s.Findings)

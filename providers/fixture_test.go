@@ -43,13 +43,13 @@ type fixture struct {
 	sets    []*schema.Set // of its tools, once compiled
 }
 
-// fixtures are all fixtures of all dialects.
+// fixtures returns all fixtures of all protocols.
 func fixtures(t testing.TB) (all []fixture) {
 	for i := range All {
 		d := &All[i]
 		folder := strings.ReplaceAll(d.Name, "-", "")
 		files, err := filepath.Glob(filepath.Join(folder, "testdata", "*.txtar"))
-		if len(files) == 0 { // several protocols in one package
+		if len(files) == 0 { // several protocols in the same package
 			files, err = filepath.Glob(filepath.Join("*", "testdata", folder, "*.txtar"))
 		}
 		if err != nil || len(files) == 0 {
@@ -87,7 +87,7 @@ func wireOf(t testing.TB, name string, a archive) []byte {
 	return nil
 }
 
-// eventStream encodes the messages that the lines of text describe.
+// eventStream encodes the messages in the lines of a text.
 func eventStream(text string) (wire []byte) {
 	for line := range strings.Lines(text) {
 		line, corrupt := strings.CutPrefix(line, "corrupt ")
@@ -123,7 +123,7 @@ func awsMessage(headers, payload []byte) []byte {
 	return binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
 }
 
-// changePayload changes the text of one frame: of a binary message that is whole its payload.
+// changePayload changes the text of one frame. For a complete binary message, it changes the payload.
 func changePayload(frame []byte, change func(string) string) []byte {
 	if _, is := stream.IsEventStream(frame); !is {
 		return []byte(change(string(frame)))
@@ -160,10 +160,10 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// inspect follows one exchange whose body comes in these chunks and then ends.
+// inspect reads one exchange whose body comes in the given chunks.
 func inspect(chunks ...[]byte) *Inspector { return fixture{}.inspect(chunks...) }
 
-// inspect does so behind the fixture's request.
+// inspect reads the chunks after the fixture's request.
 func (f fixture) inspect(chunks ...[]byte) *Inspector {
 	in := f.asked()
 	for _, c := range chunks {
@@ -173,7 +173,7 @@ func (f fixture) inspect(chunks ...[]byte) *Inspector {
 	return in
 }
 
-// asked is an inspector that has seen the fixture's request.
+// asked returns an inspector that has read the fixture's request.
 func (f fixture) asked() *Inspector {
 	in := &Inspector{sets: slices.Clip(f.sets)}
 	if r := f.archive.section("request"); r != "" {
@@ -216,7 +216,7 @@ func callLines(session *stream.Session) string {
 	return s.String()
 }
 
-// factLines are what only some calls have.
+// factLines writes facts that only some calls have.
 func factLines(s *strings.Builder, c *stream.Call) {
 	if c.RunByProvider {
 		fmt.Fprintln(s, "    run by the provider", [...]string{"unanswered", "answered", "failed"}[c.ResultCode])
@@ -238,7 +238,7 @@ func findingLines(s *strings.Builder, findings []stream.Finding) {
 	}
 }
 
-// word makes s one word of a line.
+// word returns s as one word of a line.
 func word(s string) string {
 	if s == "" {
 		return "-"

@@ -18,8 +18,8 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// digest hashes all that the bytes of an exchange came to: every event with its frame, every turn
-// and every call. It is a cheap stand-in for dump.
+// digest returns a hash of the complete result for an exchange: every event with its frame, every turn and
+// every call. It is a cheap substitute for dump.
 func digest(in *Inspector) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -79,12 +79,12 @@ func digest(in *Inspector) uint64 {
 	return h.Sum64()
 }
 
-// dump is the same for people to read.
+// dump returns the same data as text for people.
 func dump(in *Inspector) string {
 	return eventLines(in) + state(in.Session())
 }
 
-// state is what the turns and calls have come to, without event numbers.
+// state returns the state of the turns and calls, without event numbers.
 func state(session *stream.Session) string {
 	var s strings.Builder
 	for _, t := range session.Turns {
@@ -93,8 +93,8 @@ func state(session *stream.Session) string {
 	return turnLines(session) + s.String() + callLines(session)
 }
 
-// effort is how many bytes a wire may be read again for to try one kind of cuttings: every place of
-// up to 512 bytes, or 8 KiB with TOOLSCOPE_LONG=1, and fewer places of more.
+// effort returns the number of bytes that a wire may be read again for one kind of cuttings: every place in
+// up to 512 bytes (8 KiB with TOOLSCOPE_LONG=1), and fewer places in longer wires.
 func effort() int {
 	switch {
 	case testing.Short() || raceEnabled:
@@ -105,9 +105,9 @@ func effort() int {
 	return 512 * 512
 }
 
-// cuttings yields ways to cut wire into chunks: byte by byte, in two at every place, and at random
-// places. Of a wire that is too long for that effort, the places are those of its beginning, which
-// decides on framing and dialect, and some of the rest.
+// cuttings yields divisions of wire into chunks: byte by byte, in two at every place, and at random places.
+// If the wire is too long for the effort, the places are at its beginning, which decides on framing and
+// protocol, and some in the rest.
 func cuttings(wire []byte, effort, random int, yield func(chunks ...[]byte) bool) {
 	if !yield(slices.Collect(slices.Chunk(wire, 1))...) || len(wire) == 0 {
 		return
@@ -134,14 +134,14 @@ func cuttings(wire []byte, effort, random int, yield func(chunks ...[]byte) bool
 	}
 }
 
-// rarely has the garbage collected rarely while the test runs: inspectors are many here and live
-// short.
+// rarely makes garbage collection rare while the test runs, because the test makes many inspectors that are
+// used only briefly.
 func rarely(t *testing.T) {
 	old := debug.SetGCPercent(1000)
 	t.Cleanup(func() { debug.SetGCPercent(old) })
 }
 
-// checkCuttings fails if any way to cut the wire changes what comes of it.
+// checkCuttings fails if any division of the wire changes the result.
 func checkCuttings(t *testing.T, f fixture, wire []byte, random int) {
 	t.Helper()
 	whole := f.inspect(wire)
@@ -161,8 +161,8 @@ func checkCuttings(t *testing.T, f fixture, wire []byte, random int) {
 	})
 }
 
-// checkKept fails unless the wire holds exactly the bytes received, its frames tile them, and
-// nothing but white space and brackets is left over.
+// checkKept fails unless the wire contains exactly the received bytes, and its frames cover them. Only white
+// space and brackets may be left over.
 func checkKept(t *testing.T, in *Inspector, wire []byte) {
 	t.Helper()
 	w := &in.Exchange(0).Response
@@ -179,7 +179,7 @@ func checkKept(t *testing.T, in *Inspector, wire []byte) {
 	}
 	punctuation := "\ufeff"
 	if strings.Contains(in.Exchange(0).Framing, "array") {
-		punctuation += ")'[],}" // of the array itself, which takes } for ], and the prefix of nested ones
+		punctuation += ")'[],}" // of the array itself, in which } is accepted as ], and the prefix of nested arrays
 	}
 	says := func(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(punctuation, r) }
 	if rest := wire[at:]; bytes.ContainsFunc(rest, says) {

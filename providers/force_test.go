@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestReread: a wrong guess loses no byte, and reading again as what the bytes say gives what it
-// gave at first.
+// TestReread checks that a wrong guess loses no byte, and that reading by the bytes again has the first
+// result.
 func TestReread(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -59,7 +59,7 @@ func TestReread(t *testing.T) {
 	}
 }
 
-// TestForce: every response is read as the dialect that is asked for.
+// TestForce checks that every response is read in the forced protocol.
 func TestForce(t *testing.T) {
 	d, err := FindProtocol("openai-chat")
 	if err != nil {
@@ -74,7 +74,7 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// terse is a decoder that opens a turn a frame and says nothing of it.
+// terse is a decoder that opens a turn for each frame without any details.
 type terse struct{ *protocol.Out }
 
 func (d terse) Frame(stream.Frame) error {
@@ -84,8 +84,8 @@ func (d terse) Frame(stream.Frame) error {
 
 func (d terse) Close() {}
 
-// TestTurnOpenWithoutDetails: what only the exchange knows of a turn is there also when the decoder
-// knows nothing.
+// TestTurnOpenWithoutDetails checks that facts about a turn that only the exchange has are there, even if the
+// decoder has no details.
 func TestTurnOpenWithoutDetails(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 4, Data: data("{}"), End: true})

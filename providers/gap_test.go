@@ -9,8 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// holed is an inspector of a fixture of which the bytes in some holes, in their order, passed
-// unseen.
+// holed returns an inspector of a fixture whose bytes in the given holes were missed.
 func (f fixture) holed(holes ...[2]int) *Inspector {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:holes[0][0]]})
@@ -26,8 +25,8 @@ func (f fixture) holed(holes ...[2]int) *Inspector {
 	return in
 }
 
-// TestGaps: whatever bytes of whatever stream are missed, what is said of it is so, or that it is
-// not known.
+// TestGaps checks that, whatever bytes of a stream are missed, all reported facts are true or marked as
+// unknown.
 func TestGaps(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {
@@ -38,14 +37,14 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestCorpusGaps: the same of recorded streams.
+// TestCorpusGaps checks the same for recorded streams.
 func TestCorpusGaps(t *testing.T) {
 	corpus(t)
 	rarely(t)
 	eachCapture(t, func(t *testing.T, wire []byte) { fixture{wire: wire}.checkGaps(t) })
 }
 
-// checkGaps holds what is said of a stream without some of its bytes against what is so.
+// checkGaps compares the reports about a stream with missing bytes with the truth about the complete stream.
 func (f fixture) checkGaps(t *testing.T) {
 	whole := f.inspect(f.wire)
 	truth := truthOf(whole)
@@ -64,7 +63,7 @@ func (f fixture) checkGaps(t *testing.T) {
 	}
 }
 
-// holes are whole frames, from each to each as far as there are not too many, and any others.
+// holes returns holes: complete frames, between any two as far as there are not too many, and random holes.
 func (f fixture) holes(whole *Inspector, random *rand.Rand) (list [][2]int) {
 	w := &whole.Exchange(0).Response
 	ends := []int{0}
@@ -86,10 +85,10 @@ func (f fixture) holes(whole *Inspector, random *rand.Rand) (list [][2]int) {
 	return list
 }
 
-// truth is what is so of a stream.
+// truth is the set of true facts about a stream.
 type truth struct {
 	calls     map[string]bool
-	overruled map[string]bool // a seal was, which may be among the missing bytes
+	overruled map[string]bool // the call was final, but a later fact overruled this; that fact may be among the missing bytes
 	codes     map[string]bool
 	turns     int
 	ends      map[string]bool
@@ -114,8 +113,8 @@ func truthOf(in *Inspector) *truth {
 	return known
 }
 
-// overrule notes as what a call may be seen if what overruled its seal is not: a refusal, or
-// argument bytes that had no right to come.
+// overrule records the states in which a call may be seen if the overruling fact is missing. This fact is a
+// refusal, or arguments that came although the call was final.
 func (known *truth) overrule(c *stream.Call) {
 	if c.Phase() > stream.PhaseEnded {
 		known.overruled[identity(c, c.Args())] = true
@@ -136,7 +135,7 @@ func (known *truth) overrule(c *stream.Call) {
 	}
 }
 
-// overruleSeals notes each state of a call that was final several times.
+// overruleSeals records each state of a call that became final several times.
 func (known *truth) overruleSeals(c *stream.Call) {
 	known.overruled[identity(c, nil)] = true
 	for n := range c.Deltas() {
@@ -154,7 +153,7 @@ func account(c *stream.Call) string {
 	return fmt.Sprintf("%s %s %q %s", c.ID, c.Name, c.Args(), c.Status())
 }
 
-// contradicts is what a session that lacks bytes says that is not so.
+// contradicts returns the false facts in a session with missing bytes.
 func (known *truth) contradicts(in *Inspector) string {
 	turns := in.Session().Turns
 	if len(turns) == 0 {
@@ -194,8 +193,8 @@ func (known *truth) contradicts(in *Inspector) string {
 	return ""
 }
 
-// FuzzGaps: whatever is missing of whatever bytes, some session comes of it, and the same however
-// what is left is cut into chunks; none of that is lost.
+// FuzzGaps checks that any bytes with any gap have a session, which doesn't depend on how the remaining bytes
+// are cut into chunks. No remaining byte may be lost.
 func FuzzGaps(f *testing.F) {
 	for _, fixture := range fixtures(f) {
 		f.Add(fixture.wire, uint16(len(fixture.wire)/3), uint16(40), uint64(1))

@@ -7,7 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestGateways: an error that a gateway sends names it. An error in JSON is the provider's, also behind a gateway.
+// TestGateways checks that an error from a gateway names the gateway. An error in JSON is the provider's,
+// also behind a gateway.
 func TestGateways(t *testing.T) {
 	const overloaded = `{"type":"error","error":{"type":"api_error","message":"internal"}}`
 	for _, test := range []struct {
@@ -42,7 +43,7 @@ func TestGateways(t *testing.T) {
 	}
 }
 
-// TestRefusalReasons: common refusals say what is wrong.
+// TestRefusalReasons checks that common refusals have a reason.
 func TestRefusalReasons(t *testing.T) {
 	for _, test := range []struct {
 		status      int

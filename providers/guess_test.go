@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// strangers are beginnings of inputs that are no model's, and a word of what they look like.
+// strangers are beginnings of inputs without model traffic, each with a word from their descriptions.
 var strangers = []struct{ text, like string }{
 	{"PK\x03\x04\x14\x00", "ZIP"}, {"SQLite format 3\x00\x10\x00", "SQLite"}, {"\x7fELF\x02\x01", "program"}, {"\x89PNG\r\n", "image"},
 	{"%PDF-1.7\n", "PDF"}, {"\x0a\x0d\x0d\x0a\x1c\x00", "packets"}, {strings.Repeat("\x00\x01\xfe", 30), "binary"},
@@ -24,7 +24,7 @@ var strangers = []struct{ text, like string }{
 	{"Dear all,\n", "text"}, {"", ""},
 }
 
-// TestGuess decides what is said of inputs that are no model's.
+// TestGuess checks the descriptions of inputs without model traffic.
 func TestGuess(t *testing.T) {
 	for _, s := range strangers {
 		if got := Guess([]byte(s.text)); !strings.Contains(got, s.like) || s.like == "" && got != "" {
@@ -33,8 +33,8 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// TestStrangersHaveNoCalls decides that none of them has a call or is of a known protocol, and that
-// the screen says what it looks like.
+// TestStrangersHaveNoCalls checks that none of these inputs has a call or a known protocol, and that the
+// screen shows its description.
 func TestStrangersHaveNoCalls(t *testing.T) {
 	for _, s := range strangers {
 		if s.text == "" {
@@ -52,7 +52,7 @@ func TestStrangersHaveNoCalls(t *testing.T) {
 	}
 }
 
-// FuzzGuess: anything can be guessed at, however it is cut.
+// FuzzGuess checks that Guess accepts any input, cut off anywhere.
 func FuzzGuess(f *testing.F) {
 	for _, s := range strangers {
 		f.Add([]byte(s.text))

@@ -14,14 +14,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// historyOf says where a request of each dialect has its messages.
+// historyOf maps each protocol to the field of a request that contains the messages.
 var historyOf = map[string]string{
 	"anthropic": "messages", "bedrock": "messages", "cohere": "messages", "ollama": "messages", "openai-chat": "messages",
 	"openai-responses": "input", "gemini": "contents",
 }
 
-// TestCorpusHistory: the history of a request that a client really sent is read, and written back
-// as it was.
+// TestCorpusHistory checks that the history in a real client's request is read, and written back unchanged.
 func TestCorpusHistory(t *testing.T) {
 	root := corpus(t)
 	list, err := os.ReadFile(filepath.Join(root, "requests", "SOURCES.tsv"))
@@ -34,7 +33,7 @@ func TestCorpusHistory(t *testing.T) {
 		name, _, _ := strings.Cut(rest, "\t")
 		to, err := FindTarget(strings.TrimPrefix(name, "bedrock-"))
 		if err != nil {
-			continue // the list's head, or a dialect without a history of its own
+			continue // the head of the list, or a protocol without a history of its own
 		}
 		read[to.Protocol] = true
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -59,8 +58,8 @@ func TestCorpusHistory(t *testing.T) {
 	}
 }
 
-// checkOwn: previewed for its own protocol, a history that a client really sent is what it was, and
-// is not refused. Of what the recording has made of its ids a host may take others.
+// checkOwn checks that a real client's history is unchanged, and not refused, in a preview for its own
+// protocol. Ids that the recording changed may not be accepted by a host.
 func checkOwn(t *testing.T, to *protocol.Target, messages []protocol.Message) {
 	t.Helper()
 	preserve, err := replay.FindPolicy("preserve")
@@ -81,8 +80,8 @@ func checkOwn(t *testing.T, to *protocol.Target, messages []protocol.Message) {
 	}
 }
 
-// checkCalls: each call has a name, and arguments that parse. A client may have sent back a text
-// that never was meant as JSON, but none that breaks off.
+// checkCalls checks that each call has a name, and arguments that parse. A client may have sent back a text
+// that was never meant as JSON, but no text that is cut off.
 func checkCalls(t *testing.T, messages []protocol.Message) {
 	n := 0
 	for _, m := range messages {
@@ -108,8 +107,8 @@ func checkCalls(t *testing.T, messages []protocol.Message) {
 	}
 }
 
-// checkResults: each result finds a call before it, by its id, or where it has none by the tool's
-// name; and says something.
+// checkResults checks that each result has a call before it, with the same id, or the same tool name if it
+// has no id. The result must have a text.
 func checkResults(t *testing.T, messages []protocol.Message) {
 	ids, names, results := map[string]bool{}, map[string]bool{}, 0
 	for _, m := range messages {
@@ -133,7 +132,7 @@ func checkResults(t *testing.T, messages []protocol.Message) {
 	}
 }
 
-// checkWrittenBack: written again, the messages are those of the request.
+// checkWrittenBack checks that the written messages equal the messages in the request.
 func checkWrittenBack(t *testing.T, to *protocol.Target, request []byte, messages []protocol.Message) {
 	want := elements(json.Value(request).Get(historyOf[to.Protocol]))
 	got := to.Encode(messages)

@@ -7,7 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestFramesIgnored: a protocol that doesn't know much of a stream that it claimed says so.
+// TestFramesIgnored checks that a protocol reports that it doesn't interpret much of a stream that it
+// claimed.
 func TestFramesIgnored(t *testing.T) {
 	const start, text, end = `{"type":"message_start","message":{"id":"m","content":[]}}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}`, `{"type":"message_stop"}`

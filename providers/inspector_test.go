@@ -10,11 +10,11 @@ import (
 	"toolscope/stream"
 )
 
-// data is the frame of an event stream that holds text.
+// data returns a frame of an event stream that contains text.
 func data(text string) []byte { return []byte("data: " + text + "\n\n") }
 
-// TestExchanges: exchanges that take turns are followed apart, each with its request, and all in
-// one timeline.
+// TestExchanges checks that alternating exchanges are followed separately, each with its request, and in one
+// timeline.
 func TestExchanges(t *testing.T) {
 	in := new(Inspector)
 	url := "https://api.example.com/v1/messages?beta=true"
@@ -50,7 +50,7 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// TestWaitingFrames: frames that come before the dialect is known keep their times and places.
+// TestWaitingFrames checks that frames that come before the protocol is known keep their times and places.
 func TestWaitingFrames(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{At: 1 * time.Microsecond, Data: []byte(": waiting\n\n")})
@@ -70,8 +70,8 @@ func TestWaitingFrames(t *testing.T) {
 	}
 }
 
-// TestPatience: a stream of no known dialect is shown while it still runs, and a weak sign is
-// enough by then.
+// TestPatience checks that a stream of an unknown protocol is shown while it is still running. By then, weak
+// evidence is enough.
 func TestPatience(t *testing.T) {
 	for _, test := range []struct{ frame, want string }{
 		{`{"type":"brand_new"}`, "unknown"},
@@ -91,7 +91,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestNote: what happened to the source is said, and belongs to no turn.
+// TestNote checks that a note about the source is reported, and belongs to no turn.
 func TestNote(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Note: "the file was truncated"})
@@ -101,7 +101,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestAfterTheEnd: a source that goes on after the end loses no bytes.
+// TestAfterTheEnd checks that no bytes are lost if a source continues after the end.
 func TestAfterTheEnd(t *testing.T) {
 	for _, first := range []string{"", "{", "[", chatBody + "\n", string(data(chatText))} {
 		in := new(Inspector)
@@ -116,8 +116,7 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// FuzzInspector: any bytes in any chunks give some session, always the same, and none of them is
-// lost.
+// FuzzInspector checks that any bytes in any chunks have the same session, and that no byte is lost.
 func FuzzInspector(f *testing.F) {
 	for _, fixture := range fixtures(f) {
 		f.Add(fixture.wire, uint64(1))

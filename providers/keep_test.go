@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// answer is a response with a text and a call, of some hundred bytes.
+// answer returns a response with a text and a call, of several hundred bytes.
 func answer(n int) string {
 	events := []string{
 		fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","model":"m","usage":{"input_tokens":3}}}`, n),
@@ -30,7 +30,7 @@ func answer(n int) string {
 	return s.String()
 }
 
-// day has n exchanges pass, two at a time, from a tape if there is one.
+// day writes n exchanges, two at a time, from a tape if there is one.
 func day(in *Inspector, from *tape, first, n int) {
 	write := func(r stream.Record) {
 		if from != nil {
@@ -49,8 +49,8 @@ func day(in *Inspector, from *tape, first, n int) {
 	}
 }
 
-// TestKeepDrops: what cannot be read again is dropped when it is too much, the oldest first; rows
-// stay, up to so many, and what is pinned stays whole.
+// TestKeepDrops checks that exchanges that can't be read again are dropped above the limit, beginning with
+// the oldest. Up to the maximum number of rows stay, and pinned exchanges stay complete.
 func TestKeepDrops(t *testing.T) {
 	in := new(Inspector)
 	in.Keep(Retention{Bytes: 100 << 10, Rows: 50})
@@ -89,8 +89,8 @@ func TestKeepDrops(t *testing.T) {
 	in.Close()
 }
 
-// TestKeepPinned: of exchanges that are pinned each is looked at once, however often room is made
-// meanwhile; and each is let go of when its last pin is gone.
+// TestKeepPinned checks that each pinned exchange is looked at only once, however often room is made. Each
+// must be dropped when its last pin is removed.
 func TestKeepPinned(t *testing.T) {
 	const pinned = 50
 	in := new(Inspector)
@@ -99,7 +99,7 @@ func TestKeepPinned(t *testing.T) {
 		in.Pin(n + 1)
 		in.Pin(n + 1)
 	}
-	looks := 0 // at most: a pass looks at no more than are in the line
+	looks := 0 // a limit: a pass looks only at the units in the queue
 	for n := range 40 * pinned {
 		looks += len(in.kept.once.lots)
 		day(in, nil, 2*n+1, 2)
@@ -126,7 +126,8 @@ func TestKeepPinned(t *testing.T) {
 	}
 }
 
-// TestKeepCools: what can be read again is let go of, and is as it was when it is had again.
+// TestKeepCools checks that exchanges that can be read again are evicted, and are unchanged after they are
+// reloaded.
 func TestKeepCools(t *testing.T) {
 	var whole, in Inspector
 	from := new(tape)
@@ -139,7 +140,7 @@ func TestKeepCools(t *testing.T) {
 	if !x.Evicted() || turn.Retention != stream.Evicted || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
 		t.Fatalf("cold %v, turn %v", x.Evicted(), turn.Retention)
 	}
-	for n := range whole.Session().Turns { // each in turn: those before go again
+	for n := range whole.Session().Turns { // one after another: the earlier ones are evicted again
 		number := whole.Session().Turns[n].Exchange
 		if read := in.Reload(int32(n)); read != nil {
 			if err := read()(); err != nil {
@@ -156,7 +157,7 @@ func TestKeepCools(t *testing.T) {
 	for n := range in.Session().Turns {
 		if read := in.Reload(int32(n)); read != nil {
 			put := read()
-			if err := errors.Join(put(), put()); err != nil { // the second comes too late
+			if err := errors.Join(put(), put()); err != nil { // the second put comes too late
 				t.Fatal(err)
 			}
 		}
@@ -169,7 +170,7 @@ func TestKeepCools(t *testing.T) {
 	}
 }
 
-// TestKeepChanged: a source that is not what it was is told of, and nothing of it is shown.
+// TestKeepChanged checks that a changed source is reported, and that none of its new content is shown.
 func TestKeepChanged(t *testing.T) {
 	for name, change := range map[string]func(*tape){
 		"gone":  func(s *tape) { s.gone = errors.New("it is gone") },

@@ -8,13 +8,13 @@ import (
 	"toolscope/stream"
 )
 
-// dialogue feeds exchanges of Anthropic's protocol to an inspector.
+// dialogue writes exchanges in Anthropic's protocol to an inspector.
 type dialogue struct {
 	in     Inspector
 	number int
 }
 
-// ask sends a request with these headers ("Name: value" lines) and messages, and has it answered by
+// ask sends a request with the given headers ("Name: value" lines) and messages. The response has the given
 // content blocks.
 func (d *dialogue) ask(header, messages, answer string) *stream.Turn {
 	d.number++
@@ -43,7 +43,8 @@ const (
 
 func said(call string) string { return `{"role":"assistant","content":[` + call + `]}` }
 
-// TestLanesByName: a client that says who asks is believed, and what started a sub-agent is found.
+// TestLanesByName checks that the client's names for agents are used, and that the call that started a
+// sub-agent is found.
 func TestLanesByName(t *testing.T) {
 	d := new(dialogue)
 	const main = "User-Agent: claude-cli/2.1.330 (external)\nX-Claude-Code-Session-Id: s1"
@@ -73,7 +74,7 @@ func TestLanesByName(t *testing.T) {
 	}
 }
 
-// TestLanesByHistory: of a client that says nothing, history tells.
+// TestLanesByHistory checks that conversations are found by their history if the client gives no names.
 func TestLanesByHistory(t *testing.T) {
 	d := new(dialogue)
 	setup := user("context") + "," + said(`{"type":"text","text":"Got it."}`) + ","
@@ -87,12 +88,12 @@ func TestLanesByHistory(t *testing.T) {
 	}
 	ask(setup+user("do it"), taskCall)                                                          // 1
 	ask(setup+user("look around"), toolCall)                                                    // 2: the agent
-	ask(setup+user("look around")+","+said(toolCall)+","+toolResult, "")                        // 3: goes on
-	ask(setup+user("do it")+","+said(taskCall)+","+taskResult, `{"type":"text","text":"done"}`) // 4: goes on
+	ask(setup+user("look around")+","+said(toolCall)+","+toolResult, "")                        // 3: continues
+	ask(setup+user("do it")+","+said(taskCall)+","+taskResult, `{"type":"text","text":"done"}`) // 4: continues
 	ask(setup+user("do it"), "")                                                                // 5: begins anew
-	ask(setup+user("do it")+","+said(taskCall)+","+taskResult+","+user("and now?"), "")         // 6: goes on
+	ask(setup+user("do it")+","+said(taskCall)+","+taskResult+","+user("and now?"), "")         // 6: continues
 	ask(user("something else"), "")                                                             // 7
-	ask(user("something else"), "")                                                             // 8: once more
+	ask(user("something else"), "")                                                             // 8: once again
 	want := []string{
 		"conversation-1 main<", "conversation-1 toolu_2<main", "conversation-1 toolu_2<main", "conversation-1 main<",
 		"conversation-5 main<", "conversation-1 main<", "conversation-7 main<", "conversation-7 main<",
@@ -102,8 +103,8 @@ func TestLanesByHistory(t *testing.T) {
 	}
 }
 
-// TestChange: what a request changes against the one before is told of its turn, and a cache that is
-// of no use for that is a finding; one that has expired is not.
+// TestChange checks that the changes from the previous request are reported on the turn, and that a cache
+// that they made useless is a finding. An expired cache is not.
 func TestChange(t *testing.T) {
 	var got []string
 	var in Inspector
@@ -124,7 +125,7 @@ func TestChange(t *testing.T) {
 	ask(1, `{"name":"x"}`, "s", marked, 0, 5000)
 	ask(2, `{"name":"x","cache_control":{"type":"ephemeral"}}`, "s", a+","+b+","+user("c"), 5000, 100)
 	ask(3, `{"name":"x"}`, "s", a+","+b+","+user("d")+","+b+","+user("e"), 2000, 3000)
-	ask(4, `{"name":"x"}`, "s", a+","+b+","+user("d")+","+b+","+user("e")+","+b+","+user("f"), 0, 6000) // it has expired
+	ask(4, `{"name":"x"}`, "s", a+","+b+","+user("d")+","+b+","+user("e")+","+b+","+user("f"), 0, 6000) // the cache has expired
 	ask(5, `{"name":"x"},{"name":"y"}`, "s", a+","+b+","+user("d")+","+b+","+user("e")+","+b+","+user("f"), 0, 6000)
 	ask(6, `{"name":"x"},{"name":"y"}`, "t", a+","+b+","+user("d"), 6000, 0)
 	want := []string{
@@ -140,7 +141,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestLanesBounded: what is remembered does not grow for ever.
+// TestLanesBounded checks that the amount of kept data doesn't grow forever.
 func TestLanesBounded(t *testing.T) {
 	var r recentMap[int, int]
 	for i := range 100 {
@@ -154,7 +155,7 @@ func TestLanesBounded(t *testing.T) {
 	}
 }
 
-// TestPlain: what a client asks beside its work ends as HTTP says, and nothing is found of it.
+// TestPlain checks that other requests of a client end when HTTP ends, without findings.
 func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		method, url, request, body string
@@ -191,7 +192,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestSockets: each request on a WebSocket has its own purpose, and the turn that answers it has it.
+// TestSockets checks that each request on a WebSocket has its own purpose, and that its turn has the same
+// purpose.
 func TestSockets(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Request: true, Head: &stream.Head{Method: "GET", URL: "http://h/v1/responses", Header: map[string][]string{

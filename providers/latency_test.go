@@ -13,8 +13,8 @@ import (
 
 const ms = time.Millisecond
 
-// timed is an exchange of Anthropic Messages: a request at 100 ms, the head of the response at 300 ms,
-// and then each body a record of its own at its time.
+// timed returns an exchange of Anthropic Messages: a request at 100 ms, the head of the response at 300 ms,
+// and then each body as a record at its own time.
 func timed(request bool, at []time.Duration, bodies ...string) *Inspector {
 	in := new(Inspector)
 	if request {
@@ -41,8 +41,8 @@ const (
 	turnEnds   = `{"type":"message_stop"}`
 )
 
-// TestLatency: each moment of a call is told since the request began; what has not come is absent, and
-// that is not 0.
+// TestLatency checks that each moment of a call is measured from the start of the request. A moment that has
+// not come is missing, which is not 0.
 func TestLatency(t *testing.T) {
 	at := []time.Duration{400 * ms, 500 * ms, 600 * ms, 700 * ms, 2200 * ms, 2300 * ms, 3800 * ms, 3900 * ms, 4000 * ms}
 	bodies := []string{
@@ -52,12 +52,12 @@ func TestLatency(t *testing.T) {
 	for _, test := range []struct {
 		what    string
 		request bool
-		come    int // of the bodies
+		come    int // number of bodies that arrive
 		want    Latency
 	}{
 		{"whole", true, 9, Latency{
 			From: 100 * ms, RequestSeen: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
-			Actionable: 2200 * ms, // the comma behind 12, not the 2
+			Actionable: 2200 * ms, // the comma after 12, not the 2
 			Parses:     3700 * ms, LastByte: 3700 * ms, Sealed: 3800 * ms, End: 3900 * ms,
 			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms, Arrival: Eager,
 		}},
@@ -85,11 +85,11 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestLatencyActionable: what a tool requires may come in any order, or be nothing.
+// TestLatencyActionable checks that required keys may come in any order, and that a tool may require none.
 func TestLatencyActionable(t *testing.T) {
 	for _, test := range []struct {
 		args string
-		want int // bytes
+		want int // in bytes
 	}{
 		{`{"city":"Oslo","days":12,"note":"x"}`, 25},
 		{`{"days":[1,{"city":2}],"city":{"a":[]}}`, 38},
@@ -111,7 +111,8 @@ func TestLatencyActionable(t *testing.T) {
 	}
 }
 
-// TestLatencyOfTurn: a turn without calls has times of its own; a source without times has none.
+// TestLatencyOfTurn checks that a turn without calls has its own times, and that a source without times has
+// none.
 func TestLatencyOfTurn(t *testing.T) {
 	in := timed(true, []time.Duration{400 * ms, 450 * ms, 600 * ms, 900 * ms}, turnBegins,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
@@ -134,7 +135,7 @@ func TestLatencyOfTurn(t *testing.T) {
 	}
 }
 
-// TestLatencyOfSockets: each turn of a WebSocket is counted from the message that asks for it.
+// TestLatencyOfSockets checks that each turn on a WebSocket is measured from the message that requested it.
 func TestLatencyOfSockets(t *testing.T) {
 	in := new(Inspector)
 	socket(1, in, prewarm, answers("resp_0", "", "", ""), begins, answers("resp_1", "call_1", "a", `{"n":1}`), brings("resp_1", "call_1", "ok"), answers("resp_2", "call_2", "b", `{"n":"x"}`))
@@ -149,14 +150,14 @@ func TestLatencyOfSockets(t *testing.T) {
 	}
 }
 
-// TestManner: how arguments arrive is told by where their deltas end, and by when they came. A fast
-// model is not taken for one whose arguments are held back.
+// TestManner checks that the arrival of arguments is determined by the ends and the times of their deltas. A
+// fast model must not look like a provider that holds arguments back.
 func TestManner(t *testing.T) {
 	const long = "a text of some words, and then some more of them"
 	half := long[:len(long)/2]
 	for _, test := range []struct {
 		what string
-		at   []int // ms, of each delta
+		at   []int // time of each delta in ms
 		args []string
 		open bool
 		want Arrival

@@ -6,7 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestIDOnBothLegs checks that a call that a gateway translates from one protocol to another has one id, not a duplicate.
+// TestIDOnBothLegs checks that a call that a gateway translates between two protocols has one id, not a
+// duplicate.
 func TestIDOnBothLegs(t *testing.T) {
 	chat := func(tool string) string {
 		return `{"id":"cc-9","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant",` +

@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// returns are what each request made of a call, as the events tell it: that of a dropped turn has no
-// other trace.
+// returns returns the reports of each request about a call, according to the events. For a dropped turn, only
+// the events contain these reports.
 func returns(in *Inspector, of stream.Ref) (all []stream.SentBackReport, as []string) {
 	for n := range in.Timeline.Len() {
 		if e, _ := in.Timeline.Event(n); e.Kind == stream.SentBack && e.Turn == of.Turn && e.Slot == of.Call {
@@ -25,13 +25,14 @@ func returns(in *Inspector, of stream.Ref) (all []stream.SentBackReport, as []st
 	return all, as
 }
 
-// TestLetGo: of a call that was let go of it is told whether it comes back as it was, in the same
-// value, as another or not at all, and that no more is known. What was said before stays said.
+// TestLetGo checks the reports about a call that was evicted or dropped: it was sent back unchanged, with the
+// same value, with another value, or not at all. The reports must say that no more is known. Earlier reports
+// must stay.
 func TestLetGo(t *testing.T) {
 	const wrote, broken = `{"n": 1.0, "s": "\u00e9"}`, `{"n": `
 	for _, test := range []struct {
 		what, wrote, before, sent string
-		as                        replay.Treatment // "" where nothing new is told
+		as                        replay.Treatment // "" if nothing new is reported
 		found                     string
 	}{
 		{"as it was", wrote, "", wrote, replay.Intact, ""},
@@ -101,11 +102,11 @@ func TestLetGo(t *testing.T) {
 	}
 }
 
-// quoted is a text as a JSON string.
+// quoted returns a text as a JSON string.
 func quoted(text string) string { return string(json.AppendQuoted(nil, []byte(text))) }
 
-// TestLetGoAccusesNobody: what is said of calls that were let go of is what would be said of them
-// whole, or less.
+// TestLetGoAccusesNobody checks that the reports about dropped calls agree with the reports about the
+// complete calls, or contain less.
 func TestLetGoAccusesNobody(t *testing.T) {
 	may := map[replay.Treatment][]replay.Treatment{
 		replay.WasAltered:     {replay.WasAltered, replay.WasEmptied, replay.WasRepaired},
@@ -144,7 +145,7 @@ func TestLetGoAccusesNobody(t *testing.T) {
 	}
 }
 
-// TestLetGoReadAgain: where it can be read again, nothing less is said.
+// TestLetGoReadAgain checks that the reports contain nothing less if the calls can be read again.
 func TestLetGoReadAgain(t *testing.T) {
 	all := func(in *Inspector) string {
 		var b strings.Builder

@@ -10,14 +10,14 @@ import (
 	"toolscope/stream"
 )
 
-// A bomb is a body with n of something that takes memory: events, calls, findings, turns or members.
+// A bomb is a body with n elements of a kind that needs memory: events, calls, findings, turns or fields.
 type bomb struct {
 	name string
 	body func(n int) string
 }
 
-// sseBomb is a bomb of server-sent events: first, and then n events made by the format each, whose verbs
-// are all the number of the event.
+// sseBomb returns a bomb of server-sent events: first, followed by n events. Each is made by the format each,
+// whose verbs are all the number of the event.
 func sseBomb(name, first, each string) bomb {
 	return bomb{name, func(n int) string {
 		var b strings.Builder
@@ -31,7 +31,7 @@ func sseBomb(name, first, each string) bomb {
 	}}
 }
 
-// jsonBomb is a bomb in one JSON text: n elements made by the format each between head and tail.
+// jsonBomb returns a bomb in one JSON text: n elements between head and tail, each made by the format each.
 func jsonBomb(name, head, each, tail string) bomb {
 	return bomb{name, func(n int) string {
 		var b strings.Builder
@@ -90,8 +90,8 @@ var bombs = []bomb{
 	}},
 }
 
-// inspectBody inspects a response in records of 32 KiB, as a connection brings them. It keeps little of
-// turns that have ended.
+// inspectBody inspects a response in records of 32 KiB, like those of a connection. It keeps little of turns
+// that have ended.
 func inspectBody(body string) *Inspector {
 	in := new(Inspector)
 	in.Keep(Retention{Bytes: 1 << 20, Rows: 100})
@@ -105,8 +105,8 @@ func inspectBody(body string) *Inspector {
 	return in
 }
 
-// TestBombs doubles each bomb beyond the limit of calls and of findings. The additional half may take
-// three times its size: nothing in it is kept in detail.
+// TestBombs doubles each bomb beyond the limits on calls and on findings. The second half may use three times
+// its size in memory, because nothing in it is kept in detail.
 func TestBombs(t *testing.T) {
 	if raceEnabled || os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1, and not with the race detector")
@@ -133,7 +133,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestCountedOnly checks what is reported about a turn that is full.
+// TestCountedOnly checks the reports about a turn that is full.
 func TestCountedOnly(t *testing.T) {
 	const more = 5
 	for _, b := range bombs {

@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestLooksLike decides what found text is taken for, and that text about a protocol is not taken
-// for it.
+// TestLooksLike checks the guessed kind of texts, and that a text about a protocol is not guessed as the
+// protocol.
 func TestLooksLike(t *testing.T) {
 	for _, test := range []struct {
 		text string
@@ -47,7 +47,7 @@ func TestLooksLike(t *testing.T) {
 	}
 }
 
-// TestLooksLikeFixtures decides that a request of any protocol is known wherever it is found.
+// TestLooksLikeFixtures checks that a request in any protocol is recognised.
 func TestLooksLikeFixtures(t *testing.T) {
 	requests := 0
 	for _, f := range fixtures(t) {

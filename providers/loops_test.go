@@ -9,15 +9,15 @@ import (
 	"toolscope/stream"
 )
 
-// toolStep is a call with its result, or a message of the user.
+// toolStep is a call with its result, or a user message.
 type toolStep struct {
 	call, args, result string
 	failed             bool
 	user               string
 }
 
-// playSteps plays a conversation in which each request sends back all steps before it. It returns the findings about
-// calls with a code.
+// playSteps plays a conversation in which each request sends back all earlier steps. It returns the findings
+// with a code about calls.
 func playSteps(code string, steps []toolStep) (found []stream.Finding) {
 	messages := []string{`{"role":"user","content":"begin"}`}
 	var exchanges []asked
@@ -45,7 +45,7 @@ func playSteps(code string, steps []toolStep) (found []stream.Finding) {
 	return found
 }
 
-// repeat returns steps n times. %d in their texts becomes the number of the round.
+// repeat returns steps n times. %d in their texts is replaced with the number of the round.
 func repeat(n int, steps ...toolStep) (all []toolStep) {
 	for i := range n {
 		for _, s := range steps {
@@ -56,7 +56,8 @@ func repeat(n int, steps ...toolStep) (all []toolStep) {
 	return all
 }
 
-// TestLoop: rounds of the same calls with the same results are a loop. Calls that wait, or whose results differ, are not.
+// TestLoop checks that rounds of the same calls with the same results are a loop. Calls that wait, or whose
+// results differ, are not a loop.
 func TestLoop(t *testing.T) {
 	build := toolStep{call: "shell", args: `{"command":"ninja -C out"}`, result: "ninja: error: loading build.ninja", failed: true}
 	read := toolStep{call: "open_file", args: `{"path":"notes/plan.txt"}`, result: "a plan with several lines of text"}
@@ -68,7 +69,7 @@ func TestLoop(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		steps []toolStep
-		want  string // severity, rounds and period of each finding
+		want  string // severity, number of rounds and period of each finding
 	}{
 		{"fails twice", repeat(2, build), ""},
 		{"fails 3 times", repeat(3, build), "warn 3/1"},

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// outsides are what stands round a response of each dialect.
+// outsides are the paths and headers of responses in each protocol.
 var outsides = []struct {
 	dialect, path string
 	header        map[string][]string
@@ -28,12 +28,12 @@ var outsides = []struct {
 	{"claude-code", "", map[string][]string{"Content-Type": {"text/plain"}}},
 }
 
-// printed are the protocols that programs print: no server sends them.
+// printed are the protocols of lines that programs print. No server sends them.
 var printed = map[string]bool{"copilot-cli": true, "pi-json": true, "gemini-cli": true, "droid-exec": true, "cursor-cli": true}
 
-// TestMatrix: whatever path and headers say, the bytes decide, if one frame is of one dialect for
-// sure or two of them speak for it. Each fixture comes in some of the outsides, and with
-// TOOLSCOPE_LONG=1 in all.
+// TestMatrix checks that the bytes decide, whatever the path and the headers, if one frame is certain
+// evidence for a protocol, or two frames are likely evidence. Each fixture comes with some of the outsides,
+// or with all of them with TOOLSCOPE_LONG=1.
 func TestMatrix(t *testing.T) {
 	every := int(inLong(5, 1))
 	for i, f := range fixtures(t) {
@@ -66,7 +66,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// isPlain reports whether the frames tell their dialect whatever stands round them.
+// isPlain reports whether the frames show their protocol, whatever the path and the headers.
 func isPlain(x *Exchange) bool {
 	sure, likely := 0, 0
 	frameData(x, func(f stream.Frame) {
@@ -82,7 +82,8 @@ func isPlain(x *Exchange) bool {
 	return sure > 0 || likely > 1
 }
 
-// TestOutside: before a frame came, or when no frame tells, what stands round the response does.
+// TestOutside checks that the path and the headers decide before there is a frame, or if no frame shows the
+// protocol.
 func TestOutside(t *testing.T) {
 	for _, o := range outsides {
 		best, _ := detectProtocol(protocol.SniffInput{Path: o.path, Header: o.header})

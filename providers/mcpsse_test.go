@@ -9,8 +9,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestEventStreamServer: an event stream that names the URL for messages is a server's, however it is cut, and so are
-// the messages to that URL. Another stream, and another answer to a GET, is not.
+// TestEventStreamServer checks that an event stream with the URL for messages is from an MCP server, however
+// it is cut, and that the messages to this URL are for the server. Another stream, or another response to a
+// GET, is not from a server.
 func TestEventStreamServer(t *testing.T) {
 	const start = "event: endpoint\ndata: /m?s=1\n\n"
 	for _, test := range []struct {
