@@ -12,19 +12,19 @@ import (
 	"toolscope/stream"
 )
 
-// TestConversations: what a client made of the calls of earlier turns in its next request. A
-// fixture in <protocol>/testdata/conversations has, beside the sections of others,
+// TestConversations checks the reports about the calls of earlier turns in a client's next request. A
+// fixture in <protocol>/testdata/conversations has these sections in addition to the usual ones:
 //
 //	request  begins an exchange, which the wire after it ends; there may be
-//	         several, one after another
-//	next     the body of the next request, the last
-//	answer   the wire of its response, where that is another protocol
-//	returns  for each call: number (behind that of the turn, if there are more),
-//	         id, name; what became of it, its result, the policies that do so;
-//	         then, indented, the findings that makes
+//	         several exchanges, one after another
+//	next     the body of the next request, which is the last one
+//	answer   the wire of its response, if that has another protocol
+//	returns  for each call: number (after the number of the turn, if there are
+//	         several turns), id, name; treatment, result, policies with the
+//	         same effect; then, indented, the findings about it
 //
-// The next exchange is read without a response, when only the request can tell its protocol, and
-// with one.
+// The next exchange is read once without a response, when only the request can show its protocol, and once
+// with a response.
 func TestConversations(t *testing.T) {
 	shown := map[string]map[string]bool{}
 	for _, target := range Targets() {

@@ -24,16 +24,16 @@ var update = flag.Bool("update", false, "rewrite what the fixtures expect; read 
 // A fixture is one scenario of one wire protocol, in <protocol>/testdata. Its sections:
 //
 //	request the body of the request, if the exchange has one
-//	wire    the body as received; "wire crlf" and "wire cr" end its lines so,
-//	        "wire cut" lacks the last line end; "wire aws" is a binary event
-//	        stream, a line each: message type, event type, payload. A payload
-//	        after "base64 " stands in the envelope of InvokeModel; a line after
-//	        "corrupt " is a message of which one bit has changed on the way.
-//	events  what the dialect makes of it, one line each
-//	turns   number, dialect, phase, finish word; then findings, indented
-//	calls   number, id, name, kind, phase, syntax, status, raw arguments; then,
-//	        indented, what only some calls have, and findings: code, severity,
-//	        byte offset (-1: of no byte)
+//	wire    the body as received. The lines of "wire crlf" and "wire cr" end
+//	        in this way; "wire cut" lacks the last line end. "wire aws" is a
+//	        binary event stream, with one message per line: message type,
+//	        event type, payload. A payload after "base64 " is in the envelope
+//	        of InvokeModel. In a message after "corrupt ", one bit is changed.
+//	events  the protocol's events, one per line
+//	turns   number, protocol, phase, finish reason; then findings, indented
+//	calls   number, id, name, kind, phase, syntax, state, raw arguments; then,
+//	        indented, facts that only some calls have, and findings: code,
+//	        severity, byte offset (-1 for none)
 type fixture struct {
 	name    string
 	file    string

@@ -15,8 +15,8 @@ import (
 	"toolscope/stream"
 )
 
-// saidBy is all that a view tells besides its session, in words. Of a response the frames that events
-// tell of, for the past does not know how much of the next had come.
+// saidBy returns all facts of a view besides its session, in words. For a response, it includes only the
+// frames that events refer to, because a past view doesn't show how much of the next frame had come.
 func saidBy(v *View) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events\n", v.Events())
@@ -53,8 +53,8 @@ func saidBy(v *View) string {
 	return b.String()
 }
 
-// checkMoments writes records, and fails unless the view of each moment between two of them is, later,
-// what the view was then: when it is asked for alone, and when it is walked to, to and fro.
+// checkMoments writes records. It fails unless the view of each moment between two records stays the same
+// later, when it is requested directly, and when a view is moved to it back and forth.
 func checkMoments(t *testing.T, records []stream.Record) {
 	t.Helper()
 	in, was := new(Inspector), map[int][2]string{}
@@ -93,8 +93,8 @@ func checkMoments(t *testing.T, records []stream.Record) {
 	}
 }
 
-// TestViewAt: the view at n is what the view was when there were n events, of each fixture with its
-// request, and of conversations that send calls back.
+// TestViewAt checks that the view at n equals the view when there were n events, for each fixture with its
+// request, and for conversations that send calls back.
 func TestViewAt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 5))
 	for i, s := range spokenAll(t) {
@@ -107,7 +107,7 @@ func TestViewAt(t *testing.T) {
 	}
 }
 
-// demo are the records of a scenario that the program has with it.
+// demo returns the records of a scenario that is built into the program.
 func demo(t *testing.T, name string) (records []stream.Record) {
 	src, err := capture.Open(context.Background(), filepath.Join("..", "ui", "cli", "demo", name+".tsc"), capture.Options{})
 	if err != nil {
@@ -126,8 +126,8 @@ func demo(t *testing.T, name string) (records []stream.Record) {
 	return records
 }
 
-// TestCorpusMoments: for every recorded stream the session at n is the fold of n events, for each n
-// up to 2,000, whichever way one walks there.
+// TestCorpusMoments checks for every recorded stream that the session at n is the fold of n events, for each
+// n up to 2,000, whatever the order of the moves.
 func TestCorpusMoments(t *testing.T) {
 	step := 13
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
@@ -161,12 +161,12 @@ func TestCorpusMoments(t *testing.T) {
 	})
 }
 
-// TestEndHere: a source that ends at a moment has its open calls cut, by nobody but toolscope, and
-// what was there before is as it was when one walks on.
+// TestEndHere checks that a source that ends at a moment has its open calls cut off by toolscope, and that
+// the earlier state is restored when the view is moved.
 func TestEndHere(t *testing.T) {
 	in, records := new(Inspector), demo(t, "parallel")
 	in.Timeline.Every = 7
-	for i, r := range records { // the other half of which comes after it was ended each time
+	for i, r := range records { // the other half comes after the view was ended each time
 		if in.Write(r); i > len(records)/2 {
 			v := in.View().At(in.Timeline.Len())
 			v.EndHere()

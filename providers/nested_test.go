@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestChunkDepth: AI Studio's chunks are framed as such in all forms a body has.
+// TestChunkDepth checks that AI Studio's chunks are framed in all forms that a body can have.
 func TestChunkDepth(t *testing.T) {
 	chunks := []string{
 		`[[[[[[null,"hi"]],"model"]]],null,[1,2,3]]`,
@@ -29,7 +29,7 @@ func TestChunkDepth(t *testing.T) {
 		for _, form := range []string{"%s", "[%s]", "[[%s]]", "[%s,%s]", "[[%s,\n%s]]", ")]}'\n[[%s,%s]]"} {
 			wire := []byte(strings.ReplaceAll(form, "%s", c))
 			if form == "%s" && strings.HasPrefix(c, `[[[[[[,"model"`) {
-				continue // taken for a content without parts, in the outer arrays
+				continue // read as a content without parts, in the outer arrays
 			}
 			in := inspect(wire)
 			x := in.Exchange(0)
@@ -47,7 +47,7 @@ func TestChunkDepth(t *testing.T) {
 	}
 }
 
-// TestSlowHead: a long head that tells nothing yet does not cost more and more.
+// TestSlowHead checks that the cost of a long undecided beginning doesn't grow faster than its length.
 func TestSlowHead(t *testing.T) {
 	const long = 1 << 20
 	for _, test := range []struct{ head, rest, framing string }{

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// talk is an inspector that has seen some chat turns, each after a request with these messages.
+// talk returns an inspector that has read some chat turns, each after a request with the given messages.
 func talk(exchanges ...[2]string) *Inspector {
 	in := new(Inspector)
 	for i, x := range exchanges {
@@ -19,7 +19,7 @@ func talk(exchanges ...[2]string) *Inspector {
 	return in
 }
 
-// says is a response that makes one call.
+// says returns a response with one call.
 func says(id, name, args string) string {
 	return `{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[` +
 		made(id, name, args) + `]},"finish_reason":"tool_calls"}]}`
@@ -38,8 +38,8 @@ func tool(id, text string) string {
 	return `{"role":"tool","tool_call_id":"` + id + `","content":"` + text + `"}`
 }
 
-// TestReturnIsToldOnce: the same history comes with every later request; what became of a call is
-// told once, and again when it changes.
+// TestReturnIsToldOnce checks that a sent-back call is reported once, although every later request contains
+// the same history, and again when its treatment changes.
 func TestReturnIsToldOnce(t *testing.T) {
 	good := asks + `,` + first + made("a", "f", `{"n":1}`) + `]},` + tool("a", "ok")
 	lost := asks + `,` + first + made("a", "f", `{}`) + `]},` + tool("a", "ok")
@@ -56,7 +56,7 @@ func TestReturnIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestOtherConversation: a request that has nothing of a turn says nothing of it.
+// TestOtherConversation checks that a request without any part of a turn leads to no report about the turn.
 func TestOtherConversation(t *testing.T) {
 	in := talk([2]string{asks, says("a", "f", `{"n":1}`)},
 		[2]string{`{"role":"user","content":"something else"},` + first + made("z", "g", `{}`) + `]},` + tool("z", "ok"), says("b", "f", `{}`)})
@@ -65,7 +65,8 @@ func TestOtherConversation(t *testing.T) {
 	}
 }
 
-// TestReturnAcrossProtocols: a conversation that goes on at another provider is one conversation.
+// TestReturnAcrossProtocols checks that a conversation that continues at another provider is one
+// conversation.
 func TestReturnAcrossProtocols(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Data: []byte(says("call_1", "f", `{"n": 1`))})
@@ -79,8 +80,8 @@ func TestReturnAcrossProtocols(t *testing.T) {
 	}
 }
 
-// TestWhatToolsGave: of a long result the beginning is kept, whole characters, and how long it was;
-// of what is no text, how many pieces; and of tools that were found, their names.
+// TestWhatToolsGave checks the kept result of a call: the beginning of a long text in complete characters,
+// with its length; the number of parts that are not text; and the names of tools that were found.
 func TestWhatToolsGave(t *testing.T) {
 	long := strings.Repeat("é", stream.MaxResultBytes)
 	for _, test := range []struct {

@@ -9,17 +9,16 @@ import (
 	"toolscope/stream"
 )
 
-// An agentLog is the requests and responses of an agent, each request with all of the history
-// before it.
+// An agentLog is the requests and responses of an agent. Each request contains the complete earlier history.
 type agentLog struct {
 	requests, responses [][]byte
-	size                int64 // of the requests
+	size                int64 // size of the requests
 }
 
 const agentTurns = 200
 
-// newAgentLog makes a log in which each turn makes a call with about a kilobyte of arguments, and
-// gets a result of two. A client that writes arguments again leaves out the spaces.
+// newAgentLog makes a log in which each turn has a call with about one kilobyte of arguments, and a result of
+// two kilobytes. If rewritten is set, the client writes arguments again without the spaces.
 func newAgentLog(protocol string, rewritten bool) (l agentLog) {
 	type shape struct{ head, tail, ask, call, result, response string }
 	s := map[string]shape{
@@ -53,7 +52,7 @@ func newAgentLog(protocol string, rewritten bool) (l agentLog) {
 	return l
 }
 
-// inspect reads the log, with its requests or without.
+// inspect reads the log, with or without its requests.
 func (l agentLog) inspect(requests bool) *Inspector {
 	in := new(Inspector)
 	for n := range l.requests {
@@ -67,8 +66,8 @@ func (l agentLog) inspect(requests bool) *Inspector {
 	return in
 }
 
-// BenchmarkAgentLog is what it takes to observe: "read" only decodes the histories, "observe" reads
-// all and says what became of each call.
+// BenchmarkAgentLog measures the cost of observing: "read" only decodes the histories; "observe" also reports
+// the treatment of each call.
 func BenchmarkAgentLog(b *testing.B) {
 	for _, target := range []string{"openai-chat", "gemini"} {
 		for _, rewritten := range []bool{false, true} {
@@ -103,7 +102,7 @@ func BenchmarkAgentLog(b *testing.B) {
 	}
 }
 
-// TestAgentLog: in a long log each call is told once, as what it is.
+// TestAgentLog checks that each call in a long log is reported once, with the right treatment.
 func TestAgentLog(t *testing.T) {
 	for _, target := range []string{"openai-chat", "gemini"} {
 		for _, rewritten := range []bool{false, true} {

@@ -13,7 +13,7 @@ import (
 	"toolscope/stream"
 )
 
-// A recorded is the history of a request that a client really sent.
+// A recorded is the history in a real client's request.
 type recorded struct {
 	file     string
 	to       *protocol.Target
@@ -31,7 +31,7 @@ func recordedHistories(t *testing.T) (all []recorded) {
 		name, _, _ := strings.Cut(rest, "\t")
 		to, err := FindTarget(strings.TrimPrefix(name, "bedrock-"))
 		if err != nil {
-			continue // the list's head, or a dialect without a history of its own
+			continue // the head of the list, or a protocol without a history of its own
 		}
 		request, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
@@ -49,8 +49,8 @@ func recordedHistories(t *testing.T) (all []recorded) {
 	return all
 }
 
-// turnsOf are the turns that a history says there were: each message of the model's, answering what
-// stands before it.
+// turnsOf returns the turns that the history shows: each message of the model, as the response to the
+// messages before it.
 func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 	s := new(stream.Session)
 	for i, m := range r.messages {
@@ -81,8 +81,8 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 	return turns
 }
 
-// respelled is the history as a client sends it that parses arguments and writes them again as a
-// map, with its keys in order.
+// respelled returns the history in the form of a client that parses arguments, and writes them again as a map
+// with sorted keys.
 func (r recorded) respelled(t *testing.T) []protocol.Message {
 	out := slices.Clone(r.messages)
 	for i := range out {
@@ -103,9 +103,9 @@ func (r recorded) respelled(t *testing.T) []protocol.Message {
 	return out
 }
 
-// TestCorpusObserved: what normal clients have sent is intact, whether or not it is known which
-// requests their turns answered, and also when the arguments are written again; and turns of other
-// conversations are not missed in it.
+// TestCorpusObserved checks that the calls in real clients' requests are intact, also if the requests of
+// their turns are unknown, and also if the arguments are written again. Turns of other conversations must not
+// be reported as missing.
 func TestCorpusObserved(t *testing.T) {
 	all := recordedHistories(t)
 	for _, r := range all {

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// bareBody is a source that holds a response as it stands.
+// bareBody is a source that contains a response unchanged.
 type bareBody struct {
 	text []byte
 	gone error
@@ -25,7 +25,7 @@ func (b *bareBody) Bytes(start, end int64) ([]byte, error) {
 	return bytes.Clone(b.text[start:end]), b.gone
 }
 
-// feedBody has an inspector read a body in records, and make room after each.
+// feedBody writes a body to an inspector in records, and makes room after each record.
 func feedBody(in *Inspector, from *bareBody, place bool) {
 	const size = 64 << 10
 	for at := 0; at < len(from.text); at += size {
@@ -38,7 +38,7 @@ func feedBody(in *Inspector, from *bareBody, place bool) {
 	}
 }
 
-// manyAnswers is a body with n answers of so many words.
+// manyAnswers returns a body with n responses of the given number of words.
 func manyAnswers(n, words int) *bareBody {
 	var s strings.Builder
 	for i := range n {
@@ -47,7 +47,8 @@ func manyAnswers(n, words int) *bareBody {
 	return &bareBody{text: []byte(s.String())}
 }
 
-// chatLines is a body of n answers of another protocol, in lines, where nothing says that one ends.
+// chatLines returns a body with n responses in another protocol, in lines, in which nothing marks the end of
+// a response.
 func chatLines(n int) *bareBody {
 	var s strings.Builder
 	for i := range n {
@@ -61,8 +62,8 @@ func chatLines(n int) *bareBody {
 	return &bareBody{text: []byte(s.String())}
 }
 
-// TestPartsCool: of an exchange that goes on, turns that have ended are let go of, and are as they
-// were when they are had again.
+// TestPartsCool checks that ended turns of an open exchange are evicted, and are unchanged after they are
+// reloaded.
 func TestPartsCool(t *testing.T) {
 	for name, body := range map[string]*bareBody{"messages": manyAnswers(300, 1000), "chunks": chatLines(300)} {
 		var whole, in Inspector
@@ -82,14 +83,14 @@ func TestPartsCool(t *testing.T) {
 		for _, turn := range in.Session().Turns {
 			if read := in.Reload(turn.Number); read != nil {
 				put := read()
-				if err := errors.Join(put(), put()); err != nil { // the second comes too late
+				if err := errors.Join(put(), put()); err != nil { // the second put comes too late
 					t.Fatalf("%s: %v", name, err)
 				}
 			}
 			want := whole.Session().Turn(turn.Number)
 			a, b := in.Exchange(1), whole.Exchange(1)
 			start, _ := b.Response.FrameSpan(want.FirstFrame)
-			_, end := b.Response.FrameSpan(want.LastFrame - 1) // the last one may open another turn
+			_, end := b.Response.FrameSpan(want.LastFrame - 1) // the last frame may open another turn
 			if string(turn.Text) != string(want.Text) || string(turn.Calls[0].Args()) != string(want.Calls[0].Args()) ||
 				string(a.Response.Bytes(start, end)) != string(b.Response.Bytes(start, end)) {
 				t.Fatalf("%s: turn %d is not what it was", name, turn.Number)
@@ -112,7 +113,7 @@ func TestPartsCool(t *testing.T) {
 	}
 }
 
-// TestPartsPinned: what is pinned of an exchange that goes on stays, and is let go of afterwards.
+// TestPartsPinned checks that pinned turns of an open exchange stay, and are evicted after they are unpinned.
 func TestPartsPinned(t *testing.T) {
 	body := manyAnswers(200, 1000)
 	for _, place := range []bool{false, true} {
@@ -123,7 +124,7 @@ func TestPartsPinned(t *testing.T) {
 		last := in.Session().Turns[len(in.Session().Turns)-2].Number
 		in.PinTurn(last)
 		in.PinTurn(last)
-		in.PinTurn(1000) // there is none
+		in.PinTurn(1000) // this turn doesn't exist
 		feedBody(&in, &bareBody{text: body.text[cut:]}, place)
 		if in.UnpinTurn(last); in.Session().Turn(last).Retention != stream.InMemory {
 			t.Fatalf("a turn that is pinned is %v", in.Session().Turn(last).Retention)
@@ -137,7 +138,7 @@ func TestPartsPinned(t *testing.T) {
 	}
 }
 
-// TestPartsChanged: a body that is not what it was is told of, and nothing of it is shown.
+// TestPartsChanged checks that a changed body is reported, and that none of its new content is shown.
 func TestPartsChanged(t *testing.T) {
 	for name, change := range map[string]func(*bareBody){
 		"gone": func(b *bareBody) { b.gone = errors.New("it is gone") },
@@ -158,14 +159,14 @@ func TestPartsChanged(t *testing.T) {
 	}
 }
 
-// TestPartsGrowth: what is kept of an exchange that does not end does not grow with what comes, but for
-// rows and facts; nothing does where those are not wanted either.
+// TestPartsGrowth checks that the memory for an exchange that doesn't end doesn't grow with its size, except
+// for rows and facts. Without rows and facts, it must not grow at all.
 func TestPartsGrowth(t *testing.T) {
 	body := manyAnswers(100, 5000)
 	for name, test := range map[string]struct {
 		keep  Retention
 		place bool
-		most  float64 // bytes for a byte of the source
+		most  float64 // bytes of memory per byte of the source
 	}{
 		"read once":       {Retention{Bytes: 1 << 20, Rows: 100, ReadOnce: true}, false, 0.04},
 		"dropped":         {Retention{Bytes: 1 << 20, Rows: 100}, false, 0.04},

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// checkPast fails unless every past of a timeline is the fold of its events until then, whenever it
-// is asked for while more are appended. Of long timelines some pasts are looked at.
+// checkPast fails unless every past of a timeline is the fold of its events until then, even if it is
+// requested while more events are appended. For long timelines, it checks only some pasts.
 func checkPast(t *testing.T, in *Inspector) {
 	t.Helper()
 	total := in.Timeline.Len()
@@ -49,7 +49,7 @@ func checkPast(t *testing.T, in *Inspector) {
 	}
 }
 
-// countsOf counts the calls of a session.
+// countsOf returns the number of calls in a session by state.
 func countsOf(s *stream.Session) (counts [stream.NumStatus]int) {
 	for _, t := range s.Turns {
 		for _, c := range t.Calls {
@@ -59,7 +59,7 @@ func countsOf(s *stream.Session) (counts [stream.NumStatus]int) {
 	return counts
 }
 
-// TestPast: every past of every fixture is the fold of what had come by then.
+// TestPast checks that every past of every fixture is the fold of the events until then.
 func TestPast(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {
@@ -67,7 +67,7 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestCorpusPast: so it is of recorded streams, many of them in one session.
+// TestCorpusPast checks the same for recorded streams, with many of them in one session.
 func TestCorpusPast(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_CORPUS") == "" {
 		t.Skip("TOOLSCOPE_CORPUS names no corpus")

@@ -2,7 +2,7 @@ package providers
 
 import "testing"
 
-// TestNameProvider: the host names the provider, or else the protocol does.
+// TestNameProvider checks that the host determines the provider's name, and otherwise the protocol.
 func TestNameProvider(t *testing.T) {
 	for _, test := range []struct{ url, protocol, want string }{
 		{"https://api.mistral.ai/v1/chat/completions", "openai-chat", "mistral_ai"},

@@ -12,8 +12,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestRecallLeavesNothingOut: of the turns that are not looked at, nothing would be said. The
-// numbers of files and mentions overflow on the way.
+// TestRecallLeavesNothingOut checks that there would be no reports about the turns that the index leaves out.
+// The numbers of entries and postings overflow during the test.
 func TestRecallLeavesNothingOut(t *testing.T) {
 	fates := map[string]int{}
 	for seed := range inLong(15, 60) {
@@ -40,7 +40,7 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 	}
 }
 
-// TestLoadCost: an exchange costs no more than one long before it, in memory that it asks for.
+// TestLoadCost checks that a late exchange allocates no more memory than a much earlier one.
 func TestLoadCost(t *testing.T) {
 	last := 600
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
@@ -59,7 +59,7 @@ func TestLoadCost(t *testing.T) {
 	}
 }
 
-// manyCalls has an inspector see so many calls, some in each response, no request with them.
+// manyCalls writes n calls to an inspector, together calls in each response, without requests.
 func manyCalls(in *Inspector, n, together int) {
 	first := len(in.exchanges) * together
 	for i := first; i < first+n; i += together {
@@ -72,8 +72,8 @@ func manyCalls(in *Inspector, n, together int) {
 	}
 }
 
-// TestRecallForgets: so many calls are remembered, the last ones, and that older ones are not is
-// said once.
+// TestRecallForgets checks that only the latest calls up to the limit are kept, and that the dropping of
+// older calls is reported once.
 func TestRecallForgets(t *testing.T) {
 	in := new(Inspector)
 	ask := func(id string) {
@@ -109,7 +109,8 @@ func TestRecallForgets(t *testing.T) {
 	}
 }
 
-// TestRecallSize: a call takes little memory there, beside what the session keeps of it.
+// TestRecallSize checks that a call needs little memory in the index, in addition to the session's memory for
+// it.
 func TestRecallSize(t *testing.T) {
 	for together, most := range map[int]int64{1: 240, 16: 80} {
 		in := new(Inspector)
@@ -125,7 +126,7 @@ func TestRecallSize(t *testing.T) {
 	}
 }
 
-// heap is how much memory is in use.
+// heap returns the number of bytes in use.
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -12,16 +12,16 @@ import (
 	"toolscope/stream"
 )
 
-// A load is traffic of which each exchange is as long as any other: what it costs must not depend
-// on how many there were.
+// A load is traffic in which all exchanges have the same length. Their cost must not depend on the number of
+// earlier exchanges.
 type load struct {
 	name     string
 	protocol string
-	window   int                   // how many calls a request carries
-	together int                   // how many exchanges one conversation has, 0 for all
-	opening  func(talk int) string // what the user says first
+	window   int                   // number of calls in a request
+	together int                   // number of exchanges in a conversation; 0 for all
+	opening  func(talk int) string // the user's first text
 	id       func(talk, n int) string
-	sent     func(args string) string // what the client makes of arguments, nil for nothing
+	sent     func(args string) string // the client's change to arguments; nil for none
 }
 
 func noID(int, int) string         { return "" }
@@ -46,7 +46,7 @@ var loads = []load{
 	{"conversations that begin alike, with ids that are numbers", "openai-chat", 8, 8, sameOpening, counterID, nil},
 }
 
-// exchange n of the load: its request and its response.
+// exchange returns the request and the response of exchange n.
 func (l *load) exchange(n int) (request []byte, response string) {
 	to, err := FindTarget(l.protocol)
 	if err != nil {
@@ -73,13 +73,13 @@ func (l *load) exchange(n int) (request []byte, response string) {
 	return historytest.Request(to, to.Encode(history)), a.response(protocol.Message{Parts: []protocol.Part{{Kind: protocol.CallPart, ID: l.id(talk, at), Name: "edit", Args: []byte(args(at))}}})
 }
 
-// records are those of exchange n.
+// records returns the records of exchange n.
 func (l *load) records(n int) []stream.Record {
 	request, response := l.exchange(n)
 	return []stream.Record{{Exchange: n + 1, Request: true, Data: request}, {Exchange: n + 1, Data: []byte(response)}, {Exchange: n + 1, End: true}}
 }
 
-// run writes the load's exchanges until end.
+// run writes the load's exchanges with the numbers from from up to, but not including, end.
 func (l *load) run(in *Inspector, from, end int) {
 	for n := from; n < end; n++ {
 		for _, r := range l.records(n) {
@@ -88,13 +88,13 @@ func (l *load) run(in *Inspector, from, end int) {
 	}
 }
 
-// a cost is what some exchanges took, each.
+// cost is the average cost of some exchanges.
 type cost struct {
 	took          time.Duration
 	allocs, bytes uint64
 }
 
-// costs is what exchanges from to end take, after all before them.
+// costs returns the cost of the exchanges from from to end, after all earlier ones.
 func (l *load) costs(in *Inspector, from, end int) cost {
 	l.run(in, len(in.exchanges), from)
 	var records []stream.Record
@@ -114,7 +114,7 @@ func (l *load) costs(in *Inspector, from, end int) cost {
 	return cost{took / time.Duration(n), (after.Mallocs - before.Mallocs) / n, (after.TotalAlloc - before.TotalAlloc) / n}
 }
 
-// BenchmarkLoad: the last exchanges of many against early ones.
+// BenchmarkLoad compares the last of many exchanges with early ones.
 func BenchmarkLoad(b *testing.B) {
 	for _, l := range loads {
 		b.Run(l.name, func(b *testing.B) {

@@ -9,13 +9,13 @@ import (
 	"toolscope/stream"
 )
 
-// asked is a request with its response, for play.
+// asked is a request with its response, as input for play.
 type asked struct {
 	request, response string
 	status            int
 }
 
-// play reads exchanges with a host, and returns what was found: the turn, code, severity and party of each finding.
+// play reads exchanges with a host. It returns the turn, code, severity and party of each finding.
 func play(url string, exchanges ...asked) (in *Inspector, found []string) {
 	in = new(Inspector)
 	for i, a := range exchanges {
@@ -40,12 +40,12 @@ const (
 	portsResult  = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_net1","content":"22, 80"}]}`
 )
 
-// portsRequest returns a request with these messages.
+// portsRequest returns a request with the given messages.
 func portsRequest(messages ...string) string {
 	return `{"model":"claude-opus-4","max_tokens":9,"thinking":{"type":"enabled"},"messages":[` + strings.Join(messages, ",") + `]}`
 }
 
-// portsAnswer returns a response with these blocks.
+// portsAnswer returns a response with the given blocks.
 func portsAnswer(stop string, blocks ...string) string {
 	return `{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-4-1","content":[` + strings.Join(blocks, ",") +
 		`],"stop_reason":"` + stop + `","usage":{"input_tokens":1,"output_tokens":1}}`
@@ -66,7 +66,7 @@ const (
 	otherHost = "https://models.example/v1/messages"
 )
 
-// TestRequestOutcome: the outcome of a request decides what a broken rule is.
+// TestRequestOutcome checks that the finding about a broken rule depends on the outcome of the request.
 func TestRequestOutcome(t *testing.T) {
 	first := asked{portsRequest(portsAsk), portsAnswer("tool_use", portsThought, portsCall), 200}
 	done := portsAnswer("end_turn", `{"type":"text","text":"22 and 80 are open"}`)
@@ -115,7 +115,8 @@ func TestRequestOutcome(t *testing.T) {
 	}
 }
 
-// TestBreachOnce: a broken rule that the host accepts is reported once in a conversation, a refusal each time.
+// TestBreachOnce checks that a broken rule that the host accepts is reported once per conversation, and that
+// a refusal is reported each time.
 func TestBreachOnce(t *testing.T) {
 	done := portsAnswer("end_turn", `{"type":"text","text":"ok"}`)
 	more := `,{"role":"assistant","content":"ok"},{"role":"user","content":"more"}`
@@ -132,7 +133,8 @@ func TestBreachOnce(t *testing.T) {
 	}
 }
 
-// TestBreachAtClose: what a request breaks is reported when its turn closes, before the connection does.
+// TestBreachAtClose checks that the broken rules of a request are reported when its turn ends, before the
+// connection ends.
 func TestBreachAtClose(t *testing.T) {
 	in := new(Inspector)
 	bad := portsRequest(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_lost","content":"x"}]}`)
@@ -152,7 +154,7 @@ func TestBreachAtClose(t *testing.T) {
 	}
 }
 
-// TestRefusalPlace: the place that an error names is found in the request, or not at all.
+// TestRefusalPlace checks that the right place that an error refers to is found in the request, or none.
 func TestRefusalPlace(t *testing.T) {
 	question := func(text string) string { return `{"role":"user","content":[{"type":"text","text":"` + text + `"}]}` }
 	request := `{"model":"claude-opus-4","max_tokens":9,"tools":[{"name":"ls","input_schema":{}},{"name":"fs.rm","input_schema":{}}],"messages":[` +
@@ -179,7 +181,7 @@ func TestRefusalPlace(t *testing.T) {
 	}
 }
 
-// TestRefusalInside: an error inside other errors is the provider's.
+// TestRefusalInside checks that an error inside other errors is attributed to the provider.
 func TestRefusalInside(t *testing.T) {
 	inner := `{\"error\":{\"message\":\"messages.0: no\"}}`
 	for name, test := range map[string]struct{ body, via string }{
@@ -195,7 +197,8 @@ func TestRefusalInside(t *testing.T) {
 	}
 }
 
-// TestReasoningWords: a call that is sent back says what became of the reasoning and of its signature.
+// TestReasoningWords checks that a sent-back call has words for the changes to the reasoning and to its
+// signature.
 func TestReasoningWords(t *testing.T) {
 	unsigned := `{"type":"thinking","thinking":"ask netstat first","signature":""}`
 	other := `{"type":"thinking","thinking":"ask nobody","signature":"QUJDREVG"}`
@@ -220,7 +223,7 @@ func TestReasoningWords(t *testing.T) {
 	}
 }
 
-// placesFoundTwice returns the places in requests that several findings of warn or error are about.
+// placesFoundTwice returns the places in requests with several findings of the severity warn or error.
 func placesFoundTwice(in *Inspector) (twice []string) {
 	seen := map[string]string{}
 	for _, t := range in.Session().Turns {
@@ -238,7 +241,7 @@ func placesFoundTwice(in *Inspector) (twice []string) {
 	return twice
 }
 
-// TestBreachDetail: a finding about a request has its rule, and the place of it in the body.
+// TestBreachDetail checks that a finding about a request contains the rule and its place in the body.
 func TestBreachDetail(t *testing.T) {
 	request := portsRequest(portsAsk, portsResult)
 	in, _ := play(otherHost, asked{request, portsAnswer("end_turn", `{"type":"text","text":"22"}`), 200})
@@ -256,7 +259,7 @@ func TestBreachDetail(t *testing.T) {
 	}
 }
 
-// TestOnePlaceOnce: whatever is wrong with a request, a place in it has at most one finding of warn or error.
+// TestOnePlaceOnce checks that each place in a request has at most one finding of the severity warn or error.
 func TestOnePlaceOnce(t *testing.T) {
 	user := func(blocks ...string) string { return `{"role":"user","content":[` + strings.Join(blocks, ",") + `]}` }
 	result := func(id string) string {

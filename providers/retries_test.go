@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestRetries: the first request after a failure repeats it, if its messages are the same.
+// TestRetries checks that the first request after a failure is a repetition if its messages are the same.
 func TestRetries(t *testing.T) {
 	const (
 		busy  = `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`
@@ -21,7 +21,7 @@ func TestRetries(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		exchanges []asked
-		want      string // repeated turn, by turn
+		want      string // for each turn: the turn that it repeats
 	}{
 		{"overloaded", []asked{{first, busy, 529}, {first, done, 200}}, "1>2"},
 		{"twice", []asked{{first, limit, 429}, {first, busy, 529}, {first, done, 200}}, "1>2 2>3"},
@@ -49,7 +49,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRetryTimes: a retry has its wait, also if the exchanges count their times from different starts.
+// TestRetryTimes checks the wait before a retry, also if the exchanges count their times from different
+// starts.
 func TestRetryTimes(t *testing.T) {
 	in, start := new(Inspector), time.Date(2026, 3, 4, 7, 0, 0, 0, time.UTC)
 	for i, status := range []int{429, 200} {

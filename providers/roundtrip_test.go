@@ -18,9 +18,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestRoundTrip: what a preview writes, its own protocol reads back as the call, except for exactly
-// the losses that it reports. What is lost is found out here in another way than the preview does,
-// with encoding/json.
+// TestRoundTrip checks that the protocol of a preview reads the call back from its body, with exactly the
+// reported losses. The test finds the losses in a different way from the preview, with encoding/json.
 func TestRoundTrip(t *testing.T) {
 	for _, f := range fixtures(t) {
 		in := f.inspect(f.wire)
@@ -28,12 +27,12 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCorpusRoundTrip is the same with calls that providers really sent.
+// TestCorpusRoundTrip checks the same with calls from real providers.
 func TestCorpusRoundTrip(t *testing.T) {
 	eachCapture(t, func(t *testing.T, wire []byte) { roundTripAll(t, inspect(wire).Session()) })
 }
 
-// TestRoundTripHard is the same with arguments that lose something nearly everywhere.
+// TestRoundTripHard checks the same with arguments that cause a loss nearly everywhere.
 func TestRoundTripHard(t *testing.T) {
 	for _, args := range hardArguments {
 		for _, from := range append(Targets(), nil) {
@@ -47,7 +46,7 @@ func TestRoundTripHard(t *testing.T) {
 	}
 }
 
-// hardArguments are arguments that few clients bring back as they were.
+// hardArguments are arguments that few clients send back unchanged.
 var hardArguments = []string{
 	``, ` `, `null`, `{}`, `{ }`, `[]`, `[1]`, `"x"`, `""`, `7`, `true`, `{"a":1`, `{"a":"b`, `{"a":[1,{"b":`, `{"a":1}{"b":2}`, `{"a":1} {"b":2} {`,
 	`{"a":1}x`, `{"a":1}}`, `{a:1}`, `x`, `{"a":1,}`, `{'a':1}`, `"{\"a\":1}"`, `"{\"b\":1.0,\"a\":9007199254740993}"`, `"[1]"`, "\"\\\"{}\\\"\"",
@@ -73,7 +72,7 @@ func roundTripAll(t *testing.T, s *stream.Session) {
 	}
 }
 
-// roundTrip sends a call to every target under every policy, and reads it back.
+// roundTrip sends a call to every target with every policy, and reads it back.
 func roundTrip(t *testing.T, src *replay.Source, call protocol.Part) {
 	t.Helper()
 	for _, to := range Targets() {
@@ -144,7 +143,7 @@ func dialectOf(src *replay.Source) string {
 	return src.From.Protocol
 }
 
-// argumentLosses are those that say that the arguments are other bytes.
+// argumentLosses are the losses after which the arguments have other bytes.
 var argumentLosses = []*replay.Kind{
 	replay.ImpliedEmpty, replay.ArgsEmptied, replay.ArgsWrapped, replay.ArgsRepaired, replay.ConcatFirstOnly, replay.DoubleEncoded,
 	replay.FreeformToJSON, replay.ArgsAltered, replay.IntPrecision, replay.NumPrecision, replay.NumSpelling, replay.StrSpelling, replay.KeyOrder, replay.DupKeys,
@@ -154,10 +153,10 @@ var argumentLosses = []*replay.Kind{
 func checkArguments(src *replay.Source, call protocol.Part, back *protocol.Part, p replay.Preview, lost []*replay.Kind) error {
 	want := call.Args
 	if p.To.Form != protocol.TextForm && back.Form == protocol.TextForm && back.ToolKind == "function" {
-		back.Args = json.AppendQuoted(nil, back.Args) // a string where an object must be
+		back.Args = json.AppendQuoted(nil, back.Args) // a string, although an object is required
 	}
 	if string(want) == "null" && len(back.Args) == 0 && !slices.Contains(lost, replay.ImpliedEmpty) {
-		back.Args = want // that is how null is read
+		back.Args = want // null is read in this way
 	}
 	changed := slices.DeleteFunc(slices.Clone(lost), func(k *replay.Kind) bool { return !slices.Contains(argumentLosses, k) })
 	if slices.Contains(lost, replay.NumRange) && !bytes.Equal(want, back.Args) {
@@ -180,7 +179,7 @@ func checkArguments(src *replay.Source, call protocol.Part, back *protocol.Part,
 	return nil
 }
 
-// differences says which losses there are between two JSON texts.
+// differences returns the losses between two JSON texts.
 func differences(a, b []byte) map[*replay.Kind]bool {
 	x, y := treeOf(a), treeOf(b)
 	d := map[*replay.Kind]bool{
@@ -189,7 +188,7 @@ func differences(a, b []byte) map[*replay.Kind]bool {
 	}
 	if x.twice {
 		delete(d, replay.KeyOrder)
-		delete(d, replay.IntPrecision) // of values that are gone
+		delete(d, replay.IntPrecision) // numbers in values that were removed
 		delete(d, replay.NumSpelling)
 		return d
 	}
@@ -221,9 +220,9 @@ func spaced(text []byte) bool {
 	return compact.Len() < len(text)
 }
 
-// flat is a JSON value taken apart.
+// flat is a flattened JSON value.
 type flat struct {
-	keys    []string // paths of the members, in order
+	keys    []string // paths of the fields, in order
 	numbers map[string]string
 	twice   bool
 }
@@ -262,7 +261,7 @@ func (f *flat) value(d *stdjson.Decoder, path string) {
 	}
 }
 
-// readBack is the call that a preview's body holds, read by its own protocol.
+// readBack returns the call in a preview's body, as the target's protocol reads it.
 func readBack(p replay.Preview) (call *protocol.Part, err error) {
 	request := historytest.Request(p.To, p.Body)
 	if !stdjson.Valid(request) || !utf8.Valid(request) {

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// findingsOf returns all findings with a code, of turns and calls.
+// findingsOf returns all findings with the given code, about turns and calls.
 func findingsOf(in *Inspector, code string) (found []stream.Finding) {
 	for _, t := range in.Session().Turns {
 		all := t.Findings
@@ -26,7 +26,8 @@ func findingsOf(in *Inspector, code string) (found []stream.Finding) {
 	return found
 }
 
-// TestResults: a client's sentence in place of a result is found, and media as text. Results that quote them are not.
+// TestResults checks that a client's sentence in place of a result is found, and also media as text. Results
+// that only quote them must not be found.
 func TestResults(t *testing.T) {
 	png := base64.StdEncoding.EncodeToString(append([]byte("\x89PNG\r\n\x1a\n\x00\x00"), make([]byte, 1200)...))
 	for _, test := range []struct{ result, code, want string }{
@@ -56,7 +57,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestBudget: a response that a limit cut during its reasoning has its own finding. One with a call or a text has not.
+// TestBudget checks that a response that a limit cut off during its reasoning has a separate finding. A
+// response with a call or a text must not have it.
 func TestBudget(t *testing.T) {
 	thought := fmt.Sprintf(`{"type":"thinking","thinking":%q,"signature":"QUJD"}`, strings.Repeat("first one, then two. ", 40))
 	for _, test := range []struct{ name, stop, blocks, want string }{
@@ -92,10 +94,10 @@ type timedEvent struct {
 	data string
 }
 
-// endReasons are why an exchange ended, by the party that ended it.
+// endReasons are the reasons for the end of an exchange, by the party that ended it.
 var endReasons = map[stream.Party]string{stream.Client: "the client went away"}
 
-// playTimed reads one response of Anthropic with times.
+// playTimed reads one response of Anthropic, with times.
 func playTimed(in *Inspector, exchange int, party stream.Party, events []timedEvent) {
 	in.Write(stream.Record{Exchange: exchange, Request: true, Data: []byte(portsRequest(portsAsk)), Head: &stream.Head{Method: "POST", URL: ownHost}})
 	in.Write(stream.Record{Exchange: exchange, Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}})
@@ -111,7 +113,8 @@ func playTimed(in *Inspector, exchange int, party stream.Party, events []timedEv
 	in.Write(stream.Record{Exchange: exchange, At: last, End: true, By: party.String(), Why: endReasons[party]})
 }
 
-// TestStalled: a long silence inside a call is a stall, with or without pings. Slow responses are not.
+// TestStalled checks that a long silence inside a call is a stall, with or without pings. A slow response is
+// not a stall.
 func TestStalled(t *testing.T) {
 	const (
 		start   = `{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}}`
@@ -130,7 +133,7 @@ func TestStalled(t *testing.T) {
 		name   string
 		by     stream.Party
 		events []timedEvent
-		want   string // severity, milliseconds, pings
+		want   string // severity, milliseconds, number of pings
 	}{
 		{"pings, then it goes on", 0, []timedEvent{{0, start}, {9, call}, {20, half}, {20000, ping}, {40000, comment}, {41020, rest}, {41030, stop}, {41040, finish}, {41050, end}}, "info 41000 2"},
 		{"comments to the end", 0, []timedEvent{{0, start}, {9, call}, {20, half}, {30000, comment}, {60020, comment}}, "warn 60000 2"},
@@ -153,7 +156,7 @@ func TestStalled(t *testing.T) {
 		}
 	}
 
-	slow := []timedEvent{{0, start}, {1, call}} // every delta of this model comes late, so a late one is usual
+	slow := []timedEvent{{0, start}, {1, call}} // every delta of this model comes late, so late deltas are usual
 	for i := range 40 {
 		slow = append(slow, timedEvent{25000 * (i + 1), half})
 	}
@@ -174,7 +177,7 @@ func TestStalled(t *testing.T) {
 	}
 }
 
-// TestGapBuckets: a gap is in the bucket that ends after it.
+// TestGapBuckets checks that a gap is in a bucket that ends after the gap.
 func TestGapBuckets(t *testing.T) {
 	for gap := time.Millisecond; gap < 60*time.Second; gap += gap/7 + time.Millisecond {
 		b := bucketOf(gap)
@@ -184,7 +187,7 @@ func TestGapBuckets(t *testing.T) {
 	}
 }
 
-// TestCacheBreak: the finding names the first difference.
+// TestCacheBreak checks that the finding describes the first difference.
 func TestCacheBreak(t *testing.T) {
 	const (
 		tools  = `[{"name":"netstat","input_schema":{"type":"object"}},{"name":"ping","input_schema":{"type":"object"}}]`

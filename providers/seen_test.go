@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestSeen: protocols that are known and not decoded are named at once, shown as they came, and
-// said to be so; other streams are not taken for them.
+// TestSeen checks that protocols that are recognised but not decoded are named at once, shown as they
+// arrived, and reported. Other streams must not be recognised as such.
 func TestSeen(t *testing.T) {
 	for _, test := range []struct{ name, wire, want string }{
 		{"assistants by event", "event: thread.run.created\ndata: {\"id\":\"run_1\",\"object\":\"thread.run\"}\n\n", "openai-assistants"},
@@ -55,7 +55,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// TestSeenEvents: the frames of such a protocol keep their names.
+// TestSeenEvents checks that the frames of such a protocol keep their names.
 func TestSeenEvents(t *testing.T) {
 	in := inspect([]byte("event: thread.created\ndata: {\"id\":\"t\",\"object\":\"thread\"}\n\nevent: done\ndata: [DONE]\n\n"))
 	want := "turn open turn=0\nunknown turn=0 \"thread.created\"\nunknown turn=0 \"done\"\nfinding turn=0 slot=-1 DIALECT_SEEN (warn)\n"

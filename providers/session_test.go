@@ -26,7 +26,8 @@ const claudeAsks = `{"type":"user","uuid":"u1","sessionId":"s","message":{"role"
 const claudeAnswers = `{"type":"assistant","uuid":"u2","sessionId":"s","message":{"id":"m1","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Yes."}],"stop_reason":null,"usage":{"input_tokens":7,"output_tokens":1}}}` + "\n" +
 	`{"type":"assistant","uuid":"u3","sessionId":"s","message":{"id":"m1","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"c1","name":"ls","input":{"dir": "."}}],"stop_reason":"tool_use","usage":{"input_tokens":7,"output_tokens":9}}}` + "\n"
 
-// TestClaudeSession reads entries of a session as they are: the bytes stay, and the request is derived from them.
+// TestClaudeSession checks that entries of a session are read unchanged: the bytes stay, and the request is
+// derived from the entries.
 func TestClaudeSession(t *testing.T) {
 	for _, wrapper := range []string{"claude-code session", "gzip › claude-code session"} {
 		in := new(Inspector)
@@ -52,7 +53,8 @@ func TestClaudeSession(t *testing.T) {
 	}
 }
 
-// TestClaudeSessionRequest reads what newer versions log of a request. A message of the model has several entries.
+// TestClaudeSessionRequest checks the request that newer versions log. A message of the model has several
+// entries.
 func TestClaudeSessionRequest(t *testing.T) {
 	asks := `{"type":"api-request","params":{"model":"claude-sonnet-4-5","max_tokens":9}}` + "\n" +
 		`{"type":"api-request-shape","shape":{"tools":[{"name":"ls","input_schema":{"type":"object"}}]}}` + "\n" +
@@ -68,7 +70,7 @@ func TestClaudeSessionRequest(t *testing.T) {
 	}
 }
 
-// TestClaudeSessionErrors reads errors in place of a message, and a file that ends inside one.
+// TestClaudeSessionErrors checks errors in place of a message, and a file that ends inside a message.
 func TestClaudeSessionErrors(t *testing.T) {
 	first, _, _ := strings.Cut(claudeAnswers, "\n")
 	for _, test := range []struct{ response, why, failure string }{
@@ -87,7 +89,7 @@ func TestClaudeSessionErrors(t *testing.T) {
 	}
 }
 
-// TestOlderSessionCapture reads captures of earlier versions, which contain a session as a stream.
+// TestOlderSessionCapture checks captures by earlier versions, which contain a session as a stream.
 func TestOlderSessionCapture(t *testing.T) {
 	in := new(Inspector)
 	request := `{"messages":[{"role":"user","content":"list it"}]}`
@@ -116,7 +118,8 @@ const codexAnswers = `{"timestamp":"2026-01-01T00:00:02Z","type":"response_item"
 {"timestamp":"2026-01-01T00:00:03Z","type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":7,"cached_input_tokens":2,"output_tokens":9,"reasoning_output_tokens":3,"total_tokens":16}}}}
 `
 
-// TestCodexSession reads entries of a rollout as they are. Older rollouts have items without a wrapper.
+// TestCodexSession checks that entries of a rollout are read unchanged. Items in older rollouts have no
+// wrapper.
 func TestCodexSession(t *testing.T) {
 	bare := `{"type":"function_call","name":"ls","arguments":"{\"dir\": \".\"","call_id":"c1"}` + "\n"
 	for response, output := range map[string]int64{codexAnswers: 9, bare: 0} {

@@ -8,15 +8,16 @@ import (
 	"toolscope/stream"
 )
 
-// sessionStep is an exchange of a session of Claude Code: entries of the user, and of the model.
+// sessionStep is an exchange in a session of Claude Code: the entries of the user and of the model.
 type sessionStep struct {
 	asks    []string
 	answers string
-	whole   bool // the request begins anew, as after a compaction
+	whole   bool // the request starts again, as after a compaction
 	back    bool // the user went back to an earlier message
 }
 
-// sessionFindings returns the findings of warn or error about the steps of a session, with the calls that they are about.
+// sessionFindings returns the findings of the severity warn or error about the steps of a session, with the
+// calls that they are about.
 func sessionFindings(steps []sessionStep) string {
 	in := new(Inspector)
 	for i, s := range steps {
@@ -67,8 +68,8 @@ func callBlock(id string) string {
 
 const refusedEntry = `{"type":"assistant","isApiErrorMessage":true,"apiErrorStatus":400,"error":"invalid_request","message":{"model":"<synthetic>","content":[{"type":"text","text":"%s"}]}}`
 
-// TestSessionPairs: calls and results of a session file are paired over all of its requests, as far as they have the same
-// history.
+// TestSessionPairs checks that the calls and results in a session file are paired over all requests, as far
+// as these have the same history.
 func TestSessionPairs(t *testing.T) {
 	ask, done := userEntry(`"list it"`), modelEntry("m9", "end_turn", `{"type":"text","text":"Done."}`)
 	begin := sessionStep{asks: []string{ask}, answers: modelEntry("m1", "tool_use", callBlock("q1"), callBlock("q2"))}
@@ -96,7 +97,8 @@ func TestSessionPairs(t *testing.T) {
 	}
 }
 
-// TestLimitCutsArguments: {} of a message that a limit ended are arguments that were cut, unless the message goes on.
+// TestLimitCutsArguments checks that {} in a message that a limit ended are arguments that were cut off,
+// unless the message continues.
 func TestLimitCutsArguments(t *testing.T) {
 	empty := `{"type":"tool_use","id":"q1","name":"write","input":{}}`
 	for _, test := range []struct{ want, answers string }{

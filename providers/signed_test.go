@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestSigned: a signature is of the run of text or reasoning that it came after, and never of
-// another kind.
+// TestSigned checks that a signature belongs to the run of text or reasoning before it, and never to another
+// kind of content.
 func TestSigned(t *testing.T) {
 	want := map[string]string{
 		"anthropic/thinking_then_call":                 `thinking "Weather is asked." c2lnbmVk | hidden "" b3BhcXVl | call`,
@@ -38,7 +38,7 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// partWords are the parts of a turn on one line.
+// partWords returns the parts of a turn on one line.
 func partWords(turn *stream.Turn) string {
 	var words []string
 	text, thinking := 0, 0

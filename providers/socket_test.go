@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// answers is what a Responses server says: a call of f, with that id, or none.
+// answers returns a Responses server's events: a response with a call with the given id, or without a call.
 func answers(response, call, space, args string) string {
 	item, events := "", ""
 	if call != "" {
@@ -23,7 +23,7 @@ func answers(response, call, space, args string) string {
 		`{"type":"response.completed","response":{"id":"` + response + `","object":"response","status":"completed","model":"m","output":[` + item + `]}}`
 }
 
-// socket is an inspector that has seen a WebSocket: messages of the client and answers to them.
+// socket writes a WebSocket to an inspector: messages of the client, and the responses to them.
 func socket(exchange int, in *Inspector, messages ...string) {
 	in.Write(stream.Record{Exchange: exchange, At: stream.NoTime, Head: &stream.Head{Status: 101, URL: "/v1/responses"}})
 	for i, m := range messages {
@@ -34,7 +34,7 @@ func socket(exchange int, in *Inspector, messages ...string) {
 	in.Write(stream.Record{Exchange: exchange, At: time.Minute, End: true})
 }
 
-// posts is an exchange over HTTP.
+// posts writes an exchange over HTTP to an inspector.
 func posts(exchange int, in *Inspector, path, request, answer string) {
 	in.Write(stream.Record{Exchange: exchange, Request: true, Head: &stream.Head{Method: "POST", URL: path}, Data: []byte(request)})
 	in.Write(stream.Record{Exchange: exchange, Head: &stream.Head{Status: 200}, Data: []byte(answer)})
@@ -47,7 +47,7 @@ func body(answer string) string {
 	return strings.TrimSuffix(response, "}")
 }
 
-// told is what became of each call, and the findings above info.
+// told returns the reports about each call, and the findings above info.
 func told(in *Inspector) string {
 	var all []string
 	for _, t := range in.Session().Turns {
@@ -79,8 +79,9 @@ func brings(response, call, text string) string {
 	return `{"type":"response.create","model":"m","previous_response_id":"` + response + `","input":[{"type":"function_call_output","call_id":"` + call + `","output":"` + text + `"}]}`
 }
 
-// TestKeptByTheProvider: a request that goes on from what the provider keeps brings the results of
-// calls, not the calls. A result proves that the call is there, and nothing is said of others.
+// TestKeptByTheProvider checks a request that continues a history which the provider keeps. It contains the
+// results of calls, but not the calls. A result proves that the call is there. There must be no report about
+// other calls.
 func TestKeptByTheProvider(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
@@ -88,7 +89,7 @@ func TestKeptByTheProvider(t *testing.T) {
 	}{
 		{"a WebSocket, as Codex uses it", "call_1: intact kept=true in 1, 1 \"one\"\n0: intact kept=true in 1, 1 \"two\"\ncall_3:", func(in *Inspector) {
 			socket(1, in, prewarm, answers("resp_0", "", "", ""), begins, answers("resp_1", "call_1", "a", `{"n":1}`),
-				brings("resp_1", "call_1", "one"), answers("resp_2", "0", "a", `{"n":2}`), // an id that is just a number
+				brings("resp_1", "call_1", "one"), answers("resp_2", "0", "a", `{"n":2}`), // an id that is only a number
 				brings("resp_2", "0", "two"), answers("resp_3", "call_3", "b", `{"n":"3"}`))
 		}},
 		{"the same over HTTP", "call_1: intact kept=true in 2, 1 \"one\"", func(in *Inspector) {
@@ -131,8 +132,8 @@ func TestKeptByTheProvider(t *testing.T) {
 	}
 }
 
-// TestToolsOfAThread: tools that were declared before, where the provider keeps what was said, are
-// still there. Whoever may have others is not accused of calling none.
+// TestToolsOfAThread checks that tools that were declared earlier are still known if the provider keeps the
+// history. If other tools are possible, there must be no finding about an unknown tool.
 func TestToolsOfAThread(t *testing.T) {
 	other := `{"type":"response.create","model":"m","tools":[{"type":"function","name":"g"}],"input":"go"}`
 	after := func(m, id string) string {

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestStatus: an HTTP error is a failed turn of the model that was asked for, whatever its body is.
+// TestStatus checks that an HTTP error is a failed turn of the requested model, whatever its body is.
 func TestStatus(t *testing.T) {
 	for _, test := range []struct{ what, body, want string }{
 		{"no body", "", "HTTP status 503"},

@@ -10,15 +10,16 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A limit is what a provider documents of ids or names: what the characters may be, and how many.
+// A limit is a provider's documented rule for ids or names: the allowed characters and their number.
 type limit struct {
-	pattern     string // of what is taken, as the provider would write it
-	least, most int    // bytes; most 0 for no limit
+	pattern     string // pattern for allowed values, in the provider's form
+	least, most int    // in bytes; most is 0 for no limit
 	takes       []string
 	refuses     []string
 }
 
-// limits are those of ids and names, by target: the protocol's own words, beside the targets' data.
+// limits are the rules for ids and names by target. They are in the provider's own words, independent of the
+// targets' data.
 var limits = map[string]struct{ id, name limit }{
 	"anthropic": {
 		id:   limit{`^[a-zA-Z0-9_-]{1,64}$`, 1, 64, []string{"toolu_01A", "_", "-"}, []string{"", "Bash:12", "a|b", "a.b", "é"}},
@@ -62,7 +63,7 @@ var limits = map[string]struct{ id, name limit }{
 	},
 }
 
-// TestLimits: the rules of every target take what is at a limit, and refuse what is beyond it.
+// TestLimits checks that the rules of every target accept values at a limit, and refuse values beyond it.
 func TestLimits(t *testing.T) {
 	for _, to := range Targets() {
 		want, known := limits[to.Name]
@@ -107,14 +108,14 @@ func (l limit) check(t *testing.T, what string, takes func(string) bool) {
 	for c := range rune(0x80) {
 		for i := range n {
 			s := strings.Repeat("a", i) + string(c) + strings.Repeat("a", n-1-i)
-			if c != '\n' && c != '\r' { // which . leaves out
+			if c != '\n' && c != '\r' { // . doesn't match these
 				is(s, pattern.MatchString(s))
 			}
 		}
 	}
 }
 
-// TestTargets: what the rest of the program takes for granted of a target.
+// TestTargets checks the assumptions of the rest of the program about targets.
 func TestTargets(t *testing.T) {
 	names := map[string]bool{}
 	for i := range All {
@@ -136,8 +137,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestHistoryOfNothing: what is no request of a protocol is an error or has no history, and
-// messages without parts are written.
+// TestHistoryOfNothing checks that data that is not a request in a protocol is an error or has no history,
+// and that messages without parts can be written.
 func TestHistoryOfNothing(t *testing.T) {
 	for _, to := range Targets() {
 		for _, request := range []string{"", "{", "7", "null", `{"messages":`, `{"messages":7,"input":7,"contents":7}`, `{"messages":[7,null,[]]}`, "\xff"} {
@@ -158,7 +159,7 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 }
 
-// TestFindTarget: a name that is none is answered with those there are.
+// TestFindTarget checks that the error for an unknown name lists the known names.
 func TestFindTarget(t *testing.T) {
 	for _, to := range Targets() {
 		if got, err := FindTarget(to.Name); got != to || err != nil {

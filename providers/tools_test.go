@@ -15,7 +15,7 @@ const (
 	otherTools  = `{"model":"claude-x","tools":[{"name":"get_time"}]}`
 )
 
-// messages is the wire of responses with one call each, of those arguments.
+// messages returns the wire of responses with one call each, with the given arguments.
 func messages(args ...string) []byte {
 	s := ""
 	for _, a := range args {
@@ -28,7 +28,7 @@ func messages(args ...string) []byte {
 	return []byte(s)
 }
 
-// warnings are the codes of findings above info, in order of the turns.
+// warnings returns the codes of findings above info, in the order of the turns.
 func warnings(in *Inspector) string {
 	var codes []string
 	for _, f := range loud(in.Session()) {
@@ -37,8 +37,8 @@ func warnings(in *Inspector) string {
 	return strings.Join(codes, " ")
 }
 
-// TestRequestFirst: the request may come in pieces, beside other exchanges, and holds for every
-// turn of its own exchange only.
+// TestRequestFirst checks that the request may come in several chunks, between other exchanges, and that it
+// applies to every turn of its own exchange only.
 func TestRequestFirst(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(cityRequest[:30])})
@@ -64,7 +64,7 @@ func TestRequestFirst(t *testing.T) {
 	}
 }
 
-// TestRequestLate: a request that goes on after its response began is read again.
+// TestRequestLate checks that a request that continues after its response began is read again.
 func TestRequestLate(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Request: true, Data: []byte(cityRequest[:30])})
@@ -77,7 +77,7 @@ func TestRequestLate(t *testing.T) {
 	}
 }
 
-// TestRequestGiven: a request that was given stands in where none was captured, and only there.
+// TestRequestGiven checks that a given request is used if no request was captured, and only then.
 func TestRequestGiven(t *testing.T) {
 	in := &Inspector{Request: []byte(cityRequest)}
 	in.Write(stream.Record{Exchange: 1, Data: messages(`{"town":1}`)})
@@ -96,7 +96,7 @@ func TestRequestGiven(t *testing.T) {
 	}
 }
 
-// TestFindingsInPlace: a finding stands behind the event that caused it, with its time and frame.
+// TestFindingsInPlace checks that a finding follows the event that caused it, with the same time and frame.
 func TestFindingsInPlace(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Request: true, Data: []byte(cityRequest)})
@@ -119,7 +119,7 @@ func TestFindingsInPlace(t *testing.T) {
 	}
 }
 
-// TestSetsAreShared: requests with the same tools share what is compiled.
+// TestSetsAreShared checks that requests with the same tools share the compiled schemas.
 func TestSetsAreShared(t *testing.T) {
 	in := new(Inspector)
 	for n := range 3 * maxRecentSets {
@@ -167,8 +167,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestAllocationsWithTools decides that holding a call against its schema costs no allocation a
-// delta.
+// TestAllocationsWithTools checks that checking a call against its schema needs no allocation per delta.
 func TestAllocationsWithTools(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

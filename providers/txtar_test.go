@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// An archive is a text file of named sections: some prose, then for each section a line "-- name
-// --" and its content up to the next such line.
+// An archive is a text file with named sections. It begins with prose. Each section has a line "-- name --",
+// followed by its content up to the next such line.
 type archive struct {
 	prose    string
 	sections []section
@@ -43,7 +43,7 @@ func (a archive) format() []byte {
 	return []byte(out)
 }
 
-// section is the text of the section of that name.
+// section returns the text of the section with the given name.
 func (a *archive) section(name string) string {
 	for _, s := range a.sections {
 		if s.name == name {
@@ -53,7 +53,7 @@ func (a *archive) section(name string) string {
 	return ""
 }
 
-// set replaces a section or adds it.
+// set replaces a section, or adds it.
 func (a *archive) set(name, text string) {
 	for i, s := range a.sections {
 		if s.name == name {

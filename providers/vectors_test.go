@@ -12,14 +12,14 @@ import (
 	"toolscope/stream"
 )
 
-// A vector is a case that the protocol reference lists, by its number there: the fixtures that show
-// it, and what must come of each.
+// A vector is a case in the protocol reference, by its number there, with the fixtures that show it and the
+// expected results.
 type vector struct {
 	number   int
 	about    string
 	fixtures string
-	outline  []string // of outline: all turns, calls and findings
-	more     []string // of particulars: what the case is about beside that
+	outline  []string // expected outline: all turns, calls and findings
+	more     []string // expected particulars: other facts in this case
 }
 
 func TestVectors(t *testing.T) {
@@ -61,8 +61,8 @@ func (v vector) check(t *testing.T, in *Inspector) {
 	}
 }
 
-// outline is a line for each turn and, behind it, each of its calls, with the codes of the
-// findings: bare ones are info, ! is warn and !! is error.
+// outline returns a line for each turn, followed by a line for each of its calls, with the codes of the
+// findings. A bare code is info, ! is warn and !! is error.
 func outline(session *stream.Session) (lines []string) {
 	for _, t := range session.Turns {
 		lines = append(lines, strings.TrimSpace(fmt.Sprint(t.Phase(), " ", t.Finish))+codes(t.Findings))
@@ -84,9 +84,9 @@ func codes(findings []stream.Finding) (s string) {
 	return s
 }
 
-// particulars are what only some cases are about: what executors do with a call, usage and its cost
-// at a dollar for a million tokens in and ten for as many out, errors, heartbeats, parents of
-// calls, and messages of findings.
+// particulars returns facts that only some cases are about: the verdicts of run rules for a call, usage and
+// its cost (at one dollar per million input tokens and ten dollars per million output tokens), errors,
+// heartbeats, parents of calls, and messages of findings.
 func particulars(in *Inspector) (lines []string) {
 	heartbeats := 0
 	for n := range in.Timeline.Len() {

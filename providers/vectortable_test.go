@@ -1,7 +1,7 @@
 package providers
 
-// vectors are those that an inspector can show. 54 to 58 are about replaying calls, which it does
-// not.
+// vectors are the cases that an inspector can show. Cases 54 to 58 are about replaying calls, which an
+// inspector doesn't do.
 var vectors = []vector{
 	{1, "a first fragment replaces the placeholder {}, it does not follow it", "anthropic/placeholder_object_is_replaced", []string{
 		"complete tool_use", `  sealed object complete: {"city": "Oslo"}`,

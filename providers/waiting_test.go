@@ -8,7 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestTimeSpent: the times of all states add up to the time of the turn. A ping does not count as progress.
+// TestTimeSpent checks that the times of all states add up to the time of the turn. A ping must not count as
+// progress.
 func TestTimeSpent(t *testing.T) {
 	const (
 		start  = `{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}}`
@@ -44,7 +45,7 @@ func TestTimeSpent(t *testing.T) {
 	}
 }
 
-// TestSending: the request is sent until its last bytes.
+// TestSending checks that the state is SendingRequest until the last bytes of the request.
 func TestSending(t *testing.T) {
 	in := new(Inspector)
 	body := portsRequest(portsAsk)
@@ -64,8 +65,8 @@ func TestSending(t *testing.T) {
 	}
 }
 
-// TestWaiting: an open exchange waits for the rest of the request, for the provider, or for more of a call. A silence in a
-// call becomes a stall, with and without pings.
+// TestWaiting checks an open exchange that waits for the rest of the request, for the provider, or for more
+// of a call. A silence in a call must become a stall, with and without pings.
 func TestWaiting(t *testing.T) {
 	in := new(Inspector)
 	body, at := portsRequest(portsAsk), time.Duration(0)

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestWebSocket: the messages of a WebSocket are one object each and come with nothing between.
-// Each is decoded when it arrives, those of the client are its requests.
+// TestWebSocket checks a WebSocket whose messages are one object each, with nothing between them. Each
+// message is decoded when it arrives. The client's messages are its requests.
 func TestWebSocket(t *testing.T) {
 	request := `{"type":"response.create","tools":[{"type":"function","name":"f","parameters":{"type":"object","required":["b"]}}],"input":"go"}`
 	messages := []string{
@@ -25,7 +25,7 @@ func TestWebSocket(t *testing.T) {
 		name    string
 		head    *stream.Head
 		between string
-		late    int // messages that are decoded only with the next
+		late    int // number of messages that are decoded only with the next message
 	}{
 		{"upgraded", &stream.Head{Status: 101, Header: map[string][]string{"Upgrade": {"websocket"}}}, "", 0},
 		{"by its URL", &stream.Head{URL: "wss://api.example.com/v1/responses"}, "", 0},
@@ -63,8 +63,8 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
-// checkDecoded checks that all messages are frames by now, but for the first while nothing tells
-// what it is.
+// checkDecoded checks that all messages are frames by now, except the first one as long as its kind is
+// unknown.
 func checkDecoded(t *testing.T, in *Inspector, messages, late int, at time.Duration) {
 	t.Helper()
 	want := messages
