@@ -150,9 +150,12 @@ func fits(c *compiledSchema, text []byte) bool {
 // TestNeverAFalseAlarm checks that the validator confirms every early finding, for any continuation of the
 // call.
 func TestNeverAFalseAlarm(t *testing.T) {
-	alarms, rounds := 0, 4_000
-	if testing.Short() {
+	alarms, rounds := 0, 1_000
+	switch {
+	case testing.Short():
 		rounds = 500
+	case os.Getenv("TOOLSCOPE_LONG") != "":
+		rounds = 4_000
 	}
 	for seed := range uint64(rounds) {
 		a := author{rand.New(rand.NewPCG(seed, 1))}
@@ -185,7 +188,7 @@ func TestNeverAFalseAlarm(t *testing.T) {
 // TestNothingLate checks that types, lists and keys in a simple schema are checked at the byte that decides.
 // The validator must find no further errors in them.
 func TestNothingLate(t *testing.T) {
-	judged, rounds := 0, 2_000
+	judged, rounds := 0, 1_000
 	switch {
 	case testing.Short():
 		rounds = 500
