@@ -56,10 +56,10 @@ func TestSpoiledLogs(t *testing.T) {
 			return between(log, "\x1b[31m2025-01-02\x1b[0m \x1b[1mWARN\x1b[0m slow\x1b[K\n")
 		},
 		"a long line": func(log string) string {
-			return between(log, "2025-01-02T03:04:05Z INFO "+strings.Repeat("x", 1<<20)+"\n")
+			return twice(log, "2025-01-02T03:04:05Z INFO "+strings.Repeat("x", 1<<20)+"\n")
 		},
 		"a long value": func(log string) string {
-			return between(log, `{"time":"2025-01-02T03:04:05Z","level":"info","blob":"`+strings.Repeat("y", 1<<20)+"\"}\n")
+			return twice(log, `{"time":"2025-01-02T03:04:05Z","level":"info","blob":"`+strings.Repeat("y", 1<<20)+"\"}\n")
 		},
 		"cut lines": func(log string) string {
 			return between(log, "2025-01-02T03:04:05Z INFO {\"request\":{\"id\":\"r\",\"path\":\"/v1/mes\n")
@@ -87,6 +87,13 @@ func TestSpoiledLogs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// twice inserts a long line before the first line of a log, and in the middle.
+func twice(log, line string) string {
+	lines := strings.SplitAfter(log, "\n")
+	middle := len(lines) / 2
+	return line + strings.Join(lines[:middle], "") + line + strings.Join(lines[middle:], "")
 }
 
 // between inserts a line before the first line of a log, and then after every third line.
