@@ -123,7 +123,7 @@ func (known *truth) overrule(c *stream.Call) {
 		if found.Code == "CALL_SPLIT" || strings.Contains(found.Message, " came after the finish reason") {
 			known.overruleSeals(c)
 		}
-		if found.Code == stream.ProtocolViolation.Code && strings.HasPrefix(found.Message, "argument bytes after") {
+		if found.Code == stream.ProtocolViolation.Code && strings.HasPrefix(found.Message, "argument bytes arrived after") {
 			end := 0
 			for n := range c.Deltas() {
 				if int(c.DeltaEvent(n)) < found.Event {

@@ -50,8 +50,8 @@ func TestRefusalReasons(t *testing.T) {
 		body, words string
 		by          stream.Party
 	}{
-		{401, refusedWith("invalid x-api-key"), "refused (HTTP 401): the key or its rights; the provider reports", stream.Client},
-		{403, refusedWith("not allowed"), "refused (HTTP 403): the key or its rights;", stream.Client},
+		{401, refusedWith("invalid x-api-key"), "refused (HTTP 401): the key or its permissions; the provider reports", stream.Client},
+		{403, refusedWith("not allowed"), "refused (HTTP 403): the key or its permissions;", stream.Client},
 		{404, `{"error":{"code":"model_not_found","message":"no model m"}}`, "refused (HTTP 404): no such model or path;", stream.Client},
 		{402, refusedWith("pay first"), "refused (HTTP 402): no credit;", stream.Client},
 		{400, refusedWith("Your credit balance is too low to use the API"), "refused (HTTP 400): no credit;", stream.Client},

@@ -17,7 +17,7 @@ var strangers = []struct{ text, like string }{
 	{"npm ERR! code E404\n", "npm"}, {"0 verbose cli /usr/bin/node\n1 info using npm@10\n", "npm"},
 	{"127.0.0.1 - - [20/Nov/2026:10:00:00 +0000] \"GET / HTTP/1.1\" 200 12\n", "web server"},
 	{"a,b,c\n1,2,3\n4,5,6\n", "table of 3"}, {"a\tb\n1\t2\n3\t4\n", "table of 2"}, {"diff --git a/x b/x\n", "diff"},
-	{"# Title\n\nSome words.\n", "Markdown"}, {"# made by hand\nCLIENT_RANDOM " + strings.Repeat("0a", 32) + " " + strings.Repeat("1b", 48) + "\n", "keys of TLS"},
+	{"# Title\n\nSome words.\n", "Markdown"}, {"# made by hand\nCLIENT_RANDOM " + strings.Repeat("0a", 32) + " " + strings.Repeat("1b", 48) + "\n", "keys for TLS"},
 	{"# a comment\nkey\n", "text"}, {"2026-11-20T10:00:00Z INFO started\n", "log"}, {"Nov 20 10:00:00 host app[1]: up\n", "log"},
 	{"---\nname: x\n", "YAML"}, {"{\"level\":\"info\",\"msg\":\"x\"}\n{\"level\":\"info\",\"msg\":\"y\"}\n", "JSON lines, each with level, msg"},
 	{`{"openapi":"3.1.0","paths":{}}`, "API"}, {`{"name":"x","dependencies":{}}`, "manifest"}, {`{"a":1,"b":2,"c":3,"d":4,"e":5}`, "JSON with a, b, c, d …"},

@@ -172,7 +172,7 @@ func TestStalled(t *testing.T) {
 	in = new(Inspector)
 	playTimed(in, 1, 0, append(quick, timedEvent{200*40 + 25000, comment}))
 	found := findingsOf(in, "STALLED")
-	if len(found) != 1 || !strings.Contains(found[0].Message, "no byte of the arguments for 25s, 1 ping; usual gaps are up to") {
+	if len(found) != 1 || !strings.Contains(found[0].Message, "no byte of the arguments for 25s, with 1 ping; usual gaps are up to") {
 		t.Errorf("a quick model: %+v", found)
 	}
 }

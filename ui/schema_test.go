@@ -24,5 +24,5 @@ func TestSchema(t *testing.T) {
 	newScreen(t, 24, 24).feed(records...)
 	given := func(o *Options) { o.Prepare = func(in *providers.Inspector) { in.Request = []byte(request) } }
 	newScreen(t, 160, 30, given).feed(waiting[1]).shows("the schema needs city")
-	newScreen(t, 160, 30).feed(waiting[1]).shows("no argument bytes yet").hides("the schema wants")
+	newScreen(t, 160, 30).feed(waiting[1]).shows("no argument bytes yet").hides("the schema allows")
 }

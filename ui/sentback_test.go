@@ -96,7 +96,7 @@ func TestSentBackOpens(t *testing.T) {
 func TestSentBackShows(t *testing.T) {
 	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjo")
 	s.shows("Sent back  write_file  turn 3 → request of turn 4", "≠ double-encoded ━━", "cause  the client  as double-encode; accepted (seen, HTTP 200)")
-	s.shows("── the model wrote  57 B", "─── the request carried  71 B, body byte 939", `│≠ "{\"path\":`, "≠ The client encoded the arguments once more")
+	s.shows("── the model wrote  57 B", "─── the request carried  71 B, body byte 939", `│≠ "{\"path\":`, "≠ The client encoded the arguments again")
 	s.press("<enter>").shows("the full request, 1,754 B", `"id": "call_demo_h4"`).press("<esc>").shows("the request carried")
 	s.press("<esc>ko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "∅ {} was sent, not the 55 bytes that the model wrote")
 	s.press("<esc>jjo").shows("≠ reformatted ━━", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)

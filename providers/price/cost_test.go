@@ -74,7 +74,7 @@ func TestCost(t *testing.T) {
 		{"over the next, what that does not say is as without tiers", tokens(5001, 0, 0, 0, 10), sample, 5001*16 + 10*20, ""},
 		{"no price for reading the cache", tokens(100, 60, 0, 0, 10), bare, 100*4 + 10*20, "cache reads"},
 		{"no price for writing it", tokens(100, 0, 60, 0, 10), bare, 100*4 + 10*20, "cache writes"},
-		{"none for an hour", tokens(100, 0, 60, 20, 10), fiveMinutes, 40*4 + 60*5 + 10*20, "for an hour"},
+		{"none for an hour", tokens(100, 0, 60, 20, 10), fiveMinutes, 40*4 + 60*5 + 10*20, "one-hour"},
 		{"none needed", tokens(100, 0, 0, 0, 10), bare, 100*4 + 10*20, ""},
 		{"more cached than there is", tokens(100, 160, 0, 0, 10), sample, 160*0.5 + 10*20, "160 tokens read from and written to the cache, but only 100 input tokens"},
 		{"negative counts", tokens(-5, -1, -1, -1, 10), sample, 10 * 20, ""},
