@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// keyOf is a file with a new key, and its public half.
+// keyOf writes a new key to a file and returns the file and the public key.
 func keyOf(t *testing.T) (file, public string) {
 	t.Helper()
 	seed, public, err := NewKey()
@@ -28,7 +28,8 @@ func keyOf(t *testing.T) (file, public string) {
 	return file, public
 }
 
-// exampleAuth is the file of --auth that the page of help has, with these keys in it.
+// exampleAuth writes a file for --auth: the example of the help page ui/docs/hubs.md with these public keys in
+// it.
 func exampleAuth(t *testing.T, host, viewer string) (file string) {
 	t.Helper()
 	page, err := os.ReadFile("../../ui/docs/hubs.md")
@@ -48,8 +49,9 @@ func exampleAuth(t *testing.T, host, viewer string) (file string) {
 	return file
 }
 
-// TestAuth: a sender may send as itself, and ask for where it is. It may not send as another, read,
-// or delete; who views may not send or delete. The permissions are those of the page of help.
+// TestAuth checks the permissions that the help page gives as an example. A sender may send as itself and ask
+// how far the hub has its capture. It may not send as another host, read or delete. A viewer may not send or
+// delete.
 func TestAuth(t *testing.T) {
 	hostKey, host := keyOf(t)
 	viewKey, viewer := keyOf(t)
@@ -131,7 +133,7 @@ func TestAuth(t *testing.T) {
 	eventually(t, "the viewer reads", func() bool { return v.text() == "<1:0>" })
 	calls := viewAs(t, Credentials{NKey: viewKey}, h.URL()+"?model=m.1&since=1h", nil)
 	eventually(t, "the viewer reads by the index", func() bool { return calls.text() == "<1:0>" })
-	if err := web1.Flush(); err != nil { // what was sent to it before is there then
+	if err := web1.Flush(); err != nil { // after this, all messages sent to web1 so far have arrived
 		t.Fatal(err)
 	}
 	if n, _, _ := heard.Pending(); n > 0 {

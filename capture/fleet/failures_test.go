@@ -19,7 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// program is the program, built as it is shipped.
+// program builds the toolscope binary and returns its path.
 func program(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "toolscope")
 	if out, err := exec.Command("go", "build", "-o", path, "toolscope").CombinedOutput(); err != nil {
@@ -28,7 +28,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// site is a hub and some hosts that follow logs, each a process of its own.
+// site is a hub and some hosts that follow logs. Each of them is a process.
 type site struct {
 	t       *testing.T
 	program string
@@ -39,7 +39,7 @@ type site struct {
 	written []int // lines of each log
 	view    *View
 	stop    func()
-	read    chan struct{} // closed when the view ended
+	read    chan struct{} // closed when the view has ended
 }
 
 const siteHosts = 5
@@ -108,7 +108,7 @@ func end(p *exec.Cmd, sig os.Signal) {
 
 func (s *site) log(i int) string { return filepath.Join(s.dir, fmt.Sprintf("%d.sse", i)) }
 
-// write appends lines to a log.
+// write appends lines to the log of host i.
 func (s *site) write(i, lines int) {
 	f, err := os.OpenFile(s.log(i), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *site) write(i, lines int) {
 	}
 }
 
-// work has all logs grow for a while.
+// work appends to all logs for the duration d.
 func (s *site) work(d time.Duration) {
 	for until := time.Now().Add(d); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		for i := range s.hosts {
@@ -130,7 +130,7 @@ func (s *site) work(d time.Duration) {
 	}
 }
 
-// spools are what all hosts have in theirs, by the subject of each capture.
+// spools returns the contents of the spools of all hosts, by the subject of each capture.
 func (s *site) spools() map[string][]byte {
 	all := map[string][]byte{}
 	files, _ := filepath.Glob(filepath.Join(s.dir, "spool*", "*", "*.tsc"))
@@ -144,7 +144,8 @@ func (s *site) spools() map[string][]byte {
 	return all
 }
 
-// same waits until the hub has the bytes of all spools, and those tell of all lines.
+// same waits until the hub stores the same bytes as all spools, and the spools contain the last line of each
+// log.
 func (s *site) same() {
 	s.t.Helper()
 	conn, err := nats.Connect("nats://" + s.addr)
@@ -184,7 +185,7 @@ func (s *site) same() {
 	s.t.Logf("%d captures, %d bytes: the same in spools and hub", len(wants), size)
 }
 
-// readAll waits until the view has read all of that, and ends it: it missed nothing.
+// readAll waits a second, ends the view and checks that it read every byte of the spools.
 func (s *site) readAll() {
 	s.t.Helper()
 	var size int64
@@ -198,8 +199,8 @@ func (s *site) readAll() {
 	}
 }
 
-// TestFailures: whatever ends how, spools and hub have the same bytes afterwards, and a view that
-// went on all the time missed none.
+// TestFailures checks that spools and hub store the same bytes after any process was killed or stopped, and
+// that a view that ran all the time read every byte.
 func TestFailures(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")

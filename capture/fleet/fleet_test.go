@@ -62,7 +62,8 @@ func TestSubject(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: what is recorded comes out of the hub, byte for byte, live and from history.
+// TestRoundTrip checks that a view reads from the hub exactly the bytes that were recorded, live and from
+// history.
 func TestRoundTrip(t *testing.T) {
 	h := newHub(t, nil)
 	live := view(t, h.URL(), nil)
@@ -95,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOver: who ends says so, once the hub has everything; who leaves something behind does not.
+// TestOver checks that a publisher that ends reports its capture as over only if the hub has everything.
 func TestOver(t *testing.T) {
 	h := newHub(t, nil)
 	conn, err := nats.Connect(h.URL())
@@ -146,7 +147,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestNoHub: recording begins and ends without a hub, and the next run sends what was left.
+// TestNoHub checks that recording starts and ends without a hub, and that the next run sends the rest.
 func TestNoHub(t *testing.T) {
 	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
@@ -172,7 +173,7 @@ func TestNoHub(t *testing.T) {
 	if len(sentFiles) != 2 {
 		t.Errorf("kept after it was sent: %v", sentFiles)
 	}
-	// What is marked is not sent again when the hub has let go of it, but deleted.
+	// A spool that is marked as sent isn't sent again when the hub no longer has its data. It is deleted.
 	if err := h.admin().DeleteStream(ctx, StreamName); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,8 @@ func TestNoHub(t *testing.T) {
 	}
 }
 
-// TestLargeSlices: lines longer than a message are sent in pieces, and read as one.
+// TestLargeSlices checks that a line that is longer than a message is sent in several messages and read as one
+// record.
 func TestLargeSlices(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -209,7 +211,8 @@ func TestLargeSlices(t *testing.T) {
 	}
 }
 
-// TestSpoolFull: what is deleted before it could be sent is lost, and told to the byte on both sides.
+// TestSpoolFull checks that data deleted from the spool before it was sent counts as lost, and that publisher
+// and view report the exact number of bytes.
 func TestSpoolFull(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 256 << 10, By: "test"}

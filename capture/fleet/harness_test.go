@@ -21,7 +21,7 @@ import (
 	"toolscope/capture/redact"
 )
 
-// hubs is a hub that can be ended and begun again at the same address.
+// hubs is a hub that can be stopped and started again at the same address.
 type hubs struct {
 	*Hub
 	t *testing.T
@@ -48,7 +48,7 @@ func (h *hubs) start() {
 	}
 }
 
-// admin is a connection that may do everything.
+// admin returns a connection that may do everything.
 func (h *hubs) admin(o ...nats.Option) jetstream.JetStream {
 	h.t.Helper()
 	conn, err := nats.Connect(h.URL(), o...)
@@ -63,7 +63,7 @@ func (h *hubs) admin(o ...nats.Option) jetstream.JetStream {
 	return js
 }
 
-// holds is the bytes that the hub has, by subject, each once and in order.
+// holds returns the bytes that the hub stores, by subject, each byte once and in order.
 func (h *hubs) holds() map[string][]byte {
 	h.t.Helper()
 	return holds(h.t, h.admin())
@@ -124,7 +124,7 @@ func closeNow(p *Publisher) {
 
 var keep = redact.KeepAll()
 
-// put records one record with bytes of its own.
+// put records one record whose data differs from that of every other record.
 func put(p *Publisher, exchange, n int) {
 	r := capture.Record{Exchange: exchange, At: time.Duration(n) * time.Millisecond, Data: fmt.Appendf(nil, "<%d:%d>", exchange, n)}
 	if n == 0 {
@@ -144,7 +144,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// sent waits until the hub has all of what was recorded.
+// sent waits until the publisher has written this number of records and the hub has all of them.
 func sent(t *testing.T, p *Publisher, records int64) {
 	t.Helper()
 	eventually(t, "everything was sent", func() bool {
@@ -152,7 +152,7 @@ func sent(t *testing.T, p *Publisher, records int64) {
 	})
 }
 
-// spoolBytes are those of a spool, all its segments.
+// spoolBytes returns the bytes of a spool, of all its segments.
 func spoolBytes(t *testing.T, p *Publisher) []byte {
 	t.Helper()
 	files, _ := filepath.Glob(p.Path + "*")
@@ -175,7 +175,7 @@ func (h *hubs) same(t *testing.T, p *Publisher) {
 	}
 }
 
-// seen is what a view brought.
+// seen is a view together with what it has read.
 type seen struct {
 	*View
 	mu    sync.Mutex
@@ -191,7 +191,7 @@ func view(t *testing.T, address string, change func(*View)) *seen {
 	return viewAs(t, Credentials{}, address, change)
 }
 
-// opened is a view that nobody reads yet.
+// opened opens a view and doesn't read it.
 func opened(t *testing.T, address string, auth Credentials) *View {
 	t.Helper()
 	of, err := ParseAddress(address)
@@ -238,7 +238,7 @@ func (s *seen) take(r capture.Record) {
 	}
 }
 
-// text is all that came, in the order of the exchanges.
+// text returns all data that the view has read, in the order of the exchanges.
 func (s *seen) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,7 +257,7 @@ func wants(exchange, from, to int) string {
 	return text
 }
 
-// takes has a function take each connection, by itself, until the test ends.
+// takes calls take in a new goroutine for each connection until the test ends.
 func takes(t *testing.T, l net.Listener, take func(net.Conn)) (addr string) {
 	t.Cleanup(func() { l.Close() })
 	go func() {

@@ -19,7 +19,7 @@ import (
 	"toolscope/capture"
 )
 
-// certificate is one, and its key, in files.
+// certificate writes a certificate and its private key to files and returns their paths.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)
@@ -39,15 +39,15 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// TestHubAuth: a hub does not start with a file that names nobody, as it would let in everybody; in
-// public nobody gets in without a name either. Nor does one with other doors.
+// TestHubAuth checks that a hub doesn't start with an --auth file that admits anyone, a public hub not even if
+// no_auth_user admits them, and that it rejects a file that sets more than permissions.
 func TestHubAuth(t *testing.T) {
 	_, public := keyOf(t)
 	cert, key := certificate(t)
 	for _, c := range []struct {
 		text   string
 		public bool
-		want   string // of what it complains; "" where it starts
+		want   string // a part of the error; "" if the hub starts
 	}{
 		{"", true, "the file admits anyone"},
 		{"# no keys yet\n", true, "the file admits anyone"},
@@ -89,7 +89,8 @@ func TestHubAuth(t *testing.T) {
 	}
 }
 
-// TestHubKeepsLess: a hub that is to keep less than before starts, and lets go of the rest.
+// TestHubKeepsLess checks that a hub starts with a size limit that differs from the one it was created with,
+// and keeps its messages.
 func TestHubKeepsLess(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -109,7 +110,7 @@ func TestHubKeepsLess(t *testing.T) {
 	}
 }
 
-// TestHubStopped: who ends a hub while it starts is not told of any trouble.
+// TestHubStopped checks that StartHub returns context.Canceled if the hub is stopped while it starts.
 func TestHubStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -119,8 +120,8 @@ func TestHubStopped(t *testing.T) {
 	}
 }
 
-// TestHubTwice: a second hub does not begin to write where one is, as what comes to one of them would be
-// gone. Who comes when it has ended has the folder.
+// TestHubTwice checks that a second hub doesn't start on the store of a running one: captures sent to one of
+// them would be lost. After the first has stopped, a hub can use the folder again.
 func TestHubTwice(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -142,8 +143,8 @@ func TestHubTwice(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestSmallMessages: a hub that takes small messages alone gets all there is, in more of them; a call
-// that is too long for its index is counted, and the others are told.
+// TestSmallMessages checks that a hub with a small max_payload gets all data in more messages. A call that is
+// too long for the index is counted and the other calls are indexed.
 func TestSmallMessages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "auth.conf")
 	if err := os.WriteFile(file, []byte("max_payload: 4096\nauthorization { token: abc }"), 0o600); err != nil {
@@ -173,7 +174,8 @@ func TestSmallMessages(t *testing.T) {
 	eventually(t, "the other call is told", func() bool { return strings.Contains(calls.text(), wants(1, 1, 2)) })
 }
 
-// TestHubURL: it is where the hub was told to listen, and not what the system makes of that.
+// TestHubURL checks that URL returns the address that the hub was told to listen on. The system may report
+// another.
 func TestHubURL(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", ""} {
 		h, err := StartHub(context.Background(), HubOptions{Listen: host + ":0", Store: t.TempDir(), Keep: time.Hour, KeepBytes: 1 << 20, Log: func(string) {}})

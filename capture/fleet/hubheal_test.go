@@ -18,8 +18,8 @@ import (
 
 const fullEnv = "TOOLSCOPE_TEST_FULL"
 
-// TestHubFull: a hub whose disk was full takes what comes again when there is room, of itself, and nothing is
-// missing then. Until then who reads has what it has.
+// TestHubFull checks that a hub whose disk was full stores data again once there is space, without a restart
+// and without a loss. Until then views read what the hub has.
 func TestHubFull(t *testing.T) {
 	child := exec.Command(os.Args[0], "-test.run=^TestHubFullChild$")
 	child.Env = append(os.Environ(), fullEnv+"=1")
@@ -41,14 +41,14 @@ func TestHubFullChild(t *testing.T) {
 	var log notesSaid
 	h := newHub(t, func(o *HubOptions) { o.Log = log.say })
 	o := h.sending(t, "a")
-	o.Limit = 4 << 20 // in segments that are smaller than what the disk takes
+	o.Limit = 4 << 20 // so that each segment is smaller than the file limit
 	p := publish(t, o)
 	fileLimit(1 << 20)
 	random := rand.NewChaCha8([32]byte{})
 	const records = 40
 	for range records {
 		data := make([]byte, 40_000)
-		_, _ = random.Read(data) // it never fails, and cannot be packed
+		_, _ = random.Read(data) // never fails; random data can't be compressed
 		for _, c := range keep.Take(capture.Record{Exchange: 1, Data: data}) {
 			p.Put(c)
 		}

@@ -17,7 +17,7 @@ import (
 	"toolscope/capture"
 )
 
-// callPerRecord takes every record with bytes for a call.
+// callPerRecord is an Indexer that makes a call of each record with data.
 type callPerRecord struct {
 	file  string
 	n     int
@@ -47,7 +47,7 @@ func (c *callPerRecord) Calls(bool) []Call {
 
 func (c *callPerRecord) Holds() bool { return false }
 
-// indexed is what a hub's index has: lines by subject.
+// indexed returns the lines that the index of the hub stores, by subject.
 func (h *hubs) indexed() map[string][]string {
 	h.t.Helper()
 	all := map[string][]string{}
@@ -72,7 +72,7 @@ func (h *hubs) indexed() map[string][]string {
 	return all
 }
 
-// countIndexed is how many lines there are of a host.
+// countIndexed returns the number of indexed lines of a host.
 func (h *hubs) countIndexed(host string) (n int) {
 	for subject, lines := range h.indexed() {
 		if strings.Contains(subject, "."+host+".") {
@@ -88,15 +88,15 @@ func (h *hubs) indexing(t *testing.T, host string) PublishOptions {
 	return o
 }
 
-// finish has an exchange end.
+// finish records the end of an exchange.
 func finish(p *Publisher, exchange int) {
 	for _, c := range keep.Take(capture.Record{Exchange: exchange, End: capture.EndEOF}) {
 		p.Put(c)
 	}
 }
 
-// TestIndex: each call is told once, by model and status, and says where in the capture the bytes of
-// its exchange begin; what it needs of them the hub has.
+// TestIndex checks that each call is indexed once, with its model and status in the subject, and that its line
+// gives the offset in the capture where its exchange begins.
 func TestIndex(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.indexing(t, "web.1"))
@@ -131,8 +131,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexLeft: what another run left, be it killed or without its hub, is told of as well. What
-// the hub had already is not told anew.
+// TestIndexLeft checks that the calls of a run that ended without its hub are indexed by the next run, and
+// calls that the hub already has aren't indexed again.
 func TestIndexLeft(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test", Index: callsOf}
@@ -157,8 +157,8 @@ func TestIndexLeft(t *testing.T) {
 	}
 }
 
-// TestNoIndex: where a hub keeps no index the captures come all the same, and it is told how to have
-// one made, and what is not in it.
+// TestNoIndex checks that a hub without an index still gets the captures, and that the publisher reports how
+// to add an index and what is missing from it.
 func TestNoIndex(t *testing.T) {
 	h := newHub(t, nil)
 	ctx := context.Background()
@@ -181,7 +181,7 @@ func TestNoIndex(t *testing.T) {
 	}
 }
 
-// TestIndexLater: when the stream is made all calls are told that ended before.
+// TestIndexLater checks that all earlier calls are indexed as soon as the stream of the index is created.
 func TestIndexLater(t *testing.T) {
 	h := newHub(t, nil)
 	js, ctx := h.admin(), context.Background()
@@ -212,8 +212,8 @@ func TestIndexLater(t *testing.T) {
 	}
 }
 
-// TestIndexLeftHalf: what a hub had half of when it went away is told of by the next run, and each call
-// is read once.
+// TestIndexLeftHalf checks that the next run indexes all calls again if the hub stopped before it had all of
+// them, and that a view reads each call once.
 func TestIndexLeftHalf(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.indexing(t, "a")
@@ -241,7 +241,7 @@ func TestIndexLeftHalf(t *testing.T) {
 	}
 }
 
-// TestIndexRefused: a call that the hub does not take is counted, and the next one is told.
+// TestIndexRefused checks that a call that the hub rejects is counted and the next one is indexed.
 func TestIndexRefused(t *testing.T) {
 	h := newHub(t, nil)
 	js := h.admin()
@@ -270,7 +270,8 @@ func TestIndexRefused(t *testing.T) {
 	}
 }
 
-// TestIndexKept: the index is kept as long as what it is of, and is small beside it.
+// TestIndexKept checks that the index is kept as long as the captures and may take only a fraction of their
+// size.
 func TestIndexKept(t *testing.T) {
 	h := newHub(t, nil)
 	of := func(name string) jetstream.StreamConfig {

@@ -13,7 +13,7 @@ import (
 	"toolscope/capture"
 )
 
-// longModel is a call of a model with a name that no subject has room for.
+// longModel is an Indexer that replaces the model of each call by a name that is too long for a subject.
 type longModel struct{ Indexer }
 
 const longName = "é.long"
@@ -26,8 +26,9 @@ func (l longModel) Calls(all bool) []Call {
 	return calls
 }
 
-// TestIndexLongModel: a long name of a model, which comes from the network, is a word of a subject all
-// the same, and is found by its name. The longest names of a machine leave room for it.
+// TestIndexLongModel checks that a call of a model with an overlong name, which comes from the network, is
+// indexed and found by that name. The subject has space for it even if the host's name is as long as it may
+// be.
 func TestIndexLongModel(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.indexing(t, strings.Repeat("h", maxNameBytes-len("main")))
@@ -48,11 +49,12 @@ func TestIndexLongModel(t *testing.T) {
 	}
 }
 
-// lateCalls gives no call before the first exchange has ended, as of turns that wait for another one.
+// lateCalls is an Indexer that returns no call before exchange 1 has ended, like calls of turns that wait for
+// another turn.
 type lateCalls struct {
 	Indexer
 	holds bool
-	asked *atomic.Int64 // which exchange had ended when it was asked last
+	asked *atomic.Int64 // the exchange that had ended last when Calls was last called
 	ended int64
 }
 
@@ -73,8 +75,8 @@ func (l *lateCalls) Calls(all bool) []Call {
 
 func (l *lateCalls) Holds() bool { return l.holds }
 
-// TestIndexLate: a call that is known only a while after its exchange has ended says where that began
-// all the same.
+// TestIndexLate checks that a call that becomes known a while after its exchange has ended still gives the
+// offset where the exchange begins.
 func TestIndexLate(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")

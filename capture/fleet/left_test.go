@@ -22,10 +22,10 @@ import (
 	"toolscope/capture/record"
 )
 
-// killed has a spool that was sent look as if its program had been killed.
+// killed removes the mark that a spool was sent, as if its program had been killed.
 func killed(t *testing.T, p *Publisher) { wasSent(t, p, time.Time{}) }
 
-// wasSent has a spool look as if it was sent at a time.
+// wasSent sets the time when a spool was sent.
 func wasSent(t *testing.T, p *Publisher, at time.Time) {
 	t.Helper()
 	s := taken(t, p)
@@ -37,7 +37,7 @@ func wasSent(t *testing.T, p *Publisher, at time.Time) {
 	}
 }
 
-// sentAt is when a spool that nobody is at was sent.
+// sentAt returns the time when the spool of a publisher that has ended was sent.
 func sentAt(t *testing.T, p *Publisher) time.Time {
 	t.Helper()
 	s := taken(t, p)
@@ -45,7 +45,8 @@ func sentAt(t *testing.T, p *Publisher) time.Time {
 	return s.Mark().Sent
 }
 
-// leftOf is what earlier runs left for a hub, a connection to that, and of it the spool of one.
+// leftOf returns the sender of the spools that earlier runs left for the hub, a connection to the hub, and the
+// spool that p left.
 func leftOf(t *testing.T, o PublishOptions, p *Publisher) (l *orphanSender, to *link, one record.OrphanSpool) {
 	t.Helper()
 	o.Spool = filepath.Dir(p.Path)
@@ -63,12 +64,12 @@ func leftOf(t *testing.T, o PublishOptions, p *Publisher) (l *orphanSender, to *
 	return l, to, l.all[at]
 }
 
-// spoolNamed is what the spool of a publisher is called.
+// spoolNamed returns the name of a publisher's spool.
 func spoolNamed(p *Publisher) string {
 	return strings.TrimSuffix(filepath.Base(p.Path), record.Extension)
 }
 
-// taken takes the spool of a publisher that has ended.
+// taken opens the spool of a publisher that has ended and returns it.
 func taken(t *testing.T, p *Publisher) *record.Spool {
 	t.Helper()
 	s, ok := record.TakeSpool(filepath.Dir(p.Path), spoolNamed(p), time.Now())
@@ -78,7 +79,7 @@ func taken(t *testing.T, p *Publisher) *record.Spool {
 	return s
 }
 
-// notesSaid is what a publisher says.
+// notesSaid collects the messages that a publisher or hub reports.
 type notesSaid struct {
 	mu  sync.Mutex
 	all []string
@@ -105,7 +106,7 @@ func (h *hubs) forget() {
 	h.start()
 }
 
-// TestSpoolOfHub: what was left for one hub is sent to it and to no other.
+// TestSpoolOfHub checks that a spool left for one hub is sent to that hub and to no other.
 func TestSpoolOfHub(t *testing.T) {
 	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
@@ -135,8 +136,8 @@ func TestSpoolOfHub(t *testing.T) {
 	closeNow(fourth)
 }
 
-// TestSpoolOfCluster: the folder of a cluster can be made, be it of many hosts with long names, and is the
-// same in whatever order they stand; that of another cluster is another one.
+// TestSpoolOfCluster checks that the spool folder of a cluster of many hosts with long names can be created,
+// that it doesn't depend on the order of the hosts, and that another cluster has another folder.
 func TestSpoolOfCluster(t *testing.T) {
 	hosts := func(from, to int) (all []string) {
 		for n := from; n < to; n++ {
@@ -156,8 +157,7 @@ func TestSpoolOfCluster(t *testing.T) {
 	}
 }
 
-// TestLeftHuge: of a spool of which nothing tells when it began, and which has no lines, little is read
-// for that.
+// TestLeftHuge checks that createdOf reads little of a large spool that has no lines and so no creation time.
 func TestLeftHuge(t *testing.T) {
 	dir, name := t.TempDir(), "a.main.00112233445566778899aabbccddeeff"
 	path := filepath.Join(dir, name+record.Extension)
@@ -190,8 +190,9 @@ func TestSpoolOrigin(t *testing.T) {
 	}
 }
 
-// TestLeftExpired: of what a killed run had sent nothing is sent again when the hub had it for its
-// time. A hub that forgot it is told again, be its stream numbered as far as that.
+// TestLeftExpired checks that data a killed run had sent isn't sent again once its retention in the hub is
+// over. A hub that lost its store gets the data again, even if the sequence numbers of its new stream already
+// reach as far.
 func TestLeftExpired(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -201,7 +202,7 @@ func TestLeftExpired(t *testing.T) {
 	killed(t, p)
 	stream, err := h.admin().Stream(context.Background(), StreamName)
 	if err == nil {
-		err = stream.Purge(context.Background()) // as retention does it
+		err = stream.Purge(context.Background()) // as retention does
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -236,8 +237,8 @@ func TestLeftExpired(t *testing.T) {
 	}
 }
 
-// TestLeftDeleted: what was sent is deleted after a while, by this run or the next one; not before, and
-// not because it was written long ago.
+// TestLeftDeleted checks that a spool is deleted some time after it was sent, by the same run or the next one.
+// It isn't deleted earlier because it was written long ago.
 func TestLeftDeleted(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
@@ -261,7 +262,7 @@ func TestLeftDeleted(t *testing.T) {
 	o.Spool = filepath.Dir(p.Path)
 	l := findOrphans(&o, time.Now())
 	wasSent(t, p, time.Now())
-	l.keep, l.look = 200*time.Millisecond, 300*time.Millisecond // not at once
+	l.keep, l.look = 200*time.Millisecond, 300*time.Millisecond // so that it isn't deleted at once
 	to, err := dialHub(h.URL(), Credentials{}, true, func() {}, func(error) {})
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +275,8 @@ func TestLeftDeleted(t *testing.T) {
 	}
 }
 
-// TestLeftDeletedLate: what is sent late, as the hub was not there, is deleted by the same run.
+// TestLeftDeletedLate checks that a spool that is sent late because the hub was down is deleted by the same
+// run.
 func TestLeftDeletedLate(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
@@ -294,7 +296,7 @@ func TestLeftDeletedLate(t *testing.T) {
 		defer close(done)
 		l.run(context.Background(), to)
 	}()
-	time.Sleep(2 * l.look) // what was to be looked at by then was looked at
+	time.Sleep(2 * l.look) // long enough for at least one look at the spools
 	newHub(t, func(h *HubOptions) { h.Listen = addr })
 	<-done
 	if _, err := os.Stat(p.Path); err == nil {
@@ -302,8 +304,8 @@ func TestLeftDeletedLate(t *testing.T) {
 	}
 }
 
-// TestLeftLoss: what a spool that was left had no room for is told by the run that sends the rest, and
-// a view knows it for a loss.
+// TestLeftLoss checks that data that didn't fit into a left spool is reported as lost by the run that sends
+// the rest, and that a view counts it as lost.
 func TestLeftLoss(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 128 << 10, By: "test"}
@@ -334,8 +336,8 @@ func TestLeftLoss(t *testing.T) {
 	}
 }
 
-// TestLeftCut: of what a power failure cut so that the hub has more than the disk, nothing is sent, and
-// that is no trouble of what is sent now.
+// TestLeftCut checks that nothing is sent of a spool that a power failure shortened so that the hub has more
+// than the disk, and that this doesn't disturb what the current run sends.
 func TestLeftCut(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -360,7 +362,7 @@ func TestLeftCut(t *testing.T) {
 	notes.all = nil
 	l, to, one := leftOf(t, o, p)
 	at := sentAt(t, p)
-	for range 2 { // as on each connection
+	for range 2 { // as after each reconnect
 		if !l.sendSpool(context.Background(), to, one) {
 			t.Error("it is to be tried again")
 		}
@@ -373,8 +375,8 @@ func TestLeftCut(t *testing.T) {
 	}
 }
 
-// TestLeftOver: when the rest of what a killed program left is sent it is said that its capture is over, as
-// that program could not; once.
+// TestLeftOver checks that the run that sends the rest of a killed program's spool also reports, once, that
+// the capture is over.
 func TestLeftOver(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -415,8 +417,8 @@ func TestLeftOver(t *testing.T) {
 	}
 }
 
-// TestSentStays: a run that asks what the hub has of what was sent, and ends then, leaves it as that, unless the
-// hub has it no more.
+// TestSentStays checks that a spool marked as sent keeps that mark if a run compares it with the hub and then
+// ends. If the hub no longer has the data, the mark is removed.
 func TestSentStays(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -436,14 +438,14 @@ func TestSentStays(t *testing.T) {
 	}
 }
 
-// TestLeftStuck: what the hub does not take of one run keeps it from being sent, and nothing else; who
-// asks is told whose it is.
+// TestLeftStuck checks that a left spool that the hub rejects holds back only itself, and that Progress
+// reports which spool it is.
 func TestLeftStuck(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	large := publish(t, o)
 	data := make([]byte, 20_000)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // it never fails, and cannot be packed
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails; random data can't be compressed
 	for _, c := range keep.Take(capture.Record{Exchange: 1, Data: data}) {
 		large.Put(c)
 	}
@@ -486,8 +488,8 @@ func TestLeftStuck(t *testing.T) {
 	}
 }
 
-// TestLeftReached: what kept a spool that was left from being sent is told until something of it is sent,
-// and no longer; that it is tried again is not that.
+// TestLeftReached checks that the trouble of a left spool is reported until a part of it is sent, not only
+// until the next try.
 func TestLeftReached(t *testing.T) {
 	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
@@ -518,7 +520,7 @@ func TestLeftReached(t *testing.T) {
 	if l.beginSpool(name, again); told() != want {
 		t.Errorf("when it is tried again: %q", told())
 	}
-	if again.setTrouble(nil); told() != "" { // as after each message that the hub took
+	if again.setTrouble(nil); told() != "" { // as after each message that the hub has stored
 		t.Errorf("while it is sent: %q", told())
 	}
 }

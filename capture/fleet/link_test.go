@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// deaf is a server that takes connections and never answers.
+// deaf is a server that accepts connections and never answers.
 type deaf struct {
 	addr        string
-	taken, left atomic.Int64 // connections, and those that their clients gave up
+	taken, left atomic.Int64 // connections accepted, and closed by their clients
 }
 
 func newDeaf(t *testing.T) *deaf {
@@ -34,7 +34,7 @@ func newDeaf(t *testing.T) *deaf {
 	return d
 }
 
-// relay is what stands between a hub and who connects to it. Of what the hub says it changes each line.
+// relay starts a proxy in front of a hub that passes each line of the hub's answers through change.
 func relay(t *testing.T, hub string, change func(line string) string) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,7 +59,8 @@ func relay(t *testing.T, hub string, change func(line string) string) (addr stri
 	return takes(t, l, pass)
 }
 
-// TestNoRoom: a hub that says in between that it takes messages of less than nothing gets none and is told so.
+// TestNoRoom checks that a hub that announces a negative max_payload in mid-connection is sent nothing, and
+// that the publisher reports why.
 func TestNoRoom(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -68,7 +69,7 @@ func TestNoRoom(t *testing.T) {
 		switch {
 		case strings.HasPrefix(line, "INFO "):
 			info = strings.Replace(line, `"max_payload":1048576`, `"max_payload":-100`, 1)
-		case strings.HasPrefix(line, "MSG "): // the answer to where to go on
+		case strings.HasPrefix(line, "MSG "): // the answer to the question where to continue
 			return info + line
 		}
 		return line
@@ -78,8 +79,8 @@ func TestNoRoom(t *testing.T) {
 	toldThat(t, p, "the message is too long for the hub")
 }
 
-// TestNobodyWaits: to begin, to tell how it is going, and to end take no longer for a hub that
-// takes the connection and says nothing. Each is over before the connection is given up.
+// TestNobodyWaits checks that Publish, Progress and Close don't wait for a hub that accepts the connection and
+// never answers: each returns before the connection is given up.
 func TestNobodyWaits(t *testing.T) {
 	d := newDeaf(t)
 	p := publish(t, PublishOptions{Server: "nats://" + d.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
@@ -100,7 +101,7 @@ func TestNobodyWaits(t *testing.T) {
 	}
 }
 
-// TestBadName: an address that cannot be found is told, while what is recorded is kept.
+// TestBadName checks that a host name that can't be resolved is reported while recording continues.
 func TestBadName(t *testing.T) {
 	p := publish(t, PublishOptions{Server: "nats://hub.invalid:4222", Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
 	put(p, 1, 0)
@@ -114,8 +115,8 @@ func TestBadName(t *testing.T) {
 	t.Logf("it ended in %v", time.Since(began).Round(time.Millisecond))
 }
 
-// TestPause: a hub that is away is tried more and more seldom, and never by all machines at the same
-// time. Where somebody looks at a screen it is tried more often.
+// TestPause checks that the pauses between connection attempts grow up to a limit and are random, so that not
+// all hosts connect at the same time. The limit of views is lower.
 func TestPause(t *testing.T) {
 	for _, most := range []time.Duration{maxRedialDelay, maxViewRedialDelay} {
 		l, least := &link{maxRedial: most}, minRedialDelay
@@ -128,17 +129,17 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestHurry: who is about to end tries a hub that came back, however long after that the next try was
-// to be. That is one try.
+// TestHurry checks that retryNow connects at once, however long the pause before the next attempt is, and
+// makes exactly one attempt.
 func TestHurry(t *testing.T) {
 	addr := freePort(t)
 	p := publish(t, PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
-	p.link.tries.Store(100) // as of a hub that is away for long
+	p.link.tries.Store(100) // as if the hub had been down for long
 	put(p, 1, 0)
 	eventually(t, "nobody is there", func() bool { return p.link.tries.Load() == 101 })
 	p.link.retryNow()
 	eventually(t, "it was tried again", func() bool { return p.link.tries.Load() == 102 })
-	for range 200 { // as long as many tries would take
+	for range 200 { // long enough for many attempts
 		if c, err := net.Dial("tcp", addr); err == nil {
 			c.Close()
 		}
@@ -156,12 +157,13 @@ func TestHurry(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestSeveral: of several places of a hub the one that is there is found, and none is waited for.
+// TestSeveral checks that a publisher and a view find the one running server of several addresses, and don't
+// wait for the others.
 func TestSeveral(t *testing.T) {
 	one, other := newDeaf(t), newDeaf(t)
 	o := PublishOptions{Server: "nats://" + one.addr + ",nats://" + other.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30}
 	p := publish(t, o)
-	for _, d := range []*deaf{one, other} { // has heard of all that was left before
+	for _, d := range []*deaf{one, other} { // once this connection is closed, all earlier closes have been counted
 		c, err := net.Dial("tcp", d.addr)
 		if err != nil {
 			t.Fatal(err)

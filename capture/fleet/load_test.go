@@ -23,16 +23,17 @@ import (
 	"toolscope/capture"
 )
 
-// What each publisher of TestLoad records.
+// Each publisher of TestLoad records loadPerTick records every loadTick.
 const (
 	loadTick    = 10 * time.Millisecond
 	loadPerTick = 10
 )
 
-// publisherEnv has this program be a part of the publishers of TestLoad: "server from to folder seconds".
+// publisherEnv makes this program run some of the publishers of TestLoad. Its value is "server from to folder
+// seconds".
 const publisherEnv = "TOOLSCOPE_TEST_PUBLISHER"
 
-// TestLoadPublisher is some publishers, in a process of their own. They begin when it is told to.
+// TestLoadPublisher runs some publishers in a process of its own. They start when a line arrives on stdin.
 func TestLoadPublisher(t *testing.T) {
 	var server, dir string
 	var from, to, seconds int
@@ -71,8 +72,8 @@ func TestLoadPublisher(t *testing.T) {
 	running.Wait()
 }
 
-// loadPublishers are n publishers in so many processes. begin has all of them begin, end waits for them
-// and returns the time of processors that they used.
+// loadPublishers starts n publishers in the given number of processes. begin makes all of them record; end
+// waits for them and returns the CPU time they used.
 func loadPublishers(t *testing.T, s *site, n, processes, seconds int) (begin func(), end func() time.Duration) {
 	var all []*exec.Cmd
 	var starts []io.Writer
@@ -111,10 +112,9 @@ func loadPublishers(t *testing.T, s *site, n, processes, seconds int) (begin fun
 		}
 }
 
-// TestLoad is a hub, and 100 publishers of 1,000 records a second each, in processes of their own, and
-// three views: nothing is missing. How fast that was is told, and decides nothing. A hundred processes
-// that wake up a hundred times a second each take more than two processors have for that alone, so there
-// are four of them.
+// TestLoad checks that three views miss nothing of 100 publishers that record 1,000 records a second each. It
+// logs the latencies and CPU times but doesn't judge them. The publishers share four processes: a hundred
+// processes that each wake up a hundred times a second would need more than two cores for that alone.
 func TestLoad(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1, or the number of seconds")
@@ -134,7 +134,7 @@ func TestLoad(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for i := range late {
-		late[i] = make([]time.Duration, 0, records) // else it is this test that stops for a second now and then, to move them
+		late[i] = make([]time.Duration, 0, records) // growing the slice would stop the test for up to a second
 		of, _ := ParseAddress("nats://" + s.addr)
 		v, err := Open(ctx, of, Credentials{})
 		if err != nil {
@@ -173,7 +173,7 @@ func TestLoad(t *testing.T) {
 	t.Logf("%d records in %v; the hub used %.2f of a core, its peak is %s; the publishers used %.2f, the views %.2f", records, took.Round(time.Millisecond), cores(used), peak(t, s.hub), cores(publishing), cores(viewing))
 }
 
-// processor is the time that a process has used.
+// processor returns the CPU time that a process has used.
 func processor(t *testing.T, pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 	"toolscope/capture"
 )
 
-// slow is a view that reads when it is let, and counts what it reads.
+// slow is a view that doesn't read on until gate is closed, and counts the records it reads.
 type slow struct {
 	*View
-	gate chan struct{} // closed: it reads as fast as it can
+	gate chan struct{} // once closed, it reads as fast as it can
 	over chan struct{}
 
 	mine sync.Mutex
-	text map[string]int // how often it read each record, by what that begins with
+	text map[string]int // how often it read each record, by the first word of its data
 }
 
 func newSlow(ctx context.Context, t *testing.T, addr string) *slow {
@@ -52,16 +52,16 @@ func newSlow(ctx context.Context, t *testing.T, addr string) *slow {
 	return s
 }
 
-// has reports whether it read a record.
+// has reports whether the view has read the record of this name.
 func (s *slow) has(name string) bool {
 	s.mine.Lock()
 	defer s.mine.Unlock()
 	return s.text[name] > 0
 }
 
-// TestRetention is a hub of its own process that keeps 30 MB, and publishers that write several times
-// that. A fast view misses nothing. A slow one misses what the hub let go of meanwhile: to the byte
-// what it says, of each capture; and it reads what is new.
+// TestRetention checks a hub in a process of its own that keeps 30 MB while publishers send several times
+// that. A fast view misses nothing. A slow view misses what the hub deleted, reports the exact number of
+// bytes, and reads what is new.
 func TestRetention(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")
@@ -82,7 +82,7 @@ func TestRetention(t *testing.T) {
 	write := func(n int) {
 		for i, p := range all {
 			data := make([]byte, size)
-			_, _ = noise.Read(data) // it never fails, and cannot be packed
+			_, _ = noise.Read(data) // never fails; random data can't be compressed
 			for _, c := range keep.Take(capture.Record{Exchange: 1, Data: append(fmt.Appendf(nil, "%d:%d ", i, n), data...)}) {
 				p.Put(c)
 			}
@@ -90,7 +90,7 @@ func TestRetention(t *testing.T) {
 	}
 	for n := range records {
 		write(n)
-		if n%20 == 0 { // the hub's limit is to overrun the slow one, not the spool's
+		if n%20 == 0 { // the slow view should miss data because of the hub's limit, not the spool's
 			for _, p := range all {
 				sent(t, p, int64(n+1))
 			}
@@ -101,7 +101,7 @@ func TestRetention(t *testing.T) {
 	}
 	close(late.gate)
 	eventually(t, "the slow view is behind the overrun", func() bool { return late.State().Lost > 0 && late.State().Lag == 0 })
-	write(records) // what is new
+	write(records) // new data for both views
 	var written int64
 	for i, p := range all {
 		sent(t, p, records+1)
@@ -139,9 +139,8 @@ func TestRetention(t *testing.T) {
 	t.Logf("%d bytes were written; the fast view lost 0, the slow one %d in %d gaps, as it says; it read %d records", written, missing, state.Gaps, len(late.text))
 }
 
-// TestExpiredProcesses: a host of which the hub has nothing any more, as its time was over, goes on
-// where it was, after the hub was killed and came back too. A hub that has nothing because it lost
-// its files is told everything again.
+// TestExpiredProcesses checks that a host whose data in the hub has expired continues at its old offset, even
+// after the hub was killed and started again. A hub that lost its files gets everything again.
 func TestExpiredProcesses(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")
@@ -152,7 +151,7 @@ func TestExpiredProcesses(t *testing.T) {
 	s.write(0, 50)
 	s.startHost(0)
 	t.Cleanup(func() { end(s.hosts[0], syscall.SIGKILL) })
-	// spooled is how long the capture is when the last line is in it.
+	// spooled waits until the spool has the last line and returns the length of the capture.
 	spooled := func() (size int64) {
 		eventually(t, "the spool has the last line", func() bool {
 			for _, text := range s.spools() {
@@ -163,7 +162,8 @@ func TestExpiredProcesses(t *testing.T) {
 		})
 		return size
 	}
-	// heard is where each message begins that came since then, up to that byte of the capture.
+	// heard calls act and returns the offset of each message that the hub gets from then on until it has the
+	// capture up to the offset upTo.
 	heard := func(act func(), upTo func() int64) (from []int64) {
 		conn, err := nats.Connect("nats://"+s.addr, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
 		if err != nil {
@@ -189,7 +189,7 @@ func TestExpiredProcesses(t *testing.T) {
 			}
 		}
 	}
-	empty := func(last uint64) { // after that many messages
+	empty := func(last uint64) { // waits until the hub is empty after so many messages
 		conn, err := nats.Connect("nats://" + s.addr)
 		if err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestRemoved: what somebody deletes of a spool before it is sent is lost, and told with its name; the
-// rest is sent.
+// TestRemoved checks that a segment that was removed from the spool before it was sent is reported as lost
+// with its file name, and that the rest is sent.
 func TestRemoved(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 512 << 10, By: "test", Index: callsOf}
@@ -34,7 +34,7 @@ func TestRemoved(t *testing.T) {
 		err = os.Remove(files[0])
 	}
 	if err != nil {
-		t.Skip(err) // nobody can remove it
+		t.Skip(err) // an open file can't be removed here
 	}
 	newHub(t, func(h *HubOptions) { h.Listen = addr })
 	sent(t, p, records)
@@ -53,7 +53,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestForgot: what the hub had and forgot when the spool had it no more is no fault of the spool.
+// TestForgot checks that data that the hub had and lost after the spool had deleted it isn't reported as a
+// loss of the spool.
 func TestForgot(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -78,7 +79,8 @@ func TestForgot(t *testing.T) {
 	}
 }
 
-// TestPatience: whoever has an error tries again after a while, however much is recorded meanwhile.
+// TestPatience checks that a sender waits before it tries again after an error, however much is recorded
+// meanwhile.
 func TestPatience(t *testing.T) {
 	h := newHub(t, nil)
 	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {
@@ -106,9 +108,9 @@ func TestPatience(t *testing.T) {
 	eventually(t, "it asks", func() bool { return asked.Load() > 0 })
 	for n := range 300 {
 		put(p, 1, n)
-		time.Sleep(time.Millisecond) // that many could be asked in it
+		time.Sleep(time.Millisecond) // leaves time for many requests
 	}
-	if n := asked.Load(); n > 50 { // which take a minute
+	if n := asked.Load(); n > 50 { // so many take a minute if the sender waits between them
 		t.Errorf("it asked %d times", n)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -116,8 +118,8 @@ func TestPatience(t *testing.T) {
 	_ = p.Close(ctx)
 }
 
-// TestForeign: who finds that somebody else sends the capture says so, and does not wait at the end for
-// what cannot come.
+// TestForeign checks that a sender reports that another program sends the same capture, and that Close doesn't
+// wait for data that can't be sent.
 func TestForeign(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -142,7 +144,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestTroubleKept: what kept the hub from having everything is told after the end as it was before.
+// TestTroubleKept checks that Progress reports the same trouble after Close as before.
 func TestTroubleKept(t *testing.T) {
 	h := newHub(t, nil)
 	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {

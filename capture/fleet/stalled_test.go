@@ -16,8 +16,8 @@ import (
 	"toolscope/capture"
 )
 
-// stalls is a way to a hub as through a network: little is under way at a time. Once it stalls, what is
-// sent to the hub is not taken any more, and the connection stays.
+// stalls is a proxy in front of a hub with little in flight at a time, as on a network. Once it stalls, it
+// takes no more data for the hub and keeps the connection open.
 type stalls struct {
 	addr  string
 	stall atomic.Bool
@@ -60,7 +60,7 @@ func newStalls(t *testing.T, hub string) *stalls {
 	return s
 }
 
-// stalled is a publisher that has sent something, and then a message that gets stuck.
+// stalled returns a publisher that has sent one record and is stuck in the message with the second.
 func stalled(t *testing.T) (h *hubs, way *stalls, p *Publisher) {
 	t.Helper()
 	h = newHub(t, nil)
@@ -72,15 +72,15 @@ func stalled(t *testing.T) (h *hubs, way *stalls, p *Publisher) {
 	sent(t, p, 1)
 	way.stall.Store(true)
 	data := make([]byte, 180_000)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // it never fails, and cannot be packed
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails; random data can't be compressed
 	for _, c := range keep.Take(capture.Record{Exchange: 1, Data: data}) {
 		p.Put(c)
 	}
 	return h, way, p
 }
 
-// TestStalled: a connection that takes no more of a message is told as one, and given up; the next one
-// has the message sent.
+// TestStalled checks that a connection that takes no more of a message is reported and given up, and that the
+// next connection sends the message.
 func TestStalled(t *testing.T) {
 	h, way, p := stalled(t)
 	eventually(t, "the problem is reported", func() bool { return p.Progress().Trouble != "" })
@@ -89,7 +89,7 @@ func TestStalled(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestStalledEnd: who ends while a message is half under way does not wait for that.
+// TestStalledEnd checks that Close doesn't wait for a message that is stuck half sent.
 func TestStalledEnd(t *testing.T) {
 	_, _, p := stalled(t)
 	began := time.Now()

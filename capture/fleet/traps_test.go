@@ -18,7 +18,7 @@ import (
 	"toolscope/capture"
 )
 
-// one puts records one after the other, each a message of its own.
+// one records n = from to to-1, each sent as a message of its own.
 func one(t *testing.T, p *Publisher, exchange, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
@@ -27,10 +27,10 @@ func one(t *testing.T, p *Publisher, exchange, from, to int) {
 	}
 }
 
-// TestRolledBack is a hub that comes back as it was some messages ago, and then gives their numbers
-// to others: senders tell it again what it forgot, and a view that goes on misses nothing of them.
+// TestRolledBack checks a hub that restarts from an older copy of its store and gives the sequence numbers of
+// forgotten messages to others. Senders send again what it forgot, and a view that continues misses nothing.
 func TestRolledBack(t *testing.T) {
-	for _, late := range []bool{false, true} { // the view looks again when its last number is another message's
+	for _, late := range []bool{false, true} { // late: the view reads again after its last sequence number was reused
 		rolledBack(t, late)
 	}
 }
@@ -53,7 +53,7 @@ func rolledBack(t *testing.T, late bool) {
 	}
 	one(t, p, 1, 40, 41)
 	h.Close()
-	for n := 41; n < 60; n++ { // while nobody is there
+	for n := 41; n < 60; n++ { // while there is no hub
 		put(p, 1, n)
 	}
 	if err := os.RemoveAll(h.o.Store); err != nil {
@@ -71,7 +71,7 @@ func rolledBack(t *testing.T, late bool) {
 	}
 }
 
-// TestDeleted is a hub that lost everything.
+// TestDeleted checks that a hub that lost its store gets everything again.
 func TestDeleted(t *testing.T) {
 	h := newHub(t, nil)
 	v := view(t, h.URL(), nil)
@@ -84,7 +84,7 @@ func TestDeleted(t *testing.T) {
 	}
 	h.start()
 	one(t, p, 1, 10, 12)
-	sent(t, q, 10) // though it has nothing new to say
+	sent(t, q, 10) // although q records nothing new
 	eventually(t, "the hub has what it forgot", func() bool { return len(h.holds()) == 2 })
 	h.same(t, p)
 	h.same(t, q)
@@ -94,8 +94,8 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// TestMadeAnew is a hub whose stream was made anew, and begins with later numbers: it never had what it
-// does not have, which did not have its time.
+// TestMadeAnew checks a hub whose stream was created again with a higher first sequence number. What it lacks
+// was never in the new stream, so it hasn't expired and is sent again.
 func TestMadeAnew(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -117,8 +117,8 @@ func TestMadeAnew(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestExpired is a capture whose messages had their time: nothing of it is sent again, and what
-// comes then goes on where it was.
+// TestExpired checks that nothing of a capture whose messages have expired is sent again, and that new data
+// continues at the old offset.
 func TestExpired(t *testing.T) {
 	h := newHub(t, func(o *HubOptions) { o.Keep = time.Second })
 	p := publish(t, h.sending(t, "a"))
@@ -143,8 +143,8 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestOverrun is a view that is slower than the hub can keep what it did not read: what it did not
-// see is told to the byte, and it sees what comes now.
+// TestOverrun checks that a view that is slower than the hub's retention reports the exact number of bytes it
+// missed, and reads what is new.
 func TestOverrun(t *testing.T) {
 	h := newHub(t, func(o *HubOptions) { o.KeepBytes = 1 << 20 })
 	of, _ := ParseAddress(h.URL())
@@ -168,10 +168,10 @@ func TestOverrun(t *testing.T) {
 		close(got)
 	}()
 	put(p, 1, 0)
-	<-taken // and it does not ask for more
+	<-taken // the view doesn't ask for more until step is closed
 	noise := make([]byte, 64<<10)
 	state := uint64(1)
-	for i := range noise { // that cannot be packed
+	for i := range noise { // random data can't be compressed
 		state = state*6364136223846793005 + 1442695040888963407
 		noise[i] = byte(state >> 56)
 	}
@@ -186,7 +186,7 @@ func TestOverrun(t *testing.T) {
 	eventually(t, "it is behind the overrun", func() bool { return v.State().Lost > 0 && v.State().Lag == 0 })
 	put(p, 1, 1)
 	gap, behind := false, 0
-	for end := false; !end; { // it sees what comes now
+	for end := false; !end; { // until the new record comes
 		r := <-got
 		gap = gap || r.Lost > 0
 		if gap && len(r.Data) == len(noise) {
@@ -194,7 +194,7 @@ func TestOverrun(t *testing.T) {
 		}
 		end = strings.Contains(string(r.Data), "<1:1>")
 	}
-	if behind > 6 { // one message has no more than three
+	if behind > 6 { // a message has at most three records
 		t.Errorf("it reads %d records that the hub is about to let go of", behind)
 	}
 	stop()
@@ -206,7 +206,7 @@ func TestOverrun(t *testing.T) {
 	}
 }
 
-// TestNothingLate: what cannot be sent just now fails at once, and nothing of it leaves later.
+// TestNothingLate checks that publish fails at once if there is no connection, and that nothing is sent later.
 func TestNothingLate(t *testing.T) {
 	h := newHub(t, nil)
 	l, err := dialHub(h.URL(), Credentials{}, true, func() {}, func(error) {})
@@ -239,7 +239,7 @@ func TestNothingLate(t *testing.T) {
 	}
 }
 
-// TestFrozen: whoever records does not wait for a hub that answers nothing.
+// TestFrozen checks that recording doesn't wait for a hub that never answers.
 func TestFrozen(t *testing.T) {
 	deaf := newDeaf(t)
 	o := PublishOptions{Server: "nats://" + deaf.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
@@ -259,7 +259,7 @@ func TestFrozen(t *testing.T) {
 	eventually(t, "all of it is on the disk", func() bool { return p.State().Records == 1000 })
 }
 
-// TestSecondSender: of two that send the same capture each message of one is let in, and none twice.
+// TestSecondSender checks that the hub stores each message once if two senders send the same capture.
 func TestSecondSender(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -281,7 +281,7 @@ func TestSecondSender(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	// They share one bell here, so either of them may be asleep when the last line is written.
+	// Both senders are woken by the same signal here, so either may be asleep when the last line is written.
 	eventually(t, "the hub has all", func() bool {
 		p.ours.spool.Wake()
 		return p.State().Records == 300 && bytes.Equal(h.holds()[p.ours.subject], spoolBytes(t, p))
@@ -289,8 +289,7 @@ func TestSecondSender(t *testing.T) {
 	eventually(t, "the view has all once", func() bool { return v.text() == wants(1, 0, 300) })
 }
 
-// TestPoison: messages that make no sense are told, and cost what they should have brought and
-// nothing else.
+// TestPoison checks that invalid messages are counted and cost only the data they should have contained.
 func TestPoison(t *testing.T) {
 	h := newHub(t, nil)
 	v := view(t, h.URL()+"?since=1h", nil)

@@ -15,17 +15,17 @@ import (
 	"toolscope/capture"
 )
 
-// TestSilent: what a host had open that is not heard of any more is cut, by us; what comes of it
-// later all the same is an exchange of its own. Another host's stays open.
+// TestSilent checks that a view cuts the open exchanges of a silent host, and that later data of such an
+// exchange starts a new exchange. The exchanges of other hosts stay open.
 func TestSilent(t *testing.T) {
 	h := newHub(t, nil)
-	v := view(t, h.URL(), func(v *View) { v.quiet = 7 * time.Second }) // more than a sign takes
+	v := view(t, h.URL(), func(v *View) { v.quiet = 7 * time.Second }) // longer than the interval between heartbeats
 	p, q := publish(t, h.sending(t, "a")), publish(t, h.sending(t, "b"))
 	put(p, 1, 0)
 	put(q, 1, 0)
 	sent(t, p, 1)
 	sent(t, q, 1)
-	p.cancel() // as if it was killed
+	p.cancel() // as if it had been killed
 	p.all.Wait()
 	eventually(t, "a is silent", func() bool {
 		v.mu.Lock()
@@ -55,7 +55,7 @@ func (s *seen) seenGoingOn(t *testing.T, exchange int) {
 	}
 }
 
-// TestLinger: what comes within the time that a sender waits is one message.
+// TestLinger checks that all records within the linger time are sent as one message.
 func TestLinger(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -65,7 +65,7 @@ func TestLinger(t *testing.T) {
 		put(p, 1, n)
 		time.Sleep(2 * Linger)
 	}
-	closeNow(p) // has it wait no longer
+	closeNow(p) // ends the wait
 	h.same(t, p)
 	stream, err := h.admin().Stream(t.Context(), StreamName)
 	if err != nil || stream.CachedInfo().State.Msgs != 1 {
@@ -73,8 +73,8 @@ func TestLinger(t *testing.T) {
 	}
 }
 
-// TestSince: of what is older only exchanges are shown that something newer is of, with their
-// beginning. Whose clock is wrong makes no difference.
+// TestSince checks that since=1s shows an older exchange only if it has newer data, and then with its
+// beginning.
 func TestSince(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -100,8 +100,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestSkew: a host whose clock is an hour ahead, or behind, is told so. When its exchanges were is
-// reckoned by the hub's clock, and what lies between their records is what it was.
+// TestSkew checks that a view reports the skew of a host whose clock is an hour fast or slow. The times of its
+// exchanges follow the hub's clock, and the times between its records stay the same.
 func TestSkew(t *testing.T) {
 	h := newHub(t, nil)
 	conn, err := nats.Connect(h.URL())
@@ -145,8 +145,8 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestViewersClock: a viewer whose clock is wrong sees what the hub's clock says, and who is silent and how old
-// things are does not depend on it.
+// TestViewersClock checks that a wrong clock of the viewer affects neither since, nor which hosts are silent,
+// nor the reported times: all follow the hub's clock.
 func TestViewersClock(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.sending(t, "a")), 1, 0, 1)

@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// linesOf are those that a view of an address brings.
+// linesOf returns the lines that a view of the address reads, and its state at the end.
 func linesOf(t *testing.T, address string) (lines []string, s State) {
 	t.Helper()
 	v := opened(t, address, Credentials{})
@@ -31,8 +31,8 @@ func linesOf(t *testing.T, address string) (lines []string, s State) {
 	return lines, v.State()
 }
 
-// manyExchanges publishes some of a host, long ones, each in messages of its own. Of the third one
-// call is no object.
+// manyExchanges publishes six long exchanges of a host, each in messages of its own. One call of the third
+// exchange isn't an object.
 func manyExchanges(t *testing.T, h *hubs, host string) *Publisher {
 	t.Helper()
 	p := publish(t, h.indexing(t, host))
@@ -52,8 +52,8 @@ func manyExchanges(t *testing.T, h *hubs, host string) *Publisher {
 	return p
 }
 
-// TestCalls: who looks for some calls gets their exchanges, whole, and reads little else; of those who
-// want lines nothing of the captures is read.
+// TestCalls checks that a view that filters calls gets their whole exchanges and reads little else. A view of
+// lines reads nothing of the captures.
 func TestCalls(t *testing.T) {
 	h := newHub(t, nil)
 	live := view(t, h.URL()+"?status=not+an+object", nil)
@@ -92,8 +92,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCallsTwice: a call that is told of twice, be it after a restart or as an answer of the hub was
-// lost, comes once; what makes no sense, or is said of another machine's calls, does not come.
+// TestCallsTwice checks that a call that was indexed twice, after a restart or because an answer of the hub
+// was lost, is read once. Invalid lines and lines about another host's calls are counted and not read.
 func TestCallsTwice(t *testing.T) {
 	h := newHub(t, nil)
 	p := manyExchanges(t, h, "a")
@@ -143,7 +143,7 @@ func TestCallsTwice(t *testing.T) {
 	}
 }
 
-// TestCallsNamed: a machine may have a name that is no UTF-8, which JSON cannot say as it is.
+// TestCallsNamed checks that readCall accepts a host name that isn't valid UTF-8, which JSON can't represent.
 func TestCallsNamed(t *testing.T) {
 	for host, file := range map[string]string{"a": "a/x", "\xff\xfe": "\ufffd\ufffd/x", "é\u202e": "é\u202e/x"} {
 		line, err := json.Marshal(map[string]any{"type": "call", "file": file, "status": "complete"})
@@ -160,8 +160,8 @@ func TestCallsNamed(t *testing.T) {
 	}
 }
 
-// TestCallsBeyond: of a line that says that its exchange ends beyond any capture nothing is read, and nothing is said
-// to be missing because of it.
+// TestCallsBeyond checks that a line whose offsets are beyond any capture counts as invalid: nothing is read
+// and nothing counts as lost.
 func TestCallsBeyond(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -181,7 +181,7 @@ func TestCallsBeyond(t *testing.T) {
 	}
 }
 
-// TestCallsGone: of an exchange that the hub has no more it is told how much is missing.
+// TestCallsGone checks that a view reports how much is missing of an exchange that the hub no longer has.
 func TestCallsGone(t *testing.T) {
 	h := newHub(t, nil)
 	manyExchanges(t, h, "a")
@@ -202,8 +202,8 @@ func TestCallsGone(t *testing.T) {
 	}
 }
 
-// TestCallsLetGo: of a capture that the hub let go of, while it has others and the calls, that is known at
-// once, and it is not asked again and again as one who has fallen behind.
+// TestCallsLetGo checks that a capture that the hub has deleted, while it still has other captures and the
+// index, is counted as lost at once and not requested again, as a capture of a hub that lags would be.
 func TestCallsLetGo(t *testing.T) {
 	h := newHub(t, nil)
 	o := manyExchanges(t, h, "a").ours.of
@@ -230,8 +230,8 @@ func TestCallsLetGo(t *testing.T) {
 	}
 }
 
-// TestCallsAmnesia: a view of the index goes on where a hub forgot the last of it, and no call that is
-// told comes twice.
+// TestCallsAmnesia checks that a view of the index continues after the hub lost its store, and reads no call
+// twice.
 func TestCallsAmnesia(t *testing.T) {
 	h := newHub(t, nil)
 	v := view(t, h.URL()+"?status=not+an+object&since=1h", nil)
@@ -246,7 +246,8 @@ func TestCallsAmnesia(t *testing.T) {
 	eventually(t, "the other came", func() bool { return v.text() == wants(3, 0, 8)+wants(3, 0, 8) })
 }
 
-// TestNoIndexToRead: a hub without an index says how to have one made.
+// TestNoIndexToRead checks that opening a view of calls at a hub without an index returns an error that says
+// how to add one.
 func TestNoIndexToRead(t *testing.T) {
 	h := newHub(t, nil)
 	if err := h.admin().DeleteStream(context.Background(), IndexName); err != nil {
@@ -261,7 +262,7 @@ func TestNoIndexToRead(t *testing.T) {
 	}
 }
 
-// TestRecent: what was put in lately is known.
+// TestRecent checks that recentKeys remembers the most recent keys and forgets old ones.
 func TestRecent(t *testing.T) {
 	var r recentKeys[int, bool]
 	for n := range 3 * maxRememberedKeys {
@@ -275,7 +276,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestNotThereYet: bytes that one who answers for the hub does not have are not said to be let go of.
+// TestNotThereYet checks that bytes that a lagging server of the hub doesn't have yet aren't counted as lost.
 func TestNotThereYet(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))

@@ -15,15 +15,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// gated is a view whose reader stands still behind the first record until it is let on.
+// gated is a view whose reader stops after the first record until on is closed.
 type gated struct {
 	*View
-	at   chan struct{} // closed when it stands
-	on   chan struct{} // to be closed
+	at   chan struct{} // closed when the reader has stopped
+	on   chan struct{} // closed by the test
 	over chan struct{} // closed when the source has ended
 	n    atomic.Int64  // records with bytes
 	text atomic.Value
-	note string // all of them
+	note string // all notes
 	err  error
 }
 
@@ -58,14 +58,14 @@ func gatedView(t *testing.T, address string, change func(*View)) *gated {
 	return g
 }
 
-// hurried sends each record at once.
+// hurried returns options with which each record is sent at once.
 func (h *hubs) hurried(t *testing.T, host string) PublishOptions {
 	o := h.sending(t, host)
 	o.Linger = time.Millisecond
 	return o
 }
 
-// waiting is how many requests of viewers the hub has; there is one viewer.
+// waiting returns the name of the only consumer and the number of its open requests.
 func (h *hubs) waiting(t *testing.T, stream jetstream.Stream) (consumer string, n int) {
 	t.Helper()
 	for info := range stream.ListConsumers(context.Background()).Info() {
@@ -83,15 +83,15 @@ func (h *hubs) captures(t *testing.T) jetstream.Stream {
 	return stream
 }
 
-// accounts reports whether so many messages are all that there were, of two captures. Their first line may
-// be a message of its own, which brings no record.
+// accounts reports whether n messages are all messages of two captures. The header line of each may be a
+// message of its own, which has no record.
 func (h *hubs) accounts(t *testing.T, n int64) bool {
 	t.Helper()
 	last := int64(h.captures(t).CachedInfo().State.LastSeq)
 	return last-2 <= n && n <= last
 }
 
-// TestUntil: what came after the end that is wanted is not read, and an end that has not come is refused.
+// TestUntil checks that a view reads nothing after its end, and that an end in the future is an error.
 func TestUntil(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -116,7 +116,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestConsumerGone: a view goes on when the hub forgot its consumer while nothing was asked of it.
+// TestConsumerGone checks that a view continues after the hub deleted its consumer while no request was open.
 func TestConsumerGone(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -138,7 +138,8 @@ func TestConsumerGone(t *testing.T) {
 	eventually(t, "it reads on", func() bool { return v.text.Load() == wants(1, 0, 3) })
 }
 
-// TestUntilExpired: a view whose last messages the hub lets go of comes to its end, and counts them all.
+// TestUntilExpired checks that a view reaches its end if the hub deletes the last messages before it, and
+// counts all of them as missed.
 func TestUntilExpired(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
@@ -156,7 +157,8 @@ func TestUntilExpired(t *testing.T) {
 	}
 }
 
-// TestUntilExpiredOfSome: of some captures it is said how many messages may have been theirs.
+// TestUntilExpiredOfSome checks that a view of only some captures reports how many of the deleted messages may
+// have been theirs.
 func TestUntilExpiredOfSome(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
@@ -175,8 +177,8 @@ func TestUntilExpiredOfSome(t *testing.T) {
 	}
 }
 
-// TestMissed: messages that the hub let go of before they were read are counted, be it that nothing of
-// their captures ever comes again.
+// TestMissed checks that messages that the hub deleted before they were read are counted even if their
+// captures never get another message.
 func TestMissed(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -195,7 +197,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// TestHubGone: a view with an end says so when the hub is not there any more, and does not wait for ever.
+// TestHubGone checks that a view with an end returns an error if the hub stays away, and doesn't wait forever.
 func TestHubGone(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
@@ -208,7 +210,8 @@ func TestHubGone(t *testing.T) {
 	}
 }
 
-// TestUntilForgot: a view with an end, whose hub forgot what was still to be read, ends and says so.
+// TestUntilForgot checks that a view ends and counts a reset if the hub lost the data that was still to be
+// read.
 func TestUntilForgot(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -227,8 +230,8 @@ func TestUntilForgot(t *testing.T) {
 	}
 }
 
-// TestRetentionIsNoLoss: the beginning of a capture that the hub let go of before anybody looked is not
-// missing; that of one that began later is.
+// TestRetentionIsNoLoss checks that the beginning of a capture isn't counted as missing if the hub deleted it
+// before the view was opened, but that a gap at the beginning of a capture that started later is.
 func TestRetentionIsNoLoss(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 5)
@@ -256,8 +259,8 @@ func TestRetentionIsNoLoss(t *testing.T) {
 	}
 }
 
-// TestOverrunIs: a view jumps where it reads what the hub is about to let go of, and not because something
-// is missing of what it wants.
+// TestOverrunIs checks that a view counts as overrun only if it reads messages that the hub is about to
+// delete, not if some of the messages it wants are missing.
 func TestOverrunIs(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 40)
@@ -277,7 +280,7 @@ func TestOverrunIs(t *testing.T) {
 	}
 }
 
-// TestStreamGone: what keeps a view from reading is told for as long as it does.
+// TestStreamGone checks that State reports what keeps a view from reading for as long as that lasts.
 func TestStreamGone(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -300,8 +303,8 @@ func TestStreamGone(t *testing.T) {
 	}
 }
 
-// TestExpiredAtRest: of messages that the hub let go of unread it is told though nothing comes any more, and what is
-// not there keeps nobody behind: neither does the lag grow, nor is it left unsaid who is silent.
+// TestExpiredAtRest checks that messages deleted unread are reported even if no new message comes, and that
+// they don't count as lag.
 func TestExpiredAtRest(t *testing.T) {
 	for query, lost := range map[string]func(State) int64{
 		"?since=1h":        func(s State) int64 { return s.Missed },
@@ -323,7 +326,7 @@ func TestExpiredAtRest(t *testing.T) {
 	}
 }
 
-// TestIndexExpired: lines of calls that the hub let go of before they were read are missing, and it is said.
+// TestIndexExpired checks that lines of the index that the hub deleted before they were read count as missing.
 func TestIndexExpired(t *testing.T) {
 	h := newHub(t, nil)
 	manyExchanges(t, h, "a")

@@ -15,7 +15,7 @@ import (
 	"toolscope/capture"
 )
 
-// bare is a view of no hub: nothing but what it makes of messages. Its clock is at.
+// bare returns a view without a hub, which handles the messages it is given. Its clock is *at.
 func bare(at *time.Time) *View {
 	v := &View{link: &link{}, now: func() time.Time { return *at }, quiet: silence, listening: *at, captures: map[string]*captureState{}, machines: map[string]*machine{}, lastReports: map[subjectParts]*lastReport{}}
 	v.link.up.Store(true)
@@ -23,7 +23,7 @@ func bare(at *time.Time) *View {
 	return v
 }
 
-// message is one of a capture, which came at some time of the hub.
+// message is a message of a capture.
 type message struct {
 	jetstream.Msg
 	of   subjectParts
@@ -65,8 +65,8 @@ func line(t *testing.T, r capture.Record) []byte {
 	return text
 }
 
-// TestMachines: what a machine has to send is that of all its captures; one that ended as it should is not
-// silent, and neither is one that was only read of; one that stopped is.
+// TestMachines checks that the bytes that a host has still to send are the sum over its captures. A host that
+// ended properly and a host seen only in history aren't silent; a host that stopped is.
 func TestMachines(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -111,7 +111,7 @@ func TestMachines(t *testing.T) {
 	}
 	now = now.Add(keepOver + time.Second)
 	v.pruneStale(now)
-	if hosts := v.Hosts(); len(hosts) != 3 || len(v.captures) != 0 || hosts[0].Spooled != 0 { // those that stopped are worth knowing of
+	if hosts := v.Hosts(); len(hosts) != 3 || len(v.captures) != 0 || hosts[0].Spooled != 0 { // silent hosts are kept longer
 		t.Errorf("%+v, %d captures", hosts, len(v.captures))
 	}
 	now = now.Add(keepSilent)
@@ -120,7 +120,8 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestDropped: a capture that was dropped goes on where it was, and what is missing of it is counted.
+// TestDropped checks that a capture whose state was dropped continues at its old offset, and that what is
+// missing is counted.
 func TestDropped(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -132,7 +133,7 @@ func TestDropped(t *testing.T) {
 	if v.pruneStale(now); len(v.captures)+len(v.order) != 0 {
 		t.Fatal("it is not dropped")
 	}
-	v.bring(o, 0, append(head, first...), now) // again, as after a hub forgot
+	v.bring(o, 0, append(head, first...), now) // sent again, as to a hub that lost its store
 	next := line(t, capture.Record{Exchange: 2, Head: &capture.Head{Status: 200}, Data: []byte("y")})
 	v.bring(o, end, next, now)
 	if s := v.State(); s.Lost != 0 || s.Invalid != 0 || v.bytesRead != end+int64(len(next)) || v.order[0].feed.CountOpen() != 1 {
@@ -144,8 +145,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestStoodStill: who stood still, or had no hub, has heard nobody, and says of nobody that he is silent; what
-// was open stays so. Of two captures of a machine the one is cut that is silent.
+// TestStoodStill checks that a view that was suspended or had no hub calls no host silent and cuts no
+// exchange, as it heard nobody. Of two captures of a host only the silent one is cut.
 func TestStoodStill(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -155,7 +156,7 @@ func TestStoodStill(t *testing.T) {
 		v.bring(o, 0, append(head, open...), now)
 	}
 	now = now.Add(10 * silence)
-	v.listening = now.Add(-time.Second) // it was connected again just now
+	v.listening = now.Add(-time.Second) // as if reconnected just now
 	var why []string
 	yield := func(r capture.Record, _ error) bool { why = append(why, r.Why); return true }
 	if !v.lookForSilent(now, yield) || len(why) > 0 || v.State().Silent > 0 {
@@ -169,14 +170,13 @@ func TestStoodStill(t *testing.T) {
 	}
 }
 
-// TestSilentEarly: an exchange of which nothing new was seen does not end on the screen because its machine is
-// silent.
+// TestSilentEarly checks that no end is shown for an exchange without new data when its host falls silent.
 func TestSilentEarly(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
 	v.since = now.Add(-time.Minute)
 	v.bring(subjectParts{version, "a", "x", "1"}, 0, append(header(t), line(t, capture.Record{Exchange: 1, Data: []byte("x")})...), now.Add(-time.Hour))
-	v.onIdle() // all there is has been read
+	v.onIdle() // everything there is has been read
 	now = now.Add(2 * silence)
 	v.lookForSilent(now, func(r capture.Record, _ error) bool { t.Errorf("%+v", r); return true })
 	if len(v.early.of) != 0 || v.early.bytes != 0 {
@@ -184,7 +184,7 @@ func TestSilentEarly(t *testing.T) {
 	}
 }
 
-// TestGapBefore: what is missing before the time that is wanted is not counted.
+// TestGapBefore checks that gaps before since aren't counted.
 func TestGapBefore(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -202,7 +202,7 @@ func TestGapBefore(t *testing.T) {
 	}
 }
 
-// TestLag: what waited here is behind too, as long as it is read.
+// TestLag checks that the lag includes messages that have arrived and wait to be read.
 func TestLag(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -215,8 +215,8 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// TestSkewLate: that a message was long on its way to the hub is not its machine's clock; that the clock was set is
-// seen all the same.
+// TestSkewLate checks that a message that took long to reach the hub doesn't change the skew of its host, and
+// that a clock that was set back does.
 func TestSkewLate(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
 	v, o, at := bare(&now), subjectParts{version, "a", "x", "1"}, int64(0)
@@ -239,8 +239,8 @@ func TestSkewLate(t *testing.T) {
 	}
 }
 
-// TestNotes: of one capture something is said once a second, and of one that goes wrong all day long seldom, with how
-// much was left out; all of it is counted, and no number of messages makes the count turn over.
+// TestNotes checks that a capture gets at most one note a second and, if it has trouble all day, few notes
+// with the number of notes left out. All losses are counted, and the sum stops at the largest number.
 func TestNotes(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -277,8 +277,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestEarly: what is kept of exchanges of which nothing is new is bounded, and who is shown less than all is
-// told.
+// TestEarly checks that the memory for exchanges without new data is bounded, and that a note tells what was
+// left out.
 func TestEarly(t *testing.T) {
 	var e earlyRecords
 	data := make([]byte, 1<<20)
@@ -304,7 +304,7 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// TestStateCost: how a view is doing is asked for in each frame, and takes no longer with many machines.
+// TestStateCost checks that State, which each frame calls, doesn't take longer with many hosts.
 func TestStateCost(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -325,7 +325,7 @@ func TestStateCost(t *testing.T) {
 	}
 }
 
-// TestRuns: captures of two hubs have nothing in common.
+// TestRuns checks that the same capture of two hubs has different keys.
 func TestRuns(t *testing.T) {
 	o := subjectParts{version, "a", "x", "1"}
 	eu, us := &View{of: Address{Server: "nats://eu:4222"}}, &View{of: Address{Server: "nats://us:4222"}}
@@ -334,7 +334,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestTrouble: what one may not ask stays told though all that is seen of it later is that no answer comes.
+// TestTrouble checks that a permission error stays the reported trouble when later requests only time out.
 func TestTrouble(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -351,8 +351,8 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestMostOpen: of exchanges that are read because of their calls so many may be open; the one is cut that was
-// read longest ago, by toolscope, and goes on when more of it is read.
+// TestMostOpen checks that a view by the index keeps at most maxOpenExchanges open. The one that was read
+// longest ago is cut by toolscope, and continues when more of it is read.
 func TestMostOpen(t *testing.T) {
 	now := time.Now()
 	v, s := bare(&now), &indexReader{}
@@ -377,8 +377,8 @@ func TestMostOpen(t *testing.T) {
 	}
 }
 
-// TestFoundSilent: an exchange that is read because of its calls is cut as others are when its machine is silent, be it
-// that nothing was ever heard of that; one of which there are signs is not.
+// TestFoundSilent checks that an exchange found by the index is cut when its host is silent, even if nothing
+// was ever heard of the host. An exchange whose capture sends heartbeats isn't cut.
 func TestFoundSilent(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -408,8 +408,8 @@ func TestFoundSilent(t *testing.T) {
 	}
 }
 
-// TestEndedBefore: a machine that sent something just before somebody looked may have ended as it should since, and is
-// not silent; one that left something open is, and so is one that sent something later.
+// TestEndedBefore checks that a host that last sent just before the view was opened isn't silent, as it may
+// have ended properly. A host with an open exchange is silent, and so is one that sent something later.
 func TestEndedBefore(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)

@@ -18,11 +18,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// toldThat waits until what is said of sending has these words, and nothing of the library's own.
+// toldThat waits until the reported trouble contains want, and checks that it has no words of the NATS
+// library.
 func toldThat(t *testing.T, p *Publisher, want string) {
 	t.Helper()
 	over, cancel := context.WithCancel(context.Background())
-	t.Cleanup(func() { cancel(); _ = p.Close(over) }) // nobody waits for what cannot be sent
+	t.Cleanup(func() { cancel(); _ = p.Close(over) }) // doesn't wait for what can't be sent
 	eventually(t, want, func() bool { return strings.Contains(p.Progress().Trouble, want) })
 	s := p.Progress()
 	if strings.Contains(s.Trouble, "nats:") || strings.Contains(s.Trouble, "\n") {
@@ -30,7 +31,7 @@ func toldThat(t *testing.T, p *Publisher, want string) {
 	}
 }
 
-// authFile is a file of --auth with one user, who has these permissions.
+// authFile writes a file for --auth with one user who has these permissions.
 func authFile(t *testing.T, public, permissions string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "auth.conf")
@@ -42,7 +43,7 @@ func authFile(t *testing.T, public, permissions string) string {
 
 const hostMay = `publish: ["toolscope.v1.b.*.web1.>", "$JS.API.DIRECT.GET.TOOLSCOPE.toolscope.v1.b.*.web1.>", "$JS.API.STREAM.INFO.TOOLSCOPE"], subscribe: ["_INBOX.web1.>"]`
 
-// TestWrongKey: a key that the hub does not know is told as what it is.
+// TestWrongKey checks that the error about a key that the hub doesn't know says so.
 func TestWrongKey(t *testing.T) {
 	_, public := keyOf(t)
 	other, _ := keyOf(t)
@@ -62,7 +63,7 @@ func TestWrongKey(t *testing.T) {
 	}
 }
 
-// TestDenied: what the hub does not let a machine do is told, as soon as the hub says so.
+// TestDenied checks that what the hub doesn't allow a host to do is reported as soon as the hub refuses it.
 func TestDenied(t *testing.T) {
 	key, public := keyOf(t)
 	for _, c := range []struct{ name, may, want, index string }{
@@ -91,7 +92,7 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestViewDenied: who looks with the key of a machine is told what is wrong with it.
+// TestViewDenied checks that opening a view with a host's key returns an error that says so.
 func TestViewDenied(t *testing.T) {
 	key, public := keyOf(t)
 	h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, hostMay) })
@@ -101,8 +102,8 @@ func TestViewDenied(t *testing.T) {
 	}
 }
 
-// TestDeniedSeldom: what the hub does not let us do is tried ever more seldom, as it writes that down; what
-// else goes wrong may be over soon.
+// TestDeniedSeldom checks that requests that the hub denies are repeated ever less often, since the hub logs
+// each of them. Other errors may be over soon and have a shorter pause.
 func TestDeniedSeldom(t *testing.T) {
 	no := fmt.Errorf("it says: %w", &deniedError{"publish as a"})
 	for _, c := range []struct {
@@ -122,7 +123,8 @@ func TestDeniedSeldom(t *testing.T) {
 	}
 }
 
-// TestNoHubThere: a NATS server that holds no captures is told as what it is, and what would help.
+// TestNoHubThere checks that the error about a NATS server without captures says what it lacks and how to fix
+// that.
 func TestNoHubThere(t *testing.T) {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true})
 	if err != nil {
@@ -151,7 +153,7 @@ func TestNoHubThere(t *testing.T) {
 	toldThat(t, p, "the hub's stream refuses the message")
 }
 
-// TestWords: what the library says is told in words of who uses a hub.
+// TestWords checks that errors of the NATS library are reported in the words of a hub's users.
 func TestWords(t *testing.T) {
 	for want, err := range map[string]error{
 		"the hub does not answer":             context.DeadlineExceeded,
@@ -167,7 +169,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestAuthFiles: a file that cannot be read is named with its flag, and not the hub.
+// TestAuthFiles checks that the error about an unreadable file names its flag and not the hub.
 func TestAuthFiles(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
