@@ -297,7 +297,7 @@ func (b *Queue[T]) hasReserve(cost int) bool {
 	return b.state.Cost+cost <= b.rules.Limit+b.rules.Limit/4
 }
 
-// enqueue adds an item to the queue. The gap before it in its stream grows no more.
+// enqueue adds an item to the queue. After that, the gap before it in its stream can't grow.
 func (b *Queue[T]) enqueue(x *openExchange, part QueuePart, v T) {
 	*x.gapSlot(part.QueueStream) = nil
 	b.add(v)
@@ -338,7 +338,7 @@ func (b *Queue[T]) reportGaps(n int) {
 		h := b.gaps[0]
 		b.gaps[0], b.gaps = nil, b.gaps[1:]
 		if x := b.begun[h.stream.Exchange]; x != nil && *x.gapSlot(h.stream) == h {
-			*x.gapSlot(h.stream) = nil // it is taken, and grows no more
+			*x.gapSlot(h.stream) = nil // the gap was taken and can't grow
 		}
 		at := &b.queue[b.first+int(h.at-b.taken)]
 		*at = b.rules.Gap(h.lost, *at)

@@ -28,7 +28,7 @@ func one(t *testing.T, p *Publisher, exchange, from, to int) {
 }
 
 // TestRolledBack checks a hub that restarts from an older copy of its store and gives the sequence numbers of
-// forgotten messages to others. Senders send again what it forgot, and a view that continues misses nothing.
+// forgotten messages to others. Senders send again what it lost, and a view that continues misses nothing.
 func TestRolledBack(t *testing.T) {
 	for _, late := range []bool{false, true} { // late: the view reads again after its last sequence number was reused
 		rolledBack(t, late)

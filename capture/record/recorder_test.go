@@ -73,7 +73,7 @@ func TestRecorderDiskFull(t *testing.T) {
 	})
 }
 
-// The disk has room again when no more records follow: the missing bytes are reported at the end.
+// The disk has space again only after the last record: the missing bytes are reported at the end.
 func TestRecorderTellsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, r := recording(t)

@@ -517,7 +517,7 @@ func (l *Lexer) Failed() Lexer { return Lexer{err: l.err} }
 // Ended returns the tokens that have ended: all except the last.
 func (l *Lexer) Ended() *list.List[Token] { return &l.toks }
 
-// FreeSpare frees unused room once no more bytes are expected.
+// FreeSpare frees spare capacity once no more bytes are expected.
 func (l *Lexer) FreeSpare() { l.toks.FreeSpare() }
 
 // words are the literals, by token.
