@@ -35,7 +35,7 @@ func TestAwait(t *testing.T) {
 			checkFrame(t, s)
 			s.shows("WAITING", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI", "SECRETS KEPT")
 			if size[0] >= 80 {
-				s.shows("Gemini SDKs  export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "others       base URL http://127.0.0.1:45678/NAME", "Gemini CLI   2 lines: enter shows them", "Paste one line", "? keys")
+				s.shows("Gemini SDKs  export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "others       base URL http://127.0.0.1:45678/NAME", "Gemini CLI   enter shows 2 lines", "Paste one line", "? keys")
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func TestSort(t *testing.T) {
 	if s.press("g").shows("▌   3"); s.list.Order() != panes.WorstFirst || s.list.Rows != 13 {
 		t.Errorf("%v, %d rows", s.list.Order(), s.list.Rows)
 	}
-	s.press(":sort price<enter>").shows("sort by what? turn worst size idle time cost tool model")
+	s.press(":sort price<enter>").shows("sort by one of: turn worst size idle time cost tool model")
 }
 
 // TestOpensAtWorst checks that files open with the worst call at the top and selected, or in the order of
@@ -74,7 +74,7 @@ func TestFolds(t *testing.T) {
 		t.Errorf("%d rows", s.list.Rows)
 	}
 	s.press("G").shows("▌      · 4 healthy").press("+").shows("●                tool3", "●                tool9").hides("healthy")
-	s.press("s-").shows("only by time").hides("· 3")
+	s.press("s-").shows("works only in time order").hides("· 3")
 	few := newScreen(t, 80, 40).feed(mixed(0, 9)...).end().press("1g-").shows("fewer than three healthy calls in a row")
 	if few.list.Rows != 9 {
 		t.Errorf("%d rows", few.list.Rows)
@@ -98,5 +98,5 @@ func TestJQ(t *testing.T) {
 	for _, h := range []int{5, 9, 30} {
 		checkFrame(t, s.resize(30, h))
 	}
-	s.resize(100, 24).press("<esc>fstate:bad<enter>:jq .<enter><tab>").settle().shows("of all calls of the shown turns", "0 results from 2 calls")
+	s.resize(100, 24).press("<esc>fstate:bad<enter>:jq .<enter><tab>").settle().shows("of all calls in the shown turns", "0 results from 2 calls")
 }

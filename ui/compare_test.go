@@ -99,7 +99,7 @@ func TestCompareSizes(t *testing.T) {
 // TestMarkedTurns checks that any number of turns can be compared, and that the selected turn is always among
 // them. Without marks, these are nearby turns that call the same tool.
 func TestMarkedTurns(t *testing.T) {
-	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("Compare  4 turns nearby that call ").press("<esc>")
+	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("Compare  4 nearby turns that call ").press("<esc>")
 	s.press("gm").shows("1 turn marked").press("j=").shows("Compare  2 marked").press("<esc>")
 	s.press("mjmjmjm").shows("5 turns marked").press("=").shows("Compare  5 marked").press("=G=").shows("Compare  6 marked", "▌").press("=gm")
 	if len(s.marks) != 4 || slices.Contains(s.marks, s.selected) {

@@ -216,7 +216,7 @@ func (m *Model) openJQ(expr string) {
 		return modes.JQCalls(m.view.Session().Turns, m.turnFilter.Shows)
 	}}
 	if m.turnFilter.Active() {
-		all.Name = display.Lit("all calls of the shown turns")
+		all.Name = display.Lit("all calls in the shown turns")
 	}
 	chosen := m.selected
 	one := modes.Scope{Name: display.Lit("this turn"), Calls: func() []modes.JQCall {

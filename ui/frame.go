@@ -347,7 +347,7 @@ func (fd *frameDrawer) emptyLines() []line {
 	source := fd.m.draw.Truncate(fd.m.pen.Name(fd.m.opt.Source), 28).String()
 	switch others := int(fd.m.in.Others.Count); {
 	case others > 0:
-		text := screen.Plural(others, "line").String() + " of " + source + ", none from a model"
+		text := screen.Plural(others, "line").String() + " from " + source + ", none from a model"
 		if !fd.m.ended {
 			text += " yet"
 		}
@@ -355,7 +355,7 @@ func (fd *frameDrawer) emptyLines() []line {
 	case fd.m.ended:
 		lines = append(lines, line{text: "The source ended without any data.", role: screen.Caution})
 	case fd.m.opt.Inbox != nil:
-		lines = append(lines, line{text: "Waiting for the first bytes of " + source, role: screen.Plain})
+		lines = append(lines, line{text: "Waiting for the first bytes from " + source, role: screen.Plain})
 	}
 	for _, f := range lastOf(fd.m.in.Session().Findings, maxNotes) { // about the source itself
 		lines = append(lines, line{text: f.Message, role: screen.Caution})
@@ -364,7 +364,7 @@ func (fd *frameDrawer) emptyLines() []line {
 		{"toolscope agent.sse", "a body saved by curl -N"},
 		{"toolscope -f proxy.log", "a growing file"},
 		{"curl -N ... | toolscope", "a stream, live"},
-		{"toolscope demo", "see it at work"},
+		{"toolscope demo", "play the demo"},
 	} {
 		text := "  " + way[0]
 		if fd.m.w >= emptyWidth {

@@ -297,7 +297,7 @@ func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
 	case y <= s.Height && row < len(s.rows):
 		s.drawRow(p, row)
 	case y <= s.Height && len(s.rows) == 0 && y == 1:
-		p.Text(screen.Muted, display.Lit(" nothing is open"))
+		p.Text(screen.Muted, display.Lit(" no open streams"))
 	case y > s.Height:
 		if n := len(s.refused) - maxRefusalRows + y - s.Height - 1 + max(0, maxRefusalRows-len(s.refused)); n < len(s.refused) {
 			s.m.drawRefusal(p, s.refused[n])

@@ -289,7 +289,7 @@ func (l *logPage) drawTitle(p *screen.Pen) {
 		p.Text(screen.Muted, screen.Count(gone).Between("  ", " earlier ones dropped"))
 	}
 	if n := l.m.in.Others.Count; n > 0 {
-		p.Text(screen.Muted, p.Format("  %s in no exchange", screen.Plural(int(n), "line")))
+		p.Text(screen.Muted, p.Format("  %s outside exchanges", screen.Plural(int(n), "line")))
 	}
 	if q := l.queryText(); q != "" {
 		p.Text(screen.Accent, p.Name(q).Between("  /", ""))

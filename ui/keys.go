@@ -130,7 +130,7 @@ func (u UserKeys) Set(action string, keys []string) error {
 	case slices.Contains(of.Keys, "ctrl+c"):
 		return errors.New("^C always quits")
 	case len(keys) != len(of.Keys):
-		return fmt.Errorf("give a list of as many keys as the default, %q", of.Keys)
+		return fmt.Errorf("use a list with as many keys as the default, %q", of.Keys)
 	}
 	for i, k := range keys {
 		if k == "space" {

@@ -34,7 +34,7 @@ func TestHelp(t *testing.T) {
 				}
 			}
 		}
-		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Call states; a turn") || !strings.Contains(text, "not an object") {
+		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Call states (for a turn") || !strings.Contains(text, "not an object") {
 			t.Errorf("the signs are not explained:\n%s", text[len(text)-3000:])
 		}
 		s.press("<tab>").shows("Keys  in the list", "show the call, open it").press("<tab>").shows("Keys  in Findings")

@@ -39,7 +39,7 @@ func (m *Model) setOrder(by panes.SortKey) {
 func (m *Model) sortBy(word string) {
 	by, ok := panes.SortKeyNamed(word)
 	if !ok {
-		m.showNotice(display.Join(display.Lit("sort by what? "), m.draw.Clean(strings.Join(panes.SortWords(), " "))))
+		m.showNotice(display.Join(display.Lit("sort by one of: "), m.draw.Clean(strings.Join(panes.SortWords(), " "))))
 		return
 	}
 	m.setOrder(by)

@@ -92,7 +92,7 @@ func twoCalls(exchange int) []stream.Record {
 // is selected, and that the source's own turns do not change.
 func TestResend(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
-	s.shows(" END").press("gR").shows("Send again the request of turn 1", "to anthropic", "unchanged", "byte for byte", "original host", `"temperature": 0.5`)
+	s.shows(" END").press("gR").shows("Resend the request of turn 1", "to anthropic", "unchanged", "byte for byte", "original host", `"temperature": 0.5`)
 	if len(s.sent) != 0 {
 		t.Fatal("sent without being asked")
 	}

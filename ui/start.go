@@ -151,7 +151,7 @@ func (su *setupScreen) drawSetupRow(p *screen.Pen, r setupRow) {
 		way := a.Ways[r.way]
 		name, text, role = p.Name(way.Client), p.Name(way.Line), screen.Plain
 		if way.Line == "" {
-			text, role = display.Format("%s: enter shows them", screen.Plural(len(way.Also), "line")), screen.Muted
+			text, role = display.Format("enter shows %s", screen.Plural(len(way.Also), "line")), screen.Muted
 		}
 	}
 	if p.Left >= setupWide-2 {

@@ -38,7 +38,7 @@ func (pm *pausedMoment) stepDelta(by int) {
 		return
 	}
 	pm.goToMoment(pm.m.in.Timeline.Len())
-	pm.m.showNotice(display.Lit("this is the latest: G follows it"))
+	pm.m.showNotice(display.Lit("this is the latest moment: G follows new events"))
 }
 
 // deltaOfCall returns the moment after the next or previous delta of a call.
@@ -281,7 +281,7 @@ func (bm *bookmarks) goToBookmark(b bookmark) {
 	t, c := bm.m.view.Find(b.of)
 	if live, _ := bm.m.in.View().Find(b.of); t == nil || b.of.Call > 0 && c == nil {
 		if bm.m.showNotice(b.name.Between("", " is no longer kept")); live != nil {
-			bm.m.showNotice(b.name.Between("", " is later than this moment: G shows now"))
+			bm.m.showNotice(b.name.Between("", " is later than this moment: G shows the latest"))
 		}
 		return
 	}

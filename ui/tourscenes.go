@@ -58,13 +58,13 @@ var tourScenes = []tourScene{
 		caption: func(a sceneSubject) caption {
 			return caption{
 				display.Format("From byte %d on, the arguments are not JSON. The call keeps streaming.", a.brokenAt()),
-				display.Lit("No later byte can repair them: you know before the tool runs."),
+				display.Lit("No later byte can repair them. You see this before the tool runs."),
 				display.Format("not JSON from byte %d", a.brokenAt()),
 			}
 		},
 		evidence: inDocument,
 		summary: func(a sceneSubject) summaryText {
-			return summaryText{words: display.Format("not JSON from byte %d; some send back {}", a.brokenAt()), found: "ARGS_BROKEN"}
+			return summaryText{words: display.Format("not JSON from byte %d; clients may send {}", a.brokenAt()), found: "ARGS_BROKEN"}
 		},
 	},
 	{
@@ -103,9 +103,9 @@ var tourScenes = []tourScene{
 		caption: func(a sceneSubject) caption {
 			ran := a.call.RuleRun(stream.ParsableObject)
 			return caption{
-				display.Format("After %s this was an object and looked done. More bytes came.", count.Of(ran.Bytes, "byte")),
-				display.Lit("A client that runs a call when it parses has run the wrong one."),
-				display.Format("looked done at byte %d, was not", ran.Bytes),
+				display.Format("After %s, this was an object and looked done. More bytes arrived.", count.Of(ran.Bytes, "byte")),
+				display.Lit("A client that runs a call as soon as it parses has run the wrong call."),
+				display.Format("looked done at byte %d, but was not", ran.Bytes),
 			}
 		},
 		evidence: withRuns,
@@ -122,7 +122,7 @@ var tourScenes = []tourScene{
 		caption: func(a sceneSubject) caption {
 			return caption{
 				display.Lit("Three fields can no longer match the tool's schema."),
-				display.Lit("Each is marked at the delta that broke it."),
+				display.Lit("Each field is marked at the delta that broke it."),
 				display.Lit("3 fields break the schema"),
 			}
 		},
@@ -141,7 +141,7 @@ var tourScenes = []tourScene{
 			return caption{
 				display.Format("The broken call again: this client sends {} instead of its %s.", count.Of(a.call.ArgsLen(), "byte")),
 				display.Lit("The provider accepts that, and the model reads a call it never made."),
-				display.Format("some send {} for %s", count.Of(a.call.ArgsLen(), "byte")),
+				display.Format("{} is sent instead of %s", count.Of(a.call.ArgsLen(), "byte")),
 			}
 		},
 		evidence: inMode(func(m *Model) entry { return replay.Entry(m.newExport(), m.draw, m.large) }),
@@ -150,11 +150,11 @@ var tourScenes = []tourScene{
 		},
 	},
 	{
-		of: tourCall{"history", 3, 1}, coming: display.Lit("what an agent sends back"),
+		of: tourCall{"history", 3, 1}, coming: display.Lit("an agent changes a call"),
 		seen: func(a sceneSubject) bool { return a.isSentBackAs("double-encoded") },
 		caption: func(sceneSubject) caption {
 			return caption{
-				display.Lit("What the model wrote, next to what its agent sent back."),
+				display.Lit("The model's call, next to the same call as its agent sent it back."),
 				display.Lit("The call is now double-encoded: the model gets a string, not an object."),
 				display.Lit("agent double-encoded it"),
 			}
@@ -179,7 +179,7 @@ var tourScenes = []tourScene{
 		},
 		evidence: withFindings,
 		summary: func(sceneSubject) summaryText {
-			return summaryText{words: display.Lit("read by length: another call"), found: "LENGTH_FIRST_DIVERGENCE"}
+			return summaryText{words: display.Lit("read by length: a different call"), found: "LENGTH_FIRST_DIVERGENCE"}
 		},
 	},
 	{
@@ -206,8 +206,8 @@ var tourScenes = []tourScene{
 		caption: func(sceneSubject) caption {
 			return caption{
 				display.Lit("One question, three models: the differences, field by field."),
-				display.Lit("One call missing, a string for a number: found before anything runs."),
-				display.Lit("three models: what differs"),
+				display.Lit("A missing call and a string for a number, found before anything runs."),
+				display.Lit("three models: the differences"),
 			}
 		},
 		evidence: inMode(func(m *Model) entry { return compare.Entry(new(compare.Marks), &m.bill, m.draw, m.large) }),
@@ -221,8 +221,8 @@ var tourScenes = []tourScene{
 		caption: func(a sceneSubject) caption {
 			return caption{
 				display.Format("A clean turn: %s, complete, no findings.", count.Of(len(a.turn.Calls), "call")),
-				display.Lit("Healthy calls stay quiet. Only trouble stands out."),
-				display.Lit("a clean turn: quiet"),
+				display.Lit("Healthy calls need no attention. Problems stand out."),
+				display.Lit("a clean turn: no findings"),
 			}
 		},
 		evidence: inDocument,
@@ -231,7 +231,7 @@ var tourScenes = []tourScene{
 		},
 	},
 	{
-		of: tourCall{"parallel", 1, 1}, coming: display.Lit("what you saw"),
+		of: tourCall{"parallel", 1, 1}, coming: display.Lit("the summary"),
 		seen:     func(a sceneSubject) bool { return a.turn.Closed() },
 		caption:  func(sceneSubject) caption { return caption{} },
 		evidence: func(m *Model) { m.modeStack.pushMode(newSummary(m)) },

@@ -209,7 +209,7 @@ func TestConfigKeys(t *testing.T) {
 		{"[keys]\nzom = 'Z'\n", 0, "P:2:1: keys.zom: unknown action: did you mean zoom?"},
 		{"[keys]\nzoom = 'zz'\n", 2, `P:2:1: keys.zoom: unknown key "zz"`},
 		{"[keys]\nzoom = 3\n", 2, "P:2:1: keys.zoom: use a key in quotes"},
-		{"[keys]\nstep = 'e'\n", 2, "P:2:1: keys.step: give a list of as many keys as the default"},
+		{"[keys]\nstep = 'e'\n", 2, "P:2:1: keys.step: use a list with as many keys as the default"},
 		{"[keys]\nfollow = 'J'\nzoom = 'r'\n", 2, `P:3:1: keys.zoom: zoom and raw have the same key, "r"`},
 	} {
 		path := configureWith(t, c.file)

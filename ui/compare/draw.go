@@ -129,7 +129,7 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	case diff.Asked:
 		p.Text(screen.Plain, many.Between("", " turns asked the same"))
 	default:
-		p.Text(screen.Plain, p.Format("%s turns nearby that call %s", many, screen.ShortName(c.tool)))
+		p.Text(screen.Plain, p.Format("%s nearby turns that call %s", many, screen.ShortName(c.tool)))
 	}
 	tail := display.Text{}
 	if len(shown) < len(c.columns) {

@@ -524,7 +524,7 @@ func (h *Help) drawTitle(p *screen.Pen) {
 	if h.place == 0 {
 		title = display.Lit("Keys here")
 	}
-	hint := display.Join(display.Lit("/ finds "), p.Glyph.Dot, display.Lit(" tab other places "), p.Glyph.Dot, display.Lit(" esc"))
+	hint := display.Join(display.Lit("/ finds "), p.Glyph.Dot, display.Lit(" tab other views "), p.Glyph.Dot, display.Lit(" esc"))
 	if !note.Empty() {
 		hint = note
 	}
@@ -540,11 +540,11 @@ type legendSign struct {
 
 // legendParts returns the signs on the screen, in Unicode or ASCII, with one part for each kind of sign.
 func legendParts(g *screen.Glyphs) []legendPart {
-	calls := legendPart{title: display.Lit("Call states; a turn: its first bad call")}
+	calls := legendPart{title: display.Lit("Call states (for a turn: its first bad call)")}
 	for st := range stream.Status(stream.NumStatus) {
 		calls.of = append(calls.of, legendSign{screen.StatusRoles[st], g.Status[st], display.Clean(st.String())})
 	}
-	found := legendPart{title: display.Lit("A finding")}
+	found := legendPart{title: display.Lit("Findings")}
 	for of := len(g.Severity) - 1; of >= 0; of-- {
 		found.of = append(found.of, legendSign{screen.SeverityRoles[of], g.Severity[of], display.Clean(stream.Severity(of).String())})
 	}
@@ -554,13 +554,13 @@ func legendParts(g *screen.Glyphs) []legendPart {
 	} {
 		side.of = append(side.of, legendSign{screen.SideRoles[i], g.Side[i], word})
 	}
-	text := legendPart{title: display.Lit("A text"), of: []legendSign{
+	text := legendPart{title: display.Lit("Text"), of: []legendSign{
 		{screen.Live, g.Cursor, display.Lit("may grow")}, {screen.Bad, g.Status[stream.CutShort], display.Lit("cut here")},
 		{screen.Bad, g.Status[stream.Aborted], display.Lit("aborted here")},
 		{screen.Muted, g.Ghost.Between("", "}"), display.Lit("missing closer")}, {screen.Muted, g.Wraps, display.Lit("row continues")},
 		{screen.Muted, g.Fold, display.Lit("folded")}, {screen.Muted, g.Delta, display.Lit("start of a delta")},
 	}}
-	place := legendPart{title: display.Lit("A place"), of: []legendSign{
+	place := legendPart{title: display.Lit("Places"), of: []legendSign{
 		{screen.Accent, g.Mark, display.Lit("the cursor")}, {screen.Muted, g.Change.Between("", "14"), display.Lit("delta of the call")},
 		{screen.Muted, display.Lit("#21"), display.Lit("frame")}, {screen.Accent, display.Lit("[TAB]"), display.Lit("open tab")},
 	}}
@@ -568,7 +568,7 @@ func legendParts(g *screen.Glyphs) []legendPart {
 	for _, s := range panes.TimeSigns(g) {
 		line.of = append(line.of, legendSign{screen.Muted, s.Sign, s.Word})
 	}
-	figure := legendPart{title: display.Lit("A figure"), of: []legendSign{
+	figure := legendPart{title: display.Lit("Numbers"), of: []legendSign{
 		{screen.Muted, display.Lit("~$"), display.Lit("approximate or unfinished")}, {screen.Muted, display.Lit("byte 0"), display.Lit("the first")},
 		{screen.Muted, display.Lit("+1"), display.Lit("one more finding")},
 	}}

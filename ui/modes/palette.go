@@ -105,8 +105,8 @@ func (p *Palette) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("enter", "run", "run the selection", p.runSelected),
 		screen.Key("tab", "complete", "complete the line", p.completeLine),
-		screen.Key("up ctrl+p", "history", "up; the line before", func() { p.moveOrRecall(-1) }).Show("up"),
-		screen.Key("down ctrl+n", "", "down; the line after", func() { p.moveOrRecall(1) }),
+		screen.Key("up ctrl+p", "history", "up; previous line", func() { p.moveOrRecall(-1) }).Show("up"),
+		screen.Key("down ctrl+n", "", "down; next line", func() { p.moveOrRecall(1) }),
 		screen.Key("esc", "close", "close", func() { p.undoEffect(); p.host.Close() }),
 	}
 }

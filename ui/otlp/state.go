@@ -53,11 +53,11 @@ func (o *Options) endpointURL() (*url.URL, error) {
 	u, err := url.Parse(o.Endpoint)
 	switch {
 	case err != nil:
-		return nil, errors.New("not a URL of a collector\nuse http://HOST:4318") // the text of err may contain a password
+		return nil, errors.New("not a collector's URL\nuse http://HOST:4318") // the text of err may contain a password
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the URL must not contain secrets or a query\nput secrets into headers, in " + headersOfAll + ", e.g. Authorization=Bearer%20…")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, errors.New("not a URL of a collector\nuse http://HOST:4318 or https://…; OTLP over gRPC is not supported")
+		return nil, errors.New("not a collector's URL\nuse http://HOST:4318 or https://…; OTLP over gRPC is not supported")
 	}
 	if u.Path = strings.TrimRight(u.Path, "/"); !strings.HasSuffix(u.Path, path) {
 		u.Path += path

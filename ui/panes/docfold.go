@@ -121,7 +121,7 @@ func (d *Document) Fold() (why display.Text) {
 		i = d.boxFrom(int(parent))
 	}
 	if !canFold(boxes[i]) {
-		return display.Lit("can't fold it while it grows")
+		return display.Lit("can't fold this while it grows")
 	}
 	d.setFolded(boxes[i], true, int(boxes[i].Row))
 	return display.Text{}
@@ -131,7 +131,7 @@ func (d *Document) Fold() (why display.Text) {
 func (d *Document) Unfold() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 || d.foldedBox(row) == nil {
-		return display.Lit("nothing folded here")
+		return display.Lit("nothing is folded here")
 	}
 	d.setFolded(*d.foldedBox(row), false, row)
 	return display.Text{}

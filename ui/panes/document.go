@@ -349,7 +349,7 @@ func (o *openString) titleText(p *screen.Pen, room int) display.Text {
 	dot := p.Glyph.Dot.Between(" ", " ")
 	rest := display.Join(dot, screen.Bytes(o.Size), dot, p.Clean(o.Kind()))
 	if o.replaced {
-		rest = rest.Between("", ", was replaced")
+		rest = rest.Between("", ", replaced later")
 	}
 	if over := path.Width() + rest.Width() - room; over > 0 {
 		path = display.Skip(path, over+2).Between("..", "")

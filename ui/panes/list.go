@@ -274,7 +274,7 @@ func (l *List) unfoldHere() {
 func (l *List) foldHealthy(on bool) {
 	switch {
 	case l.order.by != ByTime:
-		l.host.Say(display.Lit("only by time: s changes the order"))
+		l.host.Say(display.Lit("works only in time order: s changes the order"))
 	case on && l.order.folded:
 		l.host.Say(display.Lit("already folded: + unfolds"))
 	default:

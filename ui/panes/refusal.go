@@ -51,7 +51,7 @@ func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p
 		number++
 		s.refusal = append(s.refusal, factLine{rule: p.Format("%d %s", number, text), text: beside})
 	}
-	title(display.Lit("what the provider said"), display.Text{})
+	title(display.Lit("the provider's message"), display.Text{})
 	for _, line := range cutLines(p, p.Clean(r.Words), room, maxSaidRows) {
 		s.refusal = append(s.refusal, factLine{text: line})
 	}
@@ -63,7 +63,7 @@ func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p
 		if r.How != "" {
 			at = display.Join(at, p.Clean(r.How).Between(", ", ""))
 		}
-		title(display.Lit("where in the request"), at)
+		title(display.Lit("place in the request"), at)
 		for _, part := range r.Around {
 			if short && !part.Here {
 				continue
@@ -77,7 +77,7 @@ func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p
 		}
 	}
 	if len(r.Origin) > 0 || r.Again != "" {
-		title(display.Lit("where it came from"), display.Text{})
+		title(display.Lit("origin"), display.Text{})
 		for _, row := range r.Origin {
 			text := p.Clean(row.Text)
 			if c := row.Call; c != nil {

@@ -135,7 +135,7 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 	case c.Call.RunByProvider:
 		say(screen.Muted, display.Lit("the provider runs the call: the result is in the response"))
 	default:
-		say(screen.Muted, display.Lit("no request has sent the result back"))
+		say(screen.Muted, display.Lit("the result has not been sent back"))
 	}
 }
 
@@ -247,7 +247,7 @@ const maxLineText = 400
 // was sent to the model.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.ToolRuns(c) {
-		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (matched %s)", g.Server, g.Tool, g.How))))
+		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s received it as %s (matched %s)", g.Server, g.Tool, g.How))))
 		times := []string{g.SinceMoment(c.FirstArgAt, "its first byte")}
 		if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced {
 			times = append(times, g.SinceMoment(v.EventPrefix(r.Event, 0).At, "it looked done"))
@@ -342,7 +342,7 @@ func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 func toolFindingLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
 	for i, s := range toolRunLines(v, t, c, p) {
 		if i == 0 {
-			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHAT THE TOOL GOT")})
+			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHAT THE TOOL RECEIVED")})
 		}
 		sign := display.Lit("  ")
 		if s.compared {

@@ -28,7 +28,7 @@ func whyNoRules(c Selection) display.Text {
 	case c.Call == nil:
 		return display.Lit("no call selected")
 	case c.Call.RunByProvider:
-		return display.Lit("the provider runs the call: no client decides when")
+		return display.Lit("the provider runs the call: no client decides when to run it")
 	case c.Call.Discarded:
 		return display.Lit("the provider discarded the call: no client runs it")
 	case c.Call.Status() == stream.Unseen:

@@ -99,7 +99,7 @@ func (x *RunRules) openSelected() {
 	case at != x.open:
 		x.open = at
 	case x.rules[at].Event == 0:
-		x.host.Say(display.Lit("this rule has not run the call"))
+		x.host.Say(display.Lit("with this rule, the call has not run"))
 	default:
 		x.lead(x.of, x.rules[at].Event)
 	}
@@ -261,7 +261,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 		say(screen.Plain, text)
 	}
 	if len(by) == 0 {
-		say(screen.Muted, "no known program does this with a call that ends like this")
+		say(screen.Muted, "no known client follows this rule for a call that ends like this")
 	}
 	run := x.rules[e].RuleRun
 	if run.Event > 0 && !run.Replaced && run.Bytes > 0 {

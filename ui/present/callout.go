@@ -205,7 +205,7 @@ func (c *Callout) countOthers(lists ...[]stream.Finding) {
 
 // stateSentences describe the states that no finding explains.
 var stateSentences = [stream.NumStatus]string{
-	stream.LooksDone: "the call looks done, but nothing says that it is complete", stream.Unseen: "toolscope missed bytes of the call: the state is unknown",
+	stream.LooksDone: "the call looks done, but nothing confirms that it is complete", stream.Unseen: "toolscope missed bytes of the call: the state is unknown",
 	stream.Malformed: "the arguments are not JSON", stream.CutShort: "the arguments stop before they are complete",
 	stream.NotObject: "the arguments are not an object", stream.Aborted: "the call ended before it was complete", stream.Rejected: "the call was refused",
 }

@@ -154,7 +154,7 @@ func retryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 		text += " after " + screen.Time(r.After).String()
 	}
 	if r.Wanted >= 0 && r.After >= 0 && r.After < r.Wanted {
-		text += " (sooner than the server wants: " + screen.Time(r.Wanted).String() + ")"
+		text += " (sooner than the server asked: " + screen.Time(r.Wanted).String() + ")"
 	}
 	return append(facts, Fact{Key: "asked_again", Word: "retried", Text: text, JSON: int(r.By.Number) + 1},
 		timeFact("after_ms", r.After), timeFact("retry_after_ms", r.Wanted))
@@ -334,7 +334,7 @@ func CostFacts(f price.Figure) Facts {
 	}
 	text := f.String()
 	if f.AsOf != "" {
-		text += ", prices of " + f.AsOf
+		text += ", prices from " + f.AsOf
 	}
 	return Facts{
 		{Key: "cost_usd", Word: "cost", Text: text, JSON: f.USD}, fieldFact("cost_source", f.Source.String()),

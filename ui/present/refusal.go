@@ -51,7 +51,7 @@ func RefusalOf(v *providers.View, t *stream.Turn) (r Refusal, ok bool) {
 	r = Refusal{Words: t.Failure, Path: t.Refusal.Path, Byte: -1}
 	switch t.Refusal.Found {
 	case stream.FoundJoined:
-		r.How = "after messages of one role are joined"
+		r.How = "after messages with the same role are joined"
 	case stream.FoundByID:
 		r.How = "found by its id"
 	}
@@ -280,7 +280,7 @@ func (r *Refusal) addOrigin(v *providers.View, t *stream.Turn, id string) {
 		}
 		r.Origin = append(r.Origin, OriginRow{Turn: before.Number, Text: "request: " + was.String()})
 		if was.call && was.result && now.isBroken() {
-			r.Since = fmt.Sprintf("Turn %d still had both; turn %d is the first without.", before.Number+1, first.Number+1)
+			r.Since = fmt.Sprintf("Turn %d still had both. Turn %d is the first without one of them.", before.Number+1, first.Number+1)
 		}
 		break
 	}

@@ -85,25 +85,25 @@ type runRule struct {
 
 // runRules are all rules with their sentences. In a sentence, DELTA is replaced by the number of the delta.
 var runRules = []runRule{
-	{stream.AtSeal, endedWell, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
+	{stream.AtSeal, endedWell, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response continues"},
 	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
 	{stream.AtSeal, endedCut, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Cut == client.Never }, false, "do not run it: the response was cut"},
 	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Once }, true, "run it DELTA, before the connection broke"},
 	{stream.AtSeal, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtBlock && r.Broken == client.Twice }, true,
 		"run it DELTA, retry when the connection breaks, and run the new calls too"},
 	{stream.AtSeal, endedBare, func(r client.RunHabit) bool { return r.When == client.AtBlock }, true, "run it DELTA, before the response ended"},
-	{stream.AtEnd, endedBare, func(r client.RunHabit) bool { return r.Bare == client.Once }, true, "run it at the end, although no finish reason came"},
-	{stream.AtEnd, endedBare, func(r client.RunHabit) bool { return r.Bare == client.Never }, false, "do not run it: no finish reason came"},
+	{stream.AtEnd, endedBare, func(r client.RunHabit) bool { return r.Bare == client.Once }, true, "run it at the end, although no finish reason arrived"},
+	{stream.AtEnd, endedBare, func(r client.RunHabit) bool { return r.Bare == client.Never }, false, "do not run it: no finish reason arrived"},
 	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.AtStop }, true, "run it when the response has ended"},
 	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Once }, true, "run it at the end, although the response was cut"},
 	{stream.AtEnd, endedCut, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Cut == client.Never }, false, "do not run it: the response was cut"},
 	{stream.AtEnd, endedBroken, func(r client.RunHabit) bool { return r.When == client.AtStop && r.Broken == client.Never }, false, "do not run it: the connection broke"},
-	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "leave the call to the code that uses them"},
+	{stream.AtEnd, endedWell, func(r client.RunHabit) bool { return r.When == client.ByHand }, false, "leave the call to the application"},
 }
 
 // ofOne changes the verbs of a sentence to the singular.
-var ofOne = strings.NewReplacer("do not run", "does not run", "leave the call to the code that uses them",
-	"leaves the call to the code that uses it", "retry", "retries", "run it", "runs it", "run the", "runs the")
+var ofOne = strings.NewReplacer("do not run", "does not run", "leave the call to the application",
+	"leaves the call to the application", "retry", "retries", "run it", "runs it", "run the", "runs the")
 
 // sentenceFor returns the rule's sentence for a call, in the form for the given number of programs.
 func (rule *runRule) sentenceFor(c *stream.Call, r stream.RuleRun, programs int) string {

@@ -44,8 +44,8 @@ func TestRunBy(t *testing.T) {
 		seal, end                 string
 	}{
 		{"complete", "anthropic", `{"a":1}`, "", done,
-			"Claude Code, opencode and Mastra run it at delta 2, while the response goes on (seen when run)",
-			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)|LangChain JS and pi leave the call to the code that uses them (seen when run)"},
+			"Claude Code, opencode and Mastra run it at delta 2, while the response continues (seen when run)",
+			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)|LangChain JS and pi leave the call to the application (seen when run)"},
 		{"cut by the limit", "openai-responses", `{"a":1}`, "", limit,
 			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
 			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},
@@ -55,21 +55,21 @@ func TestRunBy(t *testing.T) {
 			"Continue, Anthropic SDK for JavaScript and AI SDK do not run it: the connection broke (seen when run)"},
 		{"it just ended", "openai-chat", `{"a":1}`, "", ended,
 			"opencode runs it at delta 2, before the response ended (seen when run)",
-			"Mastra and OpenAI Agents JS run it at the end, although no finish reason came (seen when run)|" +
-				"OpenAI SDK for JavaScript and AI SDK do not run it: no finish reason came (seen when run)"},
+			"Mastra and OpenAI Agents JS run it at the end, although no finish reason arrived (seen when run)|" +
+				"OpenAI SDK for JavaScript and AI SDK do not run it: no finish reason arrived (seen when run)"},
 		{"a file that just ends", "openai-responses", `{"a":1}`, "", unknown,
 			"Codex and opencode run it at delta 2, before the response ended (seen when run)",
-			"OpenAI Agents JS and AI SDK do not run it: no finish reason came (seen when run)"},
+			"OpenAI Agents JS and AI SDK do not run it: no finish reason arrived (seen when run)"},
 		{"who asked is known", "anthropic", `{"a":1}`, "claude-code", limit, "this client, Claude Code, runs it at delta 2, before the cut (seen when run)", ""},
 		{"and its result came", "anthropic", `{"a":1}`, "claude-code", answered,
-			"this client, Claude Code, runs it at delta 2, while the response goes on (seen when run); it did: its result was sent back", ""},
+			"this client, Claude Code, runs it at delta 2, while the response continues (seen when run); it did: its result was sent back", ""},
 		{"who asked was not tried with it", "gemini", `{"a":1}`, "codex", done, "", "Gemini CLI and AI SDK run it when the response has ended (seen when run)" +
 			"|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)" +
-			"|LangChain JS, pi and Google Gen AI SDK for JavaScript leave the call to the code that uses them (seen when run)"},
+			"|LangChain JS, pi and Google Gen AI SDK for JavaScript leave the call to the application (seen when run)"},
 		{"a library that others are made with", "openai-responses", `{"a":1}`, "ai-sdk", limit,
 			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
 			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},
-		{"still open", "openai-responses", `{"a":1}`, "codex", nil, "this client, Codex, runs it at delta 2, while the response goes on (seen when run)", ""},
+		{"still open", "openai-responses", `{"a":1}`, "codex", nil, "this client, Codex, runs it at delta 2, while the response continues (seen when run)", ""},
 		{"the client stopped it", "anthropic", `{"a":1}`, "", stopped, "", ""},
 		{"an error ended it", "anthropic", `{"a":1}`, "", failed, "", ""},
 		{"no whole arguments", "anthropic", `{"a":1`, "", limit, "", ""},

@@ -34,7 +34,7 @@ func (p *page) noBodyText() display.Text {
 	case p.unknown:
 		return display.Lit("unknown")
 	case p.mute:
-		return display.Lit("it doesn't use this provider")
+		return display.Lit("the client doesn't use this provider")
 	}
 	return display.Lit("nothing")
 }

@@ -219,7 +219,7 @@ func (m *sentBackMode) sideBody() modes.Body {
 	case !m.right:
 		return modes.Body{Data: m.wrote, What: display.Lit("the model's arguments"), File: m.fileName("wrote")}
 	case !m.hasCall():
-		return modes.Body{What: display.Lit("the request doesn't have the call")}
+		return modes.Body{What: display.Lit("the request doesn't contain the call")}
 	}
 	return modes.Body{Data: m.carried.Args, What: display.Lit("the request's arguments"), File: m.fileName("carried")}
 }
@@ -483,7 +483,7 @@ func (m *sentBackMode) whyEmpty(side int) display.Text {
 	case !m.read:
 		return display.Lit("the request can't be read")
 	case m.carried.Part == nil:
-		return display.Lit("the request doesn't have the call")
+		return display.Lit("the request doesn't contain the call")
 	}
 	return display.Lit("no argument bytes")
 }

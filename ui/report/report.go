@@ -164,7 +164,7 @@ func ReadBaseline(text []byte) (*Baseline, error) {
 }
 
 // errOldBaseline is the error for a baseline whose fingerprints depend on the wording of messages.
-var errOldBaseline = errors.New("the file is from an older version of toolscope, with other fingerprints\nto write a new one, run check with --format jsonl or sarif and without --baseline")
+var errOldBaseline = errors.New("the file is from an older version of toolscope, which used other fingerprints\nto write a new file, run check with --format jsonl or sarif and without --baseline")
 
 var errNoBaseline = errors.New("not the output of check --format jsonl or sarif")
 

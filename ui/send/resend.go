@@ -347,7 +347,7 @@ func (a *resendMode) drawLeft(p *screen.Pen, y, body int) {
 
 // drawTitle writes the number of the turn whose request is sent.
 func (a *resendMode) drawTitle(p *screen.Pen) {
-	for _, lead := range []string{fmt.Sprintf(" Send again the request of turn %d", a.turn), fmt.Sprintf(" Send again turn %d", a.turn)} {
+	for _, lead := range []string{fmt.Sprintf(" Resend the request of turn %d", a.turn), fmt.Sprintf(" Resend turn %d", a.turn)} {
 		if a.answered > 0 {
 			lead = fmt.Sprintf(" Send turn %d with %s", a.turn, screen.Plural(a.answered, "result"))
 		}

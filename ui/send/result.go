@@ -95,7 +95,7 @@ func (r *resultMode) storeResult() {
 	all, missing := r.deps.Results.resultsOf(t)
 	if len(missing) > 0 {
 		r.host.Choose(missing[0])
-		r.host.Say(display.Format("%d of %s: a for the next", len(all), screen.Plural(len(all)+len(missing), "result")))
+		r.host.Say(display.Format("%d of %s: a enters the next", len(all), screen.Plural(len(all)+len(missing), "result")))
 		return
 	}
 	next, why := newResendMode(r.host, r.deps, t, all)

@@ -148,7 +148,7 @@ func TestLastResult(t *testing.T) {
 	d, m := newDesk("Hi.", 2)
 	d.open(t, TypeResult(m))
 	d.press(t, "tab", "enter")
-	if d.top != nil || d.chosen.Call != 2 || d.said != "1 of 2 results: a for the next" {
+	if d.top != nil || d.chosen.Call != 2 || d.said != "1 of 2 results: a enters the next" {
 		t.Fatalf("%+v, said %q", d.chosen, d.said)
 	}
 	d.open(t, TypeResult(m))
