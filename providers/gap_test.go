@@ -120,7 +120,7 @@ func (known *truth) overrule(c *stream.Call) {
 		known.overruled[identity(c, c.Args())] = true
 	}
 	for _, found := range c.Findings {
-		if found.Code == "CALL_SPLIT" || strings.Contains(found.Message, " came after the finish reason") {
+		if found.Code == "CALL_SPLIT" || strings.Contains(found.Message, " arrived after the finish reason") {
 			known.overruleSeals(c)
 		}
 		if found.Code == stream.ProtocolViolation.Code && strings.HasPrefix(found.Message, "argument bytes arrived after") {

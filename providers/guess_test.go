@@ -10,7 +10,7 @@ import (
 // strangers are beginnings of inputs without model traffic, each with a word from their descriptions.
 var strangers = []struct{ text, like string }{
 	{"PK\x03\x04\x14\x00", "ZIP"}, {"SQLite format 3\x00\x10\x00", "SQLite"}, {"\x7fELF\x02\x01", "program"}, {"\x89PNG\r\n", "image"},
-	{"%PDF-1.7\n", "PDF"}, {"\x0a\x0d\x0d\x0a\x1c\x00", "packets"}, {strings.Repeat("\x00\x01\xfe", 30), "binary"},
+	{"%PDF-1.7\n", "PDF"}, {"\x0a\x0d\x0d\x0a\x1c\x00", "network packet"}, {strings.Repeat("\x00\x01\xfe", 30), "binary"},
 	{"<!DOCTYPE html>\n<html>", "HTML"}, {"<html lang=en>", "HTML"}, {"<?xml version=\"1.0\"?>\n<a/>", "XML"},
 	{"#!/bin/sh\nset -e\n", "script"}, {"package main\n\nimport \"fmt\"\n", "Go source"}, {"import os\nimport sys\n", "source code"},
 	{"from x import y\n", "source code"}, {"#include <stdio.h>\n", "source code"}, {"-----BEGIN CERTIFICATE-----\n", "certificates"},

@@ -283,7 +283,7 @@ func TestDecodedBodySaysSo(t *testing.T) {
 	}
 	got := recs[0]
 	if body.String() != "hello" || got.Head.Header.Get("Content-Encoding")+got.Head.Header.Get("Content-Length") != "" ||
-		!strings.HasPrefix(got.Note, "the body arrived in gzip and is stored decoded") || h.Get("Content-Encoding") != "gzip" {
+		!strings.HasPrefix(got.Note, "the body arrived with the coding gzip and is stored decoded") || h.Get("Content-Encoding") != "gzip" {
 		t.Errorf("%q %+v", body.String(), got)
 	}
 }
