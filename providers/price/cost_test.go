@@ -141,7 +141,7 @@ func TestAge(t *testing.T) {
 		table = table.With(rows)
 		turn := &stream.Turn{Protocol: "openai-chat", Model: "m", Usage: stream.Usage{Input: stream.Tokens(10), Output: stream.Tokens(1)}}
 		f := table.Turn(turn, stream.Head{Header: map[string][]string{"Date": {test.date}}})
-		if strings.Contains(f.Why, "this price is of 2026-03-01") != test.old {
+		if strings.Contains(f.Why, "this price is from 2026-03-01") != test.old {
 			t.Errorf("%q, today %q: %+v", test.date, test.today, f)
 		}
 	}

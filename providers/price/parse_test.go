@@ -45,7 +45,7 @@ func TestParseErrors(t *testing.T) {
 		{"[\n" + row, "line 2: not JSON: unexpected end of JSON input\n"},
 		{"[\n" + row + ",\n7]", "line 3: not an object\nuse a list"},
 		{"[" + row + ",\n" + strings.ToUpper(row[:13]) + row[13:] + "]", "line 2: PROVIDER: unknown field\nuse provider, id, input"},
-		{"[" + row + ",\n\n" + strings.Replace(row, `"m"`, `"M"`, 1) + "]", "line 3: id: M of p is already on line 1\nlist each model"},
+		{"[" + row + ",\n\n" + strings.Replace(row, `"m"`, `"M"`, 1) + "]", "line 3: id: M from p is already on line 1\nlist each model"},
 		{without(`"provider":"p",`), "line 3: provider: is missing\na price needs"},
 		{without(`"id":"m",`), "line 3: id: is missing\n"},
 		{without(`"input":1,`), "line 3: input: is missing\n"},
