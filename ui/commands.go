@@ -20,11 +20,11 @@ func (m *Model) typedCommands() []modes.Command {
 		filtered = m.turnFilter.Text()
 	}
 	return []modes.Command{
-		{Word: "quit", Aliases: "q x", Does: display.Lit("quit; ask first if streams are open"), Run: func(string) { m.quitOrAsk(tea.Quit) }},
+		{Word: "quit", Aliases: "q x", Does: display.Lit("quit; ask first if a client is active"), Run: func(string) { m.quitOrAsk(tea.Quit) }},
 		{Word: "quit!", Aliases: "q!", Does: display.Lit("quit without asking"), Run: func(string) { m.modeStack.queueCmd(tea.Quit) }},
 		{Word: "write", Aliases: "w", Arg: display.Lit("NAME"), Alone: true, Does: display.Lit("write a report or a part to a file"), Run: func(name string) { m.openWrite(name, nil) }},
 		{Word: "wq", Does: display.Lit("write to a file, then quit"), Run: func(string) { m.openWrite("", func() { m.quitOrAsk(tea.Quit) }) }},
-		{Word: "export", Arg: display.Lit("FORMAT"), Does: display.Lit("write a report to a file, in this format"), Choices: m.exportChoices, Run: m.exportForm},
+		{Word: "export", Arg: display.Lit("FORMAT"), Does: display.Lit("write a report in this format"), Choices: m.exportChoices, Run: m.exportForm},
 		{Word: "copy", Does: display.Lit("copy a value, arguments or a report"), Run: func(string) { m.openEntryOf("copy") }},
 		{Word: "filter", Aliases: "f", Arg: display.Lit("WORDS"), Alone: true, Does: display.Lit("filter the turns as you type"), Choices: m.filterChoices,
 			Run: m.runFilter, Show: func(text string) { m.applyFilter(text) }, Undo: func() { m.applyFilter(filtered) }},
@@ -35,7 +35,7 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "set", Arg: display.Lit("wrap|tail|clock|background|mouse|split"), Does: display.Lit("toggle a screen setting"), Spread: true, Choices: m.settingChoices, Run: m.toggleSetting},
 		{Word: "open", Aliases: "e edit", Does: display.Lit("open a value or a report in $EDITOR"), Run: func(string) { m.openEntryOf("edit") }},
 		{Word: "compare", Does: display.Lit("compare marked turns"), Run: func(string) { m.openEntryOf("compare") }},
-		{Word: "replay", Does: display.Lit("preview how clients would send calls back"), Run: func(string) { m.openEntryOf("replay") }},
+		{Word: "replay", Does: display.Lit("preview how calls would be sent back"), Run: func(string) { m.openEntryOf("replay") }},
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
 		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.moment.goAt},
 		{Word: "jq", Arg: display.Lit("EXPR"), Alone: true, Does: display.Lit("run jq on the arguments of one call, or all"), Run: m.openJQ},

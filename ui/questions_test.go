@@ -34,13 +34,13 @@ func TestQuestions(t *testing.T) {
 		{"what would a careless client have run", sample("malformed"), false, "5", []string{"WOULD HAVE RUN", "not JSON: it fails"}},
 		{"what would another provider get", sample("malformed"), false, "p", []string{"∅ Sent as {} to 5 of 10 providers", "PROVIDER          GETS              TAKES IT?        LOST", "mistral           =  the same text  not known"}},
 		{"what was really sent back", sample("history"), false, "o", []string{"∅ {} was sent, not the 55 bytes that the model wrote", "the request carried  2 B", "cause  the client"}},
-		{"why was my request refused", feeding(refusedSession), false, "!", []string{"The provider refused messages[1].content[0]", "cause  your client", "since  Turn 2 still had both. Turn 3 is the first without one of them."}},
+		{"why was my request refused", feeding(refusedSession), false, "!", []string{"The provider refused messages[1].content[0]", "cause  your client", "since  Turn 2 still had both; turn 3 lacks one of them."}},
 		{"whom do we wait on, and since when", threeStreams, true, "", []string{"Waiting on  providers 3   longest 41 s  turn 2   next 1 s  turn 3"}},
 		{"which stream is slowest now", threeStreams, true, "s", []string{"IDLE", "2  ◐  looks done    run_tests         gpt-5.2              2 B   41 s"}},
 		{"which model differs, in what", sample("compare"), false, "=", []string{"≠ No two agree.", "gpt-5.2 made one call of two", "mistral-large-latest wrote .days as a", "one call fewer", `≠ "5"  ! wrong type`}},
 		{"what did the tool get and answer", sample("executed"), false, "7", []string{"was run with the first 4 of 69 bytes", "[Result 28 B]", "in the request of turn 2", "Failed to scrape all 1 URLs."}},
 		{"which agent asked this", feeding(session), false, "", []string{"AGENT", "4  ●                └ ls              Explore"}},
-		{"what does the turn cost, and how sure is it", sample("history"), false, "h", []string{"cost     $0.002194   in $1.75, out $14.00 per million · table from 2026-11-10"}},
+		{"what does the turn cost, and how sure is it", sample("history"), false, "h", []string{"cost     $0.002194   in $1.75, out $14.00 per million · as of 2026-11-10"}},
 	} {
 		s := newScreen(t, 80, 24, static)
 		if q.live {

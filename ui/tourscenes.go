@@ -105,7 +105,7 @@ var tourScenes = []tourScene{
 			return caption{
 				display.Format("After %s, this was an object and looked done. More bytes arrived.", count.Of(ran.Bytes, "byte")),
 				display.Lit("A client that runs a call as soon as it parses has run the wrong call."),
-				display.Format("looked done at byte %d, but was not", ran.Bytes),
+				display.Format("only looked done at byte %d", ran.Bytes),
 			}
 		},
 		evidence: withRuns,
@@ -221,7 +221,7 @@ var tourScenes = []tourScene{
 		caption: func(a sceneSubject) caption {
 			return caption{
 				display.Format("A clean turn: %s, complete, no findings.", count.Of(len(a.turn.Calls), "call")),
-				display.Lit("Healthy calls need no attention. Problems stand out."),
+				display.Lit("Healthy calls look plain. Problems stand out."),
 				display.Lit("a clean turn: no findings"),
 			}
 		},

@@ -53,7 +53,7 @@ func (t Sum) String() string {
 func (t Sum) Dated() string {
 	s := t.String()
 	if s != "" && t.AsOf != "" {
-		s += ", prices from " + t.AsOf
+		s += ", prices as of " + t.AsOf
 	}
 	return s
 }

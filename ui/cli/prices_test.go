@@ -32,7 +32,7 @@ func TestContractCost(t *testing.T) {
 		}
 		out.decode(t)
 	}
-	for model, want := range map[string]string{"gpt-5": "stop · 0 calls · $0.0000525\n  usage    input=10 output=4\n\n1 turn, 0 calls; $0.0000525, prices from 2026-11-10\n", "gpt-x": "stop · 0 calls · cost unknown\n", "deepseek-chat": "· ~$0.0000071\n"} {
+	for model, want := range map[string]string{"gpt-5": "stop · 0 calls · $0.0000525\n  usage    input=10 output=4\n\n1 turn, 0 calls; $0.0000525, prices as of 2026-11-10\n", "gpt-x": "stop · 0 calls · cost unknown\n", "deepseek-chat": "· ~$0.0000071\n"} {
 		if out := command(t, pricedChat(model, tenAndFour), "print", "-"); !strings.Contains(out.stdout, want) {
 			t.Errorf("%s: %q, want %q", model, out.stdout, want)
 		}

@@ -221,7 +221,7 @@ func (b *Costs) costFacts(t *stream.Turn, g *screen.Glyphs) []fact {
 		if day == "" {
 			return ""
 		}
-		return fmt.Sprintf(" %s table from %s", g.Dot, day)
+		return fmt.Sprintf(" %s as of %s", g.Dot, day)
 	}
 	if cost.Source == price.FromTable {
 		text += "   " + b.ratesOf(t)

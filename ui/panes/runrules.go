@@ -261,7 +261,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 		say(screen.Plain, text)
 	}
 	if len(by) == 0 {
-		say(screen.Muted, "no known client follows this rule for a call that ends like this")
+		say(screen.Muted, "no known client follows this rule for such a call")
 	}
 	run := x.rules[e].RuleRun
 	if run.Event > 0 && !run.Replaced && run.Bytes > 0 {

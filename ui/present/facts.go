@@ -334,7 +334,7 @@ func CostFacts(f price.Figure) Facts {
 	}
 	text := f.String()
 	if f.AsOf != "" {
-		text += ", prices from " + f.AsOf
+		text += ", prices as of " + f.AsOf
 	}
 	return Facts{
 		{Key: "cost_usd", Word: "cost", Text: text, JSON: f.USD}, fieldFact("cost_source", f.Source.String()),
