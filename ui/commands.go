@@ -38,7 +38,7 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "replay", Does: display.Lit("preview how calls would be sent back"), Run: func(string) { m.openEntryOf("replay") }},
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
 		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.moment.goAt},
-		{Word: "jq", Arg: display.Lit("EXPR"), Alone: true, Does: display.Lit("run jq on the arguments of one call, or all"), Run: m.openJQ},
+		{Word: "jq", Arg: display.Lit("EXPR"), Alone: true, Does: display.Lit("run jq on the arguments of calls"), Run: m.openJQ},
 		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place for this session"), Run: m.bookmarks.toggleBookmark},
 		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
 		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.setup.openRoutes() }},
