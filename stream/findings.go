@@ -95,7 +95,7 @@ var (
 		ExplainsState: true,
 		Verdict:       "not JSON",
 		Short:         "not JSON",
-		Meaning:       "From the marked byte on, the arguments are not JSON. No later byte can make them valid.",
+		Meaning:       "The arguments stop being JSON at the marked byte. No later byte can make them valid.",
 		Advice:        "Report the error to the model in a tool result. A client that sends {} back instead hides the error from the model.",
 	}
 	ArgsTrailing = &Diagnosis{

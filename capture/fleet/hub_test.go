@@ -54,7 +54,7 @@ func TestHubAuth(t *testing.T) {
 		{"authorization { users: [] }", true, "the file admits anyone"},
 		{"authorization { timeout: 2 }", true, "the file admits anyone"},
 		{`authorization { token: "" }`, false, "the file admits anyone"},
-		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", true, "no_auth_user: a"},
+		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", true, "no_auth_user is a"},
 		{"no_auth_user: a\nauthorization { users: [ { user: a, password: b } ] }", false, ""},
 		{"authorization { users: [ { nkey: " + public + " } ] }", true, ""},
 		{"authorization { user: a, password: b }", true, ""},

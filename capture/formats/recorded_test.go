@@ -207,7 +207,7 @@ func TestNoFlow(t *testing.T) {
 		{junk + string(text) + "\n" + junk + string(text), 2}, {string(text) + strings.Repeat(" ", 200) + "x", 1},
 	} {
 		whole := story(readParts(t, flow, []byte(test.text)))
-		if n := strings.Count(whole, "no flow begins"); n != test.want {
+		if n := strings.Count(whole, "a flow should begin here"); n != test.want {
 			t.Errorf("%.40q: told %d times, wanted %d:\n%s", test.text, n, test.want, whole)
 		}
 		for _, size := range []int{1, 7, 64, 1000} {
