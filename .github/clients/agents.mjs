@@ -1,11 +1,11 @@
-// Runs real agents with every case against a simulated model, and writes the calls that they send back. main.mjs
-// does the same for libraries:
+// Runs real agents with every case against a simulated model, and writes the calls that they send back to
+// files. main.mjs does the same for libraries:
 //
 //   node agents.mjs NODE_MODULES DIR AGENT…
 //
-// NODE_MODULES is a folder in which the agents are installed. They are not dependencies of this folder, because
-// they have licences of their own. Each case is a run in an empty home or, for an agent that is a server, a
-// session.
+// NODE_MODULES is a folder in which the agents are installed. They are not dependencies of this folder,
+// because they have their own licences. Each case is one run in an empty home folder. For an agent that is a
+// server, each case is one session.
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -23,9 +23,9 @@ const post = async (url, body) => (await fetch(url, { method: 'POST', headers: {
 /** sdks are the packages that opencode uses for a protocol. */
 const sdks = { 'openai-chat': '@ai-sdk/openai-compatible', 'openai-responses': '@ai-sdk/openai', anthropic: '@ai-sdk/anthropic' }
 
-// For each agent: its package, the protocols to test, the tool that the call names, its command, and the
-// environment and home files that it needs. before is a command to run first. For an agent that is a server,
-// said matches the output with its address, and ask sends it a task.
+// For each agent: its package, the protocols to test, the tool in the call, its command, and the environment
+// and home files that it needs. before is a command to run first. For an agent that is a server, said matches
+// the output with the server's address, and ask sends a task to the server.
 const agents = {
   'claude-code': {
     package: '@anthropic-ai/claude-code', protocols: ['anthropic'], tool: 'Bash',
@@ -73,7 +73,7 @@ const agents = {
   },
 }
 
-/** start runs a command of an agent in its home. */
+/** start runs an agent's command in its home folder. */
 function start([file, ...argv], agent, base, home, stdout = 'ignore') {
   return spawn(file, argv, {
     cwd: path.join(home, 'project'), stdio: ['ignore', stdout, 'ignore'], detached: true,
@@ -102,7 +102,7 @@ async function enough(it, done) {
   for (let n = 0; n < 300 && !ended && !it.asked[1]; n++) await sleep(100)
 }
 
-/** sent returns the call that the agent sent back in a case, or why there is none. */
+/** sent returns the call that the agent sent back in a case, or the reason why there is none. */
 function sent(it, protocol) {
   const [first, second] = it.asked
   if (!second) return first ? { silent: true } : { failed: true }

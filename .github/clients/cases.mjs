@@ -74,7 +74,8 @@ const named = name => [{ id: 'call_1', name, args: object }]
 const known = id => [{ id, args: object }]
 const pair = (...args) => args.map((a, n) => ({ id: `call_${n + 1}`, args: a }))
 
-// Ids, names and neighbours: what a client does with a call may depend on them. Each case is [name, calls].
+// Ids, names and neighbouring calls: a client's treatment of a call may depend on them. Each case is [name,
+// calls].
 export const groups = [
   ['id-kimi', known('functions.get_weather:0')],
   ['id-long', known('call_' + 'a1b2c3d4'.repeat(12))],

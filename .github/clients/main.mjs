@@ -1,11 +1,12 @@
-// Runs every client with every case, and writes the calls that it sends back into a file for each client:
+// Runs every client with every case, and writes the calls that the client sends back to one file per client:
 //
 //   node main.mjs DIR [CLIENT…]
 //
-// A line is a case with the protocols of its response, and the call in the next request, by the protocol of the
-// request. The call has all fields that the client wrote. Ids that the client generates differ in each run, so
-// they are written as RANDOM. The cases with other ids, names and neighbouring calls are written into the folder
-// groups beside DIR: with all calls of the next request, and the ids of the results.
+// A line contains a case with the protocols of its responses, and the call in the next request, by the
+// protocol of the request. The call has all fields that the client wrote. Ids that the client generates
+// differ in each run, so they are written as RANDOM. For cases with other ids, names and neighbouring calls,
+// the lines are in the folder groups next to DIR. These lines contain all calls of the next request, and the
+// ids of the results.
 import fs from 'node:fs'
 import path from 'node:path'
 import { cases, groups } from './cases.mjs'
@@ -15,24 +16,24 @@ import { asValue, callIn, callsIn, callsOf, hasResult, resultsIn, scrub } from '
 const [dir, ...only] = process.argv.slice(2)
 const here = path.dirname(new URL(import.meta.url).pathname)
 
-let beside // an error that a client throws outside of the promise that it returned
+let beside // an error that a client throws outside the promise that it returned
 for (const kind of ['unhandledRejection', 'uncaughtException']) process.on(kind, e => { beside ??= e })
 for (const level of ['log', 'info', 'warn', 'error', 'debug']) console[level] = () => {}
 
-/** argumentsOf returns the text of the arguments on the wire of a protocol. */
+/** argumentsOf returns the text of the arguments as sent in a protocol. */
 const argumentsOf = (protocol, args) => protocol === 'gemini' || protocol === 'ollama' ? asValue(args) : args
 
 /** versionOf returns the version of an installed package. */
 const versionOf = name => JSON.parse(fs.readFileSync(path.join(here, 'node_modules', name, 'package.json'))).version
 
-/** within waits for a promise, but at most ms milliseconds, even if nothing is left that could settle it. */
+/** within waits at most ms milliseconds for a promise, even if nothing can settle the promise any more. */
 function within(ms, promise) {
   let timer
   const late = new Promise((_, no) => { timer = setTimeout(() => no(new Error('took too long')), ms) })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** ask gives a client the calls of a case, and returns its second request, or why there is none. */
+/** ask sends a client the calls of a case. It returns the client's second request, or the reason why there is none. */
 async function ask(client, from, to, made) {
   const net = network(made)
   let failure
@@ -49,7 +50,7 @@ async function ask(client, from, to, made) {
   return { body: second.body }
 }
 
-/** run gives a client one call and returns the call that it sends back, or why there is none. */
+/** run sends a client one call. It returns the call that the client sends back, or the reason why there is none. */
 async function run(client, from, to, args) {
   const { body, ...none } = await ask(client, from, to, args)
   if (!body) return none
@@ -60,7 +61,7 @@ async function run(client, from, to, args) {
 
 const idKeys = new Set(['id', 'call_id', 'toolUseId', 'tool_call_id'])
 
-/** same returns a value with each id that another run has otherwise as RANDOM. */
+/** same returns a value in which RANDOM replaces each id that differs in another run. */
 function same(a, b, key) {
   if (Array.isArray(a)) return a.map((v, i) => same(v, b?.[i], key))
   if (a && typeof a === 'object') {
@@ -70,7 +71,7 @@ function same(a, b, key) {
   return a === b || typeof a !== 'string' ? a : 'RANDOM'
 }
 
-/** runGroup gives a client the calls of a case twice, and returns the calls and the results that it sends back. */
+/** runGroup sends a client the calls of a case twice. It returns the calls and results that the client sends back. */
 async function runGroup(client, from, to, made) {
   const found = []
   for (let n = 0; n < 2; n++) {
@@ -81,7 +82,7 @@ async function runGroup(client, from, to, made) {
   return { calls: same(found[0].calls, found[1].calls), results: same(found[0].results, found[1].results) }
 }
 
-/** write writes the lines of a client's cases, those of several source protocols in common. */
+/** write writes the lines of a client's cases. Source protocols with the same line share one. */
 function write(file, versions, lines) {
   const texts = []
   for (const [name, told] of lines) for (const [line, from] of told) texts.push(`{"case":${JSON.stringify(name)},"from":${JSON.stringify(from)},${line.slice(1)}`)
@@ -100,9 +101,9 @@ for (const file of modules) {
     const each = async (all, of) => {
       const lines = []
       for (const [name, what] of all) {
-        const told = new Map() // the source protocols, by the line that they have in common
+        const told = new Map() // the source protocols, by the line that they share
         for (const from of client.from) {
-          if (from === 'gemini' && what[0]?.id === '') continue // it leaves the id out
+          if (from === 'gemini' && what[0]?.id === '') continue // the client omits the id
           const to = {}
           for (const target of client.same ? [from] : client.to) to[target] = await of.run(client, from, target, what)
           const line = JSON.stringify({ ...of.given(from, what), to })

@@ -19,7 +19,7 @@ async function keys(page) {
     return can.length
   })
   const reached = new Set()
-  for (let i = 0; i <= all; i++) { // one press focuses the window itself
+  for (let i = 0; i <= all; i++) { // one press of Tab focuses the window itself
     await page.keyboard.press('Tab')
     reached.add(await page.evaluate(() => document.activeElement.dataset.n))
   }

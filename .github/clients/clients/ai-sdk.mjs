@@ -1,5 +1,5 @@
 // The AI SDK: its agent loop (streamText with tools) and its useChat history (UI messages). Both can continue
-// with a model of another provider.
+// with a model from another provider.
 import * as ai7 from 'ai'
 import * as ai6 from 'ai6'
 import { createAnthropic } from '@ai-sdk/anthropic'

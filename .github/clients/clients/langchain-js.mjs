@@ -1,5 +1,5 @@
-// LangChain JS: joins the chunks of a stream to one message, which is part of the history of the next request to
-// any model.
+// LangChain JS: it joins the chunks of a stream into one message. The message is part of the history of the
+// next request to any model.
 import { ChatOpenAI } from '@langchain/openai'
 import { ChatAnthropic } from '@langchain/anthropic'
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai'

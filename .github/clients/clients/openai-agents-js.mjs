@@ -1,4 +1,4 @@
-// OpenAI Agents JS: an agent that runs until it has an answer, with either protocol of OpenAI.
+// OpenAI Agents JS: an agent that runs until it has a final response, with either protocol of OpenAI.
 import { Agent, Runner, tool, setTracingDisabled, OpenAIProvider } from '@openai/agents'
 
 setTracingDisabled(true)

@@ -1,4 +1,4 @@
-// pi's library of models: any model can continue a context of messages.
+// pi's model library: any model can continue a context of messages.
 import { stream } from '@earendil-works/pi-ai/compat'
 
 const base = { name: 'm', reasoning: false, input: ['text'], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 1e5, maxTokens: 1000 }

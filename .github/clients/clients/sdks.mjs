@@ -1,5 +1,5 @@
-// The providers' own libraries: their helpers join a streamed response to a message, which is part of the history
-// of the next request.
+// The providers' own libraries: their helpers join a streamed response into a message. The message is part of
+// the history of the next request.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { GoogleGenAI } from '@google/genai'

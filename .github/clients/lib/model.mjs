@@ -1,5 +1,5 @@
-// A simulated model for agents: a server that answers one case after another. The response to the first request
-// with the agent's tool is the call; all other responses are one word.
+// A simulated model for agents: a server that handles one case after another. Its response to the first
+// request with the agent's tool contains the call. All other responses are one word.
 import http from 'node:http'
 import { answers, callsOf, protocolOf } from './wire.mjs'
 
@@ -10,7 +10,7 @@ const whole = {
   'openai-chat': '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"{}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}',
 }
 
-/** model serves a protocol. asked are the requests of the current case that declare the tool. */
+/** model simulates a model in one protocol. asked are the requests in the current case that declare the tool. */
 export function model(tool, protocol) {
   const it = { asked: [], args: null, base: '' }
   it.next = args => Object.assign(it, { asked: [], args })

@@ -1,7 +1,7 @@
 // A simulated network: fetch returns responses from wire.mjs, and the requests are kept.
 import { answers, callsOf, protocolOf } from './wire.mjs'
 
-/** Net answers requests: the first with the calls of a case, and all others with one word. */
+/** Net answers requests: the first request with the calls of a case, and all others with one word. */
 export class Net {
   constructor(args) { this.args = args; this.asked = [] }
 
@@ -22,7 +22,7 @@ export class Net {
   }
 }
 
-/** network replaces fetch by a Net for the whole process. */
+/** network replaces fetch with a Net in the whole process. */
 export function network(args) {
   const net = new Net(args)
   globalThis.fetch = net.fetch

@@ -1,8 +1,9 @@
-// The responses of providers: a stream with the calls of a case, and then "Done.". A protocol with arguments as text
-// contains them unchanged. In a protocol with arguments as a JSON value, arguments that are not JSON become a string.
+// The responses of providers: a stream with the calls of a case, followed by a response with the text
+// "Done.". Protocols with arguments as text contain the arguments unchanged. In protocols with arguments as a
+// JSON value, arguments that are not JSON become a string.
 export const call = { id: 'call_abc123XYZ', item: 'fc_0a1b2c3d4e5f', tool: 'get_weather' }
 
-/** callsOf returns the calls of a case, each with an id, a name and arguments: a case may be only the arguments of one. */
+/** callsOf returns the calls of a case, each with an id, a name and arguments. A case may be only the arguments of one call. */
 export const callsOf = made => made === null ? null : (typeof made === 'string' ? [{ args: made }] : made)
   .map(c => ({ id: call.id, name: call.tool, ...c, explicit: c.id !== undefined }))
 
@@ -80,7 +81,7 @@ function ollama(calls) {
 
 export const answers = { anthropic, 'openai-chat': chat, 'openai-responses': responses, gemini, ollama }
 
-/** protocolOf returns the protocol of an address, '' if it is unknown. */
+/** protocolOf returns the protocol for a URL, or '' if it is unknown. */
 export function protocolOf(url) {
   if (/\/messages(\?|$)/.test(url)) return 'anthropic'
   if (/\/chat\/completions/.test(url)) return 'openai-chat'
@@ -107,7 +108,7 @@ export function callsIn(protocol, body) {
 /** callIn returns the first call in the history of a request. */
 export const callIn = (protocol, body) => callsIn(protocol, body)[0]
 
-/** resultsIn returns the id, or else the name, of each result in the history of a request. */
+/** resultsIn returns the id of each result in the history of a request, or the name if a result has no id. */
 export function resultsIn(protocol, body) {
   const fine = list => (list ?? []).filter(Boolean)
   switch (protocol) {
