@@ -166,6 +166,7 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 		x.reportFramingError(f)
 		return
 	}
+	x.gap.noteFrame(number)
 	err := x.decoder.Frame(*f)
 	x.ignored.endFrame(f)
 	switch {
@@ -276,7 +277,8 @@ func (x *Exchange) completeOpening(said stream.Opening, turn int32) *stream.Open
 
 // handleEvent handles an event of the decoder. It drops events that may only be due to a gap.
 func (x *Exchange) handleEvent(e stream.Event) {
-	if x.gap.missed == 0 || !x.gap.isDoubtful(e) {
+	x.gap.checkBeginning(&e)
+	if x.gap.missed == 0 && !x.gap.beganBefore || !x.gap.isDoubtful(e) {
 		x.emit(e)
 	}
 }

@@ -27,6 +27,69 @@ type gaps struct {
 	seeking      bool  // the next start of a frame has not been found yet
 	requestBytes int64 // number of missed bytes in the request
 	lookedAt     int64 // size of the response at the last search
+
+	firstFrame  int32 // number of the first decoded frame, from 1; 0 before it
+	beganBefore bool  // the log begins in the middle of the response
+}
+
+// noteFrame records the first decoded frame.
+func (g *gaps) noteFrame(number int32) {
+	if g.firstFrame == 0 {
+		g.firstFrame = number + 1
+	}
+}
+
+// checkBeginning handles an event of a response whose beginning may be missing. Logs are rotated, and read from their
+// last lines, so they may begin anywhere in a response. No party is at fault for that.
+func (g *gaps) checkBeginning(e *stream.Event) {
+	if g.x.Head.Wrappers == "" && !g.x.Head.EndUnknown || e.Turn > 0 || g.firstFrame != g.x.frame+1 && !g.beganBefore {
+		return
+	}
+	switch c, info := g.callOf(*e), stream.PayloadOf[stream.CallInfo](*e); e.Kind {
+	case stream.Found:
+		f := stream.PayloadOf[stream.Finding](*e)
+		switch {
+		case g.beganBefore || f.Diagnosis.Base() != stream.ProtocolViolation:
+		case e.Slot == stream.NoSlot:
+			g.x.emit(findingEvent(e.Turn, stream.ProtocolViolation.WithSeverity(stream.Info).WithCause(stream.UnknownParty),
+				"the log begins in the middle of the response, or its first lines are missing"))
+			g.beganBefore = true
+		default:
+			g.reportLateStart(e.Turn)
+		}
+	case stream.CallOpen:
+		if info.ID == "" && info.Name == "" && !g.beganBefore {
+			g.reportLateStart(e.Turn)
+		}
+	case stream.Args:
+		if c == nil {
+			g.reportLateStart(e.Turn)
+		}
+	}
+}
+
+// reportLateStart reports that the log begins in the middle of a call.
+func (g *gaps) reportLateStart(turn int32) {
+	g.beganBefore = true
+	if t := g.turnOf(turn); t == nil || !t.HasGap() {
+		g.emitGap(turn, 1, "the log begins in the middle of a call: the call's state is unknown")
+	}
+}
+
+// turnOf returns the turn with the decoder's number n, or nil.
+func (g *gaps) turnOf(n int32) *stream.Turn {
+	if n < 0 || int(n) >= len(g.x.turns) {
+		return nil
+	}
+	return g.x.in.Session().Turn(g.x.turns[n])
+}
+
+// callOf returns the call of a decoder's event, or nil.
+func (g *gaps) callOf(e stream.Event) *stream.Call {
+	if t := g.turnOf(e.Turn); t != nil {
+		return t.InSlot(e.Slot)
+	}
+	return nil
 }
 
 // noteMissed records that n bytes of the response were missed.
@@ -185,12 +248,16 @@ func (x *Exchange) openTurns() (open []int32) {
 }
 
 // isDoubtful reports whether an event of the decoder may be wrong because of a gap. A finding depends on
-// everything that the decoder has read. A fault or a signature depends only on its turn.
+// everything that the decoder has read; without the beginning of a log, on the first turn. A fault or a signature
+// depends only on its turn.
 func (g *gaps) isDoubtful(e stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
-		return true
+		return g.missed > 0 || e.Turn <= 0
 	case stream.Fault, stream.Signed:
+		if g.missed == 0 {
+			return false
+		}
 		if e.Turn < 0 || int(e.Turn) >= len(g.x.turns) {
 			return g.hidden
 		}

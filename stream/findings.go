@@ -22,9 +22,9 @@ var Findings = []*Diagnosis{
 // Diagnoses of the stream.
 var (
 	ProtocolViolation = &Diagnosis{
-		Code: "PROTOCOL_VIOLATION", Severity: Error, OtherSeverities: []Severity{Warn}, By: Gateway,
+		Code: "PROTOCOL_VIOLATION", Severity: Error, OtherSeverities: []Severity{Warn, Info}, By: Gateway,
 		Verdict:      "bad protocol",
-		SeverityNote: "warn if clients are known to continue, e.g. when the beginning of the stream is missing",
+		SeverityNote: "warn if clients are known to continue, e.g. when the beginning of the stream is missing; info if a log begins in the middle of a stream",
 		Meaning:      "Events arrived in an order that the protocol doesn't allow. Strict clients stop at such an event. Other clients try to continue.",
 		Advice:       "Check the events before and after this event: a gateway may have built the stream incorrectly, or the beginning of the stream may be missing.",
 	}

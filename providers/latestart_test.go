@@ -1,0 +1,97 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// lateStarts are complete streams with one call, a frame on each line.
+var lateStarts = map[string]string{
+	"anthropic": `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}
+{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}
+{"type":"content_block_stop","index":0}
+{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"f","input":{}}}
+{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}
+{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"[1]}"}}
+{"type":"content_block_stop","index":1}
+{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}
+{"type":"message_stop"}`,
+	"openai-chat": `{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
+{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"f","arguments":""}}]},"finish_reason":null}]}
+{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":"}}]},"finish_reason":null}]}
+{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"[1]}"}}]},"finish_reason":null}]}
+{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`,
+	"openai-responses": `{"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response","model":"m","status":"in_progress","output":[]}}
+{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"type":"function_call","id":"fc","call_id":"call_1","name":"f","arguments":"","status":"in_progress"}}
+{"type":"response.function_call_arguments.delta","sequence_number":2,"item_id":"fc","output_index":0,"delta":"{\"a\":"}
+{"type":"response.function_call_arguments.delta","sequence_number":3,"item_id":"fc","output_index":0,"delta":"[1]}"}
+{"type":"response.function_call_arguments.done","sequence_number":4,"item_id":"fc","output_index":0,"arguments":"{\"a\":[1]}"}
+{"type":"response.output_item.done","sequence_number":5,"output_index":0,"item":{"type":"function_call","id":"fc","call_id":"call_1","name":"f","arguments":"{\"a\":[1]}","status":"completed"}}
+{"type":"response.completed","sequence_number":6,"response":{"id":"r","object":"response","model":"m","status":"completed","output":[{"type":"function_call","id":"fc","call_id":"call_1","name":"f","arguments":"{\"a\":[1]}","status":"completed"}]}}`,
+}
+
+// inspectLines inspects the frames of a response. The head says that they were found in a log, unless wrappers is "".
+func inspectLines(wrappers string, frames []string) (codes []string, turn *stream.Turn) {
+	var in Inspector
+	var body strings.Builder
+	for _, f := range frames {
+		fmt.Fprintf(&body, "data: %s\n\n", f)
+	}
+	in.Write(stream.Record{Exchange: 1, Head: &stream.Head{Wrappers: wrappers}, Data: []byte(body.String()), At: stream.NoTime})
+	in.Write(stream.Record{Exchange: 1, End: true, At: stream.NoTime})
+	in.Close()
+	for _, t := range in.Session().Turns {
+		all := slices.Clone(t.Findings)
+		for _, c := range t.Calls {
+			all = append(all, c.Findings...)
+		}
+		for _, f := range all {
+			if f.Severity != stream.Info {
+				codes = append(codes, f.Code+" by "+f.By.String())
+			}
+		}
+	}
+	return codes, in.Session().Turns[0]
+}
+
+// TestLogBeginsInside checks logs that begin anywhere in a response. No party is accused of the missing lines. A call
+// whose beginning was seen keeps its state; the state of a call without its beginning is unknown.
+func TestLogBeginsInside(t *testing.T) {
+	for name, text := range lateStarts {
+		frames := strings.Split(text, "\n")
+		whole, turn := inspectLines("line", frames)
+		if len(whole) > 0 || turn.Calls[0].Status() != stream.Complete {
+			t.Errorf("%s, complete: %s", name, whole)
+		}
+		for n := 1; n < len(frames)-1; n++ {
+			codes, turn := inspectLines("line", frames[n:])
+			codes = slices.DeleteFunc(codes, func(c string) bool { return c == "RECORD_GAP by toolscope" })
+			if len(codes) > 0 {
+				t.Errorf("%s without %d frames: %s", name, n, codes)
+			}
+			for _, c := range turn.Calls {
+				// The final events of Responses contain the complete call.
+				if seen := name == "openai-responses" || strings.Contains(strings.Join(frames[n:], "\n"), `"name":"f"`); seen != (c.Status() == stream.Complete) {
+					t.Errorf("%s without %d frames: the call is %s", name, n, c.Status())
+				}
+			}
+		}
+	}
+}
+
+// TestStreamWithoutItsBeginning checks near misses: a response that was captured completely, and a later fault in a log.
+func TestStreamWithoutItsBeginning(t *testing.T) {
+	frames := strings.Split(lateStarts["anthropic"], "\n")
+	if codes, _ := inspectLines("", frames[1:]); !slices.Contains(codes, "PROTOCOL_VIOLATION by gateway") {
+		t.Errorf("captured: %s", codes)
+	}
+	twice := append(slices.Clone(frames[:8]), frames[7:]...)
+	if codes, _ := inspectLines("line", twice); !slices.Contains(codes, "PROTOCOL_VIOLATION by gateway") {
+		t.Errorf("two stops in a log: %s", codes)
+	}
+}
