@@ -161,7 +161,7 @@ type screenSetting struct {
 
 func (m *Model) screenSettings() []screenSetting {
 	return []screenSetting{
-		{"wrap", "wrap", "indented arguments, or raw text", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }, func() bool { return !m.context.Raw }},
+		{"wrap", "wrap", "toggle indented or raw arguments", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }, func() bool { return !m.context.Raw }},
 		{"tail", "tail", "follow new events", func() { m.setFollow(!m.follow) }, func() bool { return m.follow }},
 		{"clock", "", "toggle clock or elapsed time", m.toggleClock, func() bool { return m.context.Clock }},
 		{"background", "", "show background requests", m.toggleBackground, func() bool { return !m.context.Quiet }},

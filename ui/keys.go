@@ -22,7 +22,7 @@ import (
 
 // keyGroups are the groups of actions in the help and in the key table.
 var keyGroups = []struct{ title, actions string }{
-	{"Find the trouble", "next-finding change order sort filter search again"},
+	{"Find problems", "next-finding change order sort filter search again"},
 	{"Look", "enter escape zoom raw fold clock side dialect mark compare bookmark marks"},
 	{"Take", "copy save edit pipe resend result"},
 	{"Time", "time pause step stop restart end-here speed follow break"},

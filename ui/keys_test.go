@@ -24,7 +24,7 @@ func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
 		keys := s.modeStack.activeMode().Keys()
-		s.press("?").shows("Keys here  in the document", "Find the trouble", "next error", "enter run", "tab other views", "esc close")
+		s.press("?").shows("Keys here  in the document", "Find problems", "next error", "enter run", "tab other views", "esc close")
 		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 			text := helpText(s.resize(size[0], size[1]))
 			for _, a := range screen.Actions {
@@ -53,7 +53,7 @@ func TestHelpDoes(t *testing.T) {
 	if !s.zoom {
 		t.Error("enter does nothing")
 	}
-	s.press("z?/malform").shows("malform█", "malformed").hides("complete").press("<esc>").shows("Find the trouble").press("<esc>")
+	s.press("z?/malform").shows("malform█", "malformed").hides("complete").press("<esc>").shows("Find problems").press("<esc>")
 	s.press("?/ctrl").shows("nothing").press("<enter>").shows("no matching key").press("<esc><esc>")
 	s.press("?<tab>/theme").shows("choose a theme", "in the list").press("<esc><esc>") // in all places, whichever is shown
 	s.press("?/:sort<enter>").shows(": sort █", "sort worst").press("<esc>")

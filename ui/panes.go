@@ -102,7 +102,7 @@ func (ps *paneSet) followEnd(on bool) {
 // finding's code.
 func (ps *paneSet) goToFinding(f panes.Found) {
 	ps.m.setFollow(false)
-	ps.m.showNotice(ps.m.draw.Format("%s: toolscope explain %s says more", ps.m.draw.Clean(f.Code), ps.m.draw.Clean(f.Code)))
+	ps.m.showNotice(ps.m.draw.Format("%s: see toolscope explain %s", ps.m.draw.Clean(f.Code), ps.m.draw.Clean(f.Code)))
 	defer ps.leaveFrom(ps.m.focus, ps.m.selected)
 	if _, c := ps.m.view.Find(f.Of); c != nil && f.Offset >= 0 {
 		ps.m.selected = f.Of

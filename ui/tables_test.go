@@ -128,7 +128,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	words := newScreen(t, 80, 24).typedCommands()
-	if table := Keys(nil); len(table) != len(screen.Actions)+len(words) || !slices.Contains(table, Key{"Words", ":log", "show toolscope's log"}) || !slices.Contains(table, Key{"Find the trouble", "/", "find in the pane"}) {
+	if table := Keys(nil); len(table) != len(screen.Actions)+len(words) || !slices.Contains(table, Key{"Words", ":log", "show toolscope's log"}) || !slices.Contains(table, Key{"Find problems", "/", "find in the pane"}) {
 		t.Errorf("%d keys in the table, %d are bound: %v", len(table), len(screen.Actions), table)
 	}
 }

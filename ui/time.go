@@ -375,7 +375,7 @@ func (pm *pausedMoment) extendStrip() {
 	if n := pm.m.in.Timeline.Len() - pm.eventCount(); n > 0 {
 		at.Ahead = screen.Plural(n, "event").Between("", " to come")
 		if len(pm.m.in.Session().Turns) > 1 {
-			at.Ahead = screen.Plural(n, "event").Between("", " of all turns to come")
+			at.Ahead = screen.Plural(n, "event").Between("", " to come in all turns")
 		}
 	}
 	pm.strip.Extend(at, pm.m.w, pm.m.h, &pm.m.pen)

@@ -162,7 +162,7 @@ func TestHTMLOutline(t *testing.T) {
 	want := []string{
 		"h1 malformed.tsc", "nav", "dt", "dt", "dt", "dt", "dt", "main", "h2 Turn 1 claude-sonnet-4-5 ● response complete · 1 call malformed",
 		"dt", "dt", "dt", "dt", "dt", "h3 muted", "summary Text, 23 B", "article", "h3", "dt", "dt", "dt", "dt", "dt", "dt", "dt",
-		`mark s, "env": {"LANG": "C"}}`, "summary Sent back: what a later request would carry",
+		`mark s, "env": {"LANG": "C"}}`, "summary Sent back: preview of a later request",
 		"caption What each behaviour sends to each target", "caption What each client sends back to anthropic",
 	}
 	if !slices.Equal(got, want) {

@@ -252,7 +252,7 @@ func (l *liveInput) drainRecords(ctx context.Context) error {
 	case <-l.done:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%s did not get through the redactor: %w", count.Of(l.arrived.State().Cost, "byte"), ctx.Err())
+		return fmt.Errorf("%s could not be redacted in time: %w", count.Of(l.arrived.State().Cost, "byte"), ctx.Err())
 	}
 }
 

@@ -55,7 +55,7 @@ func (c *Subject) Markdown() []byte {
 		}
 	}
 	if c.Call != nil {
-		c.writeFindings(&b, "Findings of the turn", c.Turn.Findings)
+		c.writeFindings(&b, "Findings in the turn", c.Turn.Findings)
 	}
 	return b.Bytes()
 }
@@ -83,9 +83,9 @@ func (c *Subject) writeCall(b *bytes.Buffer, call *stream.Call) {
 		if r.ResultCode == stream.ResultFailed {
 			failed = ", an error"
 		}
-		fmt.Fprintf(b, "\nResult of the tool (%s%s):\n\n%s", count.Of(r.Result.Bytes, "byte"), failed, fenceCode("", []byte(r.Result.Text), maxArgumentBytes))
+		fmt.Fprintf(b, "\nTool result (%s%s):\n\n%s", count.Of(r.Result.Bytes, "byte"), failed, fenceCode("", []byte(r.Result.Text), maxArgumentBytes))
 	}
-	c.writeFindings(b, "Findings of the call", call.Findings)
+	c.writeFindings(b, "Findings in the call", call.Findings)
 }
 
 // writeFindings writes findings, each with its frame.
@@ -188,7 +188,7 @@ func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 		calls = []*stream.Call{c.Call}
 	}
 	height := svgTop + len(calls)*svgRow + 40
-	title := fmt.Sprintf("Turn %d of %s", c.Turn.Number+1, c.File)
+	title := fmt.Sprintf("Turn %d in %s", c.Turn.Number+1, c.File)
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="t d" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", svgWidth, height)
 	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n%s", inXML(title), inXML(c.describe(calls)), svgStyle)
 	fmt.Fprintf(&b, `<rect class="bg" width="100%%" height="100%%" rx="8"/>`+"\n"+`<text x="16" y="28">%s</text>`+"\n", inXML(title))

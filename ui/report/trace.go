@@ -64,7 +64,7 @@ func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	if s.Began.IsZero() && tr.Now != nil {
 		s.Began = tr.Now()
 		s.Ended = s.Began
-		a.addText(ownClock, "unknown: these are the times of reading")
+		a.addText(ownClock, "unknown: toolscope read the turn at these times")
 	}
 	if of.hasFailed() {
 		s.Failed, s.Failure = true, said.limitContent(t.Failure)

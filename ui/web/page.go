@@ -51,7 +51,7 @@ func Write(to io.Writer, p *Page) error {
 	h.raw("<title>").text(name).raw(" – toolscope</title>\n<style>").writeStyle().raw("</style>\n</head>\n<body>\n")
 	h.raw(`<a class="skip" href="#turns">Skip to the turns</a>`).raw("\n<header><h1>").text(name).raw("</h1>\n")
 	if p.Redacted {
-		h.raw("<p>Keys and other secrets that toolscope found are removed.</p>\n")
+		h.raw("<p>toolscope removed the keys and other secrets that it found.</p>\n")
 	}
 	if p.Partial {
 		h.raw("<p>This page shows only part of the capture.</p>\n")

@@ -228,7 +228,7 @@ func (h *writer) writeRuns(t *stream.Turn, c *stream.Call) {
 	if len(say) == 0 {
 		return
 	}
-	h.raw("<details><summary>Programs that run this call, and when</summary><ul>")
+	h.raw("<details><summary>Clients that run this call, and when they run it</summary><ul>")
 	for _, who := range say {
 		h.raw("<li>").text(who).raw("</li>\n")
 	}
@@ -344,7 +344,7 @@ func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 	if replay.NumCalls(src.Messages) == 0 {
 		return
 	}
-	h.raw("<details><summary>Sent back: what a later request would carry</summary>\n")
+	h.raw("<details><summary>Sent back: preview of a later request</summary>\n")
 	for _, r := range c.SentBack {
 		h.raw("<p>Seen in request ").writeInt(r.Exchange).raw(": <strong>").text(r.Outcome).raw("</strong>")
 		if r.Policies != "" {
