@@ -168,14 +168,14 @@ var (
 	ArgsNull = &stream.Diagnosis{
 		Code: "ARGS_NULL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "null args",
-		SeverityNote: "info for Cohere, which sends null for a call without arguments",
+		SeverityNote: "info in Cohere, which sends null for a call without arguments",
 		Meaning:      "The arguments are null. toolscope uses {} instead.",
 		Advice:       "Run the call with {} and send {} back: providers refuse null.",
 	}
 	ArgsMissing = &stream.Diagnosis{
 		Code: "ARGS_MISSING", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Gateway,
 		Verdict:      "no arguments",
-		SeverityNote: "warn for Anthropic Messages, whose clients fail without the field",
+		SeverityNote: "warn in Anthropic Messages, whose clients fail without the field",
 		Meaning:      "The call lacks the arguments field that its protocol requires. toolscope uses {} instead.",
 		Advice:       "Run the call with {} and send {} back.",
 	}
