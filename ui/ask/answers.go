@@ -351,7 +351,7 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 	}
 	text := fmt.Sprintf("no call %s in %s\nuse RUN#TURN.CALL, RUN#TURN, or the id of a call", quoteText(cutText(ref, maxName)), count.Of(len(all), "run"))
 	if unread > 0 {
-		text += fmt.Sprintf("\n%d of them are not read yet: ask again in a second", unread)
+		text += fmt.Sprintf("\n%d of them are not read yet: try again in a second", unread)
 	}
 	return nil, nil, nil, errors.New(text)
 }

@@ -47,7 +47,7 @@ type RecordLine struct {
 type StillReading struct{ Percent int }
 
 func (e StillReading) Error() string {
-	return fmt.Sprintf("still reading, %d %%\nask again in a second", e.Percent)
+	return fmt.Sprintf("still reading, %d %%\ntry again in a second", e.Percent)
 }
 
 // readWait is the maximum time for which an answer waits until a run is read.

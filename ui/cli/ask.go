@@ -68,7 +68,7 @@ func (a *app) runAsk(args []string, all bool) error {
 		case i == 0 && slices.Contains(ask.ToolNames(), arg):
 			tool = arg
 		case fleet.IsAddress(arg):
-			return usageErrorf("ask: can't read a hub\nuse files, e.g. of 'toolscope export --as capture'")
+			return usageErrorf("ask: can't read a hub\nuse files, e.g. from 'toolscope export --as capture'")
 		case tool != "" && isPair && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz_") == "":
 			given[key] = value
 		default:

@@ -400,7 +400,7 @@ func (c *checker) writeText(to lineWriter) {
 	if n := c.failCount(); n > 0 {
 		found = ofSeverity(worst, count.Of(n, "finding"))
 	}
-	to.printLine("%s in %s, %s of %s%s%s", found, count.Of(c.calls, "call"), count.Of(turns, "turn"),
+	to.printLine("%s in %s, %s and %s%s%s", found, count.Of(c.calls, "call"), count.Of(turns, "turn"),
 		count.Of(len(c.Files), "file"), inMuted(textIf(known > 0, fmt.Sprintf("; %d in the baseline", known))), inMuted(textIf(below > 0, fmt.Sprintf("; %d ignored by --fail-on %s", below, c.failOn))))
 	if len(codes) > 0 {
 		to.writeWrappedWords([]any{inMuted("toolscope explain ")}, mapSlice(codes, inMuted[string]))

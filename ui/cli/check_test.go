@@ -32,7 +32,7 @@ func TestCheckCodes(t *testing.T) {
 		says string // text on standard output, or else on standard error
 		args []string
 	}{
-		{0, "nothing found in 1 call, 1 turn of 1 file", []string{good}},
+		{0, "nothing found in 1 call, 1 turn and 1 file", []string{good}},
 		{1, "bad.sse:3: turn 1, call 1 f: error FIN_CONTRADICTED", []string{bad}},
 		{1, "toolscope explain FIN_CONTRADICTED", []string{good, bad}},
 		{2, "missing", []string{missing}},

@@ -13,8 +13,8 @@ import (
 )
 
 // rootHelp is the start of the program's help. The complete help has at most 60 lines.
-const rootHelp = `toolscope shows the tool calls of language models while they stream: the
-arguments of each call as they arrive, and the real state of the call.
+const rootHelp = `toolscope shows the tool calls of a language model while they stream. For each
+call, you see the arguments as they arrive, and the real state of the call.
 
   toolscope                          list recent captures, or play the demo
   toolscope agent.sse                open a capture, a log or a saved response
@@ -58,7 +58,7 @@ var (
 	}
 	briefExits   = []exitMeaning{{"0", "success"}, {"1", "the command failed"}, {"2", "wrong usage"}}
 	commandExits = map[string][]exitMeaning{
-		"check":   {{"0", "no findings, or none that --fail-on names"}, {"1", "findings that fail"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
+		"check":   {{"0", "no findings that make the check fail"}, {"1", "findings that make the check fail"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
@@ -328,7 +328,7 @@ func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "man", Short: "Print the manual page", Args: noArgs,
 		Example: "toolscope man | man -l -\ntoolscope man > /usr/local/share/man/man1/toolscope.1",
-		Long:    "The manual page lists every command, flag, key and exit code, in the format of man.",
+		Long:    "The manual page lists every command, flag, key and exit code, as input for man.",
 		Run:     func(cmd *cobra.Command, _ []string) { manual{a.stdout}.writePage(cmd.Root()) },
 	}
 }

@@ -118,7 +118,7 @@ func (n *summaryTotals) costText() string {
 	}
 	known := n.cost
 	known.Unknown = 0
-	return known.Dated() + textIf(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", count.Of(n.cost.Unknown, "turn")))
+	return known.Dated() + textIf(n.cost.Unknown > 0, fmt.Sprintf(" plus the unknown cost of %s", count.Of(n.cost.Unknown, "turn")))
 }
 
 // asObject returns the totals as a JSON object.

@@ -18,7 +18,7 @@ func TestTotals(t *testing.T) {
 		{[]string{"print", "--filter", "state:bad", one, two}, "1 turn, 1 call: 1 cut short; cost unknown"},
 		{[]string{"print", "--filter", "tool:none", one}, "0 turns, 0 calls"},
 		{[]string{"demo", "early"}, "1 turn, 1 call: 1 malformed; $0.0000312"},
-		{[]string{"print", one, "demo/early.tsc"}, "2 turns, 2 calls: 1 complete, 1 malformed; $0.0000312 without 1 turn of unknown cost"},
+		{[]string{"print", one, "demo/early.tsc"}, "2 turns, 2 calls: 1 complete, 1 malformed; $0.0000312 plus the unknown cost of 1 turn"},
 	} {
 		for _, only := range []bool{false, true} {
 			args := c.args
