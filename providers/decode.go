@@ -44,7 +44,7 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 const maxUnclaimed = 16
 
 // forcedReason is the reason that is shown for a forced protocol.
-const forcedReason = "as you said"
+const forcedReason = "set by you"
 
 // chooseProtocol chooses a protocol if there is enough evidence, and then decodes the pending frames.
 func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {

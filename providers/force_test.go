@@ -37,7 +37,7 @@ func TestReread(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Reread(1, other)
-	if x := in.Exchange(1); x.Protocol.Name != "anthropic" || x.Why != "as you said" || dump(in) == before {
+	if x := in.Exchange(1); x.Protocol.Name != "anthropic" || x.Why != "set by you" || dump(in) == before {
 		t.Errorf("exchange 1 is read as %s: %s\n%s", x.Protocol.Name, x.Why, dump(in))
 	}
 	if x := in.Exchange(2); x.Protocol.Name != "openai-chat" {
@@ -69,7 +69,7 @@ func TestForce(t *testing.T) {
 	in.ForceProtocol(d)
 	in.Write(stream.Record{Data: []byte("data: {\"type\":\"message_start\"}\n\n")})
 	in.Close()
-	if x := in.Exchange(0); x.Protocol != d || x.Why != "as you said" {
+	if x := in.Exchange(0); x.Protocol != d || x.Why != "set by you" {
 		t.Errorf("read as %v: %s", x.Protocol, x.Why)
 	}
 }

@@ -289,8 +289,8 @@ func TestDialectKey(t *testing.T) {
 	calls := func() string { text, _, _ := strings.Cut(s.text(), "Wire"); return text }
 	before := calls()
 	s.press("D").shows("Read the response as", "now: event type message_start")
-	s.press("G<enter>").shows(": as you said").hides("run_tests")
-	s.press("D<esc>").shows(": as you said")
+	s.press("G<enter>").shows(": set by you").hides("run_tests")
+	s.press("D<esc>").shows(": set by you")
 	s.press("Dg<enter>").shows(": event type message_start", "run_tests")
 	s.press("F")
 	if got := calls(); got != before {

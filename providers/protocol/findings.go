@@ -42,7 +42,7 @@ var (
 	}
 	CountedOnly = &stream.Diagnosis{
 		Code: "COUNTED_ONLY", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The response has more calls or findings than toolscope keeps. toolscope keeps the bytes of the rest but only counts those calls or findings.",
+		Meaning: "The response has more calls or findings than toolscope keeps. toolscope only counts the rest, but keeps all bytes.",
 		Advice:  "Check the program that sent the response: a model doesn't write this many calls.",
 	}
 	FinishUnknown = &stream.Diagnosis{

@@ -127,7 +127,7 @@ func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	case *kind.Not:
 		return stream.Messagef("matches the schema's %q", stream.OwnFact("not"))
 	}
-	return stream.Messagef("%s does not hold", stream.OwnFact(strings.Join(e.KeywordPath(), " ")))
+	return stream.Messagef("%s is not satisfied", stream.OwnFact(strings.Join(e.KeywordPath(), " ")))
 }
 
 // sizeProblem returns the error of a value with too few or too many units. bound is the rule in words.
