@@ -53,6 +53,7 @@ func exampleAuth(t *testing.T, host, viewer string) (file string) {
 // how far the hub has its capture. It may not send as another host, read or delete. A viewer may not send or
 // delete.
 func TestAuth(t *testing.T) {
+	t.Parallel()
 	hostKey, host := keyOf(t)
 	viewKey, viewer := keyOf(t)
 	file := exampleAuth(t, host, viewer)

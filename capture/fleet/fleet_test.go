@@ -149,6 +149,7 @@ func TestOver(t *testing.T) {
 
 // TestNoHub checks that recording starts and ends without a hub, and that the next run sends the rest.
 func TestNoHub(t *testing.T) {
+	t.Parallel()
 	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
 	for n := range 10 {

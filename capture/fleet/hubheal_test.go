@@ -21,6 +21,7 @@ const fullEnv = "TOOLSCOPE_TEST_FULL"
 // TestHubFull checks that a hub whose disk was full stores data again once there is space, without a restart
 // and without a loss. Until then views read what the hub has.
 func TestHubFull(t *testing.T) {
+	t.Parallel()
 	child := exec.Command(os.Args[0], "-test.run=^TestHubFullChild$")
 	child.Env = append(os.Environ(), fullEnv+"=1")
 	if out, err := child.CombinedOutput(); err != nil {

@@ -183,6 +183,7 @@ func TestNoIndex(t *testing.T) {
 
 // TestIndexLater checks that all earlier calls are indexed as soon as the stream of the index is created.
 func TestIndexLater(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, nil)
 	js, ctx := h.admin(), context.Background()
 	stream, err := js.Stream(ctx, IndexName)
@@ -215,6 +216,7 @@ func TestIndexLater(t *testing.T) {
 // TestIndexLeftHalf checks that the next run indexes all calls again if the hub stopped before it had all of
 // them, and that a view reads each call once.
 func TestIndexLeftHalf(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, nil)
 	o := h.indexing(t, "a")
 	p := publish(t, o)

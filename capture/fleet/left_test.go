@@ -139,6 +139,7 @@ func TestSpoolOfHub(t *testing.T) {
 // TestSpoolOfCluster checks that the spool folder of a cluster of many hosts with long names can be created,
 // that it doesn't depend on the order of the hosts, and that another cluster has another folder.
 func TestSpoolOfCluster(t *testing.T) {
+	t.Parallel()
 	hosts := func(from, to int) (all []string) {
 		for n := from; n < to; n++ {
 			all = append(all, fmt.Sprintf("nats://nats-%d.nats.observability.svc.cluster.local:4222", n))

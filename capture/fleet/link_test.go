@@ -103,6 +103,7 @@ func TestNobodyWaits(t *testing.T) {
 
 // TestBadName checks that a host name that can't be resolved is reported while recording continues.
 func TestBadName(t *testing.T) {
+	t.Parallel()
 	p := publish(t, PublishOptions{Server: "nats://hub.invalid:4222", Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
 	put(p, 1, 0)
 	eventually(t, "the problem is reported", func() bool {

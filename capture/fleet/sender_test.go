@@ -56,6 +56,7 @@ func TestRemoved(t *testing.T) {
 // TestForgot checks that data that the hub had and lost after the spool had deleted it isn't reported as a
 // loss of the spool.
 func TestForgot(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
 	o.Limit = 128 << 10

@@ -82,6 +82,7 @@ func stalled(t *testing.T) (h *hubs, way *stalls, p *Publisher) {
 // TestStalled checks that a connection that takes no more of a message is reported and given up, and that the
 // next connection sends the message.
 func TestStalled(t *testing.T) {
+	t.Parallel()
 	h, way, p := stalled(t)
 	eventually(t, "the problem is reported", func() bool { return p.Progress().Trouble != "" })
 	way.stall.Store(false)
@@ -91,6 +92,7 @@ func TestStalled(t *testing.T) {
 
 // TestStalledEnd checks that Close doesn't wait for a message that is stuck half sent.
 func TestStalledEnd(t *testing.T) {
+	t.Parallel()
 	_, _, p := stalled(t)
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -31,7 +31,10 @@ func one(t *testing.T, p *Publisher, exchange, from, to int) {
 // forgotten messages to others. Senders send again what it lost, and a view that continues misses nothing.
 func TestRolledBack(t *testing.T) {
 	for _, late := range []bool{false, true} { // late: the view reads again after its last sequence number was reused
-		rolledBack(t, late)
+		t.Run(fmt.Sprintf("late=%t", late), func(t *testing.T) {
+			t.Parallel()
+			rolledBack(t, late)
+		})
 	}
 }
 
@@ -73,6 +76,7 @@ func rolledBack(t *testing.T, late bool) {
 
 // TestDeleted checks that a hub that lost its store gets everything again.
 func TestDeleted(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, nil)
 	v := view(t, h.URL(), nil)
 	p, q := publish(t, h.sending(t, "a")), publish(t, h.sending(t, "b"))
@@ -146,6 +150,7 @@ func TestExpired(t *testing.T) {
 // TestOverrun checks that a view that is slower than the hub's retention reports the exact number of bytes it
 // missed, and reads what is new.
 func TestOverrun(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, func(o *HubOptions) { o.KeepBytes = 1 << 20 })
 	of, _ := ParseAddress(h.URL())
 	v, err := Open(context.Background(), of, Credentials{})
@@ -241,6 +246,7 @@ func TestNothingLate(t *testing.T) {
 
 // TestFrozen checks that recording doesn't wait for a hub that never answers.
 func TestFrozen(t *testing.T) {
+	t.Parallel()
 	deaf := newDeaf(t)
 	o := PublishOptions{Server: "nats://" + deaf.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)

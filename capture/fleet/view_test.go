@@ -18,6 +18,7 @@ import (
 // TestSilent checks that a view cuts the open exchanges of a silent host, and that later data of such an
 // exchange starts a new exchange. The exchanges of other hosts stay open.
 func TestSilent(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, nil)
 	v := view(t, h.URL(), func(v *View) { v.quiet = 7 * time.Second }) // longer than the interval between heartbeats
 	p, q := publish(t, h.sending(t, "a")), publish(t, h.sending(t, "b"))
@@ -76,6 +77,7 @@ func TestLinger(t *testing.T) {
 // TestSince checks that since=1s shows an older exchange only if it has newer data, and then with its
 // beginning.
 func TestSince(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
 	old := func(x int, end capture.End) {

@@ -233,6 +233,7 @@ func TestCallsLetGo(t *testing.T) {
 // TestCallsAmnesia checks that a view of the index continues after the hub lost its store, and reads no call
 // twice.
 func TestCallsAmnesia(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, nil)
 	v := view(t, h.URL()+"?status=not+an+object&since=1h", nil)
 	manyExchanges(t, h, "a")

@@ -118,6 +118,7 @@ func TestUntil(t *testing.T) {
 
 // TestConsumerGone checks that a view continues after the hub deleted its consumer while no request was open.
 func TestConsumerGone(t *testing.T) {
+	t.Parallel()
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
 	v := gatedView(t, h.URL(), func(v *View) { v.pull = 1700 * time.Millisecond })
@@ -306,6 +307,7 @@ func TestStreamGone(t *testing.T) {
 // TestExpiredAtRest checks that messages deleted unread are reported even if no new message comes, and that
 // they don't count as lag.
 func TestExpiredAtRest(t *testing.T) {
+	t.Parallel()
 	for query, lost := range map[string]func(State) int64{
 		"?since=1h":        func(s State) int64 { return s.Missed },
 		"?since=1h&host=a": func(s State) int64 { return s.MaybeMissed },

@@ -45,6 +45,7 @@ const hostMay = `publish: ["toolscope.v1.b.*.web1.>", "$JS.API.DIRECT.GET.TOOLSC
 
 // TestWrongKey checks that the error about a key that the hub doesn't know says so.
 func TestWrongKey(t *testing.T) {
+	t.Parallel()
 	_, public := keyOf(t)
 	other, _ := keyOf(t)
 	h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, hostMay) })
