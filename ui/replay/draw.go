@@ -243,7 +243,7 @@ type outcomeWords struct{ gets, lead, then string }
 
 var outcomeSentences = [replay.NumOutcomes]outcomeWords{
 	replay.Verbatim:     {"the same text", "Sent byte for byte", ""},
-	replay.AssumedEmpty: {"{} for no text", "Sent as {}, because there was no text,", ""},
+	replay.AssumedEmpty: {"{} for no text", "With no text, sent as {}", ""},
 	replay.Parsed:       {"the same object", "Sent as the same object", ""},
 	replay.Reformatted:  {"the same value", "Sent in another form", "the value is the same"},
 	replay.Unwrapped:    {"the object in it", "Sent as the object in the string", ""},
