@@ -95,7 +95,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.setTheme(o.Theme)
-	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Verdicts: &m.verdicts, Sieve: &m.turnFilter, Clock: true, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large, Large: o.Large}
+	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Verdicts: &m.verdicts, Sieve: &m.turnFilter, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large, Large: o.Large}
 	m.setPanes(m.newPanes())
 	m.restoreLayout(o.Layout)
 	if m.large = o.Large; m.large {

@@ -367,7 +367,7 @@ func (pm *pausedMoment) extendStrip() {
 		return
 	}
 	at := panes.StripSubject{
-		Live: pm.m.in.View(), Then: pm.view, Turn: stream.NoTurn, Chosen: pm.m.selected, Word: pm.playWord().Text, Moves: pm.playing, Ended: pm.view.Ended(),
+		Live: pm.m.in.View(), Then: pm.view, Turn: stream.NoTurn, Chosen: pm.m.selected, Word: pm.playWord().Text, Moves: pm.playing, Ended: pm.view.Ended(), Clock: pm.m.context.Clock,
 	}
 	if t, _ := pm.steppedTurn(); t != nil {
 		at.Turn = t.Number

@@ -38,6 +38,7 @@ type StripSubject struct {
 	Moves      bool
 	Still      bool // there is no moment: the strip shows the whole turn
 	Ended      bool // the strip is shown as if the turn ended here
+	Clock      bool // the moment is shown as clock time, if the source has clock times
 }
 
 // stripKey identifies the inputs for the lanes.

@@ -79,7 +79,7 @@ func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
 			facts = append(facts, s.untimedText(t))
 		case s.from < s.axis.zero:
 			if clock, ok := s.At.Live.WallClock(t.Exchange, time.Duration(s.from)); ok {
-				facts = append(facts, p.Clean(clock.Format("15:04:05.000")).Between("request sent ", ""))
+				facts = append(facts, p.Clean(clock.Format(clockForm)).Between("request sent ", ""))
 			}
 		}
 	}
@@ -140,8 +140,17 @@ func (s *TimeStrip) momentText(p *screen.Pen) display.Text {
 	if !s.axis.timed {
 		return p.Format("event %s of %s", screen.Count(int(now)), screen.Count(int(last)))
 	}
-	return display.Join(screen.Time(time.Duration(now)).Between("+", " of "), screen.Time(time.Duration(last)))
+	since := screen.Time(time.Duration(now)).Between("+", " of ")
+	if t := s.liveTurn(); s.At.Clock && t != nil {
+		if clock, ok := s.At.Live.WallClock(t.Exchange, time.Duration(s.momentPosition())); ok {
+			since = p.Clean(clock.Format(clockForm)).Between("", " of ")
+		}
+	}
+	return display.Join(since, screen.Time(time.Duration(last)))
 }
+
+// clockForm is the form of clock times, for time.Time.Format.
+const clockForm = "15:04:05.000"
 
 // deltasOf returns the number of deltas in a turn, or in the selected call.
 func deltasOf(t *stream.Turn, chosen stream.Ref) (n int) {

@@ -52,7 +52,11 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	wide := p.Left >= wireWide
 	p.TextOn(screen.Muted, g, p.Format("%*s  ", w.numbers, number))
 	if at := screen.Time(screen.Elapsed(c.Turn.OpenedAt, e.At)); !at.Empty() && wide {
-		p.TextOn(screen.Muted, g, p.Format("%8s  ", "+"+at.String()))
+		since := p.Format("%8s  ", "+"+at.String())
+		if clock, ok := v.WallClock(c.Turn.Exchange, e.At); w.scene.Clock && ok {
+			since = p.Clean(clock.Format(clockForm)).Between("", "  ")
+		}
+		p.TextOn(screen.Muted, g, since)
 	}
 	switch delta := w.deltas[row]; {
 	case e.Kind == stream.SentBack:
