@@ -1,4 +1,4 @@
-# What is done often. Everything a change has to pass is in .ci/run.
+# Frequent commands. .ci/run contains all checks that a change must pass.
 .PHONY: help demo test golden lint fuzz ci release-check snapshot
 
 help: ## list these
