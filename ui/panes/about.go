@@ -29,7 +29,8 @@ func EventTime(v *providers.View, event int32) display.Text {
 // times means reading all silences between deltas.
 const maxTimedDeltas = 1000
 
-// latencyLines returns the lines below the run rules about the times and silences of a call.
+// latencyLines returns the lines about a call's times and longest silence, which are below the run rules. It
+// returns nil if no time is known, or if the call still grows and has more than maxTimedDeltas deltas.
 func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	if c.Call.MayGrow() && c.Call.Deltas() > maxTimedDeltas {
 		return nil
@@ -125,7 +126,8 @@ func FirstSentBack(v *providers.View, t *stream.Turn) string {
 	return text
 }
 
-// RequestName names an exchange's request by its turn number in the list.
+// RequestName names an exchange's request: by the number of its turn in the list, or else by the number of
+// the exchange. Negative numbers are toolscope's own requests.
 func RequestName(v *providers.View, exchange int) string {
 	if t := v.TurnOf(exchange); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
@@ -235,7 +237,7 @@ func (w *speakers) addTurns(scene *Context, turns []*stream.Turn, again bool) {
 	}
 }
 
-// addTimes notes whether a turn has a model and durations.
+// addTimes records whether a turn has a model or a duration, and the width of its model's name.
 func (w *speakers) addTimes(t *stream.Turn) {
 	w.model = w.model || t.Model != ""
 	w.models = max(w.models, utf8.RuneCountInString(present.ShortModel(t.Model)))
@@ -245,7 +247,7 @@ func (w *speakers) addTimes(t *stream.Turn) {
 	w.timed = w.timed || screen.Elapsed(t.OpenedAt, t.ClosedAt) > 0
 }
 
-// originCells returns the width of the longest origin in a turn's row.
+// originCells returns an upper bound for the width of a turn's origin.
 func (w *speakers) originCells() int {
 	switch {
 	case w.files > 1:

@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// callout is the callout under the title of a call or turn, as rows. It is rebuilt only when its inputs
-// change, because repairing a text is costly.
+// callout has the rows that explain a verdict, under the title of a call or turn. It is rebuilt only when its
+// inputs change, because repairing a text is costly.
 type callout struct {
 	key     calloutKey
 	role    screen.Role     // role of the bar
@@ -53,7 +53,7 @@ const (
 // calloutLeft is the number of cells for the blank, the bar and the next blank.
 const calloutLeft = 3
 
-// updateRows builds the rows for the selection. rows is the height of the screen.
+// updateRows builds the rows for the selection, unless their inputs are unchanged.
 func (o *callout) updateRows(s *Context, c Selection, width int) {
 	key := calloutKey{of: c.asRef(), view: s.View, width: width, rows: s.Rows}
 	if s.Finding != nil {
@@ -159,8 +159,8 @@ func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 	return p.Clean(text)
 }
 
-// fittingBeginning returns the longest beginning of a sentence that is a sentence itself and fits into most rows.
-// It rejects beginnings that are too short to be useful.
+// fittingBeginning cuts a text before a semicolon, a colon or a parenthesis, so that as much as possible fits
+// into the given number of rows. ok is false if that would leave fewer than room/2 bytes.
 func fittingBeginning(p *screen.Pen, text string, room, most int) (part display.Text, ok bool) {
 	for {
 		at := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, " ("))
@@ -187,7 +187,8 @@ func (o *callout) addLine(left, n int, texts []screen.StyledText, bar bool) {
 // labelCells is the width of a label and the gap after it.
 const labelCells = 7
 
-// cutLines wraps a text into no more rows than most. If text is left out, the last row ends with an ellipsis.
+// cutLines wraps a text into at most the given number of rows. If text is left out, the last row ends with an
+// ellipsis.
 func cutLines(p *screen.Pen, text display.Text, width, most int) []display.Text {
 	lines := display.Wrap(text, width)
 	if len(lines) > most {
@@ -197,7 +198,7 @@ func cutLines(p *screen.Pen, text display.Text, width, most int) []display.Text 
 	return lines
 }
 
-// draw draws row n.
+// draw draws row n: the bar if the row has one, blanks and the texts.
 func (o *callout) draw(p *screen.Pen, n int) {
 	l := &o.lines[n]
 	if l.bar {

@@ -14,8 +14,8 @@ import (
 )
 
 // callTimes compares the times of the selected call with the times of other calls: the calls in its turn,
-// calls of the same tool in nearby turns, and medians of both by model and by arrival. Another turn counts
-// only after it has ended, so its times are computed once.
+// calls of the same tool in nearby turns, and medians over all calls in nearby turns, by model and by
+// arrival. Another turn counts only after it has ended, so its times are computed once.
 type callTimes struct {
 	ended map[stream.Ref]providers.Latency
 }
@@ -23,10 +23,10 @@ type callTimes struct {
 // Limits of the comparison.
 const (
 	turnsAround     = 32      // turns on either side of the selected turn
-	maxSameTurn     = 8       // calls in the same turn
+	maxSameTurn     = 8       // calls in the same turn, and rows of medians
 	maxSameTool     = 4       // calls of the same tool
 	maxComparedSize = 200_000 // tokens and deltas of all compared calls
-	maxCachedTimes  = 1 << 10 // calls in the cache
+	maxCachedTimes  = 1 << 10 // maximum number of calls in the cache
 )
 
 // timesRow is a row of the table: one call, or the median of many.
@@ -39,8 +39,8 @@ type timesRow struct {
 	many int
 }
 
-// firstByteTime and silence are indexes of a call's times, and numTimes is their number. The times are the
-// times in providers.Latency, then the longest silence.
+// firstByteTime and silence are indexes of a call's times. numTimes is the number of times: those in
+// providers.Latency, then the longest silence.
 const (
 	firstByteTime = 3
 	silence       = 9
@@ -57,7 +57,8 @@ func timesOf(t *stream.Turn, c *stream.Call, l *providers.Latency) timesRow {
 	return r
 }
 
-// tableLines returns the table; nil if there is nothing to compare.
+// tableLines returns the table. It returns nil if the time of the call's first byte is unknown, or if there
+// is nothing to compare.
 func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	own, ok := x.cachedTimes(s.View, c.Turn, c.Call)
 	if !ok || own.took[firstByteTime] < 0 {
@@ -94,7 +95,8 @@ func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleL
 	return lines
 }
 
-// cachedTimes returns the times of a call. It returns false for a long call that is still growing.
+// cachedTimes returns the times of a call. It returns false for a long call that is still growing, and for a
+// call that is not in memory and not cached.
 func (x *callTimes) cachedTimes(v *providers.View, t *stream.Turn, c *stream.Call) (timesRow, bool) {
 	ref := c.Ref()
 	if l, known := x.ended[ref]; known {
@@ -145,7 +147,7 @@ func (x *callTimes) comparedCalls(v *providers.View, c Selection) (beside, same,
 	return beside, nearestRows(same, c.Turn.Number), all
 }
 
-// nearestRows returns the rows that are nearest to a turn, in order.
+// nearestRows returns the rows that are nearest to a turn, at most maxSameTool, sorted by turn.
 func nearestRows(rows []timesRow, turn int32) []timesRow {
 	away := func(r timesRow) int32 { return max(r.of.Turn-turn, turn-r.of.Turn) }
 	slices.SortStableFunc(rows, func(a, b timesRow) int { return cmp.Compare(away(a), away(b)) })
@@ -154,7 +156,8 @@ func nearestRows(rows []timesRow, turn int32) []timesRow {
 	return rows
 }
 
-// mediansByKind returns a row of medians for each kind; nil unless there are at least two kinds.
+// mediansByKind returns a row of medians for each kind, the kind with the most calls first. It returns at
+// most maxSameTurn rows, and nil if there are fewer than two kinds.
 func mediansByKind(rows []timesRow, kind func(timesRow) string) (all []timesRow) {
 	kinds := map[string][]timesRow{}
 	for _, r := range rows {
@@ -181,7 +184,8 @@ func mediansByKind(rows []timesRow, kind func(timesRow) string) (all []timesRow)
 	return all[:min(len(all), maxSameTurn)]
 }
 
-// medianTime returns the median of the known times of the rows.
+// medianTime returns the median of the known times, or NoTime if none is known. Of two middle times, it
+// returns the smaller one.
 func medianTime(rows []timesRow, of int) time.Duration {
 	var known []time.Duration
 	for _, r := range rows {
@@ -197,7 +201,7 @@ func medianTime(rows []timesRow, of int) time.Duration {
 }
 
 // timeTable formats rows of times with as many columns as fit. The first row has times. The other rows have
-// the differences from the first.
+// the differences from the first, or their own times where those of the first are unknown.
 type timeTable struct {
 	p      *screen.Pen
 	name   int // cells for the names
@@ -205,8 +209,8 @@ type timeTable struct {
 	manner bool
 }
 
-// timeHeads are the titles of the columns, in the same words as in providers.Latency. timeRanks give the
-// order in which columns are kept if there is little room.
+// timeHeads are the titles of the columns, in the same words as in providers.Latency. timeRanks is the order
+// in which columns are added until there is no room.
 var (
 	timeHeads = [numTimes]string{"headers", "first token", "named", "first byte", "actionable", "parses", "last byte", "sealed", "end", "silence"}
 	timeRanks = [numTimes + 1]int{firstByteTime, 7, 4, numTimes, 5, 8, silence, 2, 1, 0, 6}
@@ -217,7 +221,7 @@ const (
 	minTimeCells = 9  // minimum width of a column, including the blanks before it
 	mannerCells  = 11 // "in bursts"
 	timesName    = 28
-	timesShort   = 18 // if the screen is narrower than wideTimes
+	timesShort   = 18 // cells for the names if the table is narrower than wideTimes
 	wideTimes    = 100
 	timesGutter  = 2
 	mannerTitle  = "arrives"
@@ -254,8 +258,8 @@ func (t *timeTable) titleText() display.Text {
 	return t.joinCells(title, func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
 }
 
-// rowText returns a row of the table. The first row, for which beside is nil, has times. Other rows have
-// differences from it.
+// rowText returns a row of the table. The first row, for which beside is nil, has times. Other rows have the
+// differences from it where both times are known.
 func (t *timeTable) rowText(r timesRow, beside *timesRow) display.Text {
 	name := t.p.Clean(r.name)
 	switch {
@@ -283,8 +287,8 @@ func (t *timeTable) orUnknown(text display.Text) display.Text {
 	return text
 }
 
-// laterText formats how much later or sooner one time is than another, to the millisecond; "" if the time is
-// unknown.
+// laterText formats how much later or sooner one time is than another, to the millisecond; "" if the first
+// time is unknown. A difference of less than a millisecond is "=".
 func laterText(at, than time.Duration) display.Text {
 	switch d := at - than; {
 	case at < 0:

@@ -20,7 +20,7 @@ import (
 type Costs struct {
 	Prices  *price.Table
 	view    *providers.View
-	begun   int32                // the first event that may begin a turn that is not yet counted
+	begun   int32                // number of events at the last Extend; turns that began earlier are already counted
 	figures map[int32]cachedCost // costs of some turns, by turn number
 	seed    maphash.Seed         // seed of the keys in figures
 	ended   price.Sum            // total of the turns that have ended
@@ -30,7 +30,7 @@ type Costs struct {
 	rates   tokenRates
 }
 
-// tokenRates is the text of the token prices of a turn.
+// tokenRates caches the text of one turn's token prices.
 type tokenRates struct {
 	of   uint64
 	text string
@@ -76,7 +76,7 @@ func (b *Costs) Extend(v *providers.View, news *Changes) {
 	}
 }
 
-// updateTurn updates a turn, and reports whether its cost may have changed.
+// updateTurn computes the cost of an open turn again, and reports whether it may have changed.
 func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
 	i, known := slices.BinarySearchFunc(b.open, t.OpenedBy, func(o openTurn, began int32) int { return cmp.Compare(o.began, began) })
 	if !known {
@@ -106,7 +106,8 @@ func (b *Costs) sumTotal() {
 	}
 }
 
-// addOpen adds a turn that has not ended.
+// addOpen adds a turn that has not ended. If its cost is unknown, the sum becomes approximate, unless the
+// turn is a background request.
 func (o *openTurn) addOpen(to *price.Sum) {
 	switch {
 	case o.figure.Known():
@@ -198,8 +199,8 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 	return b.rates.text
 }
 
-// Total returns the cost of all turns so far. It is approximate if the cost of an open turn is still
-// unknown.
+// Total returns the cost of all turns so far. It is also approximate while the cost of an open turn is
+// unknown, except for background requests.
 func (b *Costs) Total() price.Sum { return b.total }
 
 // costFacts returns the cost of a turn, the cost of all turns, and the date of the prices.
@@ -242,8 +243,7 @@ func (b *Costs) costFacts(t *stream.Turn, g *screen.Glyphs) []fact {
 // minAmount is the text for an amount too small for eight cells.
 const minAmount = "<$0.0001"
 
-// shortCost formats a cost for its column with three significant digits. While the cost is not final, it has
-// three decimals.
+// shortCost formats a cost for its column; see dollarText.
 func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	if f.Source == price.Free {
 		return p.Clean(f.String())
@@ -263,7 +263,9 @@ func TotalCost(p *screen.Pen, t price.Sum) display.Text {
 	return text
 }
 
-// dollarText formats an amount so that it fits into eight cells.
+// dollarText formats an amount, usually in eight cells. Amounts under a dollar have up to three significant
+// digits, larger ones two decimals. Approximate amounts have a tilde and three decimals: four under $0.001,
+// none from $100.
 func dollarText(usd float64, approximate bool) string {
 	switch {
 	case usd > 0 && (usd < 0.000005 || approximate && usd < 0.00005):
@@ -287,7 +289,7 @@ func dollarText(usd float64, approximate bool) string {
 }
 
 // sessionCosts are the costs of the ended turns, by conversation and by session. If there are too many
-// conversations, the oldest are dropped.
+// conversations, the oldest are dropped, and so are their sessions.
 type sessionCosts struct {
 	conversations map[int32]*turnCosts
 	sessions      map[string]*turnCosts

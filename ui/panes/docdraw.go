@@ -37,8 +37,8 @@ func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 	}
 }
 
-// drawSign draws the gutter, and returns the indentation that remains after it. A sign may be wider than the
-// gutter.
+// drawSign draws the sign of a note if sign is set. It returns the number of blank cells before the text of
+// the row. A sign that is wider than the gutter is drawn without blanks.
 func (d *Document) drawSign(p *screen.Pen, n *findingNote, sign bool, indent int) int {
 	if d.Gutter == 0 {
 		return indent
@@ -174,7 +174,7 @@ func (d *Document) groundAt(off, limit int, chosen bool) (screen.Surface, int) {
 	return g, until
 }
 
-// hitsNear returns at most two matches that touch [off, limit). Only the first two matter.
+// hitsNear returns the first two matches that end after off. Callers ignore matches after limit.
 func (h *Hits) hitsNear(off, limit int) []int {
 	if len(h.at) == 0 {
 		return nil
@@ -259,14 +259,14 @@ type findingSpot struct {
 	delta int // the delta in which the finding's byte arrived, from 1; 0 if unknown
 }
 
-// fewRows is the maximum height of a document without notes below rows. The findings of such a document are
-// shown elsewhere.
+// fewRows is the minimum height of a spaced document with notes below its rows. If the height is smaller, the
+// findings are shown elsewhere.
 const fewRows = 4
 
 // maxSpots limits how many findings are marked in a call.
 const maxSpots = 100
 
-// minNote is the minimum width of a note after its row.
+// minNote is the minimum width to which a note after its row is cut.
 const minNote = 12
 
 // decisive are the diagnoses that decide the state of a call. Their notes are rows below the row, as for
@@ -367,7 +367,7 @@ func boolOrder(yes bool) int {
 	return 0
 }
 
-// makeNote returns the note for a row's findings. of lists the worst finding first.
+// makeNote returns the note for a row's findings. The worst finding comes first in of.
 func (d *Document) makeNote(of []findingSpot) findingNote {
 	s := of[0]
 	n := findingNote{row: s.row, worst: s.Severity}
@@ -400,7 +400,8 @@ func (d *Document) makeNote(of []findingSpot) findingNote {
 	return n
 }
 
-// deltaText returns the number of the delta in which a finding's byte arrived, or "".
+// deltaText returns the delta sign, the number of the delta in which a finding's byte arrived, and the text
+// after. It returns "" if the delta is unknown.
 func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	if s.delta == 0 {
 		return display.Text{}
@@ -413,7 +414,7 @@ type noteText struct{ what, place display.Text }
 
 func (t noteText) cellCount() int { return t.what.Width() + t.place.Width() }
 
-// loudTexts returns wordings for a decisive finding, each shorter than the one before: with byte, delta and
+// loudTexts returns wordings for an error or a decisive finding, from long to short: with byte, delta and
 // time; without time; and brief ones.
 func (d *Document) loudTexts(s findingSpot, more display.Text) []noteText {
 	at := screen.Count(s.off).Between("  byte ", "")

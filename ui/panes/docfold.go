@@ -34,7 +34,7 @@ func (d *Document) boxFrom(row int) int {
 	return sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Row) >= row })
 }
 
-// canFold reports whether there is anything to hide.
+// canFold reports whether a container has closed, on a later row than it opened.
 func canFold(b layout.Box) bool { return b.End > b.Row }
 
 // cutFolds returns the row edits of the folds. They stay valid while the text grows.
@@ -137,8 +137,8 @@ func (d *Document) Unfold() (why display.Text) {
 	return display.Text{}
 }
 
-// FoldAll unfolds everything. If nothing is folded, it folds all containers in the outermost one, except
-// the one with the cursor. If it can't, it returns the reason.
+// FoldAll unfolds everything. If nothing is folded, it folds the containers directly inside the outermost
+// one, except the one with the cursor. If it can't, it returns the reason.
 func (d *Document) FoldAll() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 {
@@ -201,7 +201,8 @@ func (d *Document) foldText(b layout.Box) display.Text {
 // maxPathSteps is the maximum number of steps in a path. If there are more, the outermost steps are dropped.
 const maxPathSteps = 24
 
-// Path returns the path of the document's cursor, such as .edits[0].new
+// Path returns the path of the document's cursor, such as .edits[0].new, or "" if the arguments are not shown
+// as JSON.
 func (d *Document) Path() string {
 	if d.json == nil || d.Call == nil || len(d.layoutRows()) == 0 {
 		return ""
@@ -331,7 +332,8 @@ type ContentHint struct {
 	File string // a file name in a nearby field
 }
 
-// hintFor reads the key of a value, and the fields before it and before its containers.
+// hintFor returns the key of a value, and the file name in the nearest earlier field of the containers around
+// it.
 func (d *Document) hintFor(value int) (h ContentHint) {
 	toks, args := d.callTokens(), d.Call.Args()
 	h.Key = d.keyBefore(value)
@@ -365,7 +367,7 @@ type Literal struct {
 	Path    string // its path in the arguments
 	Text    string
 	Hint    ContentHint
-	Growing bool // it is still growing
+	Growing bool // the closing quotation mark has not arrived
 }
 
 // Literal returns the selected string, or the string value of the selected key. It returns false if there is

@@ -21,7 +21,7 @@ import (
 // lines.
 type TextReader struct {
 	screen.Window
-	Size     int  // bytes
+	Size     int  // bytes, before tabs were replaced
 	Complete bool // it no longer grows
 
 	hint  ContentHint
@@ -42,7 +42,7 @@ func NewTextReader(text string, h ContentHint) TextReader {
 // numbers is the number of cells before a line: the cursor, and the last digits of the line number.
 const numbers = 6
 
-// Kind returns the type of the text, in one word.
+// Kind returns the type of the text, such as Go or JSON; "text" if it is unknown.
 func (r *TextReader) Kind() string {
 	if r.kind == "" {
 		return "text"
@@ -50,7 +50,7 @@ func (r *TextReader) Kind() string {
 	return r.kind
 }
 
-// Lines returns the number of lines.
+// Lines returns the number of lines, at least 1.
 func (r *TextReader) Lines() int { return max(1, len(r.lines)) }
 
 // Add appends to the text.
@@ -98,7 +98,7 @@ func (r *TextReader) Offset() int {
 	return int(r.prose.Rows()[min(r.At, len(r.prose.Rows())-1)].Start)
 }
 
-// Show moves the cursor to a byte.
+// Show moves the cursor to the row of the byte at off. If the row is not visible, it is centred.
 func (r *TextReader) Show(off int) {
 	if len(r.prose.Rows()) == 0 {
 		return
@@ -119,7 +119,7 @@ func (r *TextReader) Find(query string) []int {
 	return r.hits.at
 }
 
-// Draw draws row y. After the last byte, it draws end in role as.
+// Draw draws row y. After the last byte, it draws the text end in the role as.
 func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
 	n, rows := r.Top+y, r.prose.Rows()
 	if n == 0 && len(rows) == 0 {
@@ -149,7 +149,7 @@ func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role
 	}
 }
 
-// drawText draws bytes of the text, without the line end.
+// drawText draws bytes of the text, without the line break.
 func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 	end = off + len(screen.TrimEnd(r.text[off:end]))
 	for off < end && p.Left > 0 {
@@ -174,7 +174,7 @@ func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 	}
 }
 
-// lineEnd returns the end of the last complete line.
+// lineEnd returns the end of the last complete line, or of the text if the text is complete.
 func (r *TextReader) lineEnd() int {
 	if n := len(r.lines); n > 0 && !r.Complete {
 		return r.lines[n-1]
@@ -237,7 +237,7 @@ type highlightJob struct {
 }
 
 // Chroma highlights about 2 MB/s and always starts at the beginning, so long texts are not highlighted.
-// Except for short texts, a text is highlighted again only after it has grown by an eighth.
+// Except for short texts, a growing text is highlighted again only after it has grown by an eighth.
 const (
 	maxHighlight = 256 << 10
 	shortText    = 16 << 10
@@ -267,7 +267,7 @@ func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
 	do(func() func() {
 		kind, spans := highlightText(text, hint, ink)
 		return func() {
-			if r.busy == asked { // the text is still the same
+			if r.busy == asked { // no other job has started, and the text was not reset
 				r.colours = colours{kind, spans, end, ink, nil}
 			}
 		}
@@ -287,7 +287,7 @@ func highlightText(text string, h ContentHint, p *screen.Paints) (kind string, s
 	on, at := map[chroma.TokenType]screen.Paint{}, 0
 	for _, tok := range it.Tokens() {
 		if at == len(text) {
-			break // an extra line end
+			break // a line break that the lexer added
 		}
 		if !strings.HasPrefix(text[at:], tok.Value) {
 			return "text", nil

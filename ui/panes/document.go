@@ -20,7 +20,7 @@ import (
 //	bytes, tokens ─▶ layout: rows ─▶ layout.FoldedRows: folded and inserted rows ─▶ a row is drawn
 type Document struct {
 	screen.Window
-	Call   *stream.Call // in its current state; of is its Ref
+	Call   *stream.Call // the call in its current state, or nil; of is its Ref
 	of     stream.Ref
 	drawer display.Drawer
 	Raw    bool
@@ -30,7 +30,7 @@ type Document struct {
 	json   *layout.JSON // either json or Text is in use
 	Text   *layout.Text
 	laid   cachedLayout
-	tok    int  // selected token, by number
+	tok    int  // number of the selected token
 	Light  Span // bytes that another pane points at
 	Hits   Hits
 	Marks  []Span // values that differ in the call that is compared, in order
@@ -45,7 +45,7 @@ type Document struct {
 type cachedLayout struct {
 	deltas   int  // number of deltas whose boundaries are marked in text
 	rewrites int  // rewrites of the call at the time of the layout
-	complete bool // true if no incomplete escape or character is at the end
+	complete bool // the layout includes the end of arguments that can no longer grow
 }
 
 // Span is a range of argument bytes.
@@ -98,7 +98,7 @@ func (d *Document) plainText() bool {
 	return d.Raw || d.Call != nil && d.Call.Syntax() == json.SyntaxFreeform
 }
 
-// isLayoutValid reports whether the layout is a prefix of the arguments.
+// isLayoutValid reports whether the layout has the given width and is a prefix of the arguments.
 func (d *Document) isLayoutValid(width int) bool {
 	if d.json == nil && d.Text == nil || d.plainText() != (d.Text != nil) || d.layoutWidth() != width {
 		return false
@@ -201,7 +201,7 @@ func (d *Document) rowAtPlace(place int) (row, behind int) {
 	return row, behind
 }
 
-// textRow returns the layout row at a place, or -1 if there is no text.
+// textRow returns the layout row at a place, or -1 if the place does not show a row of the layout.
 func (d *Document) textRow(place int) int {
 	if row, behind := d.rowAtPlace(place); behind == 0 {
 		return row
@@ -225,7 +225,8 @@ func TokenSpan(toks json.TokenList, n int) Span {
 	return Span{toks.Start(n), int(toks.At(n).End)}
 }
 
-// tokenAt returns the number of the token that contains the byte at off.
+// tokenAt returns the number of the token that contains the byte at off, or of the last token if off is after
+// it.
 func tokenAt(toks json.TokenList, off int) int {
 	lo, hi := 0, toks.Len()
 	for lo < hi {
@@ -239,7 +240,7 @@ func tokenAt(toks json.TokenList, off int) int {
 }
 
 // Chosen returns the byte range of the selected token on the cursor's row. In free text, it returns the range
-// of the whole row. For a string that is longer than the screen, this is never the whole string.
+// of the whole row. If the cursor is not on a row of text, it returns the whole token.
 func (d *Document) Chosen() Span {
 	s, n := TokenSpan(d.callTokens(), d.tok), d.textRow(d.At)
 	if n < 0 {
@@ -276,7 +277,7 @@ const Margin = 2
 // decodes the new bytes.
 type openString struct {
 	TextReader
-	token    int // number of the string
+	token    int // number of the string's token
 	rewrites int // rewrites of the call when the string was opened
 	path     string
 	read     int  // bytes of the string's content that are decoded
@@ -310,8 +311,7 @@ func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer)
 	o.LayOut(w, h, draw)
 }
 
-// stringBody returns the bytes between the quotation marks of a string, and whether the closing mark has
-// arrived.
+// stringBody returns the bytes between the quotation marks of a string, and whether the string has ended.
 func stringBody(c *stream.Call, toks json.TokenList, n int) (body []byte, closed bool) {
 	s := TokenSpan(toks, n)
 	body = bytes.TrimPrefix(c.Args()[s.Start:s.End], []byte(`"`))

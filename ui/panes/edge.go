@@ -16,7 +16,8 @@ type paneEdge struct {
 	stacked bool // the edge spans the width of the screen
 }
 
-// draw draws the edge.
+// draw draws the edge across the rest of the row. If the title leaves too little room, the key and the right
+// text are left out.
 func (e paneEdge) draw(p *screen.Pen) {
 	line, role, title := p.Glyph.Line, screen.Frame, screen.Plain
 	if e.focused {

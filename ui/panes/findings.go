@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Findings is the pane of the findings of the selected call and its turn. Each finding leads to its
-// evidence.
+// Findings is the pane of findings: about the selected call and its turn, and about the source. If a turn is
+// selected, the findings about its calls are included. Each finding leads to its evidence.
 type Findings struct {
 	PaneRows
 	lead  func(Found)
@@ -99,7 +99,7 @@ func (f *Findings) Label() Label {
 	return l
 }
 
-// Chosen returns the selected finding.
+// Chosen returns the selected finding. It returns false if the selected line is not part of one.
 func (f *Findings) Chosen() (Found, bool) {
 	if f.At >= len(f.lines) {
 		return Found{}, false
@@ -169,7 +169,7 @@ func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Surface
 	p.TextOn(screen.Plain, g, line.text)
 }
 
-// Found is a finding and the Ref of its call or turn. Of is NoRef for a finding about the source.
+// Found is a finding and the Ref of its call or turn. The Ref is NoRef for a finding about the source.
 type Found struct {
 	stream.Finding
 	Of stream.Ref
@@ -292,7 +292,7 @@ func callsOf(c Selection) []*stream.Call {
 	return nil
 }
 
-// collectFindings builds the list, and returns how many of its entries are unchanged.
+// collectFindings builds the list, and returns how many of its first entries are unchanged.
 func (f *Findings) collectFindings(s *stream.Session, c Selection, calls []*stream.Call) (kept int) {
 	before := f.list
 	f.list, f.total = nil, 0
@@ -365,8 +365,8 @@ func partyOf(f stream.Finding) string {
 	return f.By.String()
 }
 
-// placeOf returns the place of a finding: the delta in which its byte arrived, or the frame with its number
-// in the wire pane.
+// placeOf returns the place of a finding: the delta in which its byte arrived, the request that sent the call
+// back, or the frame with its number in the wire pane.
 func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) display.Text {
 	where := display.Text{}
 	_, c := v.Find(x.Of)

@@ -21,7 +21,7 @@ type foldableDocument struct {
 	view  layout.FoldedRows // the rows that are not hidden
 }
 
-// foldsFrom is the minimum number of rows of a value that can be folded.
+// foldsFrom is the minimum number of wrapped rows of a long value that can be folded.
 const foldsFrom = 4
 
 // newFolded lays out a document. This may take long, so it can run in the background.
@@ -89,7 +89,7 @@ func (f *foldableDocument) setFolded(row int32, shut bool) bool {
 	return true
 }
 
-// foldAll folds or unfolds everything.
+// foldAll folds all rows that can be folded, except the outermost container, or unfolds all rows.
 func (f *foldableDocument) foldAll(shut bool) {
 	for i := range f.end {
 		f.shut[i] = shut && f.end[i] > int32(i) && f.rows[i].Parent >= 0
@@ -97,7 +97,8 @@ func (f *foldableDocument) foldAll(shut bool) {
 	f.updateView()
 }
 
-// unfoldRow unfolds a row and its parents. If deep is set, it unfolds all rows in it too.
+// unfoldRow unfolds a row and its parents. If deep is set, it also unfolds all rows inside it. The caller
+// must update the view.
 func (f *foldableDocument) unfoldRow(row int32, deep bool) {
 	if deep {
 		clear(f.shut[row : f.end[row]+1])
@@ -212,7 +213,7 @@ func (f *foldableDocument) memberRow(keys []string) int32 {
 }
 
 // countElements returns the number of elements in the first top-level field with one of these keys. If an
-// element contains only a list, the elements of that list are counted instead.
+// element has a functionDeclarations list, the elements of that list are counted instead.
 func (f *foldableDocument) countElements(keys []string) (n int) {
 	row := f.memberRow(keys)
 	if row < 0 {
@@ -231,7 +232,7 @@ func (f *foldableDocument) countElements(keys []string) (n int) {
 	return n
 }
 
-// nestedList returns the row of the list inside an element, or -1.
+// nestedList returns the row of an element's functionDeclarations, or -1.
 func (f *foldableDocument) nestedList(row int32) int32 {
 	for i := row + 1; i < f.end[row]; i++ {
 		if f.rows[i].Parent == row && f.memberKey(i) == "functionDeclarations" {
@@ -241,7 +242,8 @@ func (f *foldableDocument) nestedList(row int32) int32 {
 	return -1
 }
 
-// lastMessage returns the first row of the last message, or -1.
+// lastMessage returns the first row of the last message, or the row of the history if the history is empty.
+// Without a history, it returns -1.
 func (f *foldableDocument) lastMessage() int32 {
 	row := f.memberRow(messageKeys)
 	last := row
@@ -253,7 +255,7 @@ func (f *foldableDocument) lastMessage() int32 {
 	return last
 }
 
-// toolRow returns the first row of the tool with that name, or -1.
+// toolRow returns the first row of the tool with the given name, or -1.
 func (f *foldableDocument) toolRow(name string) int32 {
 	top := f.memberRow(toolKeys)
 	if top < 0 || name == "" {

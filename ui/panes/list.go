@@ -128,7 +128,8 @@ func (l *List) GoTo(row int) {
 	l.host.Choose(of)
 }
 
-// Click selects the turn or call of a row.
+// Click selects the turn or call in a row, and reports whether it was already selected. On a machine row, it
+// folds or unfolds the machine.
 func (l *List) Click(_, y int) (again bool) {
 	row := l.RowAt(y)
 	of := l.RefAt(l.scene.View.Session(), row)
@@ -252,7 +253,7 @@ func (l *List) recountVisible() (changed bool) {
 	return changed
 }
 
-// foldHere folds the machine at the cursor, or else the runs of healthy calls.
+// foldHere folds or unfolds the machine at the cursor. On any other row, it folds the runs of healthy calls.
 func (l *List) foldHere() {
 	if l.on != nil {
 		l.foldMachine()
@@ -261,7 +262,8 @@ func (l *List) foldHere() {
 	l.foldHealthy(true)
 }
 
-// unfoldHere unfolds the machine at the cursor, or else the runs of healthy calls.
+// unfoldHere folds or unfolds the machine at the cursor. On any other row, it unfolds the runs of healthy
+// calls.
 func (l *List) unfoldHere() {
 	if l.on != nil {
 		l.foldMachine()
@@ -286,7 +288,7 @@ func (l *List) foldHealthy(on bool) {
 	}
 }
 
-// sayFolds shows how many runs are folded.
+// sayFolds shows a notice and stops folding if no run is long enough to be folded.
 func (l *List) sayFolds() {
 	n := 0
 	for _, r := range l.order.runs {
@@ -338,8 +340,9 @@ func (l *List) revealSelected(joined bool) {
 	l.last = chosen
 }
 
-// NextError returns the next bad call or turn in the order of the list, or the previous one if step is -1. At the
-// end, it returns NoRef once and then starts again. any reports whether there is a bad call or turn at all.
+// NextError returns the next bad call or turn in the order of the list, or the previous one if step is -1. At
+// the end, it returns NoRef once and then starts again. The second result reports whether there is a bad call
+// or turn at all.
 func (l *List) NextError(step int) (of stream.Ref, any bool) {
 	first, last, before, after := stream.NoRef, stream.NoRef, stream.NoRef, stream.NoRef
 	here, passed := l.cursorRef(), false
@@ -402,7 +405,7 @@ func (l *List) ownRow(t *stream.Turn) int {
 	return 0
 }
 
-// RefAt returns the turn or call in a row. For a machine, it returns the newest turn.
+// RefAt returns the turn or call in a row. For a machine, it returns the machine's newest shown turn or call.
 func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	switch at := l.targetOf(row); {
 	case at.turn != nil:
@@ -413,8 +416,8 @@ func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	return stream.NoRef
 }
 
-// Newest returns the newest turn or call, for following. If there are several machines, it returns the newest
-// one on the selection's machine.
+// Newest returns the newest turn or call, for following. If there are several machines and no filter is set,
+// it returns the newest one on the selection's machine.
 func (l *List) Newest(v *providers.View, sieve *TurnFilter, chosen stream.Ref) stream.Ref {
 	s := v.Session()
 	if h, _ := l.rows.find(v, s.Turn(chosen.Turn)); h != nil && len(l.rows.machines) > 1 && !sieve.Active() {

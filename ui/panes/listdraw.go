@@ -56,7 +56,8 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// drawEdge draws the edge above the list: how many rows match the filter, and the order.
+// drawEdge draws the edge above the list: how many rows match the filter, or the number of the cursor's row
+// in a narrow list, and the order.
 func (l *List) drawEdge(p *screen.Pen, focused bool) {
 	e := paneEdge{title: display.Lit("Calls"), focused: focused, stacked: l.scene.Piled}
 	rows := screen.Count(l.scene.Verdicts.Rows())
@@ -212,7 +213,8 @@ func (l *List) columnsOf(width int) (c listColumns) {
 // wideList is the minimum width for turn numbers of four digits.
 const wideList = 60
 
-// WantedCells returns the width in which all columns fit, for a list next to other panes.
+// WantedCells returns the width in which all columns except IDLE and COST fit, for a list next to other
+// panes.
 func (l *List) WantedCells() int {
 	if l.scene == nil {
 		return 0
@@ -333,7 +335,7 @@ func (l *List) drawRow(p *screen.Pen, at rowTarget, g screen.Surface, c listColu
 	}
 }
 
-// VerdictSign returns the sign of a verdict.
+// VerdictSign returns the sign of the harm for errors and warnings, or else the sign of the state.
 func VerdictSign(p *screen.Pen, v present.Verdict) display.Text {
 	if v.Harm == present.HarmError || v.Harm == present.HarmWarn {
 		_, sign := HarmSign(p, v.Harm)
@@ -378,7 +380,8 @@ const minWords = 6
 // maxDepth is the maximum depth of sub-agents that is drawn.
 const maxDepth = 8
 
-// depthOf returns the number of calls above the agent of a turn: each started an agent or sub-agent.
+// depthOf returns the number of calls above the agent of a turn: each started an agent or sub-agent. The
+// result is at most maxDepth.
 func (l *List) depthOf(t *stream.Turn) (depth int) {
 	for up, _ := l.parentTurn(t); up != nil && depth < maxDepth; up, _ = l.parentTurn(up) {
 		depth++
@@ -482,7 +485,7 @@ func (l *List) idleText(at rowTarget) display.Text {
 	return display.Text{}
 }
 
-// tookOf returns the duration so far of a call, or of a turn without calls.
+// tookOf returns the duration so far of a call, or the duration of a turn that has ended.
 func (l *List) tookOf(at rowTarget) display.Text {
 	took, open := screen.Elapsed(at.turn.OpenedAt, at.turn.ClosedAt), !at.turn.Closed()
 	if c := at.toolCall(); c != nil {
@@ -496,7 +499,8 @@ func (l *List) tookOf(at rowTarget) display.Text {
 	return screen.Time(took)
 }
 
-// costText returns the cost of a turn. It is unknown for a turn without a price.
+// costText returns the cost of a turn. If an ended turn has no known cost, it returns the sign for unknown,
+// except for background requests.
 func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	switch cost := l.scene.Bill.CostOf(t); {
 	case present.IsPlain(t):

@@ -9,7 +9,8 @@ import (
 )
 
 // Find returns the rows of turns and calls whose text, arguments or findings contain query. It begins at turn
-// from. Evicted turns are not searched; Unsearched counts them.
+// from. The texts and arguments of turns that are not in memory are not searched; Unsearched counts these
+// turns.
 func (l *List) Find(query string, from int, time func() bool) (rows []int, next int) {
 	if query == "" {
 		return nil, AllFound

@@ -213,7 +213,8 @@ var lossSigns = [...]string{replay.Info: "i", replay.Low: "i", replay.Medium: "!
 // maxNotes limits how many losses are shown. A long conversation may have one for each call.
 const maxNotes = 200
 
-// LossNotes returns rows about refusals and losses. The worst comes first, and each has a sign in the gutter.
+// LossNotes returns rows about refusals and losses. Refusals come first. The losses are sorted from the worst
+// to the least, each with a sign in the gutter.
 func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []LossNote) {
 	add := func(r screen.Role, sign string, text display.Text) {
 		for i, line := range display.Wrap(text, max(width-5, 8)) {

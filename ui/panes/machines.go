@@ -13,14 +13,14 @@ import (
 )
 
 // machineRows maps the rows of the list to turns and machines. Turns from other machines are below a row for
-// their machine. The machines are sorted by name. Without such turns, there are no machine rows.
+// their machine. The machines are sorted by name. If only this computer is known, there are no machine rows.
 type machineRows struct {
 	machines   []*machineTurns
 	rows       prefixSums // number of rows of each machine
 	known      int        // number of turns counted, including dropped ones
 	dropped    int
 	plain      rowSettings
-	opened     map[string]bool                                  // machines that the user folded or unfolded
+	opened     map[string]bool                                  // by machine: true if it was unfolded, false if it was folded
 	lastStates *MachineState                                    // the first element of the latest machine states
 	up         func(*stream.Turn) (up *stream.Turn, call int32) // returns the call that started the agent of a turn
 }
@@ -28,7 +28,7 @@ type machineRows struct {
 // machineTurns are the turns of one machine. The name of this computer is "".
 type machineTurns struct {
 	name    string
-	agents  []string // names of its captures, sorted; at most maxAgents
+	agents  []string // names of its captures, sorted; at most maxAgents + 1
 	at      int      // index in machineRows.machines
 	turns   []*stream.Turn
 	dropped int
@@ -37,7 +37,8 @@ type machineTurns struct {
 	state   *MachineState
 }
 
-// maxAgents limits how many agents are listed for a machine.
+// maxAgents is the maximum number of captures whose names are shown for a machine. If there are more, none is
+// shown.
 const maxAgents = 8
 
 // hasMachines reports whether there are machine rows.
@@ -217,7 +218,7 @@ func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 }
 
 // newestTurn returns the newest turn of a machine that is not hidden by a setting. Folding does not matter.
-// It returns nil if there is none.
+// It returns nil if there is none among the last maxTurnsScanned turns.
 func (h *machineTurns) newestTurn(of *rowSettings) *stream.Turn {
 	for i := len(h.turns) - 1; i >= 0 && i >= len(h.turns)-maxTurnsScanned; i-- {
 		if !of.isHidden(h.turns[i]) {

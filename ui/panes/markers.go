@@ -13,10 +13,11 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Marker is a moment on the timeline when a turn or call enters a state, or a finding is reported.
+// Marker is a moment on the timeline when a turn or call enters a state, a tool run is seen, or a finding is
+// reported.
 type Marker struct {
 	Event  int
-	Mark   bool // a start, first byte, looks done, seal or end; the lanes mark these
+	Mark   bool // true for all kinds except MarkerFinding; the lanes mark these
 	State  stream.Status
 	Found  stream.Severity // severity of the finding
 	Kind   MarkerKind
@@ -30,7 +31,7 @@ const (
 	MarkerState MarkerKind = iota // a state
 	MarkerFinding
 	MarkerRun   // a tool run
-	MarkerStart // the turn
+	MarkerStart // the start of the turn
 	MarkerEnd
 )
 
@@ -63,7 +64,7 @@ func lastEventOf(v *providers.View, t *stream.Turn) int {
 	return int(t.OpenedBy)
 }
 
-// callMarkers returns the markers of a call: where its states begin, and its findings.
+// callMarkers returns the markers of a call: where its states begin, its tool runs and its findings.
 func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Marker) {
 	state := func(event int, st stream.Status) {
 		stops = append(stops, Marker{Event: event, Mark: true, State: st, ByCall: int32(c.Number)})
@@ -104,8 +105,7 @@ func firstByte(c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// endEventOf returns the last event of a call that can no longer change. over reports whether the call has
-// ended.
+// endEventOf returns the event at which a call ended. over reports whether the call has ended.
 func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over bool) {
 	if c.MayGrow() {
 		return 0, false
@@ -189,7 +189,7 @@ func (a *axis) cellStart(cell int) int64 {
 	return a.first + int64(math.Ceil(float64(cell)/float64(max(1, a.cells-1))*float64(a.last-a.first)))
 }
 
-// requestFacts describes the request of a turn: its client, session, agent, purpose and changes.
+// requestFacts describes the request of a turn: its client, session, agent, purpose, changes and cache use.
 func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) (facts []fact) {
 	a := t.Request
 	if a == nil {
@@ -218,7 +218,8 @@ func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs)
 	return facts
 }
 
-// withCost appends the number of turns and their cost to a name.
+// withCost appends the number of turns and their cost to a name. If there is only one turn, it returns the
+// name alone.
 func withCost(who string, s turnCosts, g *screen.Glyphs) string {
 	if who == "" || s.turns < 2 {
 		return who

@@ -113,7 +113,7 @@ func (r *PaneRows) GoTo(row int) { r.MoveTo(row) }
 // Cursor returns the row of the cursor.
 func (r *PaneRows) Cursor() int { return r.At }
 
-// Follow has no effect, because nothing is appended to the rows.
+// Follow has no effect. A pane in which the cursor follows new data replaces it.
 func (*PaneRows) Follow(bool) {}
 
 // Back does nothing, because no part of the pane can be open.
@@ -179,7 +179,7 @@ type Area uint8
 
 const (
 	Left Area = iota // the first column
-	Main             // the second
+	Main             // the second column
 	Side             // a tab: under Main, or at the top of a separate column
 	Low              // a tab: under Main, or at the bottom of the separate column
 	Places
@@ -188,7 +188,7 @@ const (
 // Host is the interface through which panes call the program.
 type Host interface {
 	Choose(stream.Ref) // selects a turn or call
-	Focus(Area)        // focuses the pane shown there
+	Focus(Area)        // focuses the pane that is shown in an area
 	Follow(on bool)    // sets whether the panes follow new traffic
 	Moving() bool      // reports whether more traffic may arrive
 	Say(display.Text)  // shows a notice in the footer until the next key

@@ -96,7 +96,7 @@ func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p
 	}
 }
 
-// originCells is the width for turn numbers.
+// originCells is the width of the labels in the section about the origin.
 const originCells = 11
 
 // refusedTitle returns the facts about a refused request for the title: the path and the HTTP status.

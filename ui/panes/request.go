@@ -108,7 +108,7 @@ func (r *Request) Label() Label {
 // WantedRows returns the number of shown rows.
 func (r *Request) WantedRows() int { return max(r.Rows, 1) }
 
-// GoTo unfolds the containers around a byte, and moves the cursor to the byte.
+// GoTo unfolds the containers around a byte, and moves the cursor to the byte's row.
 func (r *Request) GoTo(off int) {
 	if r.doc != nil {
 		row := r.doc.rowAt(off)
