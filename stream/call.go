@@ -42,7 +42,7 @@ type Call struct {
 	RunByProvider bool // the provider runs the call
 	Discarded     bool // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
 	freeform      bool
-	nullNone      bool // the arguments null mean that there are none
+	nullNone      bool // if the arguments are null, there are none
 
 	callState
 	changeStamp
@@ -55,16 +55,16 @@ type Call struct {
 type callState struct {
 	FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
 
-	Copies     int    // how many equal copies of the arguments arrived, if more than one
+	Copies     int    // number of equal copies of the arguments that arrived; 0 if there is only one
 	ClosedBy   int32  // number of the event that gave its slot to another call, 0 if none did
 	sealedBy   int32  // frame that made the arguments final
-	sealEvent  int32  // the arguments could not change from this event on; 0 if they are not final
+	sealEvent  int32  // number of the event from which on the arguments can't change; 0 if they are not final
 	visitedBy  uint16 // one bit for each broadcast that visited the call since it last changed
-	ResultCode Code   // ResultOK or ResultFailed if the wire brought its result
+	ResultCode Code   // ResultOK or ResultFailed once the response or a later request contains its result
 	phase      Phase
 	stopped    bool // aborted by the client
 	frozen     bool // no more events apply to the call: bytes before them were missed
-	settled    bool // the findings about the syntax have been made
+	settled    bool // no more findings about the syntax are made
 	broken     bool // the first wrong byte has been reported
 	reusesID   bool // an earlier call, of this turn or another, has its id
 	counted    bool // the session's Counts count the call, under countedAs
@@ -75,17 +75,17 @@ type callState struct {
 type SentBackCall struct {
 	Exchange       int    // number of the request's exchange
 	ID             string // the id of the call in the request
-	Outcome        string // what became of the call there, in a word
+	Outcome        string // the outcome of the call in that request, in a word
 	Policies       string // the replay policies with this outcome, separated by commas
 	ResultCode     Code   // ResultOK, ResultFailed, or 0 if the request has no result for it
 	Event          int    // number of the event that reports it
 	KeptByProvider bool   // the history doesn't contain the call: the provider keeps it
 	Result         Result // what its tool returned, if ResultCode is not 0
 	Reasoning      string // "gone", "altered" or "not needed"; "" if it is intact or there is none
-	Signature      string // the same for the signature
+	Signature      string // "gone", "altered" or "not needed", for the signature; "" if it is intact or there is none
 }
 
-// ToolRun is a tool run that is matched to the call.
+// A ToolRun describes a tool run that is matched to a call.
 type ToolRun struct {
 	Request int // number of the request to the tool's server
 	Join    MatchBasis
@@ -93,7 +93,7 @@ type ToolRun struct {
 	Event   int // number of the event that reports it
 }
 
-// LatestResult returns the latest request that carries a result of the call; nil if there is none.
+// LatestResult returns the last element of SentBack that has a result, or nil if none has one.
 func (c *Call) LatestResult() *SentBackCall {
 	for i := len(c.SentBack) - 1; i >= 0; i-- {
 		if c.SentBack[i].ResultCode != 0 {
@@ -103,8 +103,8 @@ func (c *Call) LatestResult() *SentBackCall {
 	return nil
 }
 
-// A Delta is one fragment of a call's arguments, or of a turn's text. Only its end is stored: it begins where
-// the previous delta ended.
+// A Delta is one fragment of a call's arguments, or of a turn's text. Its start is not stored: it begins
+// where the previous delta ended.
 type Delta struct {
 	End   uint32
 	Event int32 // number of the event that brought it
@@ -125,7 +125,8 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 }
 
 // Args returns the exact bytes of the arguments so far. Bytes are only appended, unless a protocol
-// derives the arguments from something else: Rewrites counts how often they were replaced.
+// derives the arguments from something else: Rewrites counts how often they were replaced. Args is empty
+// while the bytes are evicted.
 func (c *Call) Args() []byte { return c.args.s }
 
 // ArgsLen returns the number of argument bytes that have arrived, even if the bytes are evicted now.
@@ -136,7 +137,7 @@ func (c *Call) ArgsLen() int {
 	return len(c.args.s)
 }
 
-// Deltas returns how many deltas have arrived, including empty ones.
+// Deltas returns how many deltas have arrived, including empty ones; 0 while the turn is evicted.
 func (c *Call) Deltas() int { return c.deltas.Len() }
 
 // DeltasBefore returns the number of deltas that came with events before the given event.
@@ -147,7 +148,8 @@ func (c *Call) DeltasBefore(event int) int {
 // DeltaEvent returns the number of the event that brought delta n.
 func (c *Call) DeltaEvent(n int) int32 { return c.deltas.At(n).Event }
 
-// Lexer returns the lexer, which has read exactly Args(): its tokens are the tokens of the arguments.
+// Lexer returns the lexer, which has read exactly Args(): its tokens are the tokens of the arguments. It has
+// read nothing if the arguments are not JSON by design.
 func (c *Call) Lexer() *json.Lexer { return &c.lex }
 
 // Phase returns what the provider said about the call.
@@ -167,7 +169,8 @@ func (c *Call) StoppedByClient() bool { return c.stopped }
 // Freeform reports whether the arguments are not JSON by design.
 func (c *Call) Freeform() bool { return c.freeform }
 
-// Syntax returns what the bytes say.
+// Syntax returns the syntax of the argument bytes. If null means that there are no arguments, null is
+// SyntaxEmpty.
 func (c *Call) Syntax() json.Syntax {
 	if c.evicted != nil {
 		return c.evicted.syntax
@@ -234,7 +237,7 @@ func (c *Call) replaceArgs(e Event, n int) {
 		c.reportOnce(ProtocolViolation, n, "argument bytes arrived after the call was %s", OwnFact(c.phase.String()))
 	}
 	c.saveArgsState()
-	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // the rule has run the call before the arguments are replaced
+	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // Repaired ran the call too: record its run while these arguments are known
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
@@ -281,7 +284,8 @@ func deltaOf(deltas *list.List[Delta], event int32, guess int) int {
 	return -1
 }
 
-// endArgs notes that no more bytes are expected.
+// endArgs ends the arguments. It appends half a character that still waits for its other half, and closes the
+// lexer.
 func (c *Call) endArgs() {
 	if c.half != "" {
 		c.saveArgsState()
@@ -308,9 +312,9 @@ func (c *Call) holdsJSON() bool {
 	return c.double.yes
 }
 
-// chunkBuffer collects bytes that arrive in chunks and are needed in one buffer later. A few bytes are kept in
-// one buffer. More bytes are kept in blocks until they are needed, because a large buffer that grows is copied
-// again and again. The zero value is ready.
+// chunkBuffer collects bytes that arrive in chunks and are needed in one buffer later. Up to maxSmallBytes
+// are kept in one buffer. More bytes are kept in blocks until they are needed, because a large buffer that
+// grows is copied again and again. The zero value is ready.
 type chunkBuffer struct {
 	small  []byte
 	blocks [][]byte // the bytes after small; the last block is filling up
@@ -431,7 +435,7 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 	}
 }
 
-// HasMarkup reports whether a name contains markup of a model.
+// HasMarkup reports whether a name contains model markup.
 func HasMarkup(name string) bool {
 	return strings.ContainsAny(name, "<>｜") || strings.Contains(name, "[ARGS]") || strings.Contains(name, "[TOOL_CALLS]")
 }
@@ -511,7 +515,7 @@ func cutWords(reason string) string {
 }
 
 // endUnsealed ends a call whose arguments were not final, or whose seal is overruled. If its arguments
-// were cut, it makes a finding: found is the diagnosis, why the reason, here the hint.
+// were cut, it makes a finding with the diagnosis found, the reason why and the hint here.
 func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, here string) {
 	c.phase = p
 	c.checkFinalArgs(event)
@@ -545,8 +549,8 @@ func openWord(k json.TokenKind) string {
 // of the key in the arguments. When a container closes, its map is reused.
 type keySet []map[uint64][2]int
 
-// checkKeys reports a duplicate key of an object. Parsers keep the last value or the first, and only the kept
-// value is sent back.
+// checkKeys reports the first duplicate key in an object. Parsers keep the last value or the first, and only
+// the kept value is sent back.
 func (c *Call) checkKeys(event int) {
 	var sets keySet
 	var buf []byte

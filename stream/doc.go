@@ -1,5 +1,5 @@
-// Package stream is the pure core of toolscope: it turns the bytes of one model response into tool calls,
-// and decides the state of each call.
+// Package stream is the pure core of toolscope: it turns the bytes of model responses into tool calls, and
+// decides the state of each call.
 //
 //	bytes ─▶ Framer ─▶ frames ─▶ (a protocol) ─▶ events ─▶ Timeline ─▶ Session → Turn → Call
 //
@@ -8,8 +8,8 @@
 //   - record:  bytes as received, with a time
 //   - frame:   one SSE event, line, array element, message or body; frames tile the bytes
 //   - event:   one provider-neutral fact: its kind, its turn and slot, a text
-//   - payload: further data of events of some kinds; one type for each, in payload.go
-//   - delta:   the argument bytes of one event
+//   - payload: the data of an event for which Event has no field; most types are in event.go
+//   - delta:   the bytes that one event adds to the arguments of a call or to the text of a turn
 //   - turn:    one model response
 //   - call:    one tool call in a turn
 //   - slot:    the key by which later events find their call

@@ -11,7 +11,7 @@ import (
 // response before its terminator is at fault. A client that goes away, a lost connection and toolscope's own
 // stop are not the provider's fault: the provider would have sent more.
 
-// These are findings about a response that a party other than the provider ended.
+// These are the diagnoses of responses that a party other than the provider ended, or that never began.
 var (
 	ClientGone = &Diagnosis{
 		Code: "CLIENT_GONE", Severity: Info, By: Client,
@@ -43,8 +43,8 @@ var (
 )
 
 // cutBy is for responses that end before their terminator. It maps the party that ended a response to the
-// findings about the response and its open calls. It also holds the reason why the calls stop, as a sentence
-// and as a hint.
+// findings about the response and its open calls. Each entry also has the reason why the calls stop, as a
+// sentence and as a hint.
 var cutBy = map[Party]struct {
 	found, cut *Diagnosis
 	why, here  string
@@ -57,7 +57,7 @@ var cutBy = map[Party]struct {
 	UnknownParty: {NoTerminator.WithCause(UnknownParty), ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so it is unknown why the response ended", "the source ends here"},
 }
 
-// endingParty returns by if that party can end a response, and otherwise 0.
+// endingParty returns the given party if it can end a response, and otherwise 0.
 func endingParty(by Party) Party {
 	if _, ok := cutBy[by]; !ok {
 		return 0
@@ -106,7 +106,7 @@ func (t *Turn) endedBy(by Party) {
 	}
 }
 
-// endCalls ends the open calls, depending on the party that closed the turn.
+// endCalls ends the turn's open calls. Their findings depend on the party that closed the turn.
 func (t *Turn) endCalls(phase Phase, n int) {
 	others := t.closer > Provider && t.closer != UnknownParty
 	cut, why, here := cutBy[t.closer].cut, cutBy[t.closer].why, cutBy[t.closer].here
@@ -122,13 +122,13 @@ func (t *Turn) endCalls(phase Phase, n int) {
 			c.phase, c.settled = PhaseUnseen, true
 		default:
 			c.stopped = t.closer == Client && phase == PhaseAborted
-			c.settled = c.settled || others // the arguments of the call are not final
+			c.settled = c.settled || others // no findings about the syntax of arguments that a party other than the provider cut
 			c.endUnsealed(phase, n, cut, Message{Text: why}, here)
 		}
 		c.noteRuleRun(AtEnd, n)
 		c.freeSpare()
 		if t.blind || others {
-			return // the call may look unfinished only because bytes were missed
+			return // the call may look unfinished only because its rest was missed or cut
 		}
 		c.checkSeal(Message{Text: "the call was reported complete"}, n)
 		if c.Name == "" && !c.Discarded {
@@ -137,8 +137,8 @@ func (t *Turn) endCalls(phase Phase, n int) {
 	})
 }
 
-// applyFailure applies an error that the provider reports. If FailureInfo.By is another party, the error
-// means that no provider responded.
+// applyFailure applies an error. If FailureInfo.By names a party other than the provider, no provider
+// responded. Otherwise the provider reported the error.
 func (t *Turn) applyFailure(e Event, n int) {
 	t.keepBase()
 	t.failed = true
@@ -186,7 +186,8 @@ func refusalDiagnosis(failed FailureInfo) *Diagnosis {
 	return d
 }
 
-// refusalMessage returns the message about a refused request: the status, the place, and the provider's words.
+// refusalMessage returns the message about a refused request: the status, the reason, the place and the
+// provider's words, as far as they are known.
 func refusalMessage(r *Refusal, words string) Message {
 	m := Messagef("refused")
 	if r.Status > 0 {
@@ -201,7 +202,7 @@ func refusalMessage(r *Refusal, words string) Message {
 	return Messagef("%s; the provider reports%s", m, failureMessage(r.Type, words))
 }
 
-// failureMessage returns " CODE: MESSAGE". It omits an unknown part.
+// failureMessage returns " CODE: MESSAGE". It omits the code or the message if that is empty.
 func failureMessage(code, message string) Message {
 	switch {
 	case code == "":
@@ -240,7 +241,7 @@ func (t *Turn) applyGap(e Event, n int) {
 	if t.gaps++; t.gaps == 1 {
 		t.reportFinding(RecordGap, n, "%s", e.Text)
 	} else { // one finding for all gaps
-		t.Findings = slices.Clone(t.Findings) // past sessions keep the old one
+		t.Findings = slices.Clone(t.Findings) // past sessions keep the old list
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
 		t.Findings[i].SetMessage(Messagef("%s in %s were not recorded: the state of calls that were not final before the gap is unknown",
 			Own(count.Of(t.Missed, "byte")), Own(count.Of(t.gaps, "place"))))
@@ -273,7 +274,8 @@ func (c *Call) openUnseen(event int, bytes int64) {
 	c.reportOnce(RecordGap, event, "toolscope missed %s before this call: the call may have begun in the gap", Own(unseenBytes(bytes)))
 }
 
-// unseenBytes formats a number of missed bytes. A gap of unknown size counts as one byte.
+// unseenBytes formats a number of missed bytes. It returns "some bytes" for 1 or less, because the size of
+// such a gap is unknown.
 func unseenBytes(n int64) string {
 	if n <= 1 {
 		return "some bytes"

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// NoTime is the time of bytes whose source doesn't know when they arrived.
+// NoTime is an unknown time, such as that of bytes from a source without times, or the time of an event that
+// has not happened.
 const NoTime = time.Duration(-1)
 
 // EventKind is the kind of an event. Every event sets At, Frame and Turn. The comments list the other
@@ -35,11 +36,11 @@ const (
 	Rewrite
 
 	// Seal: the arguments of the call in Slot are final. With SealRejected the call is refused, and
-	// Text says why. With SealWithdrawn they were not final: more of them follow.
+	// Text says why. With SealWithdrawn an earlier Seal was wrong: more arguments may follow.
 	Seal
 
 	// CallResult: a call has its result. Code is ResultOK or ResultFailed. Payload: *ResultFor, which
-	// names the call; without one it is the call in Slot.
+	// names the call. Without a payload, the result is for the call in Slot.
 	CallResult
 
 	// TextDelta: Text is appended to the text of the response.
@@ -60,8 +61,8 @@ const (
 	// its meaning. Slot is the choice, or AllChoices. Payload: *FinishMeaning, if the word is a number.
 	Finish
 
-	// Failure: an error ended the response. Text is its message. Payload: *FailureInfo, with the error's
-	// code, and the party at fault if that is not the provider.
+	// Failure: an error ended the response, or no provider responded. Text is the error's message. Payload:
+	// *FailureInfo, with the error's code, and the party at fault if that is not the provider.
 	Failure
 
 	// TurnClose: no more events of this turn follow. Code is CloseEnd, CloseUnseen, CloseCut or CloseUnknown.
@@ -161,7 +162,7 @@ func (k EventKind) IsAfterTurn() bool { return k == SentBack || k == Ran }
 // An Event is one provider-neutral fact. Events are in the order of the wire. An Event is a value: it may
 // be kept, and it never changes.
 type Event struct {
-	At    time.Duration // time since the source began when the frame was complete, or NoTime
+	At    time.Duration // when the frame was complete, as the time since the source began; or NoTime
 	Text  string        // bytes or words: see EventKind
 	What  Payload       // see EventKind; may be nil
 	Frame int32         // number of its frame within the exchange
@@ -190,8 +191,8 @@ func (e Event) String() string {
 	return s
 }
 
-// A Payload holds the data of an event for which Event has no field. It is a pointer to one of the types of
-// this file, to a Usage, or to a Finding. The comments of the EventKinds name the payload of each kind. A
+// A Payload holds the data of an event for which Event has no field. It is a pointer to one of the types in
+// this file, to a Usage, or to a Finding. The comments on the EventKinds name the payload of each kind. A
 // payload never changes once it is part of an event.
 type Payload interface {
 	dumpText() string // text for the end of the event's line; "" or begins with a space
@@ -224,16 +225,16 @@ type Opening struct {
 type CallInfo struct {
 	ID, Name      string
 	Kind          string // function, custom, mcp, server, …
-	RunByProvider bool   // the provider runs the call; no result is to be sent
+	RunByProvider bool   // the provider runs the call; the client sends no result
 	Choice        int32  // the alternative response that contains the call
 	Parent        string // id of the call whose code made this one
 	MCPServer     string // the MCP server that runs it
-	Item          string // id of the item that contains the call, if that differs from the call's
+	Item          string // id of the item that contains the call, if it differs from the call's id
 	Namespace     string // namespace of the tool, if the protocol keeps it apart from the name
 	Freeform      bool   // the arguments are not JSON by design
 	NullIsNone    bool   // the arguments null mean that there are no arguments
 	Discarded     bool   // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
-	Copies        int    // how many equal copies of the arguments arrived, if several are sent
+	Copies        int    // number of equal copies of the arguments that arrived, if there are several
 	Signature     string // opaque text that must be sent back with the call
 }
 
@@ -267,7 +268,7 @@ type FailureInfo struct {
 	Refusal *Refusal // set if the error says that the request is wrong
 }
 
-// A Refusal is an error that says that a request is wrong. It also describes the place that the error names.
+// A Refusal is an error about a wrong request, with the place in the request that the error names.
 type Refusal struct {
 	Status int      // HTTP status, 0 if the error came in another way
 	Type   string   // the error's code or type
@@ -281,7 +282,7 @@ type Refusal struct {
 	Place  Message  // names the place in a sentence, "" if it is unknown
 }
 
-// These are the ways in which the place that an error names is found in the request.
+// Values of Refusal.Found: how the place that an error names was found in the request.
 const (
 	FoundAsSent  = "as sent"
 	FoundJoined  = "joined" // after consecutive messages of one role are joined, as the provider reads them
@@ -305,7 +306,7 @@ type SentBackReport struct {
 	KeptByProvider bool    // the history doesn't contain the call: the provider keeps it, and the request continues from there
 	Result         Result  // the result that its tool returned, if the request contains it
 	Finding        Finding // about a loss, if there is one
-	Reasoning      string  // what became of the turn's reasoning, see SentBackCall
+	Reasoning      string  // what became of the turn's reasoning; see SentBackCall
 	Signature      string  // what became of its signature, or that of the call
 }
 
@@ -330,7 +331,7 @@ func (j MatchBasis) String() string { return [...]string{"", "id", "args", "name
 
 // Result is what a tool returned, as a request carries it.
 type Result struct {
-	Bytes int    // of its text
+	Bytes int    // size of the complete text, of which Text may be only the beginning
 	Media int    // number of parts that are not text
 	Text  string // its beginning, at most MaxResultBytes
 }

@@ -10,10 +10,9 @@ import (
 
 // EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a payload and two
 // checksums. A frame's Event is the type of the event, exception or error. An exception or error is a Failed
-// frame. The Data of an error is its message as plain text. The zero value is ready.
-//
-// If a checksum doesn't match, not even the start of the next message is known. Then that message and all later
-// bytes are residue.
+// frame. The Data of an error without a payload is its message as plain text. The zero value is ready.
+// If a message is invalid, for example because a checksum doesn't match, the start of the next message is
+// unknown. Then that message and all later bytes are residue.
 //
 // Layout and limits: "Event stream encoding" in the Smithy and AWS SDK sources (botocore/eventstream.py).
 type EventStream struct {
@@ -29,8 +28,8 @@ const (
 	maxEventStreamMessage = 24<<20 + maxEventStreamHeaders + preludeLen + trailerLen
 )
 
-// IsEventStream reports whether head begins a message, according to the checksum of its first bytes. If head is
-// too short to decide, could reports whether it may begin a message.
+// IsEventStream reports in its result is whether head begins a message, according to the checksum of its
+// first bytes. Its result could is also true if head is too short to decide, but may begin a message.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxEventStreamMessage>>24, false
@@ -77,7 +76,7 @@ func (e *EventStream) Write(p []byte, emit func(Frame)) {
 	e.buf = e.buf[:copy(e.buf, e.buf[at:])]
 }
 
-// Close emits the remaining bytes: residue, or an unfinished message marked Truncated.
+// Close emits the remaining bytes as residue. It marks them Truncated if they are an unfinished message.
 func (e *EventStream) Close(emit func(Frame)) {
 	if len(e.buf) == 0 {
 		return

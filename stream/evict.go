@@ -96,7 +96,7 @@ func (s *Session) emptyContent() *turnContent {
 	return &s.noContent
 }
 
-// evictedCall is the state of an evicted call's content that is kept.
+// evictedCall is the part of a call's content that is kept while its turn is evicted.
 type evictedCall struct {
 	size, deltas int32
 	syntax       json.Syntax
@@ -145,8 +145,9 @@ func (c *Call) setArgsState(p argsState) {
 	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
 }
 
-// Reload restores the content of an evicted turn. other is a timeline of the same bytes, and as is the turn's
-// number in it. other must not be used afterwards. Reload returns false if the two turns differ.
+// Reload restores the content of an evicted turn from another timeline of the same bytes, in which the turn
+// has the number as. The other timeline must not be used afterwards. Reload returns false if the turn is not
+// evicted, or if the two turns differ.
 func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	on, again := t.session.Turn(number), other.session.Turn(as)
 	if on == nil || again == nil || on.Retention != Evicted || !again.hasSameSizes(on) {
@@ -184,8 +185,8 @@ func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
 	c.setArgsState(from.argsState().withEventNumbers(events))
 }
 
-// hasSameSizes reports whether t has as much text as the evicted turn cold had, and whether each call has as
-// many bytes.
+// hasSameSizes reports whether t has as much text as the evicted turn cold had, and calls with the same
+// names, numbers of bytes and numbers of deltas.
 func (t *Turn) hasSameSizes(cold *Turn) bool {
 	if len(t.Calls) != len(cold.Calls) || cold.evictedTextLens != [2]int32{int32(len(t.Text)), int32(len(t.Thinking))} {
 		return false
@@ -199,7 +200,8 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 }
 
 // eventsAs maps event numbers of other to event numbers of t, for the events that bring the turn's text. The
-// turn is again in other and on in t. same is false if the two turns have different numbers of these events.
+// turn on in t is the turn again in other. The result same is false if the two turns have different numbers
+// of these events.
 func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
 	ours, theirs := t.textEvents(on), other.textEvents(again)
 	if len(ours) != len(theirs) {
@@ -266,7 +268,7 @@ func (w *callContent) packRuns(from int32) string {
 	return string(p)
 }
 
-// unpackRuns restores packed runs.
+// unpackRuns restores the state that packRuns packed with the same from.
 func (w *callContent) unpackRuns(packed string, from int32) {
 	p := []byte(packed)
 	signed := func() int32 {
@@ -310,7 +312,8 @@ func (t *Timeline) evictPayloads(on *Turn) {
 	}
 }
 
-// canRestorePayload reports whether the payload of an event of the turn can be restored.
+// canRestorePayload reports whether the payload of an event of the turn can be restored: usage from another
+// timeline, other payloads from the rows of the turn and its calls.
 func (t *Turn) canRestorePayload(x *packedPayload, f *packedEvent) bool {
 	c := t.callByNumber(int32(f.call))
 	if f.kindAndCode() == Finish && !x.timed && x.slot == AllChoices && x.what == nil && x.worded {
@@ -330,12 +333,12 @@ func (t *Turn) canRestorePayload(x *packedPayload, f *packedEvent) bool {
 	return false
 }
 
-// openingInfo returns the payload that the event that opened the turn may have had.
+// openingInfo returns the facts in the turn's row as a payload, which the turn's first event may have had.
 func (t *Turn) openingInfo() Opening {
 	return Opening{ID: t.ID, Model: t.Model, Parent: t.Parent, Protocol: t.Protocol, Exchange: t.Exchange, Request: t.Request}
 }
 
-// openingInfo returns the payload that the event that opened the call may have had.
+// openingInfo returns the facts in the call's row as a payload, which the call's first event may have had.
 func (c *Call) openingInfo() CallInfo {
 	return CallInfo{
 		ID: c.ID, Name: c.Name, Kind: c.Kind, RunByProvider: c.RunByProvider, Choice: c.Choice, Parent: c.Parent, MCPServer: c.MCPServer, Item: c.Item,
@@ -391,7 +394,7 @@ func (t *Timeline) reloadPayloads(on *Turn, other *Timeline, again *Turn) bool {
 type lostPayload struct {
 	event, call, slot int32
 	kind              EventKind
-	nth               int // number of usage events of the turn so far, from 1
+	nth               int // number of usage events in the turn up to this event
 }
 
 // lostPayloads returns the events of a turn that are marked as having a payload but have none.

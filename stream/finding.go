@@ -42,8 +42,8 @@ func (c Party) String() string {
 	return [...]string{"", "model", "provider", "gateway", "client", "network", "toolscope", "unknown", "server"}[c]
 }
 
-// A Diagnosis is one kind of finding. Each is declared once, in the package that reports it, and never
-// changes. A Finding points at its Diagnosis.
+// A Diagnosis is one kind of finding. Each is declared once and never changes. A Finding points at its
+// Diagnosis.
 type Diagnosis struct {
 	Code            string
 	Severity        Severity
@@ -96,8 +96,9 @@ func (d *Diagnosis) Finding(format string, args ...any) Finding {
 // NoOffset is the Offset of a finding that points at no argument byte.
 const NoOffset = -1
 
-// A Finding is a diagnosis with its evidence. Diagnosis.Finding makes one. Its severity is the Diagnosis' own
-// or one of OtherSeverities. Its party is the Diagnosis' own unless another party is known to be at fault.
+// A Finding is a diagnosis with its evidence. Diagnosis.Finding makes one. Its severity is that of the
+// Diagnosis or one of OtherSeverities. Its party is that of the Diagnosis unless another party is known to be
+// at fault.
 type Finding struct {
 	*Diagnosis // as declared; never nil in a Session
 	Severity   Severity
@@ -112,7 +113,7 @@ type Finding struct {
 	Detail     *Detail
 }
 
-// A Detail holds the facts of a finding for programs, as an object with a name.
+// A Detail is a named object with the facts of a finding, for programs.
 type Detail struct {
 	Name   string
 	Fields []DetailField
@@ -144,15 +145,16 @@ func (d *Detail) Value(key string) any {
 	return nil
 }
 
-// InText gives the place of a call that is written in a text. It is nil if a finding is not about such a call.
+// InText is the place of a call that the model wrote in its text or reasoning. It is nil in a finding about
+// anything else.
 type InText struct {
 	Form   string // the way in which the call is written
 	Tool   string
 	In     string // text or reasoning
-	Offset int    // of the first byte of the call
+	Offset int    // offset of the call's first byte in that text
 }
 
-// Brief returns a short text that says what is wrong at this place.
+// Brief returns the Hint or, if that is empty, the Brief of the Diagnosis.
 func (f *Finding) Brief() string {
 	if f.Hint != "" {
 		return f.Hint
@@ -169,7 +171,7 @@ func (f *Finding) CausedBy() string {
 	return f.By.String()
 }
 
-// Brief returns a short text for the diagnosis.
+// Brief returns Short or, if that is empty, the code in lower case with spaces.
 func (d *Diagnosis) Brief() string {
 	if d.Short != "" {
 		return d.Short
@@ -185,7 +187,7 @@ func (f *Finding) AppendMessage(format string, args ...any) {
 	f.SetMessage(Messagef("%s%s", Message{f.Message, f.Quoted, f.Facts}, Messagef(format, args...)))
 }
 
-// withHint returns the finding with a hint.
+// withHint returns the finding with words as its Hint.
 func (f Finding) withHint(words string) Finding {
 	f.Hint = words
 	return f
@@ -242,8 +244,8 @@ type Message struct {
 // String returns the text.
 func (m Message) String() string { return m.Text }
 
-// Types for arguments of Messagef. Arguments of kind string or []byte and errors count as captured text,
-// unless they have one of the types Own and OwnFact. Numbers don't count as captured text.
+// Types for arguments of Messagef. Strings, slices and errors count as captured text, unless they have the
+// type Own or OwnFact. So do structs, maps, pointers and arrays without a String method. Numbers don't.
 type (
 	// Own is text of the program, not captured text.
 	Own string
@@ -255,8 +257,8 @@ type (
 	OwnFact string
 )
 
-// Messagef formats a message as fmt.Sprintf does, and notes which of its bytes are captured text. An argument
-// that is a Message keeps its ranges and facts. Argument indexes are not supported.
+// Messagef formats a message as fmt.Sprintf does, and records which of its bytes are captured text. An
+// argument that is a Message keeps its ranges and facts. Argument indexes are not supported.
 func Messagef(format string, args ...any) Message {
 	var b messageBuilder
 	text := fmt.Sprintf(format, args...)
@@ -288,7 +290,7 @@ func verbEnd(s string) int {
 	return min(len(s)-len(strings.TrimLeft(s, "+-# .0123456789"))+1, len(s))
 }
 
-// messageBuilder builds a Message.
+// messageBuilder collects the text, the quoted ranges and the facts of a Message.
 type messageBuilder struct {
 	text   strings.Builder
 	quoted Spans
@@ -342,8 +344,8 @@ func isCaptured(arg any) bool {
 	return false
 }
 
-// Clip returns at most most bytes of text, starting at offset from. It doesn't split characters, and writes …
-// for omitted text.
+// Clip returns the bytes of text from offset from on, with a maximum of most bytes. It doesn't split
+// characters, and writes … for omitted text.
 func Clip(text []byte, from, most int) string {
 	from = charStart(text, from)
 	end := charStart(text, min(from+most, len(text)))

@@ -281,7 +281,8 @@ func (c *Call) addFinding(f Finding) {
 }
 
 // HasOnlyInfos reports whether no finding of the call is above Info. The time that it takes doesn't depend on
-// the number of findings. For a call of a past session, it may return false even if no finding is above Info.
+// the number of findings. For a call of a past session or of an evicted turn, it may return false even if no
+// finding is above Info.
 func (c *Call) HasOnlyInfos() bool {
 	return len(c.Findings) == 0 || c.callContent != nil && !c.callContent.shared && !c.hasProblem
 }
@@ -298,7 +299,8 @@ func faultFinding(e Event, n int) Finding {
 	return d.Finding("can't decode a frame: %s", e.Text).withEvidence(n, NoOffset)
 }
 
-// repeatedBy reports whether a delta begins with all arguments so far.
+// repeatedBy reports whether a delta begins with all arguments so far and adds to them. The arguments must
+// begin with {.
 func (c *Call) repeatedBy(text string) bool {
 	n := len(c.args.s)
 	return n > 0 && c.args.s[0] == '{' && len(text) > n && text[:n] == string(c.args.s)
@@ -333,7 +335,7 @@ func (c *Call) checkBroken(event int) {
 	}
 }
 
-// checkSeal reports a call whose arguments are final but unfinished. said is the beginning of the message.
+// checkSeal reports a call whose arguments are final but unfinished. The message begins with said.
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,
@@ -342,10 +344,11 @@ func (c *Call) checkSeal(said Message, event int) {
 	}
 }
 
-// maxMissing is the maximum number of missing closing brackets that a message shows.
+// maxMissing is the maximum number of missing quotes and brackets that a message shows.
 const maxMissing = 12
 
-// missingEnd returns the closing quote and brackets that are certainly missing from the arguments.
+// missingEnd returns the closing quote and brackets that are certainly missing from the arguments, or "their
+// end" if there are none.
 func (c *Call) missingEnd() string {
 	var end []byte
 	if last := c.lex.Last(); c.lex.Open() && (last == json.String || last == json.Key) {
@@ -360,7 +363,7 @@ func (c *Call) missingEnd() string {
 	return string(end)
 }
 
-// checkFinalArgs makes the findings that need the complete text, once. The arguments must be final.
+// checkFinalArgs makes the findings that need all argument bytes, once. No more bytes may follow.
 func (c *Call) checkFinalArgs(event int) {
 	text := len(c.args.s) // without half a character that waits for its other half
 	c.endArgs()

@@ -44,14 +44,14 @@ func resetBuffer(p []byte) []byte {
 }
 
 // A Framer splits bytes into frames. The frames don't depend on how the bytes are cut into writes. Close
-// emits the remaining bytes, marked Truncated.
+// emits the remaining bytes, if there are any. It marks them Truncated, unless they are known to be invalid.
 type Framer interface {
 	Write(p []byte, emit func(Frame))
 	Close(emit func(Frame))
 }
 
-// Lines frames newline-delimited JSON: one frame per line, blank lines skipped. A CR before the LF is
-// dropped. The zero value is ready.
+// Lines frames newline-delimited JSON: one frame per line. Blank lines are skipped, and white space around a
+// line is dropped. The zero value is ready.
 type Lines struct {
 	pos  int64
 	line chunkBuffer
@@ -203,7 +203,7 @@ func (a *Array) frameOutside(c byte) {
 	if a.elem.isEmpty() && json.IsSpace(c) {
 		return
 	}
-	if c == '[' && !a.ended && a.elem.blocks == nil { // few bytes come before an array
+	if c == '[' && !a.ended && a.elem.blocks == nil { // only a few bytes may come before an array
 		before := bytes.TrimSpace(bytes.TrimPrefix(a.elem.joinBytes(), utf8BOM))
 		if len(before) == 0 || string(before) == XSSI {
 			a.depth, a.inner = 1, a.Within > 0

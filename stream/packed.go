@@ -39,7 +39,7 @@ type packedPayload struct {
 	event  int32
 	slot   int32
 	timed  bool // use at instead of the packed event's time
-	worded bool // use text instead of the call's or the turn's
+	worded bool // use text instead of the text that the call or turn keeps
 	at     time.Duration
 	text   string
 	what   Payload
@@ -48,7 +48,7 @@ type packedPayload struct {
 
 // eventBlock stores consecutive events.
 type eventBlock struct {
-	base     time.Duration   // the first known time in the block, NoTime before
+	base     time.Duration   // the first known time in the block; NoTime until there is one
 	events   packedEvents    // empty once evicted
 	payloads []packedPayload // in the order of the events
 	forms    *wireForms
@@ -178,8 +178,8 @@ func (b *eventBlock) evictIfUnused() {
 	}
 }
 
-// textOf returns the text of event n, if its call or turn keeps the text. While a session is folded again, that
-// text is usually the next delta.
+// textOf returns the text of event n, if its call or turn keeps the text. While the session again is folded
+// again, that text is usually the call's next delta in it.
 func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
 	switch {
 	case on == nil:
@@ -235,7 +235,7 @@ type packedEvents struct {
 	packed []uint64
 	least  [eventFields]uint32
 	wide   [eventFields]uint8
-	each   int // bits of an event
+	each   int // bits of one packed event
 }
 
 const eventFields = 6
@@ -306,7 +306,7 @@ func (l *packedEvents) packOpen() (spare []packedEvent) {
 	return spare
 }
 
-// measureFields finds how many bits each field needs.
+// measureFields finds the smallest value of each field, and how many bits the differences from it need.
 func (l *packedEvents) measureFields() {
 	l.least = l.open[0].fieldValues()
 	most := l.least
@@ -322,7 +322,7 @@ func (l *packedEvents) measureFields() {
 	}
 }
 
-// Arena holds many short strings in few allocations. The zero value is ready.
+// Arena stores many short strings in few allocations. The zero value is ready.
 type Arena struct{ b *strings.Builder }
 
 // Bounds of a block's size. Each block is twice as large as the previous one, within these bounds. The first
@@ -332,7 +332,7 @@ const (
 	maxBlock = 64 << 10
 )
 
-// StringOf returns p as a string.
+// StringOf returns a copy of p as a string.
 func (a *Arena) StringOf(p []byte) string {
 	if len(p) == 0 {
 		return ""
@@ -351,7 +351,7 @@ func (a *Arena) StringOf(p []byte) string {
 }
 
 // withRoomFor returns s with room for n more elements. A long slice doubles its size, while append would add a
-// quarter. So each byte is copied once instead of four times, and memory is requested as seldom.
+// quarter. So each byte is copied about once instead of four times, and memory is requested less often.
 func withRoomFor[T any](s []T, n int) []T {
 	if len(s)+n > cap(s) && len(s) > 1<<14 {
 		return slices.Grow(s, max(n, len(s)))

@@ -83,7 +83,7 @@ func (t *Turn) changesOnlyDeltaState(e *Event) bool {
 	return c != nil && c.visitedBy == 0
 }
 
-// editForDelta is editTurn for an event that changes only the delta state.
+// editForDelta does what editTurn does, for an event that changes only the delta state.
 func (s *Session) editForDelta(t *Turn) *Turn {
 	if s.isPast {
 		return t
@@ -149,11 +149,11 @@ type turnSnapshot struct {
 	base    *Turn // the turn with all other fields, if one of them changed before the next snapshot
 	before  *turnSnapshot
 	usage   *Usage        // nil for none
-	part    *Part         // the last part, nil if it is a call
-	choices []choiceCalls // nil if no broadcast was sent yet
+	part    *Part         // the last part; nil if it is a call or if there are no parts
+	choices []choiceCalls // nil if no broadcast has visited a call
 
 	turnState
-	text, thinking         [2]uint32 // bytes and deltas
+	text, thinking         [2]uint32 // numbers of bytes and of deltas
 	at, era                int32
 	calls, parts, findings int32
 }
@@ -223,8 +223,9 @@ func (s *eventText) prefixTo(size [2]uint32) eventText {
 	return eventText{s.text.prefixTo(int(size[0])), s.deltas.Before(int(size[1]))}
 }
 
-// atCheckpoint returns the live turn as it was at a checkpoint, after n events. The result belongs to the
-// session in. It returns nil if the snapshot was evicted.
+// atCheckpoint returns the live turn as it was at a checkpoint, after n events. The parameter in is the
+// session of the result. An evicted or dropped turn is returned as it is now. The result is nil if the
+// snapshot was evicted.
 func (t *Turn) atCheckpoint(era int32, n int, in *Session) *Turn {
 	if t.era < era || t.Retention != InMemory {
 		return t

@@ -9,9 +9,9 @@ import (
 
 // A Record holds bytes as they were received on one exchange, with their time.
 type Record struct {
-	Exchange int           // the exchange (a request and its response) that the bytes belong to
+	Exchange int           // number of the exchange (a request and its response) that the bytes belong to
 	Request  bool          // sent by the client; otherwise received from the provider
-	At       time.Duration // since the source began, in whole microseconds; NoTime if the source doesn't know
+	At       time.Duration // when the bytes arrived, as the time since the source began, in whole microseconds; NoTime if unknown
 	Data     []byte        // never changes from now on
 	Head     *Head         // facts from outside the bytes; in the first record of each side of an exchange
 	End      bool          // no more bytes of this exchange come
@@ -19,7 +19,7 @@ type Record struct {
 	By       string        // a Party's word, or "": with End the party that ended the exchange, with a Head the party that answered
 	Before   []byte        // the bytes before Data in the line that contained it
 	After    []byte        // the bytes after Data in that line
-	Lost     int64         // bytes of this side, before Data, that were missed: toolscope's own gap
+	Lost     int64         // number of missed bytes of this side before Data: toolscope's own gap
 	Note     string        // a remark about the exchange; in a record without other fields, about the source itself
 	Location Location      // place where the record can be read again
 
@@ -45,9 +45,9 @@ type Location struct {
 
 // A Source is the place that records were read from. They can be read from it again. Sources are comparable.
 type Source interface {
-	// Again passes the records of one exchange in [start,end) to the function to, exactly as they were
-	// first read. start is the position of the first record of the exchange. Again returns an error if
-	// the source is gone or has changed.
+	// Again reads the records of one exchange in [start,end) and calls the function to with each, exactly as
+	// they were first read. start is the position of the first record of the exchange. Again returns an error
+	// if the source is gone or has changed.
 	Again(exchange int, start, end int64, to func(Record)) error
 }
 
@@ -110,8 +110,8 @@ type RequestChange struct {
 	PreviousExchange        int  // the exchange of the previous request
 	Comparable              bool // there is a previous request, and both were read
 	Same                    int  // number of unchanged messages at the beginning
-	Added, Altered, Removed int  // messages after those
-	System, Tools, Model    bool // have changed
+	Added, Altered, Removed int  // numbers of messages after the unchanged ones
+	System, Tools, Model    bool // whether each of these has changed
 }
 
 // BreaksAt names the first change in data that the previous request had already sent, in the order in
@@ -139,12 +139,12 @@ type Count struct {
 	Reported bool
 }
 
-// Tokens returns a reported count.
+// Tokens returns n as a reported count.
 func Tokens(n int64) Count { return Count{n, true} }
 
 // Usage is the token counts of a turn, in one form for all protocols. Input is every input token billed,
-// including cached ones. Output is every output token billed, including reasoning. The other counts are
-// parts of those, except SeenInput and SeenOutput.
+// including cached ones. Output is every output token billed, including reasoning. The other token counts are
+// parts of Input and Output, except SeenInput and SeenOutput.
 type Usage struct {
 	Input, CacheRead, CacheWrite Count
 	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at a different price

@@ -91,7 +91,7 @@ func (s *Session) recountCall(c *Call) {
 	c.counted, c.countedAs = true, st
 }
 
-// applyToNoTurn handles an event that belongs to no turn.
+// applyToNoTurn applies an event that belongs to no turn. Only a Fault and a Found have an effect.
 func (s *Session) applyToNoTurn(e Event, n int) {
 	switch e.Kind {
 	case Fault:
@@ -170,8 +170,8 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	}
 }
 
-// isOtherLeg reports whether a call with the same id is the same call on the other side of a gateway. That is a
-// call of the same tool in another protocol.
+// isOtherLeg reports whether a call with the same id is the same call on the other side of a gateway: it
+// calls the same tool, but in another protocol.
 func (s *Session) isOtherLeg(other Ref, c *Call) bool {
 	t, twin := s.Find(other)
 	return twin != nil && twin.Name == c.Name && t.Protocol != s.Turn(c.Turn).Protocol
@@ -318,7 +318,8 @@ func (x *turnIndex) add(number int32, i int) {
 	}
 }
 
-// positionOf returns the position of the turn with that number, if there is one.
+// positionOf returns the position of the turn with that number. If there is none, the position may be that of
+// another turn.
 func (x *turnIndex) positionOf(number int32) int {
 	if x == nil {
 		return -1
@@ -433,7 +434,7 @@ func (t *Turn) firstWaiting(name string) *Call {
 	return t.Calls[i]
 }
 
-// updateLookups updates the lookups for a call whose name or id may be new.
+// updateLookups updates byID and waiting for a call whose name or id may be new.
 func (t *Turn) updateLookups(c *Call, news CallInfo) {
 	if i, looked := t.waiting[news.Name]; looked && news.Name != "" {
 		t.waiting[news.Name] = min(i, c.Number-1)
@@ -445,17 +446,17 @@ func (t *Turn) updateLookups(c *Call, news CallInfo) {
 
 // Ref names a turn, or one of its calls. Keep a Ref, not a *Turn or *Call: those belong to one session.
 type Ref struct {
-	Turn int32 // its number
-	Call int32 // the call's number within it; 0 for the turn itself
+	Turn int32 // number of the turn in the timeline
+	Call int32 // number of the call in the turn; 0 for the turn itself
 }
 
 // NoRef names nothing.
 var NoRef = Ref{Turn: NoTurn}
 
-// Ref returns the turn's name.
+// Ref returns the Ref that names the turn.
 func (t *Turn) Ref() Ref { return Ref{Turn: t.Number} }
 
-// Ref returns the call's name.
+// Ref returns the Ref that names the call.
 func (c *Call) Ref() Ref { return Ref{c.Turn, int32(c.Number)} }
 
 // Find returns the turn that r names and, if r names a call, that call. It returns nil for a turn or call

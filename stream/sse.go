@@ -17,7 +17,7 @@ type SSESplitter struct {
 	pos     int64       // stream offset of the next byte
 	line    chunkBuffer // an unfinished line from earlier writes
 	afterCR bool        // the last line ended with CR: an LF now belongs to it
-	started bool        // the first line has been seen (only it may carry a BOM)
+	started bool        // the first line has been seen (only it may contain a BOM)
 
 	event  []byte
 	data   []byte // of the open block; borrows the current write while lent is set
@@ -84,7 +84,7 @@ func (s *SSESplitter) Close(emit func(Frame)) {
 	s.emitBlock(emit, true)
 }
 
-// endLine handles one complete line. tail is the last part of the line.
+// endLine ends a line. Its bytes from earlier writes are in s.line, and tail is the rest of the line.
 func (s *SSESplitter) endLine(tail []byte, emit func(Frame)) {
 	line := tail
 	joined := !s.line.isEmpty()
@@ -155,7 +155,7 @@ func (s *SSESplitter) addField(name, value, line []byte) {
 	s.fields.other++
 }
 
-// addOtherLine handles a line that is not a field of the standard.
+// addOtherLine keeps a line that is not a field of the standard, if it is bare JSON or HTML.
 func (s *SSESplitter) addOtherLine(line []byte) {
 	switch {
 	case s.bare:
@@ -179,7 +179,7 @@ func (s *SSESplitter) keepData() {
 	}
 }
 
-// emitBlock ends the open block.
+// emitBlock emits the open block as a frame, unless it is empty, and begins a new block.
 func (s *SSESplitter) emitBlock(emit func(Frame), cut bool) {
 	fields := s.fields
 	s.fields = sseFields{}

@@ -18,19 +18,19 @@ func (p Phase) String() string {
 	return [...]string{"announced", "open", "sealed", "ended", "truncated", "aborted", "rejected", "unseen"}[p]
 }
 
-// Status is the state of a call. It alone decides the colour.
+// Status is the state of a call, by its phase and its syntax.
 type Status uint8
 
 const (
-	Waiting     Status = iota // nothing to show yet
+	Waiting     Status = iota // no argument bytes yet
 	Streaming                 // arguments are coming
-	LooksDone                 // the text parses, but may still grow: the call is not safe to run
+	LooksDone                 // the arguments are an object (or ended free text), but not final: the call is not safe to run
 	Complete                  // final, and one complete object (or free text)
-	NoArguments               // ended without any argument byte
+	NoArguments               // final or ended, without arguments
 	CutShort                  // stops in the middle
 	Malformed                 // can never be the required JSON
 	NotObject                 // JSON, but not an object
-	Aborted                   // the connection or the provider failed
+	Aborted                   // an error, a lost connection or the client ended the response
 	Rejected                  // refused by the provider
 	Unseen                    // toolscope missed bytes of it: its state is unknown
 

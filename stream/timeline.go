@@ -37,8 +37,9 @@ func (t *Timeline) Event(n int) (e Event, kept bool) {
 	return e, kept
 }
 
-// eventAt returns event n, and the earlier call with the same id as its call. again is the session that is
-// being folded again and has reached n, or nil. Folding needs no WireForm.
+// eventAt returns event n, and the earlier call with the same id as its call. The parameter again is the
+// session that is being folded again and has reached n, or nil. Folding needs no WireForm, so only a nil
+// session gets one.
 func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept bool) {
 	e, text, reused, kept := t.eventWithKeptText(n, again)
 	if again == nil {
@@ -104,7 +105,8 @@ func (t *Timeline) wireFormOf(e *Event, n int, text []byte) {
 func (t *Timeline) Session() *Session { return &t.session }
 
 // Subject returns the kind of event n and its subject: a call or, if no call is known, a turn. The subject is
-// NoRef if neither is kept. Subject is cheaper than Event, which builds the text.
+// NoRef if neither is kept, or if the event belongs to no turn. Subject is cheaper than Event, which builds
+// the text.
 func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
@@ -114,7 +116,8 @@ func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 }
 
-// EventPrefix returns event n with at most most bytes of its text, because one event may bring megabytes.
+// EventPrefix returns event n with a maximum of most bytes of its text, because one event may bring
+// megabytes.
 func (t *Timeline) EventPrefix(n, most int) Event {
 	e, text, _, _ := t.eventWithKeptText(n, nil)
 	if most > 0 {
@@ -126,8 +129,8 @@ func (t *Timeline) EventPrefix(n, most int) Event {
 	return e
 }
 
-// EventsOf iterates over the numbers of the events about a turn, starting at the number from. It skips blocks
-// without events of the turn.
+// EventsOf iterates over the numbers of the events about a turn, in ascending order. It begins with the first
+// number that is at least from. It skips blocks without events of the turn.
 func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		first, _ := slices.BinarySearch(turn.blocks, int32(from/blockEvents))
@@ -142,8 +145,8 @@ func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore iterates over the numbers of the events about a turn, in descending order. It begins with the
-// latest one before the number before.
+// EventsBefore iterates over the numbers of the events about a turn, in descending order. All are less than
+// before.
 func (t *Timeline) EventsBefore(turn *Turn, before int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		end := sort.Search(len(turn.blocks), func(i int) bool { return int(turn.blocks[i])*blockEvents >= before })
@@ -173,7 +176,7 @@ const (
 	snapshotBytesPerEvent = 4
 )
 
-// checkpointIfDue makes a checkpoint if it is time for one.
+// checkpointIfDue makes a checkpoint after Every events or, if Every is 0, if the costs allow one.
 func (t *Timeline) checkpointIfDue() {
 	s, last := &t.session, 0
 	if n := len(t.checkpoints); n > 0 {
@@ -202,8 +205,9 @@ func (t *Timeline) At(n int) *Session {
 }
 
 // MoveTo returns the fold of the first n events. s is a session that At or MoveTo made. If n is close after s,
-// MoveTo changes s itself, so other holders of s see the change. It makes a new session if n is before s or far
-// away, or if turns were evicted, dropped or reloaded since s was made.
+// MoveTo changes s itself, so other holders of s see the change. It makes a new session if n is before s or
+// far after it, if the events up to n did not exist when s was made, or if turns were evicted, dropped or
+// reloaded since then.
 func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	n = min(max(n, 0), t.Len())
 	if !s.isPast || !t.IsCurrent(s) || n < s.events || n > int(s.lent) || n-s.events > minStride {
@@ -213,8 +217,8 @@ func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	return s
 }
 
-// IsCurrent reports whether a session that At or MoveTo made may still be used. It may if no turn was evicted,
-// dropped or reloaded since.
+// IsCurrent reports whether a session that At or MoveTo made may still be used: no turn was evicted, dropped
+// or reloaded since.
 func (t *Timeline) IsCurrent(s *Session) bool { return s.retentionChanges == t.retentionChanges }
 
 // Detach gives the session s, which At made, its own copy of a turn. The caller can then apply invented events

@@ -22,21 +22,21 @@ type Turn struct {
 	Request  *RequestInfo // facts about its request, nil if none was captured
 	Calls    []*Call
 	Usage    Usage
-	Failure  string   // the provider's own error message
+	Failure  string   // message of the error that ended the response, or the reason why no provider responded
 	Refusal  *Refusal // set if the provider refused the request
 
 	FromHistory bool // the response is known only from what a client sends back
 	Findings    []Finding
-	Missed      int64 // maximum number of its bytes that were missed: toolscope's own gap
+	Missed      int64 // number of its bytes that were missed: toolscope's own gap
 
 	OpenedAt   time.Duration
 	FirstFrame int32
 
 	session         *Session
 	droppedCounts   *[NumStatus]int32 // see DroppedCounts; nil for none
-	unopened        int32             // number of events of calls that were never opened
+	unopened        int32             // number of events for calls that were never opened
 	firstUnopened   int32             // the first of these events
-	gaps            int32             // how often bytes of it were missed
+	gaps            int32             // number of gaps in its bytes
 	evictedTextLens [2]int32          // bytes of Text and Thinking while they are evicted
 	Retention       Retention
 
@@ -74,7 +74,7 @@ type turnState struct {
 type TurnPhase uint8
 
 const (
-	TurnIsOpen    TurnPhase = iota // still open, or the end may be among bytes that were missed or that are not there
+	TurnIsOpen    TurnPhase = iota // still open, or the end may be among bytes that were missed or that the source lacks
 	TurnComplete                   // ended as the protocol ends a response
 	TurnTruncated                  // cut by a limit
 	TurnAborted                    // an error, or the bytes ended without a terminator
@@ -123,7 +123,7 @@ func (t *Turn) DroppedCounts() [NumStatus]int32 {
 	return *t.droppedCounts
 }
 
-// Closed reports whether the turn's last event has arrived.
+// Closed reports whether the turn's TurnClose has arrived.
 func (t *Turn) Closed() bool { return t.closed }
 
 // callByNumber returns the call with that number, or nil.
@@ -164,7 +164,7 @@ func (t *Turn) countUnopened() {
 		return
 	}
 	t.keepBase()
-	t.Findings = slices.Clone(t.Findings) // past sessions keep the old one
+	t.Findings = slices.Clone(t.Findings) // past sessions keep the old list
 	i := slices.IndexFunc(t.Findings, func(f Finding) bool {
 		return f.Diagnosis == ProtocolViolation && f.Event == int(t.firstUnopened)
 	})
@@ -197,8 +197,8 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall notes that the stream continues with the call to after the latest call, or with text if to is
-// nil.
+// leaveLatestCall records that the stream continues with the call to after the latest call, or with text if
+// to is nil.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
@@ -311,7 +311,7 @@ func (t *Turn) updateInfo(d Opening) {
 
 // applyFinish applies the finish reason of the response, or of one choice of it.
 func (t *Turn) applyFinish(e Event, n int) {
-	if !t.finished || e.Code != FinishDone || t.finishCode == FinishDone && t.finishSlot == e.Slot { // the last of a choice counts
+	if !t.finished || e.Code != FinishDone || t.finishCode == FinishDone && t.finishSlot == e.Slot { // of several finish reasons of one choice, the last counts
 		t.Finish, t.FinishMeaning, t.finishCode, t.finishSlot = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code, e.Slot
 	}
 	t.finished = true
@@ -373,10 +373,10 @@ type turnContent struct {
 	waiting     map[string]int   // by name: calls before this index of Calls don't wait for a result by that name
 	choices     []choiceCalls    // in the order of arrival
 	visited     []*Call          // by the broadcast of the current event
-	text        eventText        // Text
-	thinking    eventText        // Thinking
+	text        eventText        // Text, with its deltas
+	thinking    eventText        // Thinking, with its deltas
 	deltaStates []deltaState
-	shared      bool // by turns without content
+	shared      bool // shared by turns without content: it must not be changed
 }
 
 // ensureContent gives a turn without content its own content, which may be changed.
@@ -404,7 +404,7 @@ type callContent struct {
 	diagnoses  []*Diagnosis // the diagnoses of Findings, each once
 	hasProblem bool         // a finding was above Info
 	exact      bool         // the latest delta is exactly the text of its event
-	shared     bool         // by calls without content
+	shared     bool         // shared by calls without content: it must not be changed
 }
 
 // deltaProgress is the part of a call's content that changes with its deltas. A snapshot has a copy of it.
@@ -422,7 +422,7 @@ func (c *Call) ensureContent() {
 	}
 }
 
-// PartKind is the kind of a Part.
+// PartKind says whether a Part is text, reasoning or a call.
 type PartKind uint8
 
 const (
@@ -451,8 +451,9 @@ func (t *Turn) extendPart(kind PartKind, end int) {
 	t.Parts = append(t.Parts, Part{Kind: kind, End: end})
 }
 
-// attachSignature attaches a signature to the latest run. If there is none, or it has a signature already, the
-// signature belongs to reasoning that was not shown.
+// attachSignature attaches a signature to the latest part. It adds an empty part of reasoning for the
+// signature if the latest part is a call or has a signature already, if there is no part, or if the code is
+// SignedHidden.
 func (t *Turn) attachSignature(e Event) {
 	n := len(t.Parts) - 1
 	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {

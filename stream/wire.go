@@ -19,13 +19,13 @@ type Wire struct {
 	boundaries *boundaries
 }
 
-// boundaries holds the places where records and frames begin and end. It is nil for a wire without records and
-// frames, as for most wires that are kept.
+// boundaries holds the places where records and frames begin and end. A wire without records and frames has
+// none.
 type boundaries struct {
-	begins    packedInts // of the records
-	times     packedInts // arrival of the records, in microseconds
-	ends      packedInts // of the frames
-	surrounds []surround // of records, in their order; most have none
+	begins    packedInts // offsets at which records begin
+	times     packedInts // when the records arrived, in microseconds since the source began; negative if unknown
+	ends      packedInts // offsets at which frames end
+	surrounds []surround // text around records, in the order of the records; most records have none
 }
 
 // surround is the text around a record's bytes, in the line that contained the bytes.
@@ -43,9 +43,9 @@ type byteBlock struct {
 }
 
 const (
-	wireBlock        = 256 << 10 // bytes of a block that is filled by many records
-	minOwnedBytes    = 16 << 10  // shorter byte slices are copied, because they may hold more memory than their length
-	maxSurroundBytes = 1 << 10   // kept on each side of a record
+	wireBlock        = 256 << 10 // size of a block that many records fill, in bytes
+	minOwnedBytes    = 16 << 10  // shorter byte slices are copied, because each may keep a much larger buffer in memory
+	maxSurroundBytes = 1 << 10   // maximum number of bytes kept on each side of a record
 )
 
 // Append adds a copy of the bytes of one record. Its time is kept in whole microseconds.
@@ -60,7 +60,8 @@ func (w *Wire) Append(p []byte, at time.Duration) {
 	}
 }
 
-// AppendOwned is like Append, for bytes that never change from now on. It copies only short ones.
+// AppendOwned is like Append, for bytes that never change from now on. It copies only slices shorter than
+// minOwnedBytes.
 func (w *Wire) AppendOwned(p []byte, at time.Duration) {
 	if len(p) < minOwnedBytes {
 		w.Append(p, at)
@@ -81,7 +82,7 @@ func (w *Wire) SetSurround(before, after []byte) {
 	}
 }
 
-// Surround returns the text around the bytes of record n. It returns nil if they were not inside a line.
+// Surround returns the text around the bytes of record n. It returns nil if SetSurround kept none.
 func (w *Wire) Surround(n int) (before, after []byte) {
 	if w.boundaries == nil {
 		return nil, nil
@@ -146,7 +147,7 @@ func (w *Wire) EvictAll() {
 	}
 }
 
-// EndFrame notes that a frame ends at offset end, and returns its number.
+// EndFrame records that a frame ends at offset end, and returns the frame's number.
 func (w *Wire) EndFrame(end int64) int32 { return int32(w.ensureBoundaries().ends.add(end)) }
 
 // Prefix returns the wire as it was when it had size bytes, with the frames that had ended by then. It shares
@@ -187,7 +188,7 @@ func (w *Wire) Memory() int64 {
 	return n
 }
 
-// Frames returns the number of frames.
+// Frames returns the number of frames, including those whose bounds were evicted.
 func (w *Wire) Frames() int {
 	if w.boundaries == nil {
 		return 0
@@ -230,7 +231,7 @@ func (w *Wire) recordTime(n int) time.Duration {
 	return NoTime
 }
 
-// FrameSpan returns the offsets where frame n begins and ends, or 0 and 0 if the frame was evicted.
+// FrameSpan returns the offsets where frame n begins and ends, or 0 and 0 if its bounds were evicted.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	if !w.boundaries.ends.has(max(int(n)-1, 0)) {
 		return 0, 0
@@ -267,6 +268,7 @@ func (w *Wire) Bytes(start, end int64) []byte {
 func (b *byteBlock) bytesFrom(start int64) []byte { return b.data[start-b.start:] }
 
 // RecordAt returns the number of the record that contains the byte at off, and the record's time of arrival.
+// It returns 0 and NoTime if that record was evicted.
 func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
 	n = sort.Search(w.Records(), func(i int) bool { return w.boundaries.begins.at(i) > off }) - 1
 	if n < 0 {
@@ -288,7 +290,7 @@ type intBase struct {
 	value int64
 }
 
-// reset empties the list and keeps its room.
+// reset empties the list and keeps some of its memory.
 func (s *packedInts) reset() {
 	s.low.Reset()
 	s.bases = s.bases[:0]

@@ -12,7 +12,7 @@ import (
 // stored: a byte or two for most forms.
 type wireForms struct {
 	packed     []byte
-	runs       [blockEvents / formRun]uint32 // where in packed each run of events begins
+	runs       [blockEvents / formRun]uint32 // offset in packed at which each run of events begins
 	last       int                           // the last run that has a form, counted from 1
 	head, tail []byte                        // the bytes before and after the text in its last form
 }
@@ -119,7 +119,7 @@ func (o *wireForms) formOf(list *packedEvents, i int, text []byte) string {
 	return string(slices.Concat(f.head, text, f.tail))
 }
 
-// read makes f the next form of p. Before the call, f is the previous form.
+// read decodes the next form of p into f, which must contain the previous form. It returns the rest of p.
 func (f *storedForm) read(p []byte) (rest []byte) {
 	says := p[0]
 	p = p[1:]
