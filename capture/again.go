@@ -59,8 +59,9 @@ func (f *File) finish(size int64) int64 {
 }
 
 // Again yields the records of one exchange in [start,end), as they were first read. It leaves out records
-// about the source itself. start is the location of the first record of the exchange. exchange is the number
-// that the exchange had then, whatever its number in the file.
+// about the source itself and records that are marked as damaged. start is the start of the location of the
+// exchange's first record. exchange is the number that the exchange had then, whatever its number in the
+// file.
 //
 // A missing or changed file is an error. A file that has only grown counts as unchanged. A change that keeps
 // size and times is not detected here; callers that must be sure compare the bytes.
@@ -93,7 +94,7 @@ func (f *File) Bytes(start, end int64) ([]byte, error) {
 	return p, nil
 }
 
-// open opens the file if it is still the same.
+// open opens the file. It fails if the file was replaced or changed.
 func (f *File) open() (*os.File, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
@@ -115,8 +116,9 @@ func (f *File) open() (*os.File, error) {
 
 func (f *File) changedError() error { return fmt.Errorf("%s changed since it was read", f.path) }
 
-// isSame reports whether an opened file is this file with the same content, judging by its size, time and last
-// bytes.
+// isSame reports whether an opened file is this file and probably has the same content. If its size is the
+// same, its modification time must be the same too. If its size differs, the bytes before the old end must be
+// the same.
 func (f *File) isSame(opened *os.File) bool {
 	info, err := opened.Stat()
 	if err != nil || !os.SameFile(info, f.info) {
@@ -133,7 +135,7 @@ func (f *File) isSame(opened *os.File) bool {
 type filePart struct {
 	file       *File
 	in         *inputReader
-	start, end int64 // end is not beyond the file's end
+	start, end int64 // end is at most the file's end in the first read
 	whole      bool  // records made at the file's end belong to the part
 }
 
@@ -173,7 +175,7 @@ func (p *filePart) read(ctx context.Context, opened io.ReaderAt, yield func(Reco
 // exchangeFilter selects the one exchange of a capture that is to be read.
 type exchangeFilter struct {
 	exchange int // its number among all sources
-	number   int // its number in the capture, set by the first line; 0 before
+	number   int // its number in the capture; if 0, set by the first record that is read
 }
 
 // matches reports whether a record with this exchange number is to be read.

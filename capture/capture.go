@@ -33,12 +33,12 @@ import (
 // once.
 type Source = iter.Seq2[Record, error]
 
-// Record is bytes as they were received, on one side of one exchange. A record without bytes has only a head,
-// an end or a note.
+// Record is bytes as they were received, on one side of one exchange. A record may have other facts but no
+// bytes.
 type Record struct {
 	Exchange int           // number of its exchange in the source; from 1, never reused
 	Side     Side          // the zero value is the response
-	At       time.Duration // time since the capture began; NoTime if the source has no times
+	At       time.Duration // time since the capture began; NoTime if unknown
 	Data     []byte        // exactly as received; the receiver owns it
 	Before   []byte        // the bytes before Data in the source's line; not part of the format
 	After    []byte        // the bytes after Data in that line; not part of the format
@@ -47,12 +47,12 @@ type Record struct {
 	Why      string        // with End: the reason in words, may be empty
 	By       Party         // with End: the party that ended it; with a response's Head: the party that answered, if not the provider
 	Lost     int64         // number of bytes of this side before Data that were transferred but that toolscope didn't record
-	Note     string        // remarks about the record or the source; see below
+	Note     string        // remarks about the exchange; if OfSource returns true, about the source
 	Damaged  bool          // the source is damaged here, as Note says; not part of the format
 	Location Location      // where it can be read again, if anywhere; not part of the format
 
-	// Others counts the source's lines without an exchange since the previous count. OtherLines holds the
-	// last of them. Neither is part of the format.
+	// Others is the number of the source's lines outside exchanges since the previous record with such a
+	// number. OtherLines has the last of these lines. Neither is part of the format.
 	Others     int64
 	OtherLines [][]byte
 

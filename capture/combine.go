@@ -18,7 +18,7 @@ const maxExchange = 1 << 30
 // exchangeNumbers assigns exchange numbers, each once.
 type exchangeNumbers struct {
 	all  int          // every number up to this one is in use or never assigned again
-	used map[int]bool // the numbers in use above all
+	used map[int]bool // the numbers in use that are higher than the number in all
 	last int          // the highest number in use
 }
 
@@ -26,7 +26,8 @@ type exchangeNumbers struct {
 // free numbers below the highest are never assigned.
 const maxUnusedNumbers = 1 << 16
 
-// claimNumber takes want if it is free, and otherwise the number after the highest in use.
+// claimNumber assigns the number want if it is free, otherwise the number after the highest in use. It
+// returns the assigned number.
 func (n *exchangeNumbers) claimNumber(want int) int {
 	if n.used == nil {
 		n.used = map[int]bool{}
@@ -203,7 +204,7 @@ func beginningOf(path string) (began time.Time, server bool) {
 	return h.Created, h.By == ByServer
 }
 
-// onWall adds later to all times of a source.
+// onWall adds the duration later to all times of a source.
 func onWall(src Source, later time.Duration) Source {
 	return func(yield func(Record, error) bool) {
 		for r, err := range src {
@@ -291,10 +292,10 @@ type sourceHead struct {
 	names  numberMap
 	record Record
 	err    error
-	at     time.Duration // time of the latest record that has a time
+	at     time.Duration // highest time of its records so far; before that, when its capture began
 }
 
-// readNext moves on to the next record. It returns false if there is none.
+// readNext reads the next record or error. It returns false if there is none.
 func (h *sourceHead) readNext() (more bool) {
 	if h.record, h.err, more = h.next(); more && h.record.At > h.at {
 		h.at = h.record.At
@@ -302,8 +303,8 @@ func (h *sourceHead) readNext() (more bool) {
 	return more
 }
 
-// onOneWall makes the times of followed captures count from the beginning of the earliest one. Files without a
-// known beginning keep their times.
+// onOneWall makes the times of followed captures count from the beginning of the earliest one that exists
+// now. Files without a known beginning keep their times.
 func onOneWall(src Source, paths []string) Source {
 	var first time.Time
 	files, _, _ := Find(paths)

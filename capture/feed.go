@@ -18,18 +18,18 @@ type Feeds struct {
 	room    lineBuffer
 }
 
-// Feed reads one of these captures. It reports missing bytes at the place where they are missing. Reading
-// continues with the next complete line.
+// Feed reads one of the captures of a Feeds. It reports missing bytes at the place where they are missing.
+// Reading continues with the next complete line.
 type Feed struct {
 	c     *captureReader
 	run   string // unique to this capture
 	of    *Machine
 	torn  bool // bytes are missing, so the beginnings of exchanges may be missing too
 	begun map[int]bool
-	ended recentExchanges // the last ended exchanges
+	ended recentExchanges // the last exchanges that ended while torn was set
 	cut   map[int]string  // the reasons why Cut ended exchanges that had no records since, by their numbers in the capture
 	over  bool            // the only exchange to be read has ended
-	skips bool            // the first bytes are the rest of a line, unless the line's checksum shows that it is complete
+	skips bool            // the next bytes are the rest of a line, unless the line's checksum shows that it is complete
 	held  []byte          // bytes of that line
 	lost  int64           // number of bytes missing before the next ones
 	since int64           // number of bytes missing since Cut
@@ -182,9 +182,10 @@ func (f *Feed) cutBefore(unique int) string {
 	return ""
 }
 
-// AddGap records that n bytes of the capture are missing here; why is the reason in words. Their content is
-// unknown, so all open exchanges may have lost bytes. Missing first bytes of the capture are not a gap,
-// because the capture is then joined midway.
+// AddGap appends to recs, for each side of each open exchange, a record that n bytes of the capture are
+// missing here. Any open exchange may have lost them, because their content is unknown. The parameter why is
+// the reason in words. If the first bytes of the capture are missing, no exchange is open, and later ones are
+// joined midway.
 func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	c := f.c
 	if c.number == 0 { // the header is among the missing bytes

@@ -22,8 +22,8 @@ type FoundFile struct {
 }
 
 // Find lists the files that paths name, in reading order: all files in a directory and below, and all that
-// match a pattern. left describes the files that were left out. A pattern without a match is an error. A
-// missing file is not an error here; opening it fails.
+// match a pattern. left describes the files that were left out. A pattern without a match, or a directory
+// without a file, is an error. A missing file is not an error here; opening it fails.
 func Find(paths []string) (files []FoundFile, left []string, err error) {
 	for _, path := range paths {
 		p := searchPathOf(path)

@@ -211,9 +211,9 @@ func (f *follower) close() {
 	}
 }
 
-// pollFiles reads everything new. If nothing was new, it returns the duration of the check, otherwise 0. A
-// check of all names takes long if there are many. So between two such checks, only names whose files have
-// changed are checked.
+// pollFiles reads what is new, up to turnBytes of each file. If nothing was new, it returns the duration of
+// the check, otherwise 0. A check of all names takes long if there are many. So between two such checks, only
+// names whose files have changed are checked.
 func (f *follower) pollFiles() time.Duration {
 	began := time.Now()
 	names, full := f.changedNames(began)
@@ -265,7 +265,8 @@ func (f *follower) waitForMore(looked time.Duration) bool {
 	return f.ctx.Err() == nil && (f.more || f.alarm.waitForEvent(f.ctx, looked, f.full.due))
 }
 
-// readAvailable reads a file to its present end, or up to most bytes; the rest is read later.
+// readAvailable reads a file to its present end. After the number of bytes in most, it stops and sets f.more,
+// so that the rest is read later.
 func (f *follower) readAvailable(t *tail, most int64) {
 	if f.readCompressed(t) {
 		return
@@ -301,8 +302,9 @@ func (f *follower) readAvailable(t *tail, most int64) {
 	}
 }
 
-// readCompressed reads a compressed file to its end, because such a file doesn't grow after it was written. It
-// returns false for any other file.
+// readCompressed reads a compressed file to its end, because such a file doesn't grow after it was written. A
+// file that appeared later is read after it was unchanged for settleTime. readCompressed returns false if the
+// file isn't compressed or was already read.
 func (f *follower) readCompressed(t *tail) bool {
 	if t.offset > 0 || t.over || t.file == nil && !f.reopenFile(t) || !isPacked(t.file) {
 		return false
@@ -327,7 +329,8 @@ func (f *follower) readCompressed(t *tail) bool {
 	return true
 }
 
-// readNext returns the next bytes of a file and the time at which they arrived. It opens a closed file again.
+// readNext returns the next bytes of a file and the time at which they arrived. The time is NoTime for bytes
+// that were there when the file was found. It opens a closed file again.
 func (f *follower) readNext(t *tail) (p []byte, at time.Duration, err error) {
 	if at = time.Since(f.began); t.offset < t.known {
 		at = NoTime
@@ -347,7 +350,8 @@ func (f *follower) readNext(t *tail) (p []byte, at time.Duration, err error) {
 	return p, at, err
 }
 
-// giveUp stops reading a file that can't be read. If nothing else is followed, the source ends.
+// giveUp stops reading a file that can't be read. If nothing else is followed, the source ends with the
+// error.
 func (f *follower) giveUp(t *tail, err error) {
 	var recs []Record
 	if t.intake != nil {
@@ -403,7 +407,7 @@ func (f *follower) deliverNote(text string) {
 // an early hint: they miss symbolic links, network drives and recreated directories. So a timer always
 // runs as well.
 type changeWatcher struct {
-	every   time.Duration     // timer period for files
+	every   time.Duration     // minimum timer period for files
 	scan    time.Duration     // timer period for directories
 	watcher *fsnotify.Watcher // nil without notifications
 	events  <-chan fsnotify.Event
@@ -433,7 +437,8 @@ func (a *changeWatcher) watchFile(path string) {
 	a.watchPath(path) // for the target of a symbolic link
 }
 
-// watchPath requests notifications for a path. If that fails, the timer remains.
+// watchPath requests notifications for a path. If the system can't send any, only the timer leads to checks
+// of the path.
 func (a *changeWatcher) watchPath(path string) {
 	if a.watcher != nil && !a.watched[path] {
 		a.watched[path] = a.watcher.Add(path) == nil
@@ -457,9 +462,10 @@ func (a *changeWatcher) takeWritten() map[string]bool {
 	return written
 }
 
-// waitForEvent returns true when there may be something new, at due at the latest, and false when ctx is done.
-// looked is the duration of the last check. The wait depends on it, so that checks take at most a tenth of the
-// time.
+// waitForEvent returns true when there may be something new: after a notification, or when a timer expires.
+// The timer runs until due, but at least for a.every. waitForEvent returns false when ctx is done. The
+// parameter looked is the duration of the last check. At first, waitForEvent sleeps for nine times that
+// duration, but at most for a.every, so that checks don't take most of the time.
 func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, due time.Time) bool {
 	if !sleepFor(ctx, min(9*looked, a.every)) {
 		return false
@@ -489,7 +495,8 @@ func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, 
 	}
 }
 
-// noteEvent reports whether an event is about a followed path.
+// noteEvent reports whether an event may be about a followed path, by its base name or directory. It records
+// the event in written and changed.
 func (a *changeWatcher) noteEvent(e fsnotify.Event) bool {
 	if e.Has(fsnotify.Remove | fsnotify.Rename) {
 		a.unwatch(e.Name)
@@ -509,7 +516,7 @@ func (a *changeWatcher) noteEvent(e fsnotify.Event) bool {
 	return true
 }
 
-// drainEvents takes all pending events: one check is enough for them.
+// drainEvents reads all pending events: one check is enough for them.
 func (a *changeWatcher) drainEvents() {
 	for {
 		select {

@@ -31,8 +31,8 @@ import (
 //	end   "eof" or "cut", and why: the reason
 //	by    the party that ended it, or answered: "provider", "client", "network", "toolscope"
 //	lost  bytes of this side, before those of the record, that passed and were not recorded
-//	note  something that happened to the source
-//	c     always the last: CRC-32C of the line before it, in eight hexadecimal digits
+//	note  remarks about the exchange or the source
+//	c     always the last: CRC-32C of the bytes of the line before it, in eight hexadecimal digits
 //
 // Bytes are read back exactly, and times in whole microseconds. Text other than the bytes is UTF-8; invalid
 // bytes are replaced with U+FFFD. A reader ignores unknown keys. The number in the first line is increased
@@ -133,8 +133,8 @@ func EncodeHeader(created time.Time, by string) ([]byte, error) {
 	return encodeLine(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by})
 }
 
-// EncodeRecord returns a record as one line, with its line break. It fails for a record that no capture
-// can hold.
+// EncodeRecord returns a record as one line, with its line break. It fails if the exchange number is out of
+// range.
 func EncodeRecord(r Record) ([]byte, error) {
 	if r.Exchange < 1 || r.Exchange > maxExchange {
 		return nil, fmt.Errorf("record of exchange %d: exchange numbers start at 1", r.Exchange)
@@ -208,8 +208,8 @@ func decodeRecord(text []byte) (Record, error) {
 	return r, nil
 }
 
-// readWords sets facts that the first versions of toolscope wrote in words only: missed bytes, answers in
-// the provider's place, and who ended an exchange.
+// readWords sets facts that the first versions of toolscope wrote in words only: missed bytes, answers in the
+// provider's place, and the party that ended an exchange.
 func readWords(r *Record) {
 	if r.Lost == 0 {
 		if n, _ := fmt.Sscanf(r.Note, "gap: %d bytes", &r.Lost); n != 1 {
@@ -265,8 +265,8 @@ const Refused = "refused: "
 // The functions below read the most frequent lines of a capture, as EncodeRecord writes them: time, exchange,
 // side and bytes, in that order and with nothing between. If they succeed, the result is that of decodeRecord.
 
-// quickRecord decodes such a line. For any other line, valid or not, ok is false. The data is written to room,
-// whose capacity is at least the length of the line.
+// quickRecord decodes one of these frequent lines. For any other line, valid or not, ok is false. The data is
+// written to room, whose capacity is at least the length of the line.
 func quickRecord(line, room []byte) (r Record, ok bool) {
 	t, x, p := linePrefix(line)
 	if x < 1 || x > maxExchange {

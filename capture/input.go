@@ -50,8 +50,9 @@ type Reader interface {
 }
 
 // RotationReader is a Reader whose streams can continue in another file: the next one after a log is rotated.
-// Rotated returns the Reader of that file. Both Readers share the open streams, because the old file may still
-// be written to. An incomplete line belongs to its own file. After Rotated, Close ends only that line.
+// Rotated returns the Reader of that file. Both Readers share the open streams, because the old file may
+// still be written to. An incomplete line belongs to its own file. After Rotated, Close of the old Reader
+// ends only that line.
 type RotationReader interface {
 	Reader
 	Rotated() Reader
@@ -72,7 +73,8 @@ type Input struct {
 	epoch   *time.Time  // the zero of the input's times, once one is known
 }
 
-// PayloadGuess is a guess about the meaning of bytes in an input, according to the protocols of providers.
+// PayloadGuess says what a payload probably is in a provider's protocol: a request, a response, or part of a
+// response.
 type PayloadGuess int8
 
 // The values of PayloadGuess.
@@ -100,7 +102,7 @@ func newInput(file string, n *exchangeNumbers, looks func([]byte) PayloadGuess) 
 func (in *Input) NextExchange() int { return in.numbers.claimNumber(in.numbers.last + 1) }
 
 // RecordTime converts a wall clock time to the time of a record. The first time of the input is its zero.
-// Earlier times become NoTime.
+// Earlier times and the zero time become NoTime.
 func (in *Input) RecordTime(t time.Time) time.Duration {
 	if t.IsZero() {
 		return NoTime
@@ -114,8 +116,8 @@ func (in *Input) RecordTime(t time.Time) time.Duration {
 	return t.Sub(*in.epoch).Truncate(time.Microsecond)
 }
 
-// NewHead returns the head of a side of an exchange. It has the wrappers removed around the bytes, from
-// outside in, and the facts that the source can't show.
+// NewHead returns the head of a side of an exchange. It names the wrappers that were removed from the bytes,
+// from outside in, and the facts that the source can't show.
 func (in *Input) NewHead(layers []string, lacks ...Lack) *Head {
 	all := make([]string, 0, len(in.Peeled)+len(layers))
 	all = append(append(all, in.Peeled...), layers...)
@@ -319,7 +321,7 @@ func (in *inputReader) decideFormat(whole bool) ([]Record, error) {
 }
 
 // lingerTime is how long the first bytes of live input are held back while the format is undecided. After
-// that, a provisional format is chosen and its records are shown.
+// that, a provisional format is chosen, if there is one, and its records are shown.
 const lingerTime = time.Second
 
 // holdsBack reports whether bytes are held back.
@@ -446,8 +448,8 @@ type bodyReader struct {
 	passed   int64 // number of skipped bytes
 }
 
-// maxEventBytes is the maximum number of bytes of a line, and so of an event, that are read. The rest isn't
-// held in memory and is reported as lost.
+// maxEventBytes is the maximum number of bytes of a line that are read. The rest isn't held in memory and is
+// reported as lost.
 const maxEventBytes = 64 << 20
 
 func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {

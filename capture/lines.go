@@ -13,7 +13,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Lines holds the places of an exchange's records in the lines of a file. It needs only a few bytes per
+// Lines records the places of an exchange's records in the lines of a file. It needs only a few bytes per
 // record, because each record is rebuilt from its line.
 //
 // A reader adds to it until the exchange has ended. From then on it is constant and safe for concurrent use.
@@ -58,7 +58,7 @@ type LineSpan struct {
 
 // The low bits of a step, below the shape's number. The time difference is in microseconds.
 const (
-	stepBreaks  = 3      // number of line breaks that follow the bytes in the record
+	stepBreaks  = 3      // mask of the number of line breaks that follow the bytes in the record
 	stepRequest = 1 << 2 // the record is from the request
 	stepNoTime  = 1 << 3 // the record has no time
 	stepShape   = 4
@@ -73,8 +73,8 @@ func (in *Input) Lines() *Lines {
 }
 
 // LineSpan returns the place of text in a line that begins at start, between before and after. Inside JSON
-// strings, before and after are unescaped. The result is zero if text is not found in this way. Then a record
-// made from it can't be read again.
+// strings, before and after are unescaped. If text is not found in this way, the shape of the result is 0,
+// and a record made from it can't be read again.
 func (in *Input) LineSpan(line []byte, start int64, before, text, after []byte) LineSpan {
 	if in.again == nil || in.AllowChunks {
 		return LineSpan{}
@@ -294,8 +294,8 @@ const (
 	maxShapeDepth   = 4       // maximum depth of strings in strings
 )
 
-// internHead returns an earlier head that is equal to h, or h. Most heads in a log are equal, so they are
-// stored once.
+// internHead returns the previous head if it is equal to h, otherwise h. Most heads in a log are equal, so
+// they are stored once.
 func (s *lineShapes) internHead(h *Head) *Head {
 	if of := s.met; of != nil && of.File == h.File && of.Method == h.Method && of.URL == h.URL && of.Status == h.Status && len(of.Header)+len(h.Header) == 0 &&
 		of.Start.Equal(h.Start) && of.Wrappers == h.Wrappers && slices.Equal(of.Lacks, h.Lacks) && of.Incremental == h.Incremental {
@@ -305,7 +305,7 @@ func (s *lineShapes) internHead(h *Head) *Head {
 	return h
 }
 
-// internEnding returns an earlier ending that is equal to e, or e. Most endings are equal.
+// internEnding returns the previous ending if it is equal to e, otherwise e. Most endings are equal.
 func (s *lineShapes) internEnding(e ending) *ending {
 	if s.ends == nil || *s.ends != e {
 		s.ends = &e
@@ -313,7 +313,8 @@ func (s *lineShapes) internEnding(e ending) *ending {
 	return s.ends
 }
 
-// numberOf returns the number of the shape of a text in a line, or 0 if it has none.
+// numberOf returns the number of the shape of a text in a line, or 0 if it has none or there are too many
+// shapes.
 func (s *lineShapes) numberOf(line, before, text, after []byte) int32 {
 	for i, n := range s.last {
 		if s.all[n-1].matches(line, before, text, after, &s.room) {

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	chunkSize    = 64 << 10 // maximum size of one read, and so of one record
+	chunkSize    = 64 << 10 // maximum size of one read, and so of most records
 	minReadBytes = 16 << 10 // minimum free buffer for reading a file
 
 	pollEvery   = 100 * time.Millisecond // poll interval of a followed file, whatever the file system reports
@@ -30,7 +30,7 @@ const (
 
 // Options are options for opening a source. The zero value reads a file to its end.
 type Options struct {
-	Follow bool      // keep reading as the file grows, across truncation and rotation; pipes are read to their end
+	Follow bool      // keep reading as the file grows, across truncation and rotation; pipes, compressed files and databases are read to their end
 	Stdin  io.Reader // input for "-"; nil is os.Stdin
 
 	Formats      []Format                  // further formats of the input, the more specific ones first
@@ -49,10 +49,10 @@ type Options struct {
 
 func (o Options) lingerTime() time.Duration { return cmp.Or(o.late, lingerTime) }
 
-// Open opens a file, a pipe, or standard input ("-") as a source. A missing or unreadable file and a
-// directory are errors here. The format is detected while reading: toolscope's own captures, output of
-// curl -i and curl -v, the formats in o, and anything else as one bare body. The source ends when ctx is
-// done.
+// Open opens a file, a pipe, or standard input ("-") as a source. A directory, an unreadable file and,
+// without o.Follow, a missing file are errors here. The format is detected while reading: toolscope's own
+// captures, output of curl -i and curl -v, the formats in o, and anything else as one bare body. The source
+// ends when ctx is done.
 //
 // A read from standard input or a named pipe that blocks in the operating system may outlive ctx until it
 // returns.
@@ -239,10 +239,11 @@ func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), be
 // scanEvery is the interval at which directories and patterns are searched for new files.
 const scanEvery = time.Second
 
-// OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as in a
-// shell. They are read one after the other, or with o.Follow at the same time. With o.Follow, files that
-// appear in the directories or match the patterns later are read as well, and missing files are waited for.
-// Unreadable files in a directory or pattern become notes.
+// OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as in
+// a shell. They are read one after the other, or with o.Follow at the same time. The captures of one run are
+// read as one, in order of time. With o.Follow, files that appear in the directories or match the patterns
+// later are read as well, and missing files are waited for. Unreadable files in a directory or pattern become
+// notes.
 func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	if o.Follow {
 		src, err := followAll(ctx, paths, o)
@@ -337,7 +338,7 @@ type compression struct {
 	unpack func(io.Reader) (io.Reader, error)
 }
 
-// maxZstdWindow is the maximum memory for a zstd frame. Data with a larger window was meant for readers
+// maxZstdWindow is the maximum window size of a zstd frame. Data with a larger window was meant for readers
 // with special settings.
 const maxZstdWindow = 64 << 20
 

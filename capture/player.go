@@ -95,7 +95,7 @@ func (p *Player) timeUntil(t time.Duration) (left time.Duration, changed <-chan 
 	return time.Duration(min(math.Ceil(float64(missing)/p.speed), math.MaxInt64/2)), p.changed
 }
 
-// waitUntil returns true when the player's time is t, or false if ctx is done before.
+// waitUntil waits until the player's time is t. It returns false if ctx is done before.
 func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 	for ctx.Err() == nil {
 		left, changed := p.timeUntil(t)
@@ -117,10 +117,10 @@ func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 // connections sets a record's time and passes the record on a moment later.
 const jitter = 10 * time.Millisecond
 
-// Play passes records on at the times at which they were received, by p's clock, counted from the start
-// of reading. Records without a time are passed on at once. If time goes back, as it does between two captures,
-// the later record is passed on at once too, and the following ones keep their distance from it. A step back of
-// less than jitter is ignored: it comes from concurrent exchanges. When ctx is done, the source ends.
+// Play passes records on at the times at which they were received, by p's clock, counted from the start of
+// reading. Records without a time are passed on at once. If time goes back, as it does between two captures,
+// the later record is passed on at once too, and the following ones keep their distance from it. A step back
+// of at most jitter is ignored: it comes from concurrent exchanges. When ctx is done, the source ends.
 func Play(ctx context.Context, src Source, p *Player) Source {
 	return func(yield func(Record, error) bool) {
 		zero := p.currentTime() // the player's time at which the source began

@@ -19,7 +19,7 @@ import (
 //   - Bytes left out of an admitted exchange are reported: in their place in the stream, exactly, and
 //     once for each gap. Items without bytes (a head, an end) are kept beyond the limit, as far as a
 //     reserve allows; the last item of an exchange is always kept.
-//   - An exchange whose first item exceeds even the reserve leaves no trace, and is counted.
+//   - An exchange that doesn't fit even into the reserve at its first item leaves no trace. Its items are counted.
 //   - So a queue holds at most one and a half times its limit, and admitted exchanges end, however fast the
 //     queue is filled and however slowly it is emptied.
 
@@ -113,8 +113,9 @@ func (b *Queue[T]) add(v T) {
 
 func (b *Queue[T]) waitingCount() int { return len(b.queue) - b.first }
 
-// Take takes items out until their cost reaches most, but at least one item if there is one. more reports
-// whether there are other items. Take never waits. The batch is valid until the next Take.
+// Take removes items until their cost is at least most, and returns them. If there are items, it returns at
+// least one. The result more reports whether any are left. Take never waits. The batch is valid until the
+// next Take.
 func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

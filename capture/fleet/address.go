@@ -219,7 +219,7 @@ func spoolOrigin(name string) (o subjectParts, ok bool) {
 	return o, err == nil && len(id) == 16 && o.host != "" && o.agent != "" && spoolName(o) == name
 }
 
-// Credentials identify this program to a hub. All fields except Token are names of files.
+// Credentials identify this program to a hub. Creds, NKey and CA are names of files.
 type Credentials struct {
 	Creds string // a NATS credentials file
 	NKey  string // a file with an nkey seed

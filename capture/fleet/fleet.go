@@ -173,7 +173,7 @@ func (c *clock) addSample(before, after, hubs time.Time) {
 // toLocal converts a time of the hub to our clock.
 func (c *clock) toLocal(hubs time.Time) time.Time { return c.ours.Add(hubs.Sub(c.hubs)) }
 
-// encoder is created at the first use. All senders share it. It encodes two slices at a time.
+// encoder is created on first use. All senders share it. It encodes two slices at a time.
 var encoder = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxSliceBytes), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -251,7 +251,8 @@ func (l Losses) Bytes() (n int64) {
 	return n
 }
 
-// asError returns the losses as an error that names of, or nil if there are none.
+// asError returns the losses as an error, or nil if there are none. The parameter of names the lost data in
+// the error's text.
 func (l Losses) asError(of string) error {
 	var all []string
 	for _, one := range l {

@@ -290,7 +290,7 @@ func (l *hubLog) Fatalf(format string, v ...any) {
 
 const (
 	minHealPause = 2 * time.Second // pause before a hub checks for room again; doubled each time
-	maxHealPause = time.Minute     // maximum pause; after there was room for this long, the pauses start again
+	maxHealPause = time.Minute     // maximum pause; if the last restart was longer ago, the pauses start again at minHealPause
 	minHealRoom  = 16 << 20        // number of bytes that must be free for a restart
 )
 

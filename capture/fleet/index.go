@@ -29,7 +29,7 @@ const IndexName = "TOOLSCOPE_INDEX"
 // Subjects of the index have the form toolscope.VERSION.i.SHARD.HOST.AGENT.MODEL.STATUS
 const (
 	indexKind = "i"
-	headUpto  = "Toolscope-Upto" // offset in the capture after the last byte of the call
+	headUpto  = "Toolscope-Upto" // offset in the capture; the bytes of the call are before it
 )
 
 // indexPart is the divisor for the index's share of a hub's space.
@@ -38,10 +38,10 @@ const indexPart = 16
 // An Indexer makes the index lines of a capture's calls.
 type Indexer interface {
 	Write(capture.Record)
-	// Calls returns the calls that have ended since the last use. With all, it also returns the calls that
-	// never ended, because no more records follow.
+	// Calls returns the calls of turns that have ended and were not returned before. If all is true, no more
+	// records follow, and Calls also returns the calls of open turns.
 	Calls(all bool) []Call
-	// Holds reports whether calls that have ended will be returned only later.
+	// Holds reports whether turns have ended whose calls a later call of Calls will return.
 	Holds() bool
 }
 
@@ -134,7 +134,7 @@ func (s *sender) canReindex(had int64) bool {
 
 const (
 	indexChunk   = 64 << 10         // number of bytes of a spool that are read at once
-	callDelay    = 2 * time.Second  // maximum time that a call waits for the end of its exchange
+	callDelay    = 2 * time.Second  // maximum time for which a call waits until its exchange ends
 	indexPause   = time.Second / 4  // wait before a failed call is sent again
 	noIndexPause = 2 * time.Second  // the same, if the index stream doesn't exist
 	maxWait      = 10 * time.Minute // maximum wait for new data
@@ -261,7 +261,7 @@ func (x *indexSender) waitForMore(ctx context.Context) {
 	x.waitNews(ctx, most, x.bell)
 }
 
-// waitNews waits for at most the given time, until the bell rings or the capture is over.
+// waitNews waits until the bell rings, the capture is over or ctx is done, but at most for the given time.
 func (x *indexSender) waitNews(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -303,7 +303,7 @@ func (x *indexSender) readChunk(has int64) {
 	x.holdCalls(x.to.Calls(false), false)
 }
 
-// skipLost skips bytes that can no longer be read.
+// skipLost skips the bytes before to, which can no longer be read, and counts them as not indexed.
 func (x *indexSender) skipLost(to int64, why error) {
 	x.indexRecords(x.feed.AddGap(nil, to-x.at, "never arrived: "+plainReason(why).Error()))
 	x.mu.Lock()
@@ -394,7 +394,7 @@ func (x *indexSender) setTrouble(stuck error) {
 	}
 }
 
-// markEnded notes that no more calls are sent.
+// markEnded records that no more calls are sent.
 func (x *indexSender) markEnded() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -402,8 +402,8 @@ func (x *indexSender) markEnded() {
 	x.pending = nil
 }
 
-// indexLosses counts the calls that will never be in the index. It leaves out calls that the next run will
-// index.
+// indexLosses counts the calls and bytes that are missing from the index. It leaves out calls that the next
+// run will index.
 func (x *indexSender) indexLosses() (s IndexState) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -17,8 +17,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// These are delays before the next try to connect. They double each time, plus a random time of up to the same
-// length. So not all machines connect at once when their hub is back.
+// These constants control the delay before the next attempt to connect. The delay doubles with each attempt,
+// up to a maximum. A random time of up to the same length is added, so that not all machines connect at once
+// when their hub is back.
 const (
 	minRedialDelay     = 250 * time.Millisecond
 	maxRedialDelay     = 10 * time.Second
@@ -35,7 +36,7 @@ type link struct {
 	js        jetstream.JetStream
 	up        atomic.Bool
 	made      atomic.Int64 // number of connections so far
-	tries     atomic.Int64 // number of tries since the last steady connection
+	tries     atomic.Int64 // number of attempts since the last steady connection
 	since     atomic.Int64 // time when it was made, in Unix nanoseconds
 	maxRedial time.Duration
 	renew     func() // called after each connection
@@ -45,7 +46,7 @@ type link struct {
 	whose     string // a hint for the case that we may not receive answers
 	conn      atomic.Pointer[nats.Conn]
 	broke     func(error)   // called with errors of the connection
-	now       chan struct{} // ends the wait for the next try
+	now       chan struct{} // ends the wait for the next attempt
 }
 
 // dialHub begins to connect. If patient is set, it doesn't wait for the connection, and retries until it
@@ -108,14 +109,14 @@ func (l *link) onConnect() {
 	l.renew()
 }
 
-// retryDelay returns the wait before the next try.
+// retryDelay returns the wait before the next attempt.
 func (l *link) retryDelay() time.Duration {
 	d := min(minRedialDelay<<min(l.tries.Add(1)-1, 10), l.maxRedial)
 	return d + rand.N(d)
 }
 
-// waitRetry waits before the next try, but not before the first one. It doesn't use the library's own wait:
-// after a wait that was cut short, the library never waits again.
+// waitRetry waits before the next attempt, but not before the first one. It doesn't use the library's own
+// wait: after a wait that was cut short, the library never waits again.
 func (l *link) waitRetry(int) time.Duration {
 	if !l.dialer.tried.Load() {
 		return 0
@@ -134,7 +135,7 @@ func (l *link) waitRetry(int) time.Duration {
 	return 0
 }
 
-// retryNow starts the next try now. It doesn't wait for the result.
+// retryNow starts the next attempt now. It doesn't wait for the result.
 func (l *link) retryNow() {
 	select {
 	case l.now <- struct{}{}:
@@ -161,7 +162,7 @@ var errLater = errors.New("the connection is made later")
 type dialer struct {
 	ctx   context.Context
 	stop  context.CancelFunc
-	later atomic.Bool // tries fail at once
+	later atomic.Bool // attempts fail at once
 	tried atomic.Bool
 
 	forget func() bool // cancels the closing of the last connection; the library makes one at a time

@@ -15,15 +15,15 @@ type State struct {
 	Hosts       int           // number of machines that send, or sent lately
 	Silent      int           // number of machines without expected signs of life
 	First       string        // name of the first silent machine, by name
-	Skewed      Host          // the machine whose clock differs most
-	Waiting     Host          // the machine with most unsent bytes
+	Skewed      Host          // the machine whose clock differs most from the hub's
+	Waiting     Host          // the machine with the most unsent bytes
 	Rate        float64       // current number of records per second
-	Lag         time.Duration // age of the data that is being read; 0 if no data waits
+	Lag         time.Duration // age of the data that is being read; 0 if no data waits and the last was recent
 	Lost        int64         // number of bytes of captures that never arrived
 	Gaps        int64         // number of places where bytes are missing
 	Missed      int64         // number of messages that the hub deleted unread
-	MaybeMissed int64         // number of deleted messages that may have been ours
-	Resets      int64         // number of times that the hub lost messages that were not read yet
+	MaybeMissed int64         // maximum number of messages for this view among the deleted ones
+	Resets      int64         // number of times that the hub lost messages; counted only for a view with an end
 	Invalid     int64         // number of invalid messages
 	Newer       int64         // number of messages of another version
 	Unreachable bool          // the hub can't be reached
@@ -43,7 +43,7 @@ type Host struct {
 	Skew        time.Duration // how far its clock is ahead of the hub's clock
 	Silent      bool          // expected signs of life are missing
 	Ended       bool          // all its senders ended normally
-	FromRecords bool          // known only from stored data: LastSeen is the time when the data was sent
+	FromRecords bool          // known only from stored data: LastSeen is the time when the hub got the data
 }
 
 // sumEvery is the maximum age of the summary of machines in a State.
@@ -114,7 +114,7 @@ func (v *View) onHeartbeat(msg *nats.Msg) {
 	v.noteSign(o, msg.Header, now, now)
 }
 
-// machine is a host with its senders.
+// machine is the state of a machine and of its senders.
 type machine struct {
 	Host
 	of        map[string]*senderState // by the id of the capture
@@ -125,7 +125,7 @@ type machine struct {
 	skewCount int                     // number of skews so far
 }
 
-// noteSkew notes how far the machine's clock was ahead of the hub's when a message arrived there. A delayed
+// noteSkew records how far the machine's clock was ahead of the hub's when a message arrived there. A delayed
 // message gives too small a value, so the largest of the last few values counts.
 func (m *machine) noteSkew(skew time.Duration) {
 	m.skews[m.skewCount%len(m.skews)] = skew
@@ -157,7 +157,8 @@ func (v *View) noteSign(of subjectParts, head nats.Header, now, at time.Time) {
 	v.noteSignTime(m, s, now, at)
 }
 
-// signCall notes that a host has indexed a call. This may be after its last other sign of life.
+// signCall records an indexed call as a sign of life of its machine. The call may be newer than any other
+// sign.
 func (v *View) signCall(of subjectParts, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -180,7 +181,7 @@ func (v *View) senderOf(of subjectParts) (*machine, *senderState) {
 	return m, s
 }
 
-// noteSignTime notes the time of a sign of life.
+// noteSignTime records the time of a sign of life, or of data that is too old to be one.
 func (v *View) noteSignTime(m *machine, s *senderState, now, at time.Time) {
 	heard := now
 	s.read, m.read = now, now
@@ -198,7 +199,7 @@ func (v *View) noteSignTime(m *machine, s *senderState, now, at time.Time) {
 	}
 }
 
-// couldHear reports whether we could receive signs of life during the complete time until a host counts as
+// couldHear reports whether we could receive signs of life during the complete time until a machine counts as
 // silent.
 func (v *View) couldHear(now time.Time) bool {
 	return now.Sub(v.listening) >= v.quiet && now.Sub(v.looked) <= stood && v.link.IsConnected() && v.link.made.Load() == v.made

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxOrphanTries = 2               // number of tries before the next spool's turn
+	maxOrphanTries = 2               // number of failures before the next spool's turn
 	orphanPause    = 2 * time.Second // wait before spools that could not be sent are tried again
 	maxOrphanPause = time.Minute
 )
@@ -53,7 +53,8 @@ func findOrphans(o *PublishOptions, began time.Time) *orphanSender {
 	return l
 }
 
-// retryAll checks the sent spools again, because the hub may have lost them.
+// retryAll ends the current wait. As long as sent spools are kept, run then checks them again, because the
+// hub may have lost them.
 func (l *orphanSender) retryAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

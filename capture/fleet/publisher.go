@@ -198,9 +198,9 @@ func (p *Publisher) Unsent() int64 {
 	return spooled
 }
 
-// Close ends the capture. It waits until the hub has the capture, or until ctx ends. If ctx ends first, unsent
-// data stays in the spool for the next run. Sent data stays for a while. The error lists bytes that are lost
-// for good, including bytes from earlier runs.
+// Close ends the capture. It waits until the hub has the capture, or until ctx ends. Without a connection, it
+// waits at most a second. After that, unsent data stays in the spool for the next run. Sent data stays for a
+// while. The error lists bytes that are lost for good, including bytes from earlier runs.
 func (p *Publisher) Close(ctx context.Context) error {
 	err := p.Recorder.Close(ctx)
 	p.ours.setEnding()

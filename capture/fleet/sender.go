@@ -21,7 +21,7 @@ const (
 	minZstdBytes   = 512       // smallest slice that is worth encoding
 	minRetryPause  = 100 * time.Millisecond
 	maxRetryPause  = 2 * time.Second
-	maxDeniedPause = time.Minute // maximum pause after a denied permission, because the hub logs each try
+	maxDeniedPause = time.Minute // maximum pause after a denied permission, because the hub logs each attempt
 )
 
 var errDown = errors.New("the hub can't be reached")
@@ -100,7 +100,8 @@ func (s *sender) isEnding() bool {
 }
 
 // run sends the spool as it grows, until ctx ends. After setEnding, it returns nil as soon as the hub has
-// everything. Before setEnding it also waits when there is nothing to send, because the hub may lose data.
+// everything. Before setEnding, it also waits when there is nothing to send, because the hub may lose data.
+// It returns an error when ctx ends, or when it gives up.
 func (s *sender) run(ctx context.Context, l *link) error {
 	pause, failed := minRetryPause, 0
 	for ctx.Err() == nil {

@@ -20,15 +20,15 @@ import (
 const (
 	headsBefore       = 10 * time.Minute // how much earlier a view begins, to find the start of exchanges
 	backBy            = 3 * time.Minute  // how far before its last message a view resumes, if the hub lost that message
-	silence           = 30 * time.Second // time without a sign of life after which a host is silent
-	stood             = 5 * time.Second  // if two checks of the hosts are further apart, this process was suspended
+	silence           = 30 * time.Second // time without a sign of life after which a machine is silent
+	stood             = 5 * time.Second  // if two checks of the machines are further apart, this process was suspended
 	maxPulledMessages = 1024             // number of messages that are requested at once
 	pulledBytes       = 16 << 20         // maximum size of these messages in bytes; more if one message may be larger, because it would never arrive
 	pullTime          = 10 * time.Second // maximum time that the hub waits for these messages
 	lookTime          = time.Second      // interval of the checks
 	maxQuietLooks     = 10               // number of checks without a message before the hub is asked for its state
 	minQuietLooks     = 2                // the same number, if the view has an end
-	patience          = 30 * time.Second // time without an answer from the hub after which a view with an end fails
+	patience          = 30 * time.Second // time without a message after which a view with an end fails
 )
 
 // A View reads the captures of a hub as one source.
@@ -52,7 +52,7 @@ type View struct {
 
 	feeds     capture.Feeds
 	captures  map[string]*captureState // by subject
-	order     []*captureState          // in the order of first messages
+	order     []*captureState          // in the order of their first messages
 	past      recentKeys[string, int64]
 	early     earlyRecords
 	read      messageMark                 // the last message that was read
@@ -73,7 +73,7 @@ type View struct {
 	summed      time.Time // time of the last run of summariseMachines
 	clock       clock
 	made        int64     // number of the connection that the view reads from
-	listening   time.Time // time from which we can receive signs of life, at the time of looked
+	listening   time.Time // time since which we have been able to receive signs of life
 	looked      time.Time // time of the last run of lookForSilent
 	machines    map[string]*machine
 	lastReports map[subjectParts]*lastReport
@@ -156,8 +156,8 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 	return err
 }
 
-// Source reads the data of the view's address, once. It ends with ctx or at the end of the address. It fails if
-// the hub becomes unreachable before that end.
+// Source reads the data of the view's address, once. It ends with ctx, or at the end of the address's period.
+// A view with an end fails if no message arrives for the time in patience before that end.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		defer func() {
@@ -305,7 +305,7 @@ func (v *View) AwaitRead(ctx context.Context) {
 	}
 }
 
-// streamName returns the name of the stream that is followed.
+// streamName returns the name of the stream that the view reads.
 func (v *View) streamName() string {
 	if v.index != nil {
 		return IndexName
@@ -402,8 +402,9 @@ func (v *View) firstConsumer() *jetstream.ConsumerConfig {
 	return v.consumerFrom(v.since.Add(-headsBefore))
 }
 
-// onReset handles a hub that lost messages. Senders send the messages again if they still have them. A view
-// without an end reads these messages. A view with an end can't know how many of them are still to come.
+// onReset adapts the view to a hub that lost messages. Senders send the messages again if they still have
+// them. A view without an end reads these messages. A view with an end can't know how many of them are still
+// to come.
 func (v *View) onReset(e streamExtent) {
 	if v.passed = 0; v.last == 0 {
 		return
@@ -415,7 +416,7 @@ func (v *View) onReset(e streamExtent) {
 	v.addNote("gap: the hub lost messages; some messages that were sent again are not shown")
 }
 
-// onSequence notes the number of the next message. It reports whether the hub deleted messages before it.
+// onSequence records the number of the next message. It reports whether the hub deleted messages before it.
 func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	now := v.now()
 	if v.readsAll() && v.passed > 0 && seq > v.passed+1 && v.jumped == 0 && now.Sub(v.holes) > time.Second {
@@ -430,9 +431,10 @@ func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	return lost
 }
 
-// countExpired counts messages that the hub deleted before they were read. Missing bytes of a capture are also
-// counted if the capture continues; otherwise this count is the only sign of the loss. A view of some captures
-// or calls can't know which of the messages were its own. It counts at most as many as were still to come.
+// countExpired counts messages that the hub deleted before they were read. Missing bytes of a capture are
+// also counted if the capture continues; otherwise this count is the only sign of the loss. A view of some
+// captures or calls can't know which of the messages were its own. It counts at most as many as were still to
+// come. countExpired returns true if the view reads all captures and messages were deleted.
 func (v *View) countExpired(e streamExtent) bool {
 	if !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
 		n := min(v.waits, e.first-v.read.seq-1)
@@ -485,9 +487,9 @@ const (
 // quietCount counts checks without a message.
 type quietCount struct{ looks, doubts int }
 
-// onQuiet handles a check without a message. had is the number of messages that the consumer has sent so far.
-// onQuiet asks the hub from time to time, because a consumer that the hub has deleted stays silent. For
-// example, a hub deletes a consumer after five minutes without use.
+// onQuiet decides how to continue after a check without a message. had is the number of messages that the
+// consumer has sent so far. onQuiet asks the hub from time to time, because a consumer that the hub has
+// deleted stays silent. For example, a hub deletes a consumer after five minutes without use.
 func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
 	v.onIdle()
 	s.looks++
@@ -522,8 +524,8 @@ func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Co
 	return broken
 }
 
-// onCaughtUp handles a hub that has no more messages for the view. If the hub still had some after the last
-// message, it has deleted them.
+// onCaughtUp is called when the hub has no more messages for the view. If the hub still had some after the
+// last message, it has deleted them, and onCaughtUp counts them.
 func (v *View) onCaughtUp(ctx context.Context) {
 	if v.waits == 0 {
 		return
@@ -545,7 +547,8 @@ func (v *View) onIdle() {
 	}
 }
 
-// onStall handles a pause in which this process was suspended and received nothing.
+// onStall is called after a pause in which this process was suspended and received nothing. It reads the
+// hub's clock again and restarts the time in which signs of life are expected.
 func (v *View) onStall(ctx context.Context) {
 	_, _ = v.askExtent(ctx) // our clock may have been stopped or set
 	v.mu.Lock()

@@ -37,7 +37,7 @@ type foundKey struct {
 	exchange int
 }
 
-// maxRememberedKeys is the minimum number of keys that are remembered.
+// maxRememberedKeys is the number of latest keys that are always remembered. Up to twice as many may be.
 const maxRememberedKeys = 1 << 17
 
 // recentKeys is a map that keeps only the latest keys.
@@ -349,7 +349,7 @@ func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (s
 	return seq, nil
 }
 
-// missFound records that bytes of an exchange are missing.
+// missFound records that the bytes of an exchange before the offset to are missing.
 func (v *View) missFound(f *foundExchange, to int64) {
 	n := to - f.next
 	why := "are lost: the hub deleted them"

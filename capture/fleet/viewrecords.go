@@ -25,7 +25,7 @@ type captureState struct {
 	broken  bool // the capture can't be read any further
 }
 
-// feedMessage reads the records of a message. It reports whether bytes before the message are missing.
+// feedMessage reads the records of a message. It reports whether bytes before the message were lost.
 func (v *View) feedMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (missing bool) {
 	o, ok := originOf(msg.Subject())
 	if !ok || o.version != version {
@@ -96,8 +96,8 @@ func (v *View) runKey(o subjectParts) string {
 	return v.of.Server + " " + captureSubject(bytesKind, o.host, o.agent, o.id)
 }
 
-// noteGap records that bytes are missing. At the start of a capture this is not a loss if the capture is older
-// than the view. Losses before the requested time are not counted.
+// noteGap records that bytes are missing. It reports whether they were lost. At the start of a capture, this
+// is not a loss if the capture is older than the view. Losses before the requested time are not counted.
 func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.beganInView(msg, meta)
 	why := "never arrived: the hub deleted them or never received them"
@@ -126,7 +126,7 @@ func (v *View) beganInView(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool 
 	return created.Add(-skewOf(msg.Headers(), meta.Timestamp)).After(v.begins)
 }
 
-// skewOf returns how far a host's clock is ahead of the hub's clock.
+// skewOf returns how far a machine's clock is ahead of the hub's clock, or 0 if a message doesn't show it.
 func skewOf(h nats.Header, at time.Time) time.Duration {
 	sent, err := strconv.ParseInt(h.Get(headSent), 10, 64)
 	if err != nil {
@@ -314,7 +314,7 @@ func (v *View) deliverRead(yield func(capture.Record, error) bool, wanted bool) 
 }
 
 // deliverRecords passes records on. Records from before the requested time wait until their exchange has a
-// record within it.
+// record within it. If the exchange ends first, they are dropped.
 func (v *View) deliverRecords(yield func(capture.Record, error) bool, recs []capture.Record, wanted bool) bool {
 	for _, r := range recs {
 		switch {
@@ -372,13 +372,14 @@ const (
 	pruneEvery = time.Minute
 )
 
-// lookForSilent ends the open exchanges of captures whose senders have given no sign of life for a while.
+// lookForSilent ends the open exchanges of captures whose senders have given no sign of life for a while. It
+// also passes on the records that were read, and drops old state.
 func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bool) bool {
 	if !v.deliverRead(yield, true) {
 		return false
 	}
 	if v.last > 0 {
-		return true // the view doesn't wait for more data of a host
+		return true // the view doesn't wait for more data from a machine
 	}
 	var recs []capture.Record
 	v.mu.Lock()

@@ -7,9 +7,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// This file writes the messages of a span in the form of a protocol. All values are JSON, as in the file.
+// This file writes the messages of a span as the JSON of a provider's protocol. All values are JSON, as in
+// the file.
 
-// A messagePart is a part of a message.
+// A messagePart is one text, thought, call or result in a message.
 type messagePart struct {
 	kind     partKind
 	text     []byte // a string; for a result, it may be a list of blocks
@@ -35,26 +36,26 @@ const (
 	theSystem
 )
 
-// A modelResponse is a response of a model.
+// A modelResponse is what a span records about a model's response: a message, or the reason for a failure.
 type modelResponse struct {
 	model, id []byte
 	parts     []messagePart
-	usage     []byte // in the form of the shape
-	finish    []byte // in the words of the shape; nil if unknown
+	usage     []byte // an object as in the shape's protocol
+	finish    []byte // the finish reason, as a string of the shape's protocol; nil if unknown
 	failure   []byte // a string with the reason why there is no response
 	failed    []byte // a string with the kind of the failure
 }
 
-// A messageShape describes how a protocol writes a conversation. In both protocols, the key of the history is
-// "messages".
+// A messageShape describes how a protocol writes a conversation. Every shape's protocol has the history under
+// the key "messages".
 type messageShape struct {
 	name     string // for paths
 	messages func(by messageRole, parts []messagePart) [][]byte
 	response func(*modelResponse) []byte
 }
 
-// anthropicShape is the form of Anthropic Messages. Arguments are objects, but strings in the events of a
-// stream.
+// anthropicShape writes Anthropic Messages. Arguments are objects in a message, but strings in the events of
+// a stream.
 var anthropicShape = messageShape{"Anthropic message", anthropicMessages, anthropicResponse}
 
 func anthropicMessages(by messageRole, parts []messagePart) [][]byte {
@@ -113,7 +114,7 @@ func anthropicResponse(r *modelResponse) []byte {
 // hasTextArgs reports whether the arguments of a call are a string.
 func (p messagePart) hasTextArgs() bool { return p.kind == callPart && kindOf(p.args) == '"' }
 
-// appendEvent appends an event of a stream. Line ends in the values are kept.
+// appendEvent appends an SSE event. Each line break in the values begins another data line.
 func appendEvent(b []byte, kind string, members ...member) []byte {
 	b = append(append(append(b, "event: "...), kind...), "\ndata: "...)
 	data := objectOf(append([]member{{"type", []byte(`"` + kind + `"`)}}, members...)...)
@@ -121,10 +122,10 @@ func appendEvent(b []byte, kind string, members ...member) []byte {
 	return append(b, "\n\n"...)
 }
 
-// chatShape is the form of OpenAI's Chat Completions. Arguments are strings.
+// chatShape writes OpenAI's Chat Completions, where arguments are strings.
 var chatShape = messageShape{"Chat Completions message", chatMessages, chatResponse}
 
-// chatMessages returns one message for the parts, and one for each result.
+// chatMessages returns one message for each result, then one for all other parts, if there are any.
 func chatMessages(by messageRole, parts []messagePart) (all [][]byte) {
 	role := [...]string{theUser: `"user"`, theModel: `"assistant"`, theSystem: `"system"`}[by]
 	rest := parts[:0:0]
@@ -142,7 +143,7 @@ func chatMessages(by messageRole, parts []messagePart) (all [][]byte) {
 	return all
 }
 
-// chatMembers returns the content and the calls of a message.
+// chatMembers returns the fields of a message with its content, reasoning and calls.
 func chatMembers(parts []messagePart) []member {
 	var texts, calls [][]byte
 	var thought []byte

@@ -70,7 +70,7 @@ type Options struct {
 
 	Public  bool     // listen on any address, not only the loopback; needs a Token
 	Token   string   // if set, every request must have it: see [Proxy]
-	Origins []string // origins of web pages that may send requests, in addition to the loopback's
+	Origins []string // additional web origins that may send requests; loopback origins always may
 
 	Roots *x509.CertPool // authorities for upstreams' certificates; nil means the system's
 	Log   *log.Logger    // net/http's log about clients and bugs; if nil, the log is dropped

@@ -11,18 +11,18 @@ const (
 	minPlausibleChars = 8  // minimum length of a possible credential
 	minRandomBits     = 32 // minimum information of a random text, by Shannon's measure
 	minRandomChars    = 8  // minimum number of characters of a random text that are not in a word
-	maxWordLetters    = 23 // length of the longest word
+	maxWordLetters    = 23 // maximum length of a word
 	maxSpacedChars    = 96 // maximum length of a secret with spaces
-	maxNumberDigits   = 8  // length of the longest number: a date
+	maxNumberDigits   = 8  // maximum length of a number: a date
 )
 
-// maybeCredential reports whether a text may be a credential where one is expected. It must not be short, a
-// placeholder, a number, or made of words and numbers only.
+// maybeCredential reports whether a text may be a credential where one is expected. It must have a letter. It
+// must not be short, a placeholder, a number, or made of words and numbers only.
 func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
 }
 
-// isHexNumber reports whether a text is a number of at most 64 bits in a form that programs write.
+// isHexNumber reports whether a text begins with 0x and is short enough for a number of 64 bits.
 func isHexNumber(text []byte) bool {
 	digits, ok := bytes.CutPrefix(bytes.TrimLeft(text, "-"), []byte("0x"))
 	return ok && len(digits) <= 16
@@ -115,7 +115,7 @@ func isWord(segment []byte) bool {
 }
 
 // isIdentifier reports whether a text looks like an identifier in code, e.g. testRSA2048Key. An identifier is
-// one word in both cases that seldom changes between classes of characters.
+// one word with letters of both cases that seldom changes between classes of characters.
 func isIdentifier(text []byte) bool {
 	return countTrailing(text, inWord) == len(text) && hasBothCases(text) && countClassChanges(text)*3 <= len(text)
 }
@@ -187,10 +187,12 @@ func noExample(text []byte) bool {
 	return !bytes.HasSuffix(text, []byte("EXAMPLE")) && !isZeros
 }
 
-// lenWithoutFullStop excludes the full stop after a secret, because it belongs to the sentence.
+// lenWithoutFullStop returns the length of a text without the full stops and colons at its end. They belong
+// to the sentence around a secret.
 func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
-// inLine checks a text in quotes with is. A long text with spaces is not a secret.
+// inLine returns a check for a text in quotes: the text must pass the check is, and a long text must not
+// contain spaces.
 func inLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		return (len(text) <= maxSpacedChars || bytes.IndexByte(text, ' ') < 0) && is(text)
@@ -206,7 +208,8 @@ func isBasicAuth(text []byte) bool {
 // exampleLogins are the logins in RFC 2617 and RFC 7617, and in texts that copy their examples.
 var exampleLogins = map[string]bool{"Aladdin:open sesame": true, "aladdin:opensesame": true, "foo:bar": true}
 
-// userinfoLen returns the length of a name and a password up to the last @ before the host.
+// userinfoLen returns the length of a name and a password up to the last @ before the host. It returns 0 if
+// the password is missing, short, common or a placeholder.
 func userinfoLen(text []byte) int {
 	n := bytes.LastIndexByte(text, '@')
 	if n < 0 {
@@ -234,7 +237,8 @@ func isCommonPassword(lower string) bool {
 	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)]
 }
 
-// afterColon requires a random password after a name.
+// afterColon requires a name, a colon, and a text that is random or looks like a password, but isn't made of
+// words.
 func afterColon(text []byte) bool {
 	_, password, ok := bytes.Cut(text, []byte(":"))
 	return ok && (looksRandom(password) || looksPassword(password) && !isWords(password))

@@ -34,8 +34,8 @@ type exchangeSide struct {
 // bodyRedactor redacts a body as it arrives. Places are counted from the beginning of the body.
 type bodyRedactor interface {
 	write(p []byte)   // takes ownership of p
-	decideAll()       // decides without waiting for more
-	finishBody()      // handles the end of the body
+	decideAll()       // decides all bytes written so far
+	finishBody()      // decides the remaining bytes at the end of the body
 	writtenTo() int64 // place after the bytes written
 	decidedTo() int64 // place up to which the output can be taken
 	takeOutput(to int64) []byte
@@ -47,9 +47,9 @@ type recordEnd struct {
 	to     int64
 }
 
-// Take returns the records that can be passed on after rec: usually rec without its secrets. Held bytes follow
-// later in their own record, with the time at which they arrived. They come before any other record of their
-// side. Take owns rec and its data.
+// Take returns the records that can be passed on after rec: usually rec without its secrets. Held bytes
+// follow later in their own record, with the time at which they arrived. They come before later bytes, losses
+// and the end of their side. Take owns rec and its data.
 func (r *Redactor) Take(rec capture.Record) []Clean {
 	if r.keep {
 		return []Clean{{rec}}
@@ -289,7 +289,7 @@ func (s *exchangeSide) passDecided(out []Clean) []Clean {
 	return out
 }
 
-// emit passes on the decided bytes. Each record is like the original one.
+// emit passes on the decided bytes. Each record is otherwise like the one with which the bytes arrived.
 func (s *exchangeSide) emit(out []Clean) []Clean {
 	limit := s.text.decidedTo()
 	for len(s.marks) > 0 {

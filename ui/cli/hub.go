@@ -285,8 +285,8 @@ func (x *indexer) Write(r capture.Record) {
 	_ = x.q.printEnded(false) // writes to memory can't fail
 }
 
-// Calls returns the calls of turns that have ended since the last call of Calls. If all is true, it first ends the
-// open turns.
+// Calls returns the calls of the turns that were printed since the last call of Calls. If all is true, it
+// first ends and prints the open turns.
 func (x *indexer) Calls(all bool) []fleet.Call {
 	if all {
 		x.in.Close()
@@ -297,7 +297,7 @@ func (x *indexer) Calls(all bool) []fleet.Call {
 	return calls
 }
 
-// Holds reports whether Calls has calls to return.
+// Holds reports whether ended turns still wait to be printed. Calls returns their calls only later.
 func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
 
 // addTurn makes a line for each call of a turn.
