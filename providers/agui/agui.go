@@ -3,9 +3,9 @@
 //
 // Wire facts are from the protocol's public SDK (events.ts; chunks/transform.ts for the events named CHUNK;
 // verify.ts for the rules that a client enforces), and from TanStack AI's documentation for the fields that
-// it adds. A turn is one run. A call's slot is the position of its toolCallId in the run, and TOOL_CALL_END
-// makes the call final. A call that arrives in chunks ends when another event begins something else. Keys are
-// in camel case; some servers write them in snake case.
+// it adds. A turn is one run. A call's slot is its position in the run, and TOOL_CALL_END makes the call
+// final. A call that arrives in chunks ends when another event begins something else. Keys are in camel case;
+// some servers write them in snake case.
 package agui
 
 import (
@@ -31,12 +31,12 @@ func Protocol() protocol.Protocol {
 // An eventKind describes an event type.
 type eventKind struct {
 	points  int  // points for AG-UI in a protocol.SniffScore
-	between bool // it doesn't end a call that arrives in chunks
+	between bool // the event doesn't end a call that arrives in chunks
 }
 
 var eventKinds = map[string]eventKind{
-	// A client's SDK ends a chunked call at any of these events. But an error, or a run that begins again, is
-	// not evidence that the call's arguments are complete.
+	// A client's SDK ends a chunked call at each of the next three events. But neither an error nor a new run
+	// is evidence that the call's arguments are complete.
 	"RUN_STARTED": {protocol.Sure, true}, "RUN_FINISHED": {points: protocol.Sure}, "RUN_ERROR": {protocol.Sure, true},
 	"STEP_STARTED": {points: protocol.Strong}, "STEP_FINISHED": {points: protocol.Strong},
 
@@ -68,8 +68,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are TanStack AI's finish reasons of a run, and the protocol's word for a run that waits for a
-// person.
+// finishCodes are TanStack AI's finish reasons of a run, and the protocol's outcomes: success, and interrupt
+// for a run that waits for a person.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "success": stream.FinishDone, "interrupt": stream.FinishDone,
 	"length": stream.FinishCut, "content_filter": stream.FinishCut,

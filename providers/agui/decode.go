@@ -19,7 +19,7 @@ type decoder struct {
 	calls       map[string]*protocol.Call // calls of the exchange, by id
 	order       []*protocol.Call          // calls of the run, by slot
 	chunkedCall *protocol.Call            // the call whose chunks are arriving, or nil
-	others      map[string]bool           // ids of messages that are not the assistant's
+	others      map[string]bool           // by message id: whether the message is from anyone but the assistant
 
 	began int64 // first time stamp, in milliseconds
 }
@@ -32,7 +32,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 
 // Frame reads one event.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // TanStack AI adds it
+	if protocol.IsDone(f.Data) { // TanStack AI adds [DONE]
 		return nil
 	}
 	if err := d.ev.shape.Read(f.Data); err != nil {
@@ -61,7 +61,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// inRun reads an event inside a run. All other events are not about calls.
+// inRun reads an event inside a run. It ignores known types that contain no call, text or reasoning.
 func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	switch string(kind) {
 	case "TOOL_CALL_START":
@@ -77,7 +77,7 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	case "TEXT_MESSAGE_START", "TEXT_MESSAGE_CHUNK", "TEXT_MESSAGE_CONTENT":
 		d.readText(t)
 	case "THINKING_TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK",
-		"STEP_FINISHED": // TanStack AI puts reasoning there
+		"STEP_FINISHED": // TanStack AI puts reasoning into this event
 		t.AppendReasoning(0, d.ev.delta)
 	case "REASONING_ENCRYPTED_VALUE": // some of these events are about messages
 		if c := d.knownCall(d.ev.entityID); c != nil && d.ev.subtype.Is("tool-call") {
@@ -91,7 +91,7 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 // Close ends the turn. A turn without RUN_FINISHED is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without RUN_FINISHED") }
 
-// readTimestamp reads the event's time stamp, in milliseconds since 1970.
+// readTimestamp sets the time of the frame from the event's time stamp, in milliseconds since 1970.
 func (d *decoder) readTimestamp() {
 	at, ok := d.ev.timestamp.Int()
 	switch {
@@ -150,7 +150,7 @@ func (d *decoder) finishRun() {
 	t.End()
 }
 
-// reportError ends the run. After an error, clients accept only a new run.
+// reportError reports an error and ends the run. After an error, clients accept only a new run.
 func (d *decoder) reportError() {
 	if !d.turn.IsOpen() {
 		if d.failed {
@@ -167,8 +167,8 @@ func (d *decoder) reportError() {
 	d.failed = true
 }
 
-// readText reads the events of a text message. The text is the model's, unless the message is from the user
-// or contains instructions.
+// readText reads the events of a text message. The text is the model's, unless an event gives the message a
+// role other than assistant.
 func (d *decoder) readText(t *protocol.Turn) {
 	id := d.ev.messageID.OrDefault(nil)
 	if d.ev.role.IsString() {
@@ -197,8 +197,8 @@ func (d *decoder) knownCall(id json.Value) *protocol.Call {
 	return d.calls[string(id.OrDefault(nil))]
 }
 
-// ensureCall returns the call in this run that an event is about. For a call that never started, it opens a
-// call, so that nothing is lost.
+// ensureCall returns the call in this run that an event is about. If the call never started in this run, it
+// reports this and opens the call, so that nothing is lost.
 func (d *decoder) ensureCall(t *protocol.Turn, event string) *protocol.Call {
 	if c := d.knownCall(d.ev.callID); c != nil && c.Turn() == t {
 		return c
@@ -251,7 +251,7 @@ func (d *decoder) readCallChunk(t *protocol.Turn) {
 	}
 }
 
-// endChunks makes the chunked call final. Such a call has no end of its own on the wire.
+// endChunks makes the chunked call final. A chunked call has no end event.
 func (d *decoder) endChunks() {
 	if d.chunkedCall != nil {
 		sealOnce(d.chunkedCall)
@@ -269,8 +269,8 @@ func (d *decoder) reportResult(t *protocol.Turn) {
 	c.Turn().AddResult(c.ID, "", false)
 }
 
-// checkSnapshot compares the calls in a history with the streamed calls. All other calls in the history are
-// from earlier runs, or from an agent that doesn't stream.
+// checkSnapshot compares the calls in a snapshot of all messages with the streamed calls. It reports calls
+// that were not streamed: they are from earlier runs, or from an agent that doesn't stream.
 func (d *decoder) checkSnapshot(t *protocol.Turn) {
 	others := 0
 	list := d.ev.messages.Scan()
@@ -303,7 +303,7 @@ func reportMismatch(c *protocol.Call, whole json.Value) {
 		"the complete arguments differ from the streamed arguments; toolscope shows the streamed ones: %s", protocol.Clip(whole))
 }
 
-// checkCalls checks the calls of a run that finished without an error.
+// checkCalls reports the calls without TOOL_CALL_END in a run that was not cut off.
 func (d *decoder) checkCalls() {
 	for _, c := range d.order {
 		if !c.Sealed {

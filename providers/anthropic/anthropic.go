@@ -17,7 +17,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol is the Anthropic Messages protocol.
+// Protocol returns the Anthropic Messages protocol.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "anthropic",
@@ -32,7 +32,8 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// eventTypes are the event types of the stream. A gateway may add others.
+// eventTypes are the event types that identify the stream. ping and error don't: other protocols use these
+// names, too.
 var eventTypes = map[string]bool{
 	"message_start": true, "content_block_start": true, "content_block_delta": true,
 	"content_block_stop": true, "message_delta": true, "message_stop": true,
@@ -66,7 +67,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// endings are the stop reasons. "sensitive" is known only from the source of clients.
+// endings are the stop reasons. "sensitive" is known only from the source code of clients.
 var endings = protocol.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{
@@ -77,7 +78,8 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// toolBlocks maps the block types that contain a call to the kind of the call.
+// toolBlocks maps each block type that contains a call to the kind of the call and to whether the provider
+// runs it.
 var toolBlocks = map[string]stream.CallInfo{
 	"tool_use":        {Kind: "function"},
 	"server_tool_use": {Kind: "server", RunByProvider: true},
@@ -138,8 +140,8 @@ var (
 	}
 )
 
-// maxOutput maps the beginning of a model's name to its maximum number of output tokens. The longest
-// match comes first and counts. The numbers are from models.dev, as of 2026-07-02.
+// maxOutput maps the beginning of a model's name to its maximum number of output tokens. Longer beginnings
+// come first, and the first match counts. The numbers are from models.dev, as of 2026-07-02.
 var maxOutput = []struct {
 	model string
 	most  int
@@ -152,12 +154,13 @@ var maxOutput = []struct {
 
 const (
 	modestTokens  = 8192  // every recent model can write this many tokens
-	defaultTokens = 32000 // a request that needs more sets its own limit
+	defaultTokens = 32000 // maximum that maxTokens returns; a request that needs more sets its own limit
 )
 
-// maxTokens returns the limit for a request that sets none, because the protocol requires a limit. The
-// limit is a third of the model's maximum, as in badlogic/pi-mono. This leaves room for thinking and for
-// a long conversation.
+// maxTokens returns the limit for a request that sets none, because the protocol requires a limit. The limit
+// is a third of the model's maximum, as in badlogic/pi-mono, but at most defaultTokens. This leaves room for
+// thinking and for a long conversation. If the model's maximum is at most modestTokens, it is the limit. An
+// unknown model gets modestTokens.
 func maxTokens(model string) int {
 	model = strings.ToLower(model[strings.LastIndexAny(model, "/.")+1:])
 	for _, m := range maxOutput {
@@ -172,8 +175,8 @@ func maxTokens(model string) int {
 	return modestTokens
 }
 
-// writeRequest writes a request of the Messages API. It asks to cache the prompt only if the conversation
-// will have more requests, because cache writes cost extra.
+// writeRequest writes a request of the Messages API. It asks the provider to cache the prompt only if the
+// request has a session, because cache writes cost extra and pay off only with further requests.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	limit := r.MaxTokens
 	if limit <= 0 {
@@ -197,8 +200,8 @@ func writeTool(w *json.Writer, t *protocol.Tool) {
 	protocol.Describe(w.Open('{'), t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
 }
 
-// objectSchema returns a schema that has a type, because this protocol requires one. A schema without a
-// type gets the type object.
+// objectSchema returns a schema with a type, because this protocol requires a type. If the schema has none,
+// the type is object.
 func objectSchema(schema json.Value) json.Value {
 	if schema.Get("type").IsPresent() {
 		return schema
@@ -275,7 +278,7 @@ var wireMarks = marks.Protocol{
 	MessageKeys: []string{"content"},
 	RequestKeys: []string{"model", "max_tokens", "tools", "system", "temperature", "stream", "tool_choice"},
 	HistoryKeys: []string{"messages"}, ToolKeys: []string{"tools"},
-	Sent: []marks.Sent{{ // a message in a response has a type, one in the history has none
+	Sent: []marks.Sent{{ // a message in a response has a type; a message in the history has none
 		List: "messages", When: "role=assistant content.*.type$=tool_use", Take: "content",
 		Body: `{"type":"message",MODEL"role":"assistant","content":MESSAGE}`,
 	}},

@@ -16,7 +16,7 @@ type decoder struct {
 	ev            event
 	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
-	done          bool  // the stop reason came, and it is not a limit
+	done          bool  // the last stop reason is neither a limit nor a refusal
 	started       int32 // number of blocks that began at a new index
 	usage         tokenCounts
 	servingModels []string // models in usage.iterations, if there are several
@@ -27,7 +27,7 @@ type contentBlock struct {
 	kind   string
 	open   bool
 	signed bool  // reasoning with a signature
-	text   bool  // the block has text
+	text   bool  // reasoning text has arrived in deltas
 	call   int32 // slot of the block's call, which may have begun in an earlier block
 }
 
@@ -37,11 +37,11 @@ var deltaKinds = map[string][]string{
 	"input_json_delta": {"tool_use", "server_tool_use", "mcp_tool_use"},
 }
 
-// deltaBlocks are the kinds of blocks with known deltas.
+// deltaBlocks are the kinds of blocks in deltaKinds.
 var deltaBlocks = map[string]bool{"text": true, "thinking": true, "tool_use": true, "server_tool_use": true, "mcp_tool_use": true}
 
-// startSlot is the slot of the first complete call in message_start. It is high because the blocks of the
-// stream still count from 0.
+// startSlot is the slot of the first complete block in message_start. It is high because the later blocks of
+// the stream count from 0.
 const startSlot = 1 << 20
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -50,8 +50,8 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event. The event type is in the body. If the body has none, it is the name of the
-// server-sent event.
+// Frame reads one event. The event type is in the body. If the body has no type, the name of the server-sent
+// event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // not part of this protocol, but gateways add it
 		d.endTurn()
@@ -79,7 +79,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.endTurn()
 	case "ping":
 		d.Heartbeat()
-	case "error": // the error is inside a stream whose HTTP status was 200
+	case "error": // an error within a stream, or the body of a refused request
 		if !d.turn.IsOpen() {
 			d.openTurn(nil)
 		}
@@ -99,7 +99,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close ends the stream. If message_stop is missing, the turn is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
-// endTurn ends the turn if it is open. It reports blocks that have not ended.
+// endTurn ends the turn if it is open. If its stop reason is neither a limit nor a refusal, endTurn reports
+// the calls whose blocks have not ended.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && d.done {
 		for _, c := range d.turn.OpenCalls() {
@@ -123,7 +124,7 @@ func (d *decoder) openTurn(message json.Value) *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. An event before message_start opens one.
+// ensureTurn returns the open turn. An event before message_start opens a turn.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil).Find(stream.ProtocolViolation, "%s arrived without a message_start: clients that wait for message_start fail", stream.OwnFact(event))
@@ -201,8 +202,9 @@ func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
 	d.started++
 }
 
-// continueCall reports whether a block continues the call of an earlier block. The block then has the id
-// of that call, and the arguments of that call are not complete.
+// continueCall assigns a block to the latest call if the block continues that call, and reports whether it
+// does. Such a block has the id of the call. It has no name, or it has the call's name and the arguments so
+// far don't end with a brace.
 func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start json.Value) bool {
 	before, isOpen := t.Latest(), toolBlocks[kind].Kind != ""
 	name := start.Get("name").Text()
@@ -218,14 +220,14 @@ func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start 
 	return true
 }
 
-// reportNoInput reports that a call's block has no input field.
+// reportNoInput reports that the block of a call has no input field, unless the provider runs the call.
 func reportNoInput(c *protocol.Call) {
 	if !c.RunByProvider {
 		c.Once(protocol.ArgsMissing.WithSeverity(stream.Warn), "the block has no input field, which the protocol requires: Claude Code fails without the field")
 	}
 }
 
-// openCall opens a call if the block contains one.
+// openCall opens the call in a block. It returns nil if the block is not a call.
 func openCall(t *protocol.Turn, slot int32, kind string, block json.Value) *protocol.Call {
 	info, isTool := toolBlocks[kind]
 	if !isTool {
@@ -325,8 +327,8 @@ func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value)
 	t.Find(stream.ProviderError, "refused: %s", why)
 }
 
-// tokenCounts are the token counts as the protocol sends them. They don't overlap: input excludes cached
-// tokens.
+// tokenCounts are the token counts as the protocol sends them. input, read and write don't overlap. hour is
+// part of write, and thinking is part of output.
 type tokenCounts struct {
 	input, read, write, hour, output, thinking, searches stream.Count
 
@@ -334,7 +336,7 @@ type tokenCounts struct {
 	doubts []string // reasons why the price is only approximate
 }
 
-// reportUsage adds the counts in u to the usage and reports it. If a field is missing or null, the last
+// reportUsage updates the usage with the counts in u and reports it. If a field is missing or null, its last
 // value stays, because gateways omit fields in message_delta.
 func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	if u.Kind() != '{' {
@@ -390,12 +392,12 @@ func (t *tokenCounts) asUsage() stream.Usage {
 	}
 }
 
-// totalInput returns the number of all input tokens.
+// totalInput returns the number of input tokens, including tokens read from and written to the cache.
 func (t *tokenCounts) totalInput() stream.Count {
 	return stream.Count{N: t.input.N + t.read.N + t.write.N, Reported: t.input.Reported}
 }
 
-// addDoubt adds a reason, unless it is already listed.
+// addDoubt adds a reason to doubts, unless it is already there.
 func (t *tokenCounts) addDoubt(why string) {
 	if !slices.Contains(t.doubts, why) {
 		t.doubts = append(t.doubts, why)
@@ -425,8 +427,8 @@ func (d *decoder) readPricing(u json.Value) {
 	}
 }
 
-// reportModels reports that several models served the turn, e.g. an advisor or a model that took over.
-// The totals then cover only one or some of the models.
+// reportModels reports that several models served the turn, e.g. an advisor or a model that took over. The
+// totals don't show the tokens of each model.
 func (d *decoder) reportModels(turn *protocol.Turn, list json.Value) {
 	models := []string{}
 	add := func(m string) {

@@ -22,7 +22,7 @@ type interaction struct {
 	turn     *protocol.Turn
 	steps    map[int32]*step // open steps
 	headless bool            // the beginning of the interaction is missing
-	streamed bool            // steps have come
+	streamed bool            // a step or a delta has arrived as an event
 	finished string          // status that ended the interaction; "" before its end
 }
 
@@ -38,7 +38,8 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event. The event's type is in the body. Otherwise it is the name of the server-sent event.
+// Frame reads one event. The event's type is in the body. If the body has no type, the name of the
+// server-sent event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // not part of this protocol, but gateways add it
 		d.Close()
@@ -130,13 +131,13 @@ func (d *decoder) newStep(slot int32) *step {
 	return st
 }
 
-// readStep reads a complete step, or the start of a step.
+// readStep reads a complete step, or the start of a step if starts is set.
 func (d *decoder) readStep(st *step, slot int32, s json.Value, starts bool) {
 	kind := s.Get("type").Text()
 	switch info, isCall := callOf(kind); {
 	case isCall:
 		d.openCall(st, slot, info, s)
-		// {} is a placeholder that the deltas replace.
+		// At the start of a step, {} is a placeholder that the deltas replace.
 		if args := s.Get("arguments"); args.IsPresent() && !(starts && args.EmptyObject()) {
 			st.call.Args(args)
 		}
@@ -193,8 +194,8 @@ func (d *decoder) readDelta(slot int32) {
 	}
 }
 
-// readCompleteDelta reads a delta that is a call or a result. Calls that the provider runs have this form. In
-// the older form of the stream, all calls have it.
+// readCompleteDelta reads a delta that is a call or a result. Calls that the provider runs arrive in such
+// deltas. In older streams, all calls do.
 func (d *decoder) readCompleteDelta(st *step, slot int32, kind string) {
 	delta := d.ev.delta.whole
 	_, isCall := callOf(kind)
@@ -233,8 +234,8 @@ func (d *decoder) stopStep(slot int32) {
 	}
 }
 
-// updateInteraction reads an event about the interaction itself. It ignores such events after the end of the
-// interaction.
+// updateInteraction reads an event about the interaction itself. After the end of the interaction, these
+// events are only heartbeats.
 func (d *decoder) updateInteraction(event string) {
 	if d.turn != nil && !d.turn.IsOpen() {
 		d.Heartbeat()
@@ -265,7 +266,8 @@ func (d *decoder) endInteraction(interaction json.Value) {
 	d.reportStatus(status)
 }
 
-// reportStatus reports the status of the interaction. The final status serves as the finish reason.
+// reportStatus reports a status as the finish reason. The status in_progress, a missing status and a repeated
+// status are only heartbeats.
 func (d *decoder) reportStatus(status json.Value) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
@@ -320,7 +322,7 @@ func (d *decoder) readUnstreamedSteps(interaction json.Value) {
 	}
 }
 
-// sealRest makes the calls without a step.stop final.
+// sealRest reports the open calls, which have no step.stop, and makes them final.
 func (d *decoder) sealRest() {
 	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
 		if c := d.steps[slot].call; c != nil {
@@ -340,7 +342,7 @@ func (d *decoder) reportError() {
 	d.turn.Fail(protocol.GoogleErrorOf(d.ev.err))
 }
 
-// Close ends the turn. The turn is cut off if the interaction has not ended.
+// Close ends the turn. The turn is cut off if no status has ended the interaction.
 func (d *decoder) Close() {
 	if d.finished == "" {
 		d.turn.Cut("the stream ended without interaction.completed")
@@ -349,8 +351,8 @@ func (d *decoder) Close() {
 	}
 }
 
-// reportUsage reports the usage. Thoughts are not part of the output count, and tool-use tokens are not part
-// of the input count. But if the total shows that the output includes the thoughts, they are not added.
+// reportUsage adds the thoughts to the output count, and the tool-use tokens to the input count. If the total
+// shows that the output count includes the thoughts, they are not added.
 func (d *decoder) reportUsage(u json.Value, tier string) {
 	if u.Kind() != '{' {
 		return

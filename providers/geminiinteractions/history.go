@@ -7,8 +7,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes the history in a request. The input is a complete conversation, or only the new part of a
-// conversation that the provider stores.
+// target describes the history in a request. The input in a request is a complete conversation, or only the
+// new part of a conversation that the provider stores.
 var target = protocol.Target{
 	Name: "gemini-interactions", Title: "Gemini Interactions", Protocol: "gemini-interactions",
 	Form: protocol.ObjectForm, Doubles: true, UnorderedKeys: true, Merges: true, HasPreviousID: true,

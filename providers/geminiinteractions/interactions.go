@@ -4,7 +4,7 @@
 // ai.google.dev; interactions in js-genai). An interaction is a list of steps. A call is a step, and its slot
 // is the step's index. Its arguments are {} at the start of the step, and JSON text in the deltas. The
 // arguments of a call that the provider runs are an object in one delta. step.stop makes the arguments final.
-// An older form of the stream has content instead of step.
+// In older streams, the names of these events begin with content instead of step.
 package geminiinteractions
 
 import (
@@ -16,7 +16,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol is the Interactions API.
+// Protocol returns the protocol of the Interactions API.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:          "gemini-interactions",
@@ -33,7 +33,7 @@ func Protocol() protocol.Protocol {
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var kind, object, status, steps json.Value
-	other := false // version 1 of Cohere's protocol also has event types
+	other := false // the frame has is_finished, as in version 1 of Cohere's protocol, which also has event types
 	s := json.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -85,7 +85,7 @@ var ignoredTypes = map[string]bool{
 	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,
 }
 
-// callOf returns the call in a step, content or delta of the given type. ok reports whether the type is a
+// callOf describes the call in a step, content or delta of the given type. ok is false if the type is not a
 // call.
 func callOf(kind string) (info stream.CallInfo, ok bool) {
 	name, isCall := strings.CutSuffix(kind, "_call")
@@ -106,8 +106,8 @@ func readModel(_ string, request []byte) string {
 	return json.Value(request).Get("agent").Text()
 }
 
-// readTools returns the tools that a request declares, as flat objects whose parameters are a JSON Schema.
-// The name of a tool that the provider runs is its type.
+// readTools returns the tools that a request declares. A declaration is a flat object whose parameters are a
+// JSON Schema. The name of a tool that the provider runs is its type.
 func readTools(request []byte) (list []protocol.Tool) {
 	s := json.Value(request).Get("tools").Scan()
 	for ok := s.Array(); ok; ok = s.Element() {

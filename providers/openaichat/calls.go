@@ -59,7 +59,7 @@ func (d *decoder) readCallObject(st *choiceState, object json.Value) {
 	}
 }
 
-// findCall returns the call that w continues, or nil if w begins one.
+// findCall returns the call that w continues, or nil if w begins a new call.
 func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	if w.isLegacy() {
 		return st.function
@@ -103,8 +103,10 @@ func (d *decoder) reportReused(index int64) {
 		"several calls have index %d: clients that merge by index join their arguments", index)
 }
 
-// isContinuedBy reports whether w continues call k although the two have different ids. The first element of
-// a call has a name. If w repeats the name, it continues k, unless w begins an object or k is complete.
+// isContinuedBy reports whether w continues call k although their ids differ. If w has no name, it continues
+// k unless w begins an object and k ends with a brace. If w repeats k's name and has arguments, it continues
+// k unless k ends with a brace or w begins an object. As the first arguments of k, w must begin an object
+// that is not complete. Custom calls are never continued.
 func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	begins := startsObject(w.args)
 	switch {
@@ -120,8 +122,8 @@ func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	return !begins
 }
 
-// findWithoutIndex finds the call by id. Without an id, it returns the latest call, unless w has the name of
-// a new call.
+// findWithoutIndex finds the call by id. If w has no id, it returns the latest call, or nil if w has the name
+// of a new call.
 func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *call {
 	if st.isBody {
 		return nil // a body lists complete calls, so w continues none
@@ -169,7 +171,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	return k
 }
 
-// checkIndex compares the index of a new call with the earlier calls.
+// checkIndex reports a new call whose index is not the next one after the earlier calls.
 func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
 	index, given := w.index.Int()
 	index = max(index, 0)
@@ -178,7 +180,7 @@ func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
 	}
 }
 
-// addCall adds a new call to the indexes, so that later elements find it.
+// addCall adds a new call to the choice's lists and indexes, so that later elements find the call.
 func (st *choiceState) addCall(k *call, w *wireCall) {
 	if st.byIndex == nil {
 		st.byIndex, st.byID = map[int64]*call{}, map[string]*call{}
@@ -277,7 +279,8 @@ func (k *call) reportNull() {
 	k.Once(protocol.ArgsNull, "the arguments are null: toolscope uses {} instead")
 }
 
-// checkName looks for a name that consists of several names, joined by a client or a gateway.
+// checkName reports a name that consists of several names, as the name of merged calls does. It stores any
+// other name for later checks.
 func (d *decoder) checkName(k *call) {
 	if k.Name == "" {
 		return
@@ -290,7 +293,7 @@ func (d *decoder) checkName(k *call) {
 }
 
 // splitGluedName returns the first part of name if name consists of two or more names seen before, or of one
-// repeated name. Otherwise it returns "".
+// repeated string of at least three bytes. Otherwise it returns "".
 func splitGluedName(name string, seen map[string]bool) string {
 	if len(name) > maxNameBytes || seen[name] {
 		return ""

@@ -23,7 +23,7 @@ type decoder struct {
 // response is the state of a turn.
 type response struct {
 	choices []*choiceState
-	byIndex map[int32]*choiceState // the same choices
+	byIndex map[int32]*choiceState // the same choices, by index
 	running int                    // choices without a finish reason
 	usages  int                    // chunks with usage
 	tier    string                 // service tier of the response
@@ -42,7 +42,7 @@ type choiceState struct {
 	answered map[string]bool         // ids of calls whose results came in the stream
 	finish   string
 	finished bool // a finish reason has come
-	early    bool // the finish reason was not the last of the choice
+	early    bool // arguments arrived after the finish reason
 	isBody   bool // the current frame is a body
 
 	emptyLists int // number of deltas that contain only an empty list of calls
@@ -94,7 +94,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the stream. A turn without a finish reason and [DONE] is cut off.
+// Close ends the stream. An open turn is cut off if it has an error, if a choice has no finish reason, or if
+// arguments arrived after the finish reason. Otherwise only [DONE] is missing, and the turn ends normally.
 func (d *decoder) Close() {
 	isEarly := func(st *choiceState) bool { return st.early }
 	switch {
@@ -122,8 +123,8 @@ func (d *decoder) ensureTurn() {
 	}
 }
 
-// isNext reports whether the chunk begins another response. Such a chunk has a new id and a role, and comes
-// after every choice has finished.
+// isNext reports whether the chunk begins another response. Such a chunk has a new id, a role and no finish
+// reason, and comes after every choice has finished.
 func (d *decoder) isNext() bool {
 	c := d.chunk
 	if d.turn.ID == "" || !c.id.HasText() || c.id.Is(d.turn.ID) || !d.isFinished() || c.choices.Len() == 0 {
@@ -212,7 +213,7 @@ func (d *decoder) reportError(err json.Value) {
 // isFinished reports whether every choice has its finish reason.
 func (d *decoder) isFinished() bool { return d.running == 0 && len(d.choices) > 0 }
 
-// endTurn ends the turn if it is open.
+// endTurn ends the turn if it is open. If no error was reported, it first checks the choices.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.failed {
 		d.checkChoices()
@@ -230,7 +231,7 @@ func (d *decoder) readContent(says *choiceContent) {
 	d.turn.SignLast(thoughtSignature(says.extra), "", stream.SignedShown)
 }
 
-// appendText appends a string, or a list of parts.
+// appendText appends text: a string, or a list of parts with text or reasoning.
 func appendText(t *protocol.Turn, v json.Value) {
 	t.AppendText(v)
 	for part := range v.Elements() {
@@ -361,8 +362,8 @@ func readTotals(u json.Value) tokenTotals {
 }
 
 // hasSeparateReasoning reports whether reasoning is not included in completion_tokens, as at xAI. Most
-// providers include it. The total shows which. Without a total, reasoning that exceeds the completion
-// can't be included.
+// providers include it. If the total is reported, it shows whether reasoning is included. Otherwise reasoning
+// counts as separate if it exceeds the completion.
 func (t tokenTotals) hasSeparateReasoning() bool {
 	if t.total.Reported {
 		return t.reasoning.N > 0 && t.prompt.N+t.completion.N+t.reasoning.N == t.total.N

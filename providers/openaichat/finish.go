@@ -9,15 +9,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// finishReason is the meaning of a finish reason.
+// finishReason describes a finish reason.
 type finishReason struct {
 	code stream.Code
 	// rejected reports whether the provider discarded a call.
 	rejected bool
 }
 
-// finishReasons are the finish reasons seen in real traffic. A content filter cuts off a response as a limit
-// does.
+// finishReasons are the known finish reasons, with their sources. A content filter cuts off a response, as a
+// limit does.
 var finishReasons = map[string]finishReason{
 	"stop":          {code: stream.FinishDone}, // this and the next two: OpenAI's API description
 	"tool_calls":    {code: stream.FinishDone},
@@ -39,8 +39,8 @@ var finishReasons = map[string]finishReason{
 	"function_call_filter":    {code: stream.FinishRefused, rejected: true}, // Gemini's compatible endpoint
 }
 
-// readFinish returns the meaning of a finish reason. Gemini's compatible endpoint puts its own reason
-// after a colon.
+// readFinish looks up a finish reason, or else its part before a colon: Gemini's compatible endpoint puts its
+// own reason after a colon.
 func readFinish(word string) (r finishReason, known bool) {
 	if r, known = finishReasons[word]; known {
 		return r, true
@@ -58,8 +58,9 @@ var cutWords = map[string]bool{
 // toolFinish are the finish reasons for a response that has calls.
 var toolFinish = map[string]bool{"tool_calls": true, "function_call": true}
 
-// reportFinish reports a finish reason and makes the calls of the choice final. The protocol has no other
-// sign that a call is final.
+// reportFinish reports a finish reason. The protocol has no other sign that a call is final, so reportFinish
+// makes the calls of the choice final. It doesn't if the reason is an error, or if it is a normal end and
+// arguments arrived after an earlier finish reason.
 func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	word := c.finish.Text()
 	reason, known := readFinish(word)
@@ -89,7 +90,7 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	}
 }
 
-// sealCalls makes the open calls of the choice final.
+// sealCalls makes the open calls of the choice final and checks them.
 func (st *choiceState) sealCalls(cut bool) {
 	for _, k := range st.open {
 		if !cut && k.IsNull() {
@@ -105,7 +106,7 @@ func (st *choiceState) sealCalls(cut bool) {
 func (st *choiceState) callsWaiting() int { return len(st.calls) - len(st.answered) }
 
 // reopenCall opens a final call again, because more of its arguments came after the finish reason. From then
-// on, only the end of the response makes the calls of the choice final.
+// on, a normal finish reason no longer makes the calls of the choice final.
 func (st *choiceState) reopenCall(k *call) {
 	st.early = true
 	k.Unseal()
@@ -125,7 +126,7 @@ func (d *decoder) readResult(st *choiceState, says *choiceContent) {
 	}
 }
 
-// noteEmptyList counts the deltas that contain only an empty list of calls.
+// noteEmptyList counts a delta if it contains only an empty list of calls.
 func (st *choiceState) noteEmptyList(says *choiceContent) {
 	if s := says.callList.Scan(); s.Kind() != '[' || s.Array() || st.isBody {
 		return

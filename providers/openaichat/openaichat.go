@@ -17,7 +17,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol is the Chat Completions protocol.
+// Protocol returns the Chat Completions protocol.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "openai-chat",
@@ -84,7 +84,7 @@ type choice struct {
 	delta, message choiceContent
 }
 
-// choiceContent is the content of a choice.
+// choiceContent is the delta or the message of a choice.
 type choiceContent struct {
 	object, role, content, refusal             json.Value
 	reasoningContent, reasoning, reasoningText json.Value
@@ -94,8 +94,8 @@ type choiceContent struct {
 	resultOf                                   json.Value // tool_call_id of a result
 
 	calls    json.List[wireCall]
-	callList json.Value // the same calls
-	function wireCall   // the old form of calls
+	callList json.Value // tool_calls as sent: a list, or one call
+	function wireCall   // function_call, the older form of calls
 }
 
 // wireCall is one element of tool_calls, or a function_call.
@@ -379,7 +379,8 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// readTool reads one tool. A tool with neither type nor function is from another protocol.
+// readTool reads one tool. A tool without type, function and custom is from another protocol; readTool
+// returns the zero Tool for it.
 func readTool(t json.Value) protocol.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
 	switch custom := t.Get("custom"); {
@@ -420,7 +421,7 @@ var openAI = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// mistral is Mistral's own API. It requires ids of nine letters and digits (error 3280), and as many results
+// mistral is Mistral's own API. It requires ids of nine letters or digits (error 3280), and as many results
 // as calls (error 3230). It accepts reasoning as a part of the content.
 var mistral = protocol.Target{
 	Name: "mistral", Title: "Mistral", Protocol: "openai-chat",

@@ -29,8 +29,8 @@ func encodeMessage(m *protocol.Message, parts []protocol.Part, mistral bool) []b
 	return json.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
 }
 
-// contentMember returns the content field of a message. Several texts of the model are joined. none is the
-// content if there are no parts.
+// contentMember returns the content field of a message. Several texts of the model are joined. If there are
+// no parts, the parameter none is the content.
 func contentMember(m *protocol.Message, parts []protocol.Part, none string) json.Member {
 	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
@@ -67,7 +67,7 @@ func encodeAssistant(m *protocol.Message, parts []protocol.Part, mistral bool) [
 	return json.ReplaceMembers(m.Raw, members...)
 }
 
-// thinkChunk returns reasoning as a part of the content.
+// thinkChunk returns reasoning as a part of the content, or nil if the text is empty.
 func thinkChunk(text []byte) json.Value {
 	if len(text) == 0 {
 		return nil
@@ -78,8 +78,8 @@ func thinkChunk(text []byte) json.Value {
 	return w.Close(']').Close('}').Text
 }
 
-// reasoningMembers returns the fields with reasoning: each text in its original field, or reasoning_details
-// if a part has more than text.
+// reasoningMembers returns the fields with reasoning: the fields with one text each, and reasoning_details
+// for the parts that have more than a text.
 func reasoningMembers(before json.Value, parts []protocol.Part) []json.Member {
 	detailed := false
 	for _, p := range parts {
@@ -99,9 +99,9 @@ func reasoningMembers(before json.Value, parts []protocol.Part) []json.Member {
 	return append(reasoningTexts(before, texts, detailed), list)
 }
 
-// reasoningTexts returns the fields that have one text each. They are unchanged if their texts are the texts
-// of the parts, or if they repeat reasoning_details. DeepSeek's field is kept even if it is empty, because an
-// empty field and a missing field differ.
+// reasoningTexts returns the changed fields that have one text each. No field changes if the fields' texts
+// are the texts of the parts, or if the fields repeat reasoning_details. An empty field is kept: for
+// DeepSeek, an empty field and a missing field differ.
 func reasoningTexts(before json.Value, texts [][]byte, detailed bool) (members []json.Member) {
 	found := make([]bool, len(texts))
 	same := true
@@ -182,7 +182,8 @@ func writeSignature(w *json.Writer, signature string) {
 	w.Open('{').Key("google").Open('{').Member("thought_signature", signature).Close('}').Close('}')
 }
 
-// encodeResult writes a result. Without an id, only the name refers to the call.
+// encodeResult writes a result. It writes the tool's name if named is set, or if there is no id and only the
+// name refers to the call.
 func encodeResult(p *protocol.Part, named bool) []byte {
 	var w json.Writer
 	w.Open('{').Member("role", "tool").MemberIfSet("tool_call_id", p.ID)
@@ -242,8 +243,8 @@ func (w *wireMessage) parse(v json.Value) {
 	}
 }
 
-// readMessage reads one message. A tool message becomes a user message. It has one part, and the part's Raw
-// is the message.
+// readMessage reads one message. A tool message becomes a user message. The user message has one part, whose
+// Raw is the tool message.
 func readMessage(v json.Value) protocol.Message {
 	var w wireMessage
 	w.parse(v)

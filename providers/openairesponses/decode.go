@@ -27,8 +27,8 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 	return d
 }
 
-// Frame reads one event or one complete body. The event type is in the body. If the body has none, it is
-// the name of the server-sent event.
+// Frame reads one event or one complete body. The event type is in the body. If the body has no type, the
+// name of the server-sent event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // not part of this protocol, but providers add it
 		d.endStream()
@@ -67,14 +67,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 	default:
 		d.readItemEvent()
 	}
-	if d.Last() != nil { // OpenRouter sends no event names; a WebSocket has none
+	if d.Last() != nil { // OpenRouter omits the event names, which is reported; a WebSocket has no names
 		d.CheckName(f.Event, d.kind, f.Named && bytes.HasPrefix(d.kind, []byte("response.")))
 	}
 	return nil
 }
 
-// checkNumber compares the number of an event with the number of the event before it. After a gap, the
-// decoder doesn't trust the deltas of open calls.
+// checkNumber compares the sequence_number of an event with that of the event before it. After a gap, the
+// deltas of open function and custom calls are held back until a copy of the complete arguments arrives.
 func (d *decoder) checkNumber() {
 	n, numbered := d.ev.number.Int()
 	t := d.latestTurn()
@@ -97,7 +97,7 @@ func (d *decoder) checkNumber() {
 	t.Once(found, "sequence_number jumps from %d to %d: %s missing", before, n, stream.Own(count.Of(n-before-1, "event")))
 }
 
-// Close ends the stream. If a response is still open, it is cut off.
+// Close ends the stream. Each open response is cut off, except snapshots of background responses.
 func (d *decoder) Close() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.waiting {
@@ -106,7 +106,7 @@ func (d *decoder) Close() {
 	}
 }
 
-// endStream handles [DONE]. No event follows it, even if a response is open.
+// endStream reads [DONE]. No event follows it, so endStream ends all open responses.
 func (d *decoder) endStream() {
 	for _, t := range d.turns {
 		if t.IsOpen() && !t.failed {
@@ -129,7 +129,7 @@ func (d *decoder) readNonEvent(data json.Value) {
 	}
 }
 
-// readItemEvent reads an event about an item.
+// readItemEvent reads an event about an item. It reports any event of an unknown type.
 func (d *decoder) readItemEvent() {
 	e, ok := itemEvents[string(d.kind)]
 	switch {
@@ -140,11 +140,12 @@ func (d *decoder) readItemEvent() {
 	}
 }
 
-// eventName returns the name of the event without "response.". The copy in the event has this name.
+// eventName returns the type of the event without "response.". The copy of the arguments in the event has
+// this name.
 func (d *decoder) eventName() string { return strings.TrimPrefix(string(d.kind), "response.") }
 
-// latestTurn returns the latest turn with the event's stream_id. If there is none, it returns an empty
-// turn that never began.
+// latestTurn returns the latest turn with the event's stream_id. If there is none, it returns a new turn that
+// has not begun.
 func (d *decoder) latestTurn() *turn {
 	for _, t := range d.turns {
 		if t.streamID == "" && !d.ev.streamID.IsString() || d.ev.streamID.Is(t.streamID) {
@@ -164,8 +165,8 @@ func (d *decoder) openTurn(r *wireResponse) *turn {
 	return t
 }
 
-// ensureTurn returns the open turn with the event's stream_id. An event before response.created, or
-// without one, opens a turn.
+// ensureTurn returns the open turn with the event's stream_id. If no turn is open, it opens one and reports
+// that the beginning of the response is missing.
 func (d *decoder) ensureTurn() *turn {
 	t := d.latestTurn()
 	if !t.IsOpen() {
@@ -260,13 +261,13 @@ func (d *decoder) reportError(data json.Value) {
 // turn is one response.
 type turn struct {
 	*protocol.Turn
-	streamID string // stream_id; "" for the only stream if it has no id
+	streamID string // stream_id of the events; "" if they have none
 	items    items
 	last     *item  // the item of the latest text; nil after a call
-	search   *item  // the latest call of the provider's own tool search
-	isBody   bool   // the response is a body: all of it comes at once
-	waiting  bool   // the body is a snapshot: its end doesn't cut off the response
-	copyName string // the name of the copy that is compared
+	search   *item  // the latest tool search, by the provider or by the client
+	isBody   bool   // the response arrived as a body, not as events
+	waiting  bool   // the body is a snapshot: the end of the stream doesn't cut it off
+	copyName string // the name of the copy that replaces held deltas
 
 	incomplete bool  // events are missing: the stream was resumed, or its numbers have a gap
 	numbered   bool  // number is known
@@ -309,8 +310,8 @@ func (t *turn) updateTurn(r *wireResponse) {
 	}
 }
 
-// finishTurn ends a turn with the complete response, which repeats the turn's items. word is the status
-// that the event implies.
+// finishTurn ends a turn with the complete response, which repeats the turn's items. word is the status that
+// the event implies, or the status in the body.
 func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	t.updateTurn(r)
 	d.compareOutput(t, r, from)
@@ -340,8 +341,8 @@ func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	t.close("")
 }
 
-// compareOutput compares the items in the complete response with the streamed items. If a provider stores
-// nothing, the output is empty or missing.
+// compareOutput compares the items in the complete response with the streamed items, and adds items that were
+// not streamed. If a provider stores nothing, the output is empty or missing.
 func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 	streamed := len(t.items.all) > 0
 	w, list := &d.item, r.output.Scan()
@@ -386,8 +387,8 @@ func (t *turn) sealRest(from string) {
 	}
 }
 
-// reportUsage reports the token counts and the service tier. The counts include the cached tokens and the
-// reasoning tokens.
+// reportUsage reports the token counts and the service tier. The input count includes the cached tokens. The
+// output count includes the reasoning tokens, even if the provider counts them separately.
 func (t *turn) reportUsage(r *wireResponse) {
 	u := r.usage
 	if u.Kind() != '{' {
@@ -456,7 +457,7 @@ func (t *turn) reportResult(w *wireItem) {
 	t.AddResult(id, "", w.hasFailed())
 }
 
-// addItem begins an item. It also begins a call if the item is one.
+// addItem adds an item to the turn, and opens a call if the item is a call.
 func (t *turn) addItem(w *wireItem, index int64) *item {
 	it := &item{turn: t, index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
 	if index < 0 || index >= int64(extraSlot) || len(t.items.at[index]) > 0 {
@@ -472,7 +473,7 @@ func (t *turn) addItem(w *wireItem, index int64) *item {
 	return it
 }
 
-// deltasCopy is the name for the copy of the arguments in the deltas. Each other copy has the name of its
+// deltasCopy is the name for the arguments that the deltas form. A copy in an event has the name of the
 // event.
 const deltasCopy = "the deltas"
 
@@ -489,9 +490,9 @@ func (d *decoder) readArgsDelta(it *item) {
 	it.from = deltasCopy
 }
 
-// holdDelta holds back a delta that may not belong to the arguments: earlier deltas are missing, or the
-// first delta doesn't begin JSON. A later copy of the complete arguments decides. It reports whether the
-// delta is held.
+// holdDelta holds back a delta that may not belong to the arguments: earlier deltas are missing, or the first
+// delta doesn't begin JSON. A later copy of the complete arguments decides. holdDelta reports whether it held
+// the delta back.
 func (it *item) holdDelta(delta json.Value) bool {
 	if !delta.HasText() {
 		return false
@@ -513,14 +514,14 @@ func beginsJSON(text []byte) bool {
 	return len(text) == 0 || strings.IndexByte(`{["ntf-0123456789`, text[0]) >= 0 && !isCipher(text)
 }
 
-// isCipher reports whether text is a run of base64 that is too long for a JSON literal such as false.
+// isCipher reports whether text consists of base64 characters only and is longer than the literal false.
 func isCipher(text []byte) bool {
 	return len(text) > len("false") && bytes.IndexFunc(text, func(r rune) bool {
 		return !('0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z' || r == '+' || r == '/' || r == '=' || r == '-' || r == '_')
 	}) < 0
 }
 
-// dropDeltas drops the held deltas, because a copy of the complete arguments came.
+// dropDeltas drops the held deltas, because whole, a copy of the complete arguments, has arrived.
 func (it *item) dropDeltas(whole []byte) {
 	held := it.held
 	it.held, it.holds = nil, false
@@ -533,7 +534,7 @@ func (it *item) dropDeltas(whole []byte) {
 	}
 }
 
-// releaseDeltas appends the held deltas, because no copy of the complete arguments came.
+// releaseDeltas appends the held deltas, because no copy of the complete arguments has arrived.
 func (it *item) releaseDeltas() {
 	if len(it.held) > 0 {
 		it.appendArguments(it.held, nil)
@@ -565,14 +566,15 @@ func (it *item) appendArguments(text, source []byte) {
 	it.call.ArgsText(text, source)
 }
 
-// addCopy reads the arguments in a copy of the item.
+// addCopy reads the arguments in a copy of the item. value and wrap are as in callArguments, and from is the
+// name of the copy.
 func (it *item) addCopy(value json.Value, wrap, from string) {
 	switch {
 	case from != itemAdded:
 	case len(it.args) > 0:
-		return // the item has only been announced; deltas follow
+		return // the announcement is not complete, and deltas have already arrived
 	case !value.IsString():
-		it.grow.object = bytes.Clone(value) // the object is incomplete: output_item.done has the rest
+		it.grow.object = bytes.Clone(value) // the object is incomplete: output_item.done has the complete object
 		return
 	}
 	if !value.IsString() && it.callKind.word != "server" {
@@ -587,8 +589,8 @@ func (it *item) addCopy(value json.Value, wrap, from string) {
 	it.compareCopy(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
 }
 
-// compareCopy reads another copy of the complete arguments. Before the arguments are final, the latest
-// copy replaces the earlier one, because it must be sent back. After that, a copy is only compared.
+// compareCopy reads another copy of the complete arguments. Before the arguments are final, the latest copy
+// replaces the earlier one, because the latest copy must be sent back. After that, a copy is only compared.
 func (it *item) compareCopy(text []byte, from string, source []byte) {
 	if it.holds && len(text) > 0 && from != itemAdded {
 		it.turn.copyName = from
@@ -632,7 +634,8 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	}
 }
 
-// reportMismatch reports two copies that differ, and the first byte that differs.
+// reportMismatch reports that text, the copy named from, differs from the earlier copy, and the first byte
+// that differs. equal is set if the copies are equal as JSON values.
 func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	before := it.from
 	if before == "" {

@@ -27,25 +27,25 @@ type item struct {
 
 	args []byte // the arguments as reported
 	held []byte // deltas that may not belong to the arguments; see holdDelta
-	// holds reports whether deltas are held, because earlier ones are missing or the first doesn't begin
-	// JSON.
+	// holds reports whether deltas are held back, because earlier deltas are missing or the first delta
+	// doesn't begin JSON.
 	holds  bool
-	deltas bool   // deltas came
+	deltas bool   // deltas have arrived
 	same   int    // number of equal copies after the first
-	from   string // the copy that the arguments are from; "" before the first
+	from   string // name of the copy that the arguments are from; "" before the first copy
 	grow   growingObject
 
-	textSeen map[part]bool // parts of the item's text that came
+	textSeen map[part]bool // parts of the item's text that have arrived
 	signed   bool          // the item's signature was reported
 	added    bool          // output_item.added came
 }
 
 const (
 	noIndex   = int64(-1)
-	extraSlot = int32(1 << 20) // first slot for items without an index of their own
+	extraSlot = int32(1 << 20) // first slot for items whose index is missing, repeated or too large
 )
 
-// These events begin and end an item. The copies in them have the same names.
+// These events begin and end an item. The copies of the arguments in them have the same names.
 const (
 	itemAdded = "output_item.added"
 	itemDone  = "output_item.done"
@@ -157,7 +157,7 @@ func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	return news
 }
 
-// idOf returns the id that a copy of the item contains.
+// idOf returns the id in a copy of the item, or the item's known id if the copy has no id.
 func (it *item) idOf(w *wireItem) string {
 	if id := w.id.Text(); id != "" {
 		return id
@@ -196,8 +196,8 @@ func (it *item) updateItem(w *wireItem, from string) {
 	}
 }
 
-// updateCall reads the ids and the name of a call from a later copy. After the arguments are final, it
-// only compares them.
+// updateCall reads the ids and the name of a call from a later copy. After the arguments are final, it adds
+// missing values, but only compares known ones.
 func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		switch {
@@ -268,11 +268,11 @@ func (it *item) endCall(w *wireItem) {
 	}
 }
 
-// hasFailed reports whether the call of the item failed.
+// hasFailed reports whether the item has an error or the status failed.
 func (w *wireItem) hasFailed() bool { return w.err.IsPresent() || w.status.Is("failed") }
 
-// items are the items of a turn, with indexes. The cost of an event doesn't depend on the number of
-// items, unless a provider gives many items the same name.
+// items are the items of a turn, with indexes. The cost of finding an item doesn't depend on the number of
+// items, unless many items have the same id or index, or events have no index.
 type items struct {
 	all    []*item
 	at     map[int64][]*item // items by output_index: one per index, if the provider counts correctly
@@ -310,7 +310,7 @@ func (s *items) setCallID(it *item, id string) {
 
 func (s *items) isListed(it *item) bool { return it.place < len(s.all) && s.all[it.place] == it }
 
-// moveItem moves an item from one list to another. Items without a name are not listed.
+// moveItem moves an item from the list for one id to the list for another. There is no list for an empty id.
 func moveItem(lists map[string][]*item, it *item, from, to string) {
 	if i := slices.Index(lists[from], it); i >= 0 {
 		lists[from] = slices.Delete(lists[from], i, i+1)
@@ -331,9 +331,9 @@ func latestWhere(list []*item, is func(*item) bool) *item {
 }
 
 // findItem returns the item of the given kind that an event is about, or nil. It tries three matches in
-// order: an item with both the output_index and the item id; an item with the id, for providers that
-// count wrongly; an item with the index, for providers that change ids. An event with neither is about
-// the open item.
+// order: an item with both the output_index and the item id; an item with the id, for providers that count
+// wrongly; an item with the index, for providers that change ids. If the event has no index, the third match
+// is the latest item that is not done.
 func (t *turn) findItem(ev *event, kind string) *item {
 	may := func(it *item) bool { return it.kind == "" || it.kind == kind }
 	n, indexed := ev.index.Int()
@@ -365,8 +365,8 @@ func (t *turn) reportRotatedID() {
 		"the id of an item changes from event to event: only output_index shows which item an event belongs to; clients that merge by item_id lose deltas")
 }
 
-// findAnnounced returns the existing item that output_item.added announces. The item exists if a delta
-// came first, or if the event came twice. findAnnounced returns nil for another item at the same index.
+// findAnnounced returns the existing item that output_item.added announces. The item exists if a delta came
+// first, or if the event came twice. If the item at the index is a different one, findAnnounced returns nil.
 func (s *items) findAnnounced(w *wireItem, index int64) *item {
 	if it := latestWhere(s.byID[w.id.Text()], func(it *item) bool { return it.index == index }); it != nil {
 		return it
@@ -424,8 +424,8 @@ func (h *history) readResult(w *wireItem) protocol.Part {
 	return p
 }
 
-// callOf returns the call of a result, or nil. Some clients name the item of the call instead, and the
-// provider's own tool search names no call.
+// callOf returns the call of a result, or nil. Some results name the item of the call instead of its call_id,
+// and a result of the provider's own tool search names no call.
 func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch c := &h.calls[i]; {
@@ -437,7 +437,7 @@ func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	return nil
 }
 
-// readShell reads the output of shell commands. The result is a failure if one command failed.
+// readShell reads the output of shell commands. The result is a failure if a command failed or timed out.
 func readShell(p *protocol.Part, output json.Value) {
 	if output.Kind() != '[' {
 		p.Text = output.Append(nil)

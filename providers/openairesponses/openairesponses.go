@@ -18,7 +18,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol is the Responses protocol.
+// Protocol returns the Responses protocol.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "openai-responses",
@@ -65,8 +65,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// isEventType reports whether word is the type of an event of a response. The names of other protocols
-// begin the same way.
+// isEventType reports whether word is the type of an event of a response. Other protocols also have event
+// types that begin with "response.".
 func isEventType(word string) bool {
 	_, ofItem := itemEvents[word]
 	return ofItem || responseEvents[word]
@@ -103,8 +103,8 @@ const (
 	byClient        runBy = iota
 	byProvider            // the provider; the item also has the outcome
 	byProviderApart       // the provider; the result is a separate item
-	byEnvironment         // the provider if the environment is its own container, otherwise the client
-	byExecution           // the party that the item names
+	byEnvironment         // the client if the environment is missing or local, otherwise the provider
+	byExecution           // the client if the item names it, otherwise the provider
 )
 
 // byProvider reports whether the provider runs a call of this kind.
@@ -136,8 +136,9 @@ var callKinds = map[string]callKind{
 	"image_generation_call": {"server", "", false, byProvider},
 }
 
-// callOf returns the call kind of an item type. ok reports whether the type is a call. An unknown type is
-// a call if its name ends in _call. The client runs such a call if it has an id that a result can name.
+// callOf returns the call kind of an item type. ok reports whether the type is a call. An unknown type is a
+// call if its name ends in _call. The client runs such a call if it has a call_id, because a result can name
+// the call_id.
 func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	if c, ok = callKinds[kind]; ok || !strings.HasSuffix(kind, "_call") {
 		return c, ok
@@ -149,7 +150,7 @@ func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	return c, true
 }
 
-// otherItems are the item types that are not calls.
+// otherItems are the known item types that are not calls, except types that end in _output.
 var otherItems = map[string]bool{
 	"message": true, "reasoning": true, "mcp_list_tools": true, "compaction": true, "mcp_approval_response": true,
 }
@@ -161,7 +162,7 @@ type event struct {
 	kind, object, streamID, response json.Value
 	output                           json.Value // the output in a body
 	index, itemID, part, item        json.Value // part: content_index, summary_index or command_index
-	delta, whole                     json.Value // whole: arguments, input, diff or command in a .done event
+	delta, whole                     json.Value // whole: arguments, input, diff or command in a .done event, or command in an .added event
 	text                             json.Value // text or refusal in a .done event
 	err, message, code               json.Value // code: an error's code, or the program of a code interpreter
 	number, name                     json.Value // number: sequence_number; name: a call's name in arguments.done
@@ -201,7 +202,8 @@ type wireItem struct {
 	args                                 [len(argMembers)]json.Value
 }
 
-// argMembers are the names of the fields that contain arguments. Each item type has one of them.
+// argMembers are the names of the fields that contain arguments. callKind.member selects the field for an
+// item type.
 var argMembers = [...]string{"arguments", "input", "code", "action", "operation", "queries"}
 
 // read reads an item. The next call of read overwrites it.
@@ -239,8 +241,8 @@ func (w *wireItem) bindShape() {
 	w.shape = json.ShapeOf(fields...)
 }
 
-// callArguments returns the arguments of the call. If the protocol sends a list instead of an object,
-// wrap is the name of the field that wraps the list in an object.
+// callArguments returns the arguments of the call. If the value is a list or a string that belongs in an
+// object, wrap is the name of the object's field for it.
 func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	call, _ := callOf(w.kind.Text(), nil)
 	if i := slices.Index(argMembers[:], call.member); i >= 0 {
@@ -250,13 +252,13 @@ func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	case value.Kind() == '[' && call.member == "queries":
 		return value, "queries"
 	case value.IsString() && call.member == "action":
-		return value, "action" // a string, as some servers send it
+		return value, "action" // some servers send a string
 	case value.IsPresent():
 		return value, ""
 	case w.actions.IsPresent():
 		return w.actions, "actions"
 	}
-	return w.args[0], "" // xAI uses this field in every item type
+	return w.args[0], "" // xAI uses the field arguments in every item type
 }
 
 // wireResponse is a response object, as sent.
@@ -375,8 +377,9 @@ func isReasoningModel(model string) bool {
 	return false
 }
 
-// writeTool writes a tool as a flat object. custom reports whether the provider supports free-text tools.
-// It writes strict, because the default is true and refuses most schemas that were not written for it.
+// writeTool writes a tool as a flat object. custom reports whether the provider supports free-text tools. It
+// sets strict to false, because with the default, true, OpenAI refuses most schemas that were not written for
+// strict mode.
 func writeTool(w *json.Writer, t *protocol.Tool, custom bool) {
 	w.Open('{')
 	if custom && t.Kind == "custom" {

@@ -17,9 +17,9 @@ import (
 type growingObject struct {
 	object json.Value // the object as announced, with the growing field empty
 	begun  bool
-	off    bool   // the parts came in an order that can't be appended: only the final item counts
+	off    bool   // no more parts can be appended: only the final item counts
 	inside bool   // a part is open
-	next   int64  // number of the next part
+	next   int64  // number of the open part, or of the next one if none is open
 	start  int    // start of the open part's text
 	tail   []byte // text after the last part
 }
@@ -112,7 +112,7 @@ func (it *item) partDone(m growingMember, n int64, text json.Value, from string)
 	it.appendArguments(end, nil)
 }
 
-// closeText returns text with the rest of the announced object after it.
+// closeText returns text with the end of the open part, if any, and the end of the announced object.
 func (g *growingObject) closeText(text []byte) []byte {
 	text = bytes.Clone(text)
 	if g.inside {
@@ -131,8 +131,8 @@ func (it *item) wireSource(m growingMember, n int64, delta json.Value) []byte {
 	return it.turn.buf
 }
 
-// splitObject splits an object where the field grows. That is at the field itself, or after all other
-// fields if this field was not announced. ok is false if the field is not empty.
+// splitObject splits an object at the place where the field grows: at its value, or after the last field if
+// the object doesn't contain the field. ok is false if the field is not empty.
 func (m growingMember) splitObject(object json.Value) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {
@@ -160,7 +160,7 @@ const (
 	summaryText                      // the summary of reasoning
 )
 
-// part is a part of an item's text.
+// part identifies a part of an item's text by the section and by its number in the section.
 type part struct {
 	in textSection
 	n  int64
@@ -202,7 +202,7 @@ func (it *item) appendText(p part, text json.Value) {
 	}
 }
 
-// appendTextOnce appends the repeated text of a part, if no delta of the part came.
+// appendTextOnce appends the repeated text of a part, if no delta of the part has arrived.
 func (it *item) appendTextOnce(p part, text json.Value) {
 	if !it.textSeen[p] {
 		it.appendText(p, text)
@@ -234,9 +234,9 @@ func (it *item) appendMissingSection(in textSection, parts json.Value) {
 	}
 }
 
-// signReasoning reports the encrypted reasoning of a final item. It belongs to the item's text if that
-// text came last, and otherwise to reasoning that is not shown. Its copies differ from event to event:
-// the copy in output_item.done counts.
+// signReasoning reports the encrypted reasoning of a final item. The encrypted reasoning belongs to the
+// item's text if that text came last, and otherwise to reasoning that is not shown. The copies of it differ
+// from event to event: the copy in output_item.done counts.
 func (it *item) signReasoning(w *wireItem) {
 	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() {
 		return
@@ -249,8 +249,7 @@ func (it *item) signReasoning(w *wireItem) {
 	it.turn.SignLast(w.encrypted, it.idOf(w), code)
 }
 
-// builtIn maps the tools that the protocol itself defines: from the type in a request to the item type of
-// the calls.
+// builtIn maps the type of each tool that the protocol itself defines to the item type of its calls.
 var builtIn = map[string]string{
 	"web_search": "web_search_call", "web_search_preview": "web_search_call", "web_search_2025_08_26": "web_search_call",
 	"web_search_preview_2025_03_11": "web_search_call", "file_search": "file_search_call",
@@ -282,7 +281,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// appendTools appends the tools of a list. space is their namespace.
+// appendTools appends the tools in a list. space is their namespace.
 func appendTools(all []protocol.Tool, list json.Value, space string) []protocol.Tool {
 	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {

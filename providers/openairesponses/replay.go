@@ -10,11 +10,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how Responses accepts history: as a list of items. It accepts any text as arguments,
-// also incomplete JSON. The rules are from OpenAI's published API description (FunctionCallItem,
-// FunctionCallOutputItemParam) and its own error messages (AnswerDotAI/fastllm#45,
-// continuedev/continue#10092 and #10018, openai/codex#9447). Clients trim underscores from the end of an
-// id (badlogic/pi-mono).
+// target describes how Responses accepts history: as a list of items. It accepts any text as arguments, even
+// incomplete JSON. The rules are from OpenAI's published API description (FunctionCallItem,
+// FunctionCallOutputItemParam) and its own error messages (AnswerDotAI/fastllm#45, continuedev/continue#10092
+// and #10018, openai/codex#9447). Clients trim underscores from the end of an id (badlogic/pi-mono).
 var target = protocol.Target{
 	Name: "openai-responses", Title: "OpenAI Responses", Protocol: "openai-responses",
 	Form:          protocol.TextForm,
@@ -41,7 +40,7 @@ var target = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// encodeHistory writes the items of a history.
+// encodeHistory writes messages as items.
 func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	calls := map[string]*protocol.Part{}
 	for _, m := range messages {
@@ -61,8 +60,8 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	return out
 }
 
-// sameMessage returns the number of leading parts that belong to one item, at least one. The blocks of
-// one message belong to one item.
+// sameMessage returns the number of leading parts that belong to one item, at least one. Several parts belong
+// to one item only if they are blocks of the same message.
 func sameMessage(parts []protocol.Part) (n int) {
 	for n = 1; n < len(parts) && isBlock(&parts[0]) && isBlock(&parts[n]) && parts[0].Item == parts[n].Item; {
 		n++
@@ -79,7 +78,7 @@ func isBlock(p *protocol.Part) bool {
 	return false
 }
 
-// blocks maps the block types in the content of a message to the field that contains the text.
+// blocks maps the block types in the content of a message to the field that contains the text or the data.
 var blocks = map[string]string{
 	"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal",
 	"input_image": "image_url", "input_file": "file_data", "input_audio": "input_audio", "computer_screenshot": "image_url",
@@ -153,8 +152,8 @@ var idPrefixes = map[string]string{
 	"local_shell_call": "lsh", "apply_patch_call": "apc", "computer_call": "cu", "tool_search_call": "tsc", "program": "cm",
 }
 
-// itemID returns the id for sending back an item of the given type, or "" if the id is from another
-// protocol. Ids are optional.
+// itemID returns the id for sending back an item of the given type, or "" if the id lacks the type's prefix
+// or is longer than 64 bytes. Ids are optional.
 func itemID(kind, id string) string {
 	if prefix, known := idPrefixes[kind]; known && !strings.HasPrefix(id, prefix) || len(id) > 64 {
 		return ""
@@ -163,7 +162,7 @@ func itemID(kind, id string) string {
 }
 
 // decodeHistory reads the input and the instructions of a request. Over a WebSocket, a client sends many
-// requests. A request that names the previous response continues the earlier ones.
+// requests. A request that names the previous response continues the earlier requests.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	read := func(f stream.Frame) {
 		if f.Kind == stream.FrameResidue {
@@ -187,7 +186,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	return messages, err
 }
 
-// history is the history of one request.
+// history collects the messages in one request.
 type history struct {
 	messages    []protocol.Message
 	calls       []protocol.Part
@@ -221,8 +220,8 @@ func (h *history) readRequest(s *json.Scanner) {
 	}
 }
 
-// addParts adds parts to the last message if they can belong to it. Consecutive items of the model form
-// one message, and so do consecutive results.
+// addParts adds parts to the last message if they can belong to it, and otherwise adds a message. Consecutive
+// items of the model form one message, and so do consecutive results.
 func (h *history) addParts(role protocol.Role, joins bool, parts ...protocol.Part) {
 	n := len(h.messages) - 1
 	if n >= 0 && joins && h.open && h.messages[n].Role == role {
@@ -261,8 +260,8 @@ func (h *history) readItem(v json.Value) {
 	}
 }
 
-// readMessage reads a message as one part per block. If there is one block, its Raw is the complete item.
-// A message with unknown blocks becomes one part.
+// readMessage reads a message as one part per block. If there is one block, the Raw of its part is the
+// complete item. A message with unknown blocks becomes one part.
 func readMessage(v json.Value, w *wireItem) (role protocol.Role, parts []protocol.Part) {
 	switch name := v.Get("role"); {
 	case name.Is("assistant"):
@@ -364,8 +363,8 @@ func itemType(p *protocol.Part) string {
 	return "function_call"
 }
 
-// encodeCall writes the item of a call. For a call that the provider runs, only the original item has
-// fields that a Part can't represent, such as the id of a container.
+// encodeCall writes the item of a call. If the provider runs the call, the item lacks fields that a Part
+// can't represent, such as the id of a container.
 func encodeCall(p *protocol.Part) []byte {
 	kind := itemType(p)
 	c, _ := callOf(kind, nil)
