@@ -528,7 +528,7 @@ func (d *Document) MoveRow(place int) {
 	}
 }
 
-// MoveToken moves by step tokens. It skips white space, punctuation and folded tokens. It reports whether
+// MoveToken moves by step tokens. It skips white space, colons, commas and folded tokens. It reports whether
 // there was a token to move to.
 func (d *Document) MoveToken(step int) bool {
 	toks := d.callTokens()

@@ -21,7 +21,7 @@ type Result struct {
 	key   resultKey
 	lines []resultLine // above the text
 	text  []byte
-	size  int // bytes of the full result
+	size  int // bytes of the full result; -1 if there is none
 	sheet *TextSheet
 }
 
@@ -295,7 +295,7 @@ func textStart(text string) string {
 	return text[:n] + "…"
 }
 
-// noAnswerText describes a tool run without a response time.
+// noAnswerText describes the state of a tool run whose duration is unknown.
 func noAnswerText(state string) string {
 	switch state {
 	case "no answer":
@@ -338,7 +338,7 @@ func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	return lines
 }
 
-// toolFindingLines returns the lines about tool runs below the findings of a call.
+// toolFindingLines returns the lines about a call's tool runs, which are below its findings.
 func toolFindingLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
 	for i, s := range toolRunLines(v, t, c, p) {
 		if i == 0 {
@@ -358,7 +358,7 @@ func toolFindingLines(v *providers.View, t *stream.Turn, c *stream.Call, width i
 	return lines
 }
 
-// toolRuleLines returns the lines about tool runs below the run rules.
+// toolRuleLines returns the lines about a call's tool runs, which are below the run rules.
 func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []runRuleLine) {
 	for i, s := range toolRunLines(v, t, c, p) {
 		if i == 0 {

@@ -15,7 +15,7 @@ import (
 type ruleResult struct {
 	stream.RuleRun
 	sign  display.Text
-	role  screen.Role // role of the verdict; the sign has the role of the severity
+	role  screen.Role // role of the verdict; alarm is the role of the sign
 	alarm screen.Role
 	delta int          // the delta at which the rule runs the call, or -1
 	at    display.Text // when the rule runs the call
@@ -51,7 +51,7 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	case c.Call.StoppedByClient():
 		r.role = screen.Muted
 	case run.Outcome == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
-		// every streamed call has this outcome, so it is not a fault of a healthy call
+		// calls that arrive in several deltas usually have this outcome, so it is not a fault of a healthy call
 		if r.role = screen.Plain; present.VerdictOfCall(c.Call).Harm < present.HarmUnseen {
 			r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Caution
 		}
@@ -158,7 +158,8 @@ var verdictRoles = [...]screen.Role{
 	stream.RunWrong: screen.Bad, stream.RunTwice: screen.Bad, stream.RunIncomplete: screen.Bad, stream.RunBroken: screen.Bad, stream.Refuses: screen.Muted,
 }
 
-// lastDelta returns the last delta that arrived before a call was run, or -1.
+// lastDelta returns the last delta that arrived before a call was run. It returns -1 if there is none, or if
+// the arguments were replaced later.
 func lastDelta(c *stream.Call, r stream.RuleRun) int {
 	if r.Bytes == 0 || r.Replaced || c.Deltas() == 0 {
 		return -1
@@ -199,7 +200,7 @@ const (
 	maxKindCells   = 27
 	maxMomentCells = 24
 
-	usualArgsCells = 15 // for the arguments, before the moment is truncated
+	usualArgsCells = 15 // cells for the arguments and the gaps that the moment leaves free, unless it then has less than half
 )
 
 // drawRuleHeads draws the column heads.

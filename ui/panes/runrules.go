@@ -327,7 +327,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.RunRu
 	return text + verdictEnds[run.Outcome]
 }
 
-// verdictEnds are the last words of the sentence.
+// verdictEnds are the last words of the sentence that RunReport returns.
 var verdictEnds = [...]string{
 	stream.Unchanged: "; nothing has changed since, but more may arrive.", stream.Never: ".", stream.RunSafely: ": that is safe.",
 	stream.RunEarly: ": too soon, but nothing changed.", stream.RunWrong: ".", stream.RunTwice: ", and then runs it again.",
@@ -335,7 +335,7 @@ var verdictEnds = [...]string{
 }
 
 // differenceText describes where the arguments that a call was run with differ from the final ones. It
-// returns "" if they don't differ.
+// returns "" if they don't differ, if the call was not run, or if the arguments were replaced later.
 func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	switch {
 	case r.Event == 0, r.Replaced:
@@ -356,7 +356,8 @@ func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	return "the final arguments differ at " + pathAt(c, r.Bytes)
 }
 
-// pathAt returns the path of the first key or value that ends after a byte, for example $.edits[0].new
+// pathAt returns the path of the first key or value that ends after a byte, for example $.edits[0].new, or $
+// if there is none.
 func pathAt(c *stream.Call, off int) string {
 	type box struct {
 		array bool

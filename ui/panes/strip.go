@@ -14,9 +14,10 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TimeStrip is the timeline below the panes, shown while the screen is paused. It has a lane for each party that
-// was active: client, provider and tool. It also has a lane for each call, with the bytes in each cell. Events
-// after the paused moment are muted. The lanes are rebuilt only when the turn grows.
+// TimeStrip is the timeline of a turn. It is shown below the panes while the screen is paused, or else in a
+// TimeTab. It has a lane for each party that was active: client, provider and tool. It also has a lane for
+// each call, with the bytes in each cell. Events after the paused moment are muted. The lanes are rebuilt
+// only when their inputs change.
 type TimeStrip struct {
 	At    StripSubject
 	plan  stripPlan
@@ -25,10 +26,10 @@ type TimeStrip struct {
 	key   stripKey
 	lanes [numStripRows][]laneCell // lanes of the parties, and the row of findings
 	calls []callLane
-	notes [numStripRows]laneNote // to the right of the parties' lanes
+	notes [numStripRows]laneNote // texts to the right of the parties' lanes
 }
 
-// StripSubject is what the strip shows.
+// StripSubject has the views, the turn and the selection that the strip shows, and texts about the moment.
 type StripSubject struct {
 	Live, Then *providers.View // the current view, and the view at the moment
 	Turn       int32
@@ -71,7 +72,7 @@ const (
 // stripPlan is the list of a strip's rows, and the inputs that it was made from.
 type stripPlan struct {
 	rows   []stripRow
-	calls  int // rows for calls
+	calls  int // number of rows for calls
 	boxed  bool
 	still  bool
 	turn   int32
@@ -101,7 +102,7 @@ const (
 	axisFrom     = 16 // the axis and the sentence
 	partiesFrom  = 24 // all lanes
 	boxFrom      = 30 // a frame and more calls
-	maxLanes     = 6  // for calls
+	maxLanes     = 6  // maximum number of lanes for calls
 )
 
 // RowsFor returns the height of a turn's strip on a screen of h rows.
@@ -246,7 +247,7 @@ func (s *TimeStrip) startOf(t *stream.Turn) int64 {
 	return s.axis.zero
 }
 
-// extendToTools extends the axis to the end of the last tool run, but by at most a third.
+// extendToTools extends the axis to the end of the last tool run, but by at most a third of its length.
 func (s *TimeStrip) extendToTools(t *stream.Turn) {
 	if !s.axis.timed || !slices.Contains(s.plan.rows, toolRow) {
 		return
@@ -309,7 +310,8 @@ func (s *TimeStrip) deltasIn(c *stream.Call, cell int) (from, to int) {
 	return from, from + sort.Search(c.Deltas()-from, func(i int) bool { return at(from+i) >= end })
 }
 
-// maxSharedCells is the number of cells before a delta that share its bytes, if no delta arrived in them.
+// maxSharedCells is the maximum number of empty cells before a delta that share its bytes. If more are empty,
+// they stay empty.
 const maxSharedCells = 2
 
 // bytesOf returns how many bytes of a call arrived in each cell.
@@ -415,8 +417,8 @@ func (s *TimeStrip) markSilences(cells []laneCell, first, end int, t *stream.Tur
 	}
 }
 
-// silenceRole returns the role of a silence inside a call: bad if a finding reports it as a stall, or caution if
-// it is much longer than usual for the model and host.
+// silenceRole returns the role of a silence inside a call: bad if a finding reports it as a stall, or caution
+// if it is much longer than usual for the model and provider.
 func (s *TimeStrip) silenceRole(t *stream.Turn, lasted time.Duration) screen.Role {
 	for i := range t.Findings {
 		if stall, ok := stallOf(&t.Findings[i]); ok && t.Findings[i].Severity > stream.Info && lasted >= stall {
@@ -616,7 +618,8 @@ func (s *TimeStrip) addFindings(t *stream.Turn, p *screen.Pen) {
 	s.lanes[findingRow] = cells
 }
 
-// rowAt returns the kind of row y, and its index among the calls.
+// rowAt returns the kind of row y, and its index among the calls. For a row outside the strip, the kind is
+// titleStripRow.
 func (s *TimeStrip) rowAt(y int) (row stripRow, call int) {
 	if y < 0 || y >= len(s.plan.rows) {
 		return titleStripRow, 0

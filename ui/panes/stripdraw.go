@@ -178,7 +178,7 @@ func (s *TimeStrip) momentPosition() int64 {
 
 // Cells of the axis.
 const (
-	minTickCells = 13 // from one tick to the next
+	minTickCells = 13 // minimum distance between two ticks
 	nearMoment   = 5  // minimum distance between a tick and the moment
 )
 
@@ -332,8 +332,9 @@ func (s *TimeStrip) drawMoment(p *screen.Pen, t *stream.Turn) {
 	p.Text(screen.Plain, p.Truncate(p.Clean(strings.Join(sentence, " ")), p.Left-1))
 }
 
-// sentenceOf describes the moment in one or two sentences. The first is about the call that is growing, the call
-// that went wrong, or else the turn. The second names the party that the others are waiting for.
+// sentenceOf describes the moment in one or two sentences. The first is about the call that is growing, the
+// call that went wrong, or else the turn. The second names the party that the others are waiting for, or says
+// that the response is still open.
 func (s *TimeStrip) sentenceOf(t *stream.Turn) []string {
 	if t == nil {
 		return []string{"Nothing of the response has arrived.", "Waiting on the provider."}

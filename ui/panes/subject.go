@@ -174,8 +174,8 @@ func (s *Subject) Back() (closed bool) {
 	return closed
 }
 
-// Follow keeps the end in view, or stops doing so. Following closes an open string, because such a string
-// doesn't scroll.
+// Follow keeps the end in view, or stops doing so. Following closes an open string, so that the end of the
+// arguments is visible.
 func (s *Subject) Follow(on bool) {
 	if on {
 		s.string = nil
@@ -361,7 +361,7 @@ func (s *Subject) Click(x, y int) (again bool) {
 	return false
 }
 
-// Click moves the cursor to the clicked token, or to its row.
+// Click moves the cursor to the clicked row, and selects the token at the mouse if there is one.
 func (d *Document) Click(x, y int) (again bool) {
 	place := d.RowAt(y)
 	if place < 0 || d.Call == nil {
@@ -375,7 +375,7 @@ func (d *Document) Click(x, y int) (again bool) {
 	return d.At == at && d.tok == tok
 }
 
-// selectAt selects the token in a cell of a row, unless the token is punctuation.
+// selectAt selects the token in a cell of a row, unless the token is white space, a colon or a comma.
 func (d *Document) selectAt(r layout.Row, x int) {
 	toks := d.callTokens()
 	for off := int(r.Start); off < int(r.End) && x >= 0 && toks.Len() > 0; {

@@ -37,7 +37,7 @@ type factLine struct {
 	rule  display.Text // the title of a section, for which text is a note; empty for a row
 	sign  display.Text // on the left of the text
 	word  string
-	cells int // before the text
+	cells int // width of the label
 	text  display.Text
 	role  screen.Role
 }
@@ -295,7 +295,7 @@ func timeText(v *providers.View, t *stream.Turn, g *screen.Glyphs) string {
 	return strings.Join(parts, g.Dot.Between(" ", " ").String())
 }
 
-// callCount returns the number of calls in a turn, as text.
+// callCount returns the number of calls in a dropped turn, as text.
 func callCount(t *stream.Turn) string {
 	n := 0
 	for _, were := range t.DroppedCounts() {
@@ -364,8 +364,8 @@ func (l *factLine) draw(p *screen.Pen, left int) {
 	p.TextOn(l.role, screen.Bare, l.text)
 }
 
-// drawCallOf draws a call of the turn: its state, its name, and its arguments or fault. Its size and time are
-// on the right.
+// drawCallOf draws a call of the turn: its sign, its name, its state unless it is complete, and the beginning
+// of its arguments. If there is room, its size and time are on the right.
 func drawCallOf(p *screen.Pen, c *stream.Call) {
 	st, v := c.Status(), present.VerdictOfCall(c)
 	p.Text(v.Role, verdictSign(p, v).Between("", " "))

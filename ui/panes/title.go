@@ -23,7 +23,7 @@ func titleRole(focused bool) screen.Role {
 // paneTitle has the parts of a title row.
 type paneTitle struct {
 	title  display.Text
-	beside display.Text // muted; the first text that is cut
+	beside display.Text // muted; left out if there is too little room
 	right  []titlePart  // right-aligned
 }
 
@@ -84,7 +84,8 @@ func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 // minTitleLine is the number of cells that the edges of a title and the gaps use.
 const minTitleLine = 10
 
-// verdictTitle returns the verdict for the right end of a title. If nothing is wrong, the text is healthy.
+// verdictTitle returns the verdict for the right end of a title. If the verdict has no words, the parameter
+// healthy is the text.
 func verdictTitle(p *screen.Pen, v present.Verdict, healthy string) titlePart {
 	role, words := v.Role, v.Words
 	if words == "" {

@@ -46,9 +46,9 @@ type childTurn struct {
 	at   int
 }
 
-// countTurns counts new turns, or all turns. It returns how many turns were counted before. gone is the
-// number of earlier turns that were dropped. If most of the counted turns were dropped, it counts all turns
-// again.
+// countTurns counts new turns, or all turns. It returns how many turns were counted before. The parameter
+// gone is the number of earlier turns that were dropped. If all is set, or if more than twice as many turns
+// were dropped as are left, it counts all turns again.
 func (r *turnRows) countTurns(turns []*stream.Turn, gone int, all bool) (known int) {
 	went := gone - r.base
 	if left := r.rows.len() - went; all || went < r.dropped || left < 0 || left > len(turns) || went > 2*len(turns) {
@@ -240,7 +240,7 @@ func (s *TurnFilter) Shows(t *stream.Turn) bool {
 	return !s.Active() || s.matching[t.Number] || s.pinned == t.Number
 }
 
-// Extend evaluates new and changed turns. chosen is the selection.
+// Extend evaluates new and changed turns. The parameter chosen is the selection.
 func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.Turn) price.Figure, now time.Duration, chosen stream.Ref) {
 	s.Changed = s.other
 	if s.filter == nil {
@@ -284,7 +284,8 @@ func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {
 	}
 }
 
-// evaluateTurn evaluates a turn. An evicted turn keeps its result.
+// evaluateTurn evaluates a turn. A matching turn still matches if too little of its data is left to evaluate
+// it.
 func (s *TurnFilter) evaluateTurn(t *stream.Turn, chosen stream.Ref) {
 	was := s.matching[t.Number]
 	switch is := s.filter.MatchesTurn(&s.from, t); {
@@ -343,9 +344,10 @@ func (n *Changes) Advance(v *providers.View) {
 	slices.Sort(n.Turns)
 }
 
-// Newest returns the turn or call to follow: the latest call that is still streaming, or else the latest call,
-// or else the latest turn. Background requests are followed only if there is nothing else. Hidden turns are
-// never followed.
+// Newest returns the turn or call to follow. Without a filter, this is the newest growing call in the last
+// maxOpenTurns turns, or else the last call of the latest turn, or else that turn. Background requests are
+// followed only if there is nothing else among the last maxTurnsScanned turns. With a filter, it is the last
+// call of the latest matching turn, or else that turn.
 func Newest(s *stream.Session, sieve *TurnFilter) stream.Ref {
 	if sieve.Active() {
 		return newestOf(sieve.newestShown(s))

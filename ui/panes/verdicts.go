@@ -194,7 +194,7 @@ var countedHarms = [2][]present.Harm{
 	{present.HarmNotObject, present.HarmLooksDone, present.HarmWarn, present.HarmUnseen},
 }
 
-// BadText returns the number of bad calls, for example "17 bad".
+// BadText returns the number of bad calls, for example "17 bad", or "nothing bad".
 func BadText(n *present.VerdictCounts) screen.StyledText {
 	if bad := n.Bad(); bad > 0 {
 		return screen.StyledText{Role: screen.Bad, Text: screen.Count(bad).Between("", " bad")}

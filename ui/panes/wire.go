@@ -11,16 +11,16 @@ import (
 )
 
 // Wire is the pane of the frames of the selected call or turn. It has one row for each event, because one
-// frame may contain several.
+// frame may contain several. Consecutive heartbeats share a row.
 type Wire struct {
 	PaneRows
 	scene  *Context
 	of     stream.Ref
 	kept   stream.Retention // retention of the turn when its events were read
 	next   int              // first event on the timeline that is not yet read
-	Events []int32          // events shown, one per row
+	Events []int32          // the event of each row; for heartbeats, the first one
 	deltas []int32          // for each row: the delta in the event, or -1
-	pings  []pingRun        // for the rows with heartbeats
+	pings  []pingRun        // the rows with heartbeats, in order
 	light  Span             // highlighted argument bytes
 	hits   map[int]bool
 	Open   bool // the selected frame is open below its row
@@ -60,7 +60,7 @@ func (w *Wire) Back() (closed bool) {
 	return closed
 }
 
-// Label returns the pane's name and the number of events.
+// Label returns the pane's name and the number of rows.
 func (w *Wire) Label() Label {
 	l := Label{Name: display.Lit("Wire"), Count: screen.Count(len(w.Events)), Role: screen.Muted, Empty: len(w.Events) == 0}
 	if t := w.currentSelection().Turn; t != nil && t.Retention == stream.Dropped {
@@ -69,7 +69,7 @@ func (w *Wire) Label() Label {
 	return l
 }
 
-// WantedRows returns the number of events, plus the rows for the open frame.
+// WantedRows returns the number of rows, including those for an open frame.
 func (w *Wire) WantedRows() int {
 	if w.Open {
 		return len(w.Events) + frameRows
@@ -96,7 +96,8 @@ func (w *Wire) SelectFrom(found func(event int) bool) bool {
 	return false
 }
 
-// setSelection switches to another call or turn.
+// setSelection switches to another call or turn. If the selection is the same, it only drops the rows of
+// events that no longer exist.
 func (w *Wire) setSelection(v *providers.View, c Selection) {
 	kept := stream.InMemory
 	if c.Turn != nil {

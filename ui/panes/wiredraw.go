@@ -78,7 +78,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// wrongFrom returns the offset of the first argument byte that is not JSON.
+// wrongFrom returns the offset of the first argument byte that is not JSON, or the length of the arguments.
 func wrongFrom(c *stream.Call) int {
 	if err := c.Lexer().Err(); err != nil {
 		return err.Offset
@@ -276,7 +276,7 @@ func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows wireText) {
 }
 
 // payloadAt returns the position and size of an event's payload in a frame, as JSON text. The size is 0 if
-// the frame doesn't contain that text literally.
+// the frame doesn't contain that text literally, or if the text is too short.
 func payloadAt(frame []byte, e stream.Event) (at, size int) {
 	text := e.Text
 	if origin := stream.PayloadOf[stream.WireForm](e); origin.Wire != "" {
@@ -300,7 +300,8 @@ func payloadAt(frame []byte, e stream.Event) (at, size int) {
 // minPayload is the minimum size of a payload to search for. A shorter payload could match anywhere.
 const minPayload = 3
 
-// frameLines returns the number of rows that the open frame uses, up to most.
+// frameLines returns the number of rows for the open frame, including its title. The parameter most is the
+// maximum.
 func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most int) (n int) {
 	t := w.currentSelection().Turn
 	if t == nil || w.At >= len(w.Events) {
@@ -365,7 +366,7 @@ func (f *wireText) skipBytes(n int) {
 	}
 }
 
-// draw draws n bytes of the text, without the line end.
+// draw draws n bytes of the text, without the line break.
 func (f *wireText) draw(p *screen.Pen, n int) {
 	line := screen.TrimEnd(f.text[:n])
 	for _, part := range f.parts {
@@ -378,7 +379,7 @@ func (f *wireText) draw(p *screen.Pen, n int) {
 // maxFrameShown limits how many bytes of a frame are read for its rows.
 const maxFrameShown = 16 << 10
 
-// lineLen returns how many bytes of text make one row: up to a line end, or as many as fit.
+// lineLen returns how many bytes of text make one row: up to a line break, or as many as fit.
 func lineLen(draw display.Drawer, text []byte, width int) (n int) {
 	for cells := 0; n < len(text); {
 		if text[n] == '\n' {
