@@ -70,7 +70,7 @@ func TestCallTimes(t *testing.T) {
 	s = newScreen(t, 160, 60).feed(demo(t, "protocols")...)
 	s.end().press("G5z").shows("the same tool in other turns", "median by model", "median by arrival", "eager, 5 calls", "turn 2, gpt-5.2", "at once")
 	s = newScreen(t, 160, 60).feed(demo(t, "cut")...)
-	s.end().press("g5z").shows("[Would run]").hides("how long it took") // there is no other call to compare it with
+	s.end().press("g5z").shows("[Would run]").hides("time taken") // there is no other call to compare it with
 }
 
 // timesRow matches a row of the table with a call's name and a time.

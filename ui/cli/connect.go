@@ -261,7 +261,7 @@ func (q *preparedRequest) responseSource(ctx context.Context, client *http.Clien
 				timer.Stop()
 			}
 			if r.End == capture.EndCut && late.Load() {
-				r.Why, r.By = fmt.Sprintf("no byte of a response arrived within %s", limit), capture.Toolscope
+				r.Why, r.By = fmt.Sprintf("no response byte arrived within %s", limit), capture.Toolscope
 			}
 			if r.Head != nil {
 				r.Head.File = q.label

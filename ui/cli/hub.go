@@ -21,8 +21,8 @@ import (
 	"toolscope/ui/present"
 )
 
-const hubHelp = `A hub collects the traffic that proxies and followed logs on many machines publish.
-The hub keeps the traffic for a day by default, and any number of screens can show it.
+const hubHelp = `A hub collects traffic from proxies and followed logs on many machines. The hub
+keeps the traffic for a day by default, and any number of screens can show it.
 A hub is a NATS server with JetStream, built into toolscope. You can also use any other
 NATS server with JetStream.
 

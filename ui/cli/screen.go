@@ -149,7 +149,7 @@ func (a *app) openScreenBeside(path string) {
 			return
 		}
 	}
-	a.printNote("to watch it, run in another terminal: toolscope -f %s", commandLine(paths))
+	a.printNote("to watch the traffic, run this in another terminal: toolscope -f %s", commandLine(paths))
 }
 
 const (

@@ -93,14 +93,14 @@ func ownThemes(dark bool) (all []themes.Theme) {
 // themeCommand returns the command that prints a theme as a file.
 func (a *app) themeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "theme [NAME|FILE]", Short: "Print a theme as a file, or check one",
+		Use: "theme [NAME|FILE]", Short: "Print a theme as a file, or check a theme",
 		Example: "toolscope config theme dracula > ~/.config/toolscope/themes/mine.toml\ntoolscope config theme mine\ntoolscope --theme mine",
 		Long: `The output is a theme file that also lists the contrast of each colour. Use the output
 to start your own theme, or to check a theme.
 
 A style is bold, faint, italic, underline, reverse, a colour #rrggbb, a background
-bg:#rrggbb, or several of them. base = "NAME" names a theme for the styles that the file
-leaves out, and code = "NAME" a theme for the colours of code.`,
+bg:#rrggbb, or a combination of these. base = "NAME" names a theme for the styles that the file
+leaves out, and code = "NAME" names a theme for the colours of code.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageErrorf("config theme: takes one NAME or FILE, got %d", len(args))

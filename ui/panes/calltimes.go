@@ -254,7 +254,7 @@ func columnCells(of int) int { return max(minTimeCells, len(timeHeads[of])+2) }
 
 // titleText returns the row of titles.
 func (t *timeTable) titleText() display.Text {
-	title := display.Lit("how long it took")
+	title := display.Lit("time taken")
 	return t.joinCells(title, func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
 }
 

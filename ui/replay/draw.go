@@ -449,7 +449,7 @@ func (m *replayMode) drawHeads(p *screen.Pen, plan bodyLayout) {
 	for _, head := range []struct {
 		word  string
 		cells int
-	}{{title, c.name}, {"KNOWN BY", c.as}, {"GETS", c.goes}, {"TAKES IT?", c.taken}, {"LOST", c.lost}} {
+	}{{title, c.name}, {"KNOWN BY", c.as}, {"GETS", c.goes}, {"ACCEPTED?", c.taken}, {"LOST", c.lost}} {
 		if head.cells > 0 {
 			p.Text(screen.Muted, p.Pad(p.Truncate(display.Clean(head.word), head.cells-1), min(head.cells, p.Left)))
 		}

@@ -146,7 +146,7 @@ const (
 )
 
 func (f pageSection) String() string {
-	return [numSections]string{"would be sent", "the model wrote", "what is lost"}[f]
+	return [numSections]string{"would be sent", "the model wrote", "losses"}[f]
 }
 
 // drawPanes writes row y of the two panes: the body that would be sent, and the arguments that the model

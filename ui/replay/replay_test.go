@@ -71,7 +71,7 @@ func TestKeys(t *testing.T) {
 		s.frame()
 	}
 	s := brokenCall(t).press("p<enter>")
-	for _, want := range []string{"the model wrote", "what is lost", "would be sent"} {
+	for _, want := range []string{"the model wrote", "losses", "would be sent"} {
 		if s.press("l"); s.section.String() != want {
 			t.Errorf("the face is %s, want %s", s.section, want)
 		}
