@@ -120,8 +120,8 @@ func (f *follower) dropTail(t *tail) {
 	}
 }
 
-// isReusedInode reports whether a new file is not the closed file t, although it has the same inode
-// number.
+// isReusedInode reports whether a file is probably not the closed file t, although it has the same inode
+// number: it is shorter than what was read from t.
 func (f *follower) isReusedInode(t *tail, info fs.FileInfo) bool {
 	return t.file == nil && info.Size() < t.offset
 }
@@ -156,7 +156,7 @@ func (f *follower) releaseRotated(t *tail) {
 	})
 }
 
-// reopenFile opens a closed file by one of its names.
+// reopenFile opens a closed file by one of its names. It returns false if no name leads to the file.
 func (f *follower) reopenFile(t *tail) bool {
 	if f.reopenByName(t, t.of) {
 		return true
@@ -232,8 +232,8 @@ func rotatedFrom(name, base string) bool {
 	return ok && len(rest) > 1 && strings.ContainsRune(".-_", rune(rest[0]))
 }
 
-// addNewFile adds a file that appeared in a followed directory. It skips a file that is only a compressed
-// or plain copy of a file that is already read.
+// addNewFile adds a file that appeared in a followed directory. It skips a file whose name says that it is a
+// compressed copy of a followed file. For a plain copy, it sets what was read already.
 func (f *follower) addNewFile(n *followedName) {
 	f.byPath[n.path] = n
 	base := f.findRotationBase(n.path)
@@ -389,7 +389,7 @@ type tail struct {
 	busy  time.Time   // when it last had bytes
 	seen  fs.FileInfo // its state when it was last read to its end
 	until time.Time   // when that was
-	out   bool        // another file, or no file, has its name now
+	out   bool        // another file has its name now
 	over  bool        // nothing more is read: it is unreadable, or compressed and read completely
 }
 

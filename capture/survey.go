@@ -218,9 +218,9 @@ func hasValue(rest []byte) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// seenNear reports whether the end of the same response was seen shortly before, because some providers repeat
-// the end with the usage. The last id in the line identifies the response. An end without an id counts as the
-// end of another response.
+// seenNear reports whether the end of the same response was seen shortly before, because some providers
+// repeat the end with the usage. The last id before the marker in its line identifies the response. An end
+// without an id counts as the end of another response.
 func (m *markerScanner) seenNear(text []byte, at int) bool {
 	line := text[max(0, at-markBehind):at]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]

@@ -46,8 +46,8 @@ type exchange struct {
 
 	ctx      context.Context // cancelled when the exchange is cut; the cause is the reason
 	cancel   context.CancelCauseFunc
-	detach   func() bool // stops the cut when the proxy closes
-	relax    func() bool // stops the write deadline after a cut
+	detach   func() bool // cancels the cut at the closing of the proxy
+	relax    func() bool // cancels the write deadline that a cut sets
 	idle     *time.Timer
 	sent     *upload          // nil without a body
 	resent   bool             // the request was sent again, on a new connection
@@ -58,7 +58,7 @@ type exchange struct {
 	cause    capture.Party    // the party that caused the proxy's own answer
 	faults   []fault.Fault    // faults for this response
 	faulted  *faultedResponse // nil without faults
-	messages *messagesURL     // nil if the response names no URL that is replaced
+	messages *messagesURL     // nil if no URL in the response may be replaced
 	gate     *breakableWriter // nil if neither a fault nor a breakpoint can break the connection
 	watch    Watch            // decides whether the response is held; nil without breakpoints
 	held     *heldBody        // nil if the response can't be held

@@ -54,8 +54,8 @@ func (x *exchange) adjustRequest(out *http.Request) {
 	}
 }
 
-// injectIntoBody injects the faults into the body of a successful response, and returns a note about them. It
-// gives back faults for other responses.
+// injectIntoBody injects the faults into the body of a successful response, and returns a note about them.
+// For any other response, it puts the faults back into the set.
 func (x *exchange) injectIntoBody(res *http.Response) (note string) {
 	if len(x.faults) == 0 {
 		return ""
@@ -90,7 +90,7 @@ type faultedResponse struct {
 	injector *fault.Injector
 	buffer   []byte
 	ready    []fault.OutChunk
-	given    int64 // bytes that the client got
+	given    int64 // number of bytes that the client got
 	broke    bool  // a fault broke the connection
 	unused   []fault.Unused
 	err      error // the error with which the provider's body ended
@@ -156,7 +156,7 @@ func (b *faultedResponse) breakOff() error {
 	return errBroken
 }
 
-// faultNote describes the bytes that the client got.
+// faultNote describes the bytes that the client got and the faults that changed nothing.
 func (b *faultedResponse) faultNote() string {
 	var words []string
 	for _, u := range b.unused {
@@ -171,8 +171,8 @@ func (b *faultedResponse) faultNote() string {
 	return strings.Join(words, "; ")
 }
 
-// breakableWriter is a ResponseWriter that refuses writes after a fault has broken the connection. It needs a
-// mutex because ReverseProxy flushes the head from its own goroutine, at any time.
+// breakableWriter is a ResponseWriter that refuses writes after a fault or a breakpoint has broken the
+// connection. It needs a mutex because ReverseProxy flushes the head from its own goroutine, at any time.
 type breakableWriter struct {
 	http.ResponseWriter
 	mu     sync.Mutex
@@ -212,8 +212,8 @@ func (g *breakableWriter) breakConnection() {
 	_ = w.SetWriteDeadline(time.Now().Add(-time.Second)) // an HTTP/2 stream: this resets it
 }
 
-// faultedSocket injects faults into the responses on a WebSocket. A response is the upstream's messages after a
-// request message, including the final one.
+// faultedSocket injects faults into the responses on a WebSocket. A response is the upstream's messages after
+// a request message, up to the final one.
 type faultedSocket struct {
 	x      *exchange
 	from   func(p []byte) (int, error) // reads and records the upstream's bytes
@@ -333,7 +333,8 @@ func (s *faultedSocket) endResponse() {
 	}
 }
 
-// faultNote describes the messages that the client got.
+// faultNote describes the faults that changed nothing, and a broken connection. It returns "" if there is
+// neither.
 func (s *faultedSocket) faultNote() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,7 +38,7 @@ func Refuse(status int, format string, args ...any) *Refusal {
 	return &Refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// Words returns the response's body, for a program named who.
+// Words returns the response's body. The parameter who is the name of the program that refuses the request.
 func (no *Refusal) Words(who string) string { return who + ": " + no.Why + "\n" }
 
 // Write writes the response, and closes the connection.
@@ -90,8 +90,8 @@ func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
 	return nil
 }
 
-// Handler passes allowed requests to next, with a [ClientContext] and without marks. It refuses all others in
-// the name of who, and passes the refusals to refused.
+// Handler passes allowed requests to next, with a [ClientContext] and without marks. It refuses all others,
+// with who as the name of this program, and passes the refusals to refused.
 func (rules GuardRules) Handler(next http.Handler, who string, refused func(*Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		no := rules.Check(r)
@@ -145,7 +145,7 @@ func IsLoopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// markField is a request header field. It holds the marks of the toolscope servers on this machine that the
+// markField is a request header field. It lists the marks of the toolscope servers on this machine that the
 // request has passed. With it, a server notices that its upstream is the server itself, perhaps through other
 // servers. The field is the connection's own (RFC 9110 §7.6.1), so other proxies don't forward it.
 const markField = "Toolscope-Via"

@@ -140,8 +140,8 @@ func (h *heldBody) waitEvent(most time.Duration) bool {
 	return true
 }
 
-// nextBytes returns the bytes to forward now. If there are none, wait is the time until the next try; 0 means
-// no limit.
+// nextBytes returns the bytes to forward now. If there are none, wait is the maximum time until the next
+// attempt; 0 means no limit.
 func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -192,8 +192,8 @@ func (h *heldBody) keepWaiting(now time.Time) (words []byte, wait time.Duration,
 	return nil, min(left, h.alive-now.Sub(h.spoke)), nil
 }
 
-// takeEvent removes the next event and returns its bytes. Before, it shows the event to the watch, unless the
-// watch has seen it.
+// takeEvent removes the next event and returns its bytes. Before that, it shows the event to the watch,
+// unless the watch has seen it.
 func (h *heldBody) takeEvent() []byte {
 	h.askWatch() // already held: the result has no effect
 	e := h.events[0]

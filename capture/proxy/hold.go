@@ -38,8 +38,8 @@ type Hold struct {
 	Why       string    // the reason that the watch gave
 	Since     time.Time // time when the response was held
 	Until     time.Time // time when the response resumes automatically
-	Delivered int64     // bytes that the client has
-	Waiting   int64     // bytes that arrived but that the client doesn't have
+	Delivered int64     // number of bytes that the client has
+	Waiting   int64     // number of bytes that arrived but that the client doesn't have
 	Next      []byte    // the event that the client gets next, nil if none has arrived
 	Ended     bool      // the response is complete
 }
@@ -51,7 +51,7 @@ var errLeft = errors.New("the response was held at a breakpoint and then cut off
 const (
 	holdTime     = 5 * time.Minute
 	aliveTime    = 5 * time.Second // between keep-alives
-	maxHeldBytes = 64 << 20        // bytes of one response; beyond them the provider waits
+	maxHeldBytes = 64 << 20        // maximum number of unsent bytes of one response; beyond it, the provider waits
 )
 
 // aliveWords keeps a client of an event stream waiting. It is a comment, which all clients ignore
@@ -97,7 +97,7 @@ type noteTaker interface {
 	pendingNotes() string
 }
 
-// clientKeepAlive holds bytes that keep a client waiting, and words for them in notes.
+// clientKeepAlive has the bytes that keep a client waiting, and words for them in notes.
 type clientKeepAlive struct{ bytes, words string }
 
 // beWatched makes a watch for the response to a request, if breakpoints are on.

@@ -38,7 +38,7 @@ var endpointEvent = regexp.MustCompile(`^(event: ?endpoint\r?\ndata: ?)(https?:/
 
 const (
 	endpointStart = "event:endpoint" // without spaces
-	maxEvent      = 4096             // bytes of the event
+	maxEvent      = 4096             // maximum size of the event in bytes
 )
 
 // Read holds back only the event with the URL, until the event is complete.

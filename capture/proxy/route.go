@@ -81,8 +81,9 @@ func rawPath(r *http.Request) string {
 	return path
 }
 
-// findRoute returns the target of a request for in, or nil if no route matches. The path is matched and
-// forwarded as the client wrote it, with its escapes. The query is forwarded unchanged too.
+// findRoute returns the target of a request for the URL in. It returns nil if no route matches, or if the
+// path's escapes are invalid. The path is matched and forwarded as the client wrote it, with its escapes. The
+// query is forwarded unchanged too.
 func findRoute(routes []route, in *url.URL, path string, header http.Header) *target {
 	for _, r := range routes {
 		if r.field != "" && header.Get(r.field) == "" {

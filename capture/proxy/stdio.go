@@ -33,7 +33,7 @@ import (
 
 // StdioOptions holds options for running a process.
 type StdioOptions struct {
-	Name                  string    // of the server
+	Name                  string    // name of the server
 	CommandLine           []string  // the command line, redacted for the record
 	Began                 time.Time // the start of the records' times
 	Stdin, Stdout, Stderr *os.File
@@ -105,7 +105,7 @@ func RunStdio(args []string, o StdioOptions) (Ending, error) {
 	return w.recordEnd(), nil
 }
 
-// processPipes holds our ends of the process's pipes. theirs are the other ends.
+// processPipes holds our ends of the process's pipes. The field theirs has the other ends.
 type processPipes struct {
 	in, out, err *os.File
 	theirs       []*os.File

@@ -34,8 +34,8 @@ func endingOf(s *os.ProcessState) Ending {
 	return Ending{Code: s.ExitCode()}
 }
 
-// ExitLike ends this program as the process ended: by the same signal, if the signal doesn't leave a core dump.
-// Otherwise it returns the exit code.
+// ExitLike ends this program as the process ended: by the same signal, if that is SIGINT, SIGTERM, SIGHUP or
+// SIGKILL. Otherwise it returns the exit code, which is 128 plus the signal's number after any other signal.
 func (e Ending) ExitLike() (code int) {
 	switch e.Signal {
 	case 0:

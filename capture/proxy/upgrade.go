@@ -53,7 +53,7 @@ type direction struct {
 	who         string
 	party       capture.Party
 	at          time.Duration // arrival of its latest bytes
-	passed      int64         // its bytes so far
+	passed      int64         // number of its bytes so far
 	brokenNoted bool          // a record reports that it is broken
 	note        string        // for the next record
 }
@@ -179,8 +179,8 @@ func (u *upgraded) upstreamBytes() int64 {
 	return u.upstream.passed
 }
 
-// finish records the remaining messages, and returns a record about the end of the WebSocket. This is last,
-// unless one end of the WebSocket gives a better reason.
+// finish records the remaining messages, and returns a record about the end of the WebSocket. The result is
+// the parameter last, unless a fault, a breakpoint or an end of the WebSocket shows a better reason.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	note, left := "", u.x.held.wasAborted()

@@ -75,7 +75,8 @@ type Options struct {
 	Decode func(header http.Header) (Decoder, error)
 }
 
-// Redactor replaces secrets. It learns the secrets in credential headers. It is safe for concurrent use.
+// Redactor replaces secrets. It learns the secrets in credential headers, URLs and command lines. It is safe
+// for concurrent use.
 type Redactor struct {
 	keep    bool // no secret is replaced
 	salt    []byte
@@ -96,7 +97,7 @@ func New(salt []byte, o Options) *Redactor {
 	return &Redactor{salt: salt, options: o, sides: map[capture.Stream]*exchangeSide{}}
 }
 
-// lockAndPrepare locks the redactor. It loads the rules at the first use, because many runs have no text to
+// lockAndPrepare locks the redactor. It loads the rules on first use, because many runs have no text to
 // search.
 func (r *Redactor) lockAndPrepare() {
 	if r.mu.Lock(); r.book == nil {
@@ -115,8 +116,9 @@ func (r *Redactor) Limit() string {
 
 func (r *Redactor) noteLimit(limit string) { r.limit.CompareAndSwap(nil, &limit) }
 
-// Learn makes value a secret wherever it occurs from now on. where names the value, e.g. "x-api-key". Learn
-// ignores a value that could occur by chance, such as a word or a short text.
+// Learn makes value a secret wherever it occurs from now on. The parameter where is the value's name in
+// replacements, e.g. "x-api-key". Learn ignores a value that could occur by chance, such as a word or a short
+// text.
 func (r *Redactor) Learn(value, where string) {
 	if r.keep {
 		return
@@ -151,7 +153,8 @@ func (r *Redactor) scanFor(secret string) {
 	}
 }
 
-// plainName returns a name that contains only characters that any text may contain.
+// plainName replaces each character of a name with a hyphen, unless it is a letter, a digit, an underscore or
+// a hyphen. So the name fits into any text, such as a JSON string.
 func plainName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 256 && (alnum[c] || c == '_' || c == '-') {
@@ -176,7 +179,7 @@ func (r *Redactor) formatTag(secret, where string) string {
 	return "[redacted:" + where + ":" + hex.EncodeToString(mac.Sum(nil)[:2]) + "]"
 }
 
-// Text returns a text without its secrets. It is for errors, notes and command lines.
+// Text returns s with its secrets replaced. It is for errors, notes and command lines.
 func (r *Redactor) Text(s string) string { return r.redactWith(s, r.redactText) }
 
 func (r *Redactor) redactWith(s string, change func(string) string) string {

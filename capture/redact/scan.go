@@ -18,7 +18,7 @@ const (
 	mayGlue                   // both are characters 3 and 4 of a secret inside a word, if grams agrees
 )
 
-// ruleSet holds all rules, indexed. It is created at the first use and then constant.
+// ruleSet holds all rules, indexed. It is created on first use and then constant.
 type ruleSet struct {
 	begins  [256][]*rule       // shapes by their first character
 	pairs   map[uint16][]*rule // shapes by their first two characters
