@@ -1,4 +1,4 @@
-// Package count formats numbers of things: "1 byte", "2 bytes". All messages with such a number use it.
+// Package count formats numbers of things for messages: "1 byte", "2 bytes".
 package count
 
 import (
@@ -11,7 +11,7 @@ func Of[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string 
 	return fmt.Sprintf("%d %s", n, Noun(n, thing))
 }
 
-// Noun returns the noun for n things, without the number. thing is the singular.
+// Noun returns the noun for n things, without the number. The singular is thing.
 func Noun[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
 	if n == 1 {
 		return thing

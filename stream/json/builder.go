@@ -10,10 +10,9 @@ import (
 
 // A Builder builds one JSON text from patches. A patch sets the value at one path, or appends to the string at
 // that path.
-//
-// The text always ends where more text can follow: the containers of the last value are still open. So a patch
-// that continues the previous one only appends to the text. A patch to an earlier place changes earlier text.
-// The zero value is ready.
+// Until Close, the text ends where more text can follow: the containers of the last value are still open. So
+// a patch that continues the previous one only appends to the text. A patch to an earlier place changes
+// earlier text. The zero value is ready.
 type Builder struct {
 	root  node
 	text  []byte
@@ -24,7 +23,7 @@ type Builder struct {
 	steps []step
 	buf   []byte
 
-	rewritten int  // total bytes of rebuilt text
+	rewritten int  // bytes of rebuilt text; Flush resets it
 	stale     bool // the tree has changed, but text has not
 }
 
@@ -32,7 +31,7 @@ type Builder struct {
 type PatchResult struct {
 	Added       []byte // appended text; valid until the next call
 	Rewritten   bool   // earlier text has changed; see Text
-	Overwritten bool   // the patch replaced a complete value
+	Overwritten bool   // the patch replaced an earlier value with another
 }
 
 // node is one value of the tree.
@@ -65,7 +64,7 @@ const (
 	manyNames          = 16
 )
 
-// Text returns the text so far.
+// Text returns the text so far. It lacks the latest patches if it needs a Flush.
 func (b *Builder) Text() []byte { return b.text }
 
 // AwaitsString reports whether more deltas of the last string are to follow.
@@ -188,8 +187,8 @@ func (b *Builder) addValue(n *node, depth int, value Value, more bool) PatchResu
 	return PatchResult{Added: b.text[from:]}
 }
 
-// openElement writes the text before a new element of n. s names the element. before is the previous number of
-// elements of n.
+// openElement writes the text before a new element of n. The step s names the element, and n had before
+// elements.
 func (b *Builder) openElement(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)
@@ -379,7 +378,7 @@ func appendKey(dst []byte, name string) []byte {
 var errNoPlace = errors.New("the path doesn't name exactly one place")
 
 // parsePath reads a path to one place: $ and then .name, [index], ['name'] or ["name"]. The $ may be missing.
-// The names share memory with path.
+// The names may share memory with path.
 func parsePath(path []byte, steps []step) ([]step, error) {
 	rest := path
 	switch {

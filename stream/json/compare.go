@@ -30,7 +30,7 @@ type Mode uint8
 
 const (
 	Exact Mode = iota // everything counts: the mode of Same
-	// Parsed reads values as most JSON libraries do, e.g. Python's. Numbers with a fraction or an exponent become
+	// Parsed reads values as most JSON libraries do, e.g. Python's. Numbers that are not integers become
 	// doubles. If several fields have one name, the last counts.
 	Parsed
 	// AsDouble reads values as JavaScript does. In addition to Parsed, every number becomes a double. A number
@@ -170,7 +170,7 @@ func SortedMembers(v Value) (all []ObjectMember) {
 }
 
 // MemberPairs yields the fields of two objects, paired by name. A field that only one of them has is paired
-// with an empty one.
+// with a zero ObjectMember.
 func MemberPairs(a, b Value) func(yield func(x, y ObjectMember) bool) {
 	return func(yield func(x, y ObjectMember) bool) {
 		one, other := SortedMembers(a), SortedMembers(b)
@@ -230,7 +230,7 @@ type Decimal struct {
 	Negative bool
 	Digits   string // without zeros at either end
 	Exponent int    // the number is 0.Digits × 10^Exponent
-	huge     string // the exponent in the text, if it doesn't fit an int
+	huge     string // the exponent as written, if it is beyond ±2^40
 }
 
 // ParseDecimal returns the value of a JSON number.

@@ -132,9 +132,9 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// EachMember calls do for each field of an object, with its key and the text from its value on. do returns the
-// length of the value, or 0 if it didn't read the value. EachMember returns the length of the object, or 0 if
-// there is none.
+// EachMember calls do for each field of an object, with its key and the text from its value on. The function
+// do returns the length of the value, or 0 if it didn't read the value. EachMember returns the length of the
+// object, or 0 if there is none.
 func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	r := ReadFields(object)
 	for r.Next() {
@@ -208,8 +208,8 @@ type FoundField struct {
 	At         int
 }
 
-// AppendFields appends the fields of the object that p begins with, and returns the object's length. whole is
-// false if p ends inside the object or is not JSON.
+// AppendFields appends the fields of the object that p begins with, and returns the object's length. The
+// result whole is false if p ends inside the object or is not JSON.
 func AppendFields(to []FoundField, p []byte) (all []FoundField, n int, whole bool) {
 	if len(p) == 0 || p[0] != '{' {
 		return to, 0, false
@@ -241,7 +241,7 @@ func FindText(object []byte, keys ...string) string {
 	return string(text)
 }
 
-// PartOfText unquotes a string that is cut off.
+// PartOfText unquotes a string that may be cut off.
 func PartOfText(value []byte) []byte {
 	content, _ := Content(value)
 	return AppendUnquoted(nil, content)

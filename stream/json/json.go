@@ -1,10 +1,10 @@
 // Package json reads, compares and writes JSON in bytes. Texts may be cut off or wrong, because an inspector
 // shows any input.
 //
-//   - Lexer reads a text that is still arriving, token by token. It alone decides whether a text is JSON.
+//   - Lexer reads and validates a text that is still arriving, token by token.
 //   - Scanner and Shape read and validate a complete text, and build no tree.
 //   - FieldReader and Walk read a text that may be cut off, and validate nothing.
-//   - Value holds the bytes of one value. Same, SameIn and Canonical define when two values are the same.
+//   - Value contains the bytes of one value. Same, SameIn and Canonical define when two values are the same.
 //   - Writer, AppendQuoted and Builder write JSON.
 //
 // The functions in json.go and string.go look only at the bytes that they get, and keep no state. For a text that is
@@ -60,8 +60,8 @@ func PlainRun(p []byte) int {
 	return i
 }
 
-// StringEnd returns the length of the string that p begins with, including its quotes. closed reports whether
-// the closing quote is there.
+// StringEnd returns the length of the string that p begins with, including its quotes. The result closed
+// reports whether the closing quote is there.
 func StringEnd(p []byte) (n int, closed bool) {
 	for n = min(1, len(p)); ; n++ {
 		i := bytes.IndexByte(p[n:], '"')
@@ -81,8 +81,8 @@ func ValueEnd(p []byte) int {
 	return n
 }
 
-// ValueLen is like ValueEnd, and also reports whether the value's end is there. A number or a word has no
-// closing character, so its end is there only if another byte follows.
+// ValueLen returns the same length as ValueEnd, and reports whether the value's end is there. A number or a
+// word has no closing character, so its end is there only if another byte follows.
 func ValueLen(p []byte) (n int, closed bool) {
 	for depth := 0; n < len(p); {
 		switch c := p[n]; {
@@ -124,8 +124,8 @@ func EscapeLen(p []byte) int {
 	return min(2, len(p))
 }
 
-// CompleteEscapes returns the length of p, without an escape that the end of p cuts off. p is part of the
-// content of a string.
+// CompleteEscapes returns the length of p, without an escape that the end of p cuts off. The bytes of p are
+// part of the content of a string.
 func CompleteEscapes(p []byte) int {
 	for n := len(p) - 1; n >= max(0, len(p)-5); n-- {
 		if p[n] != '\\' || TrailingBackslashes(p[:n])%2 == 1 {

@@ -15,8 +15,8 @@ const MaxDepth = 10_000
 
 // Lexer is a push lexer for one JSON text that may never be finished. The tokens don't depend on how the text
 // is cut into writes. An open string, half an escape, half a number or half a code point is a prefix, never an
-// error. The cost of Write depends only on its new bytes. It allocates nothing except memory for tokens. The
-// zero value is ready.
+// error. The cost of Write depends only on its new bytes. It allocates memory only for tokens, for the kinds
+// of open containers and for an error. The zero value is ready.
 //
 // Invariants: Tokens tile text[0:Len()]. Only the last token may still grow; the others never change. Once Err
 // is set, the last token is Junk, and no other token follows it. After maxTokens, the last token covers the
@@ -111,8 +111,7 @@ func (l *Lexer) Docs() int { return l.docs }
 // Err returns the error at which the text stopped being JSON, or nil.
 func (l *Lexer) Err() *SyntaxError { return l.err }
 
-// Close notes that no more bytes are expected, which ends a number at the top level. A later Write
-// cancels this.
+// Close ends the text, which makes a number at the top level complete. A later Write continues the text.
 func (l *Lexer) Close() { l.closed = true }
 
 // Syntax classifies the text so far.
@@ -191,7 +190,7 @@ func (l *Lexer) expectedText() string {
 	return expectations[l.mode]
 }
 
-// lexOutside handles p[i] while no scalar is open.
+// lexOutside lexes p[i] while no scalar is open. It returns the index of the next byte to lex.
 func (l *Lexer) lexOutside(p []byte, i int) int {
 	c := p[i]
 	switch c {
@@ -320,7 +319,7 @@ func (l *Lexer) isObject(depth int) bool {
 	return depth > 0 && l.object[(depth-1)/64]>>((depth-1)%64)&1 == 1
 }
 
-// endValue is called after the last byte of a value.
+// endValue sets the state after the last byte of a value.
 func (l *Lexer) endValue() {
 	l.mode = wantMore
 	if l.depth == 0 {
@@ -383,8 +382,8 @@ func (l *Lexer) inWord(p []byte, i int) int {
 	return i + 1
 }
 
-// inNumber handles p[i] while a number is open. A number ends at the first byte that can't belong to it,
-// and that byte is lexed again.
+// inNumber lexes an open number from p[i] on. It returns the index of the next byte to lex. A number ends at
+// the first byte that can't belong to it, and that byte is lexed again.
 func (l *Lexer) inNumber(p []byte, i int) int {
 	for ; i < len(p); i++ {
 		if c := p[i]; '0' <= c && c <= '9' && (l.mode == numInt || l.mode == numFraction) {
@@ -466,7 +465,7 @@ type LexerState struct {
 	some, closed bool
 }
 
-// State returns the state of the lexer.
+// State returns the compact state of the lexer, from which LexerState.Lexer restores it.
 func (l *Lexer) State() LexerState {
 	x := LexerState{
 		toks: uint32(l.toks.Len()), docs: int32(l.docs), depth: uint16(l.depth), last: l.last, first: l.first, mode: l.mode,
@@ -481,8 +480,8 @@ func (l *Lexer) State() LexerState {
 	return x
 }
 
-// Lexer returns the lexer that had this state after size bytes. ended holds the tokens that had ended, and may
-// hold more. err is the error that the lexer has found since, or nil.
+// Lexer returns the lexer that had this state after size bytes. The list ended contains the tokens that had
+// ended then, and may contain more. The error err is one that the lexer has found since, or nil.
 func (x *LexerState) Lexer(ended list.List[Token], err *SyntaxError, size int) Lexer {
 	l := Lexer{
 		toks: ended.Before(int(x.toks)), last: x.last, some: x.some, pos: size, mode: x.mode, depth: int(x.depth),
@@ -523,7 +522,7 @@ func (l *Lexer) FreeSpare() { l.toks.FreeSpare() }
 // words are the literals, by token.
 var words = [...]string{True: "true", False: "false", Null: "null", Junk: ""}
 
-// TokenKind is the lexical class of a span of argument text.
+// TokenKind is the lexical class of a token.
 type TokenKind uint8
 
 const (

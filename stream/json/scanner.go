@@ -109,7 +109,7 @@ func (s *Scanner) Element() bool {
 	return true
 }
 
-// Value consumes the next value and returns its bytes.
+// Value consumes the next value and returns its bytes. It returns nil after an error.
 func (s *Scanner) Value() Value {
 	start := s.i
 	end := s.skipValue()
@@ -243,7 +243,7 @@ func (s *Scanner) valueEnd() (end int) {
 	return end
 }
 
-// scanString consumes a string literal. plain reports whether the literal has no escapes.
+// scanString consumes a string literal. The result plain reports whether the literal has no escapes.
 func (s *Scanner) scanString() (plain bool) {
 	n, plain, wrong := stringLen(s.data[s.i:])
 	if s.i += n; wrong != "" {
@@ -252,8 +252,8 @@ func (s *Scanner) scanString() (plain bool) {
 	return plain
 }
 
-// stringLen returns the length of the JSON string at the start of p. plain reports whether it has no escapes.
-// If the string is wrong, wrong is the input expected at p[n].
+// stringLen returns the length of the JSON string at the start of p. The result plain reports whether it has
+// no escapes. If the string is invalid, the result wrong describes the input expected at p[n].
 func stringLen(p []byte) (n int, plain bool, wrong string) {
 	plain = true
 	for n = 1; ; {

@@ -35,10 +35,11 @@ type Binding struct {
 // Field returns a field. Its value is stored in to, whatever its type.
 func Field(name string, to *Value) Binding { return Binding{name: name, value: to} }
 
-// Object returns a field that is an object. in lists the fields of the object.
+// Object returns a field that is an object, with the bindings for its own fields.
 func Object(name string, in ...Binding) Binding { return Binding{name: name, in: objectOf(in)} }
 
-// Other stores the name of the first field of the object that has no Binding. The name keeps its escapes.
+// Other returns a binding that stores the name of the object's first field without a Binding. The name is
+// unescaped and has no quotes.
 func Other(to *Value) Binding { return Binding{value: to, other: true} }
 
 // Or returns the same field with alternative names.
@@ -85,7 +86,7 @@ func Read(data []byte, fields ...Binding) error {
 // An object holds the bindings for the fields of one JSON object.
 type object struct {
 	marks []uint32   // markOf each name
-	of    []*Binding // field of each name
+	of    []*Binding // the field that has each name
 	other *Binding   // for all other fields, or nil
 }
 
@@ -211,7 +212,7 @@ type boundList[T any] struct {
 	fields func(*T) []Binding
 }
 
-// Each returns a field that is an array of objects. fields returns the fields of one element.
+// Each returns a field that is an array of objects. The function fields returns the bindings for one element.
 func Each[T any](name string, to *List[T], fields func(*T) []Binding) Binding {
 	return Binding{name: name, list: boundList[T]{to, fields}}
 }

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// AppendUnquoted appends the unquoted content of a string literal. lit is valid and has no quotes around it. An
-// escape that the end of lit cuts off adds nothing. A surrogate without its other half is kept, not replaced,
-// as the three bytes that UTF-8 would use if it allowed surrogates. Bytes that are not UTF-8 are kept as they
-// are.
+// AppendUnquoted appends the unquoted content of a string literal. The literal lit must be valid and have no
+// quotes around it. An escape that the end of lit cuts off adds nothing. A surrogate without its other half
+// is kept, not replaced, as the three bytes that UTF-8 would use if it allowed surrogates. Bytes that are not
+// UTF-8 are kept as they are.
 func AppendUnquoted(dst, lit []byte) []byte {
 	to := len(dst)
 	dst = append(dst, lit...) // bytes before the first escape need no change
@@ -127,8 +127,8 @@ func appendRune(dst []byte, r rune) []byte {
 }
 
 // ReadString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It returns
-// the string's length, including quotes. closed is false if p ends inside the string. Then the last bytes of
-// the content may be missing. ReadString reads eight bytes at a time.
+// the string's length, including quotes. The result closed is false if p ends inside the string. Then the
+// last bytes of the content may be missing. ReadString reads eight bytes at a time.
 func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	if len(p) == 0 || p[0] != '"' {
 		return dst, 0, false
@@ -136,8 +136,8 @@ func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	return ReadStringFrom(dst, p)
 }
 
-// ReadStringFrom is like ReadString, for a string that was partly read already, up to the first byte of p. That
-// byte is not appended. Escapes before it are complete, including surrogate pairs.
+// ReadStringFrom does the same as ReadString, for a string that was read already up to the first byte of p.
+// That byte is not appended. Escapes before it are complete, including surrogate pairs.
 func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	dst = slices.Grow(dst, len(p)+8)
 	to := len(dst)

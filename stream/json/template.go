@@ -119,7 +119,8 @@ func (c *templateCache) clearLast() {
 	}
 }
 
-// addTemplate makes a template of the traced frame.
+// addTemplate makes a template of the traced frame, if it is within the limits and a frame of its size came
+// shortly before.
 func (c *templateCache) addTemplate(data []byte) {
 	t := &c.trace
 	if !t.keeps || len(t.holes) > maxHoles || !c.isRecentSize(t.frameSize(len(data))) {
@@ -164,7 +165,7 @@ func (t *scanTrace) frameSize(all int) size {
 	return size{all, len(t.holes)}
 }
 
-// offsetOf returns the slotOffset of the byte at. No value begins or ends inside a hole.
+// offsetOf returns the slotOffset of the byte at offset at. No value begins or ends inside a hole.
 func (t *scanTrace) offsetOf(at int) slotOffset {
 	m := slotOffset{0, at}
 	for i, h := range t.holes {
@@ -212,7 +213,7 @@ type frameTemplate struct {
 	fresh bool   // head is from one frame only
 }
 
-// templateSlot is a hole: a string or number. after is the number of literal bytes before it.
+// templateSlot is a hole: a string or number. The field after is the number of literal bytes before the hole.
 type templateSlot struct {
 	after int
 	kind  slotKind
@@ -293,8 +294,8 @@ func (l *frameTemplate) literalBehind(n int) []byte {
 // maxHead is the maximum number of bytes that are compared at once.
 const maxHead = 1 << 10
 
-// learnHead sets the head to the beginning of data, up to its last hole and at most maxHead bytes. If the head
-// so far is from one frame only, it becomes the beginning that both frames share.
+// learnHead sets the head to the beginning of data, up to the last hole that begins within maxHead bytes. If
+// the head so far is from one frame only, it becomes the beginning that both frames share.
 func (l *frameTemplate) learnHead(data []byte) {
 	if len(l.holes) == 0 {
 		return

@@ -164,7 +164,7 @@ func (r Value) Get(name string) (value Value) {
 func (r Value) Scan() Scanner { return Scan(r) }
 
 // Elements iterates over the elements of an array. Any other value has no elements. If the array is cut off,
-// the last element is nil.
+// the last element may be nil.
 func (r Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		if r == nil {

@@ -15,9 +15,9 @@ type ValueScanner struct {
 	escaped bool // the last byte was a backslash that escapes the next one
 }
 
-// Write scans the next bytes. n is the number of bytes that belong to the value, including white space before
-// it. done reports whether its end is known. A number or a word ends only before a byte that can't belong to
-// it. That byte is not counted.
+// Write scans the next bytes. The result n is the number of bytes that belong to the value, including white
+// space before it. The result done reports whether the value's end is known. A number or a word ends only
+// before a byte that can't belong to it. That byte is not counted.
 func (s *ValueScanner) Write(p []byte) (n int, done bool) {
 	for n < len(p) {
 		if s.text {
@@ -141,8 +141,8 @@ func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	}
 }
 
-// Close ends the text. If the end cuts a value off, Close calls give with it. A number at the end is not
-// cut off.
+// Close ends the text. If the end cuts a value off, Close calls give with it. A number or a word at the end
+// counts as complete.
 func (w *Walk) Close(give func(FoundValue)) {
 	if w.now == inFound {
 		w.emitValue(nil, w.span.depth > 0 || w.span.text, give)
@@ -156,7 +156,7 @@ func (w *Walk) Len() int64 { return w.read }
 // Open reports whether the text is incomplete: an object or an array that the walk entered is not closed.
 func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
 
-// readOn continues a value or a key.
+// readOn reads more bytes of a value or a key, and returns their number.
 func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 	n, done := w.span.Write(p)
 	w.size += int64(n)
@@ -229,7 +229,7 @@ func (w *Walk) beginStep(what walkStep) {
 	w.now, w.span, w.size, w.held = what, ValueScanner{}, 0, w.held[:0]
 }
 
-// endValue notes the end of a value: in an object, a key follows.
+// endValue records the end of a value: in an object, a key follows.
 func (w *Walk) endValue() {
 	if len(w.levels) > 0 {
 		w.levels[len(w.levels)-1].keyed = false
@@ -254,7 +254,7 @@ func (w *Walk) beginValue(c byte) int {
 	return 0
 }
 
-// matchPaths returns the number of the path that leads to the value that begins here, or -1. leads reports
+// matchPaths returns the index of the path to the value that begins here, or -1. The result leads reports
 // whether a path leads through that value.
 func (w *Walk) matchPaths() (found int, leads bool) {
 	found = -1

@@ -145,7 +145,7 @@ type Refusal struct {
 
 var current atomic.Pointer[[]Protocol]
 
-// Use sets the marks of all protocols, the more specific protocols first.
+// Use sets the marks of all protocols. The more specific protocols must come first.
 func Use(all []Protocol) { current.Store(&all) }
 
 // All returns the marks that were set. The pointer identifies the set.
