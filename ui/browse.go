@@ -143,7 +143,8 @@ func (m *Model) programKeys() []screen.Binding {
 	return append(keys, again...)
 }
 
-// globalKeys returns the keys that work in every mode, unless the mode uses them or an input is active.
+// globalKeys returns the keys that work in every mode, unless the mode uses them. While an input is active,
+// only ^C and ^Z work.
 func (m *Model) globalKeys() []screen.Binding {
 	keys := []screen.Binding{
 		screen.Do("time", m.moment.toggleTimeline), screen.Do("pause", m.moment.togglePlaying), screen.Do("theme", func() { m.modeStack.openEntry(modes.Themes(m.themeActions(), m.draw)) }),
@@ -260,7 +261,7 @@ func (m *Model) pressKey(key string) {
 	m.runBinding(b)
 }
 
-// goToNumber goes to the turn whose number is in arg.
+// goToNumber goes to the turn with the given number, which the user typed.
 func (m *Model) goToNumber(arg string) {
 	n, err := strconv.Atoi(arg)
 	if err != nil {

@@ -42,7 +42,7 @@ func (m *Model) exportEntries() (all []modes.Entry) {
 	return all
 }
 
-// maxPrefix is the maximum length of a tool's name in a file name.
+// maxPrefix is the maximum length of a tool's name in a file name, in bytes.
 const maxPrefix = 60
 
 // exportPrefix returns the prefix for default file names: the tool and the verdict, e.g. edit_file-malformed.
@@ -172,7 +172,7 @@ func (ob *outbox) sendRequest(r send.Request) error {
 	return nil
 }
 
-// followSentTurn updates the outbox, and selects the awaited turn once it opens.
+// followSentTurn starts to follow new traffic once the awaited turn opens.
 func (ob *outbox) followSentTurn() {
 	if ob.awaited == 0 {
 		return

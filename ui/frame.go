@@ -33,8 +33,8 @@ func (fd *frameDrawer) paneColumns() []column {
 	return fd.m.arrangeBody(fd.m.w, max(1, fd.m.bodyHeight()-above-below))
 }
 
-// draw returns one frame: a row about the source, the map of turns if it is shown, the body, and a row with
-// keys or a notice. Each row is exactly as wide as the window.
+// draw returns one frame: a row about the source, the map of turns if it is shown, the body, the timeline if
+// it is shown, and a row with keys or a notice. Each row is exactly as wide as the window.
 func (fd *frameDrawer) draw() string {
 	p := &fd.m.pen
 	p.Reset()
@@ -238,7 +238,7 @@ func (fd *frameDrawer) sourceStatus() (right []screen.StyledText) {
 // wideTop is the minimum screen width at which the first row shows a normal speed.
 const wideTop = 60
 
-// motionWord returns the state of the source in one word.
+// motionWord returns the state of the source in one word, with the speed of a playback.
 func (fd *frameDrawer) motionWord() screen.StyledText {
 	switch p := fd.m.opt.Playback; {
 	case fd.m.tour.isSummaryOpen():

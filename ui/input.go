@@ -22,7 +22,7 @@ type Inbox interface {
 	// Take returns waiting records of about the given number of bytes, and whether there are more. It
 	// never blocks. The batch is valid until the next Take.
 	Take(bytes int) (batch []stream.Record, more bool)
-	Waiting() int                 // records
+	Waiting() int                 // number of waiting records
 	Done() (over bool, why error) // over: no records wait, and no more will arrive
 	Wakeups() <-chan struct{}     // signals that there may be records, or only a frame to draw
 	Wake()
@@ -36,14 +36,15 @@ const (
 	takeBytes  = 1 << 15
 )
 
-// inboxReady is the message that an inbox has new records. in is nil for the source's inbox.
+// inboxReady is the message that an inbox has new records. The field in may be nil, which means the source's
+// inbox.
 type inboxReady struct{ in Inbox }
 
 // frameTime is the time for which records collect after each batch.
 const frameTime = time.Second / 60
 
-// waitForInbox sleeps for pause, then waits for a signal from an inbox. The pause follows a batch, so the
-// first record is shown at once, and bursts collect during the pause.
+// waitForInbox sleeps for the given pause, then waits for a signal from an inbox. The pause follows a batch,
+// so the first record is shown at once, and bursts collect during the pause.
 func waitForInbox(to Inbox, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		time.Sleep(pause)
@@ -157,7 +158,7 @@ func (m *Model) showsIdle() bool {
 }
 
 // shownNow returns the source time that the screen shows. While the screen is paused, this is the time of the
-// last event.
+// last event. If the list shows no idle times, it is NoTime.
 func (m *Model) shownNow() time.Duration {
 	switch n := m.view.Events(); {
 	case !m.showsIdle():
@@ -281,7 +282,8 @@ func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
 	}
 }
 
-// isFilteredOut reports whether the filter hides a stream. A stream without data is never hidden.
+// isFilteredOut reports whether the filter hides a stream. An active filter also hides streams without a
+// turn.
 func (s *openStreamsPage) isFilteredOut(x *providers.Exchange) bool {
 	t := s.m.view.LatestOf(x.Number)
 	return s.m.turnFilter.Active() && (t == nil || !s.m.turnFilter.Shows(t))
@@ -401,7 +403,7 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 	return screen.Live, p.Glyph.Status[stream.Streaming], display.Lit("begun")
 }
 
-// openedAt returns the time at which a stream began.
+// openedAt returns the time at which a stream's turn began, or the time of its last record if it has no turn.
 func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	if t == nil {
 		return m.timeText(x, x.LastRecordAt())
@@ -478,7 +480,7 @@ func (r *meter) advanceTo(now time.Time) {
 	}
 }
 
-// scheduleTick schedules one tick, unless one is scheduled already. So no timer runs without traffic.
+// scheduleTick schedules one tick, unless one is scheduled already.
 func (r *meter) scheduleTick() tea.Cmd {
 	if r.watching {
 		return nil
@@ -499,7 +501,7 @@ func (r *meter) handleTick(now time.Time) tea.Cmd {
 // writeBudget limits the bytes that are written to the terminal, which may be remote. While the budget is
 // exceeded, the current frame stays. The user's actions are drawn at once.
 type writeBudget struct {
-	room    int64 // bytes left; negative while frames are held back
+	room    int64 // bytes left; if negative, most frames wait
 	written int64 // total at the last check
 	at      time.Time
 	ends    int // exchanges that ended
@@ -549,7 +551,7 @@ func (t *writeBudget) updateRoom(now time.Time, written int64) {
 // machinesTick updates the states of machines, even without traffic.
 type machinesTick struct{}
 
-// machinesInterval is the maximum age of the states of machines.
+// machinesInterval is the time between two updates of the states of machines.
 const machinesInterval = time.Second
 
 func tickMachines() tea.Cmd {

@@ -84,7 +84,7 @@ func (m *Model) addJournalLine(role screen.Role, text display.Text) {
 	m.journal.add(journalLine{m.opt.Now(), role, text.String()})
 }
 
-// noteNews adds lines about data that the source has brought since the last call.
+// noteNews adds lines about data that has arrived from the source since the last call.
 func (m *Model) noteNews() {
 	h := &m.journalSeen
 	found := m.in.Session().Findings
@@ -114,7 +114,8 @@ func (m *Model) noteNews() {
 	h.ended = m.hasSourceEnded()
 }
 
-// noteStatus adds lines for the source's new status notes. It adds no lines for notes that disappear.
+// noteStatus adds lines for the source's new alarms. It adds no lines for other status notes, or for alarms
+// that disappear.
 func (m *Model) noteStatus() {
 	if m.opt.Status == nil && m.failure == nil {
 		return

@@ -33,7 +33,7 @@ var keyGroups = []struct{ title, actions string }{
 }
 
 // groupBindings groups bindings for the help: first those in the key table, in its order, then all others.
-// elsewhere has the keys in the table that are not bound here.
+// The result elsewhere has the keys in the table that are not bound here.
 func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
 	listed := map[string]bool{}
 	for _, g := range keyGroups {
@@ -344,7 +344,7 @@ func (m *Model) focusOn(p panes.Pane) {
 	m.refreshPanes()
 }
 
-// focusNext focuses another pane. If the screen shows only one pane, it selects another call.
+// focusNext focuses another pane. In the large layout, it selects another call instead.
 func (m *Model) focusNext(step int) {
 	if m.large {
 		m.goToNextCall(step)
@@ -420,8 +420,8 @@ func (m *Model) changeSpeed(faster bool) {
 // canDemo reports whether there is a demo and nothing else to show.
 func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().Turns) == 0 }
 
-// playDemo starts the demo if there is nothing else to show. A source without traffic stays open, and any
-// later traffic follows the demo.
+// playDemo starts the demo if there is nothing else to show, or restarts the open tour. A source without
+// traffic stays open, and any later traffic follows the demo.
 func (m *Model) playDemo() {
 	if m.tour != nil {
 		m.startTour()

@@ -55,7 +55,8 @@ func (fd *frameDrawer) drawBand(p *screen.Pen) bool {
 // bandState is the width of the state in the first row.
 const bandState = 13
 
-// whyOf returns a short reason for a call's state.
+// whyOf returns a short reason for a call's state. It is empty if the call is complete or has no finding of
+// severity error.
 func (m *Model) whyOf(c *stream.Call) display.Text {
 	f := worstFinding(c.Findings)
 	if f == nil || f.Severity < stream.Error || c.Status() == stream.Complete {

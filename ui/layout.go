@@ -113,14 +113,14 @@ type paneSlot struct {
 // Widths in cells that decide the columns, and minimum heights, in rows of the body, for additional content.
 const (
 	twoColumns     = 100
-	minBesideWidth = 60 // if the user asked for panes side by side
+	minBesideWidth = 60 // replaces twoColumns if the user asked for panes side by side
 	threeColumns   = 200
 	maxListWidth   = 88
 	sideColumn     = 74
-	minTitledRows  = 14 // for titles
+	minTitledRows  = 14 // from this height, panes have titles
 	titleRows      = 2  // the list's edge and column heads
-	minPairedRows  = 5  // for two calls
-	minTabbedRows  = 4  // for the tabs under the document
+	minPairedRows  = 5  // from this height, a list above other panes shows two calls
+	minTabbedRows  = 4  // from this height, there are tabs under the document
 )
 
 // arrangeBody divides a body of w × h cells into columns, with one cell for a rule between them. When zoomed,

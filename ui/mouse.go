@@ -32,7 +32,8 @@ func (mo *mouse) useMouse() {
 	mo.m.showNotice(display.Lit("mouse on: shift selects text, M turns it off"))
 }
 
-// askMouse enables or disables mouse reports. It is also called after another program used the terminal.
+// askMouse ends a drag and, if the mouse is on, enables mouse reports. It is also called after another
+// program used the terminal.
 func (mo *mouse) askMouse() {
 	if mo.drag = nil; mo.on {
 		mo.m.modeStack.queueCmd(func() tea.Msg { return tea.EnableMouseCellMotion() })
@@ -63,8 +64,8 @@ func (mo *mouse) handleMouse(e tea.MouseMsg) {
 	}
 }
 
-// modeAt returns the mode that is drawn at a place on the screen, and the row in that mode. For browsing,
-// rows are counted from the start of the body.
+// modeAt returns the mode that is drawn at a place on the screen, and the row in that mode. Outside the body,
+// the mode is nil. For browsing, rows are counted from the start of the body.
 func (mo *mouse) modeAt(x, y int) (mode modes.Mode, row int) {
 	h := mo.m.bodyHeight()
 	if y -= 1 + mo.m.frame.mapRows(); y < 0 || y >= h {
@@ -94,7 +95,7 @@ func (mo *mouse) clickableMode(n int) modes.Mode {
 	}
 }
 
-// handleWheel scrolls the view under the mouse, and stops following.
+// handleWheel scrolls the view under the mouse. If that is a pane, the panes no longer follow new traffic.
 func (mo *mouse) handleWheel(x, y, rows int) {
 	if mo.m.tour.isTourShown() {
 		mo.m.tour.leaveTourWithNote()
@@ -137,7 +138,7 @@ func (mo *mouse) handleClick(x, y int) {
 	}
 }
 
-// clickHint closes a notice, and runs the key whose hint is at cell x in the footer.
+// clickHint closes the notice in the footer or, if there is none, runs the key whose hint is at cell x.
 func (mo *mouse) clickHint(x int) {
 	if in := activeInput(mo.m.modeStack.activeMode().Mode); in != nil && !in.Prompt.Empty() {
 		mo.clickTail(x)

@@ -54,7 +54,8 @@ func (h paneHost) Do(work func() func()) {
 	h.m.modeStack.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
 }
 
-// finishWork runs the rest of a pane's background work, and refreshes the panes.
+// finishWork runs the function that a pane's background work returned, and refreshes the panes. It may be
+// nil.
 func (h paneHost) finishWork(then func()) {
 	if then != nil {
 		then()
@@ -142,7 +143,7 @@ func (ps *paneSet) leaveFrom(pane panes.Pane, chosen stream.Ref) {
 	}
 }
 
-// goToEvent goes to the frame that brought an event of a call.
+// goToEvent goes to the frame with an event of a call.
 func (ps *paneSet) goToEvent(of stream.Ref, event int) {
 	ps.m.setFollow(false)
 	defer ps.leaveFrom(ps.m.focus, ps.m.selected)
@@ -229,7 +230,7 @@ const (
 	TabsShut   TabState = "shut"
 )
 
-// Layout returns the user's current layout, without changes by the demo.
+// Layout returns the user's current layout. In the demo and in the large layout, it returns the saved layout.
 func (pl *paneLayout) Layout() Layout {
 	if pl.m.tour != nil || pl.large {
 		return pl.m.opt.Layout
@@ -281,13 +282,13 @@ func (pl *paneLayout) toggleSplit() {
 
 type entry = modes.Entry
 
-// inDocument shows a scene's evidence in the document.
+// inDocument does nothing, because the scene's evidence is in the document.
 func inDocument(*Model) {}
 
-// withFindings opens the findings.
+// withFindings opens the tab of findings for a scene.
 func withFindings(m *Model) { m.openEvidence(m.findings) }
 
-// withRuns opens the run rules.
+// withRuns opens the tab of run rules for a scene.
 func withRuns(m *Model) { m.openEvidence(m.runs) }
 
 // openEvidence opens a tab, if the document keeps enough room.
@@ -300,7 +301,7 @@ func (ps *paneSet) openEvidence(tab panes.Pane) {
 // tabFrom is the minimum height of the body for a tab as a scene's evidence.
 const tabFrom = 12
 
-// inMode opens a mode for the call.
+// inMode returns a function that opens a mode for a scene.
 func inMode(of func(*Model) entry) func(*Model) {
 	return func(m *Model) { m.modeStack.openEntry(of(m)) }
 }

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream"
 )
 
-// Memory limits: the maximum bytes of turns that can be reloaded, not counting turns in view, and the maximum
+// Memory limits: the maximum bytes of turns that can be reloaded, not counting turns in use, and the maximum
 // number of rows for dropped turns.
 const (
 	maxReloadableBytes = 8 << 20
