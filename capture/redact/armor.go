@@ -140,8 +140,8 @@ type streamPrefixes struct {
 	edits  int    // number of edits before the line
 }
 
-// atLine reports whether c begins a line of an event stream, and only the state in streamPrefix matters from
-// before it.
+// atLine reports whether c begins a line of an event stream, and whether the line's search depends only on
+// the state in streamPrefix.
 func (l *lexer) atLine(c byte) bool {
 	return l.bol && l.prefix == 0 && !l.keyed && bytes.IndexByte(eventLines, c) >= 0 && l.s.outside.isIdle()
 }
@@ -168,7 +168,8 @@ func (l *lexer) skipPrefix(p []byte, at int64) int {
 	return 0
 }
 
-// openStringAt begins the string after a quote that ends at the place end, and stores the prefix of the line.
+// openStringAt begins the string after a quote that ends at the place end. If the string's text continues in
+// later events and no secret is before it, openStringAt stores the prefix of the line.
 func (l *lexer) openStringAt(end int64) {
 	o := &l.openings
 	plain := l.s.outside.isIdle() && len(l.s.edits) == o.edits

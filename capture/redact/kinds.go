@@ -278,7 +278,8 @@ const (
 	visible = "[^\\x00-\\x20\"'`\\\\<>[\\](){}&;,|$^\\x7f-\\xff]" // a value in a line of text
 )
 
-// word and sqlText are shapes of values on a command line and in SQL.
+// word, pgpassField and sqlText are shapes of values on a command line, in a PostgreSQL password file and in
+// SQL.
 const (
 	word        = "[^\\x00-\\x20\"'`\\\\<>\\x7f-\\xff]"
 	pgpassField = "[^:\\x00-\\x20\"'`\\\\]{0,62}"

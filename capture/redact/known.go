@@ -32,7 +32,7 @@ type knownValue struct {
 	text   string // the characters that are compared
 	rest   string // the remaining characters of a long one
 	secret string // the secret, of which this is a spelling
-	where  string // where the secret was first seen
+	where  string // name of the place where the secret was first seen
 }
 
 func (k *knownValues) find(text string) (at int, found bool) {

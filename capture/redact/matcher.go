@@ -180,8 +180,8 @@ func (t *trial) holdRun(p []byte, at int64) {
 	t.text, t.runs = append(t.text, p...), append(t.runs, span{at, at + int64(len(p))})
 }
 
-// tryWord compares the beginning of a word with the shapes. The word is clean, or it is open until more of it
-// arrives, or it may be a secret.
+// tryWord compares the beginning of a word with the shapes and the known values. The word is clean, or it is
+// open until more of it arrives, or it may be a secret.
 func (r *Redactor) tryWord(p []byte) decision {
 	v := clean
 	if r.known.first[p[0]] && (len(p) < 4 || r.known.mayBegin(gramOf(p))) {

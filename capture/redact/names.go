@@ -121,7 +121,7 @@ var namesBy = func() (list [256][]secretName) {
 	return list
 }()
 
-// namePairs marks the last two letters of secretNames, of addedWords, and of the names of other fields.
+// namePairs marks the last two letters of secretNames, of addedWords, and of "value".
 var namePairs = func() (is [1 << 16]bool) {
 	add := func(end string) {
 		if n := len(end); n > 1 {

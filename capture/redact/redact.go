@@ -3,13 +3,14 @@
 //	record ─▶ decode (gzip …) ─▶ lexer ─▶ unescaper ─▶ matcher of each text ─▶ hold back, replace ─▶ Clean
 //
 // Terms: A secret is recognised in one of four ways: by its shape, by the text before it (a context, or the
-// name that it is assigned to), by its JSON key, or by value. A value is searched for in all later bytes if it
-// was seen in the credential's place of a request and is too random to occur by chance. Servers repeat such
-// values in their errors. The rules are data: kinds.go and names.go have one line for each rule. A text is a
-// value that a stream sends in deltas. It is one JSON string of one document, continued by the string in the
-// same place of the next document, if its key is one of textKeys. Arguments arrive in this way, so a secret
-// that is spread over many deltas is in one text here. A secret becomes [redacted:x-api-key:8f3a]: its name and
-// a salted 16-bit tag. Equal secrets look the same within a run. The tag reveals nothing outside of the run.
+// name that it is assigned to), by its JSON key, or by value. A value is searched for in all later bytes if
+// it was seen in a credential's place and is too random to occur by chance. Such places are headers, URLs and
+// command lines. Servers repeat such values in their errors. The rules are data: kinds.go and names.go have
+// one line for each rule. A text is a value that a stream sends in deltas. It is one JSON string of one
+// document, continued by the string in the same place of the next document, if its key is one of textKeys.
+// Arguments arrive in this way, so a secret that is spread over many deltas is in one text here. A secret
+// becomes [redacted:x-api-key:8f3a]: its name and a salted 16-bit tag. Equal secrets look the same within a
+// run. The tag reveals nothing outside of the run.
 //
 // Invariants:
 //   - The output does not depend on how the input is cut, neither into records nor into deltas: the

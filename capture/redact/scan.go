@@ -311,7 +311,8 @@ func (s *scanner) endsContext(f uint8, gram uint32) bool {
 		f&(mayAssign|mayFollowMore) != 0 && s.grams.has(gramHash(gram))
 }
 
-// canSkip reports whether a short, self-contained string can't contain a secret.
+// canSkip reports whether a self-contained string can't contain a secret. It returns false for a string with
+// escapes.
 func (r *Redactor) canSkip(m *matcher, p []byte) bool {
 	if !m.isIdle() || bytes.IndexByte(p, '%') >= 0 || bytes.IndexByte(p, '\\') >= 0 {
 		return false
@@ -382,8 +383,8 @@ func repeatBounds(re *syntax.Regexp) (least, most int) {
 
 const maxHeads = 4096 // maximum number of beginnings of a shape
 
-// firstCharacters returns all possible beginnings of a shape. They have n characters, or fewer if the next part
-// has too many possibilities.
+// firstCharacters returns all possible beginnings of a shape. They have n characters, or fewer if the next
+// part is repeated or has too many possibilities.
 func firstCharacters(shape []shapePart, n int) []string {
 	list := []string{""}
 	for _, p := range shape[:min(n, len(shape))] {
@@ -472,7 +473,8 @@ func (c *ruleMatch) isComplete() bool {
 	return true
 }
 
-// secretLen returns the number of characters of the matched text that are a secret.
+// secretLen returns the number of characters of the matched text that are a secret, or 0 if it is not a
+// secret.
 func (c *ruleMatch) secretLen(text []byte) int {
 	text = text[:c.size]
 	if c.rule.fit != nil {

@@ -149,7 +149,7 @@ func (r *Redactor) publicPrefixLen(text []byte) (n int) {
 	return n
 }
 
-// finishBody handles the end of the input.
+// finishBody decides the remaining text at the end of the input.
 func (s *textRedactor) finishBody() {
 	s.lex.finish()
 	for _, m := range append(s.texts.waiting, s.inside, s.outside) {

@@ -81,8 +81,8 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 
 func isNothing([]byte) bool { return false }
 
-// isLine makes a check for the value of a line. It rejects text that looks like code, and applies is to other
-// text.
+// isLine makes a check for the value of a line. It rejects text that looks like code, and applies the check
+// is to other text.
 func isLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		last := text[len(text)-1]
@@ -172,10 +172,10 @@ func isLineStart(before, name []byte, sign byte, tight bool) bool {
 // linePrefix holds the characters that programs write before each line of a file.
 var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 
-// isValueName reports whether a field contains the value for the name in another field.
+// isValueName reports whether a field of this name contains the value for the name in another field.
 func isValueName(name []byte) bool { return len(name) == 5 && bytes.EqualFold(name, []byte("value")) }
 
-// isNameName reports whether a field contains the name for the value of another field.
+// isNameName reports whether a field of this name contains the name for the value of another field.
 func isNameName(name []byte) bool {
 	return bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
 }
@@ -348,8 +348,8 @@ func (m *matcher) expectField(name secretName) {
 	}
 }
 
-// nextRule returns the rule of a secret that begins with u after last, or nil. It accepts spaces, quotes and
-// signs before the secret. Any other character ends the expectation.
+// nextRule returns the rule of a secret that begins with the character u, or nil. It accepts spaces, quotes
+// and signs before the secret. Any other character ends the expectation.
 func (m *matcher) nextRule(u character) *rule {
 	w, c, last := &m.want, u.c, m.lastPassed()
 	w.gap++
@@ -399,7 +399,8 @@ func (m *matcher) nextRule(u character) *rule {
 	return rule
 }
 
-// quotedForm returns the form of a value in quotes: named after a name in quotes, and otherwise other.
+// quotedForm returns the form of a value in quotes. It is named if the value follows a name in quotes and a
+// colon, and otherwise other.
 func (w *expectation) quotedForm(named, other valueForm) valueForm {
 	if w.quoted && w.sign == ':' {
 		return named
