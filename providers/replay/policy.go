@@ -111,7 +111,7 @@ const (
 var behaviours = []Policy{
 	{
 		Name: "preserve", text: keep, object: unwrap, reasoningAsText: true, fillsIn: true,
-		Description: "Providers that accept text get the raw text. Other providers get the object in the text, or {} if the text contains no object.",
+		Description: "Providers that accept text get the raw text. Others get the object in the text, or {} if there is none.",
 		Seen:        "OpenClaw since #61956",
 	},
 	{
@@ -131,7 +131,7 @@ var behaviours = []Policy{
 	},
 	{
 		Name: "empty-warn", text: keep, object: empty,
-		Description: "Providers that accept text get the raw text. Other providers get {}, and the calling program gets a warning.",
+		Description: "Providers that accept text get the raw text. Others get {}, and the calling program gets a warning.",
 		Seen:        "charmbracelet/fantasy with Anthropic",
 	},
 	{
@@ -202,7 +202,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "openclaw", Known: client.Read,
-		Description: "Providers that accept text get the raw text. Other providers get the object in the text, or {} if the text contains no object.",
+		Description: "Providers that accept text get the raw text. Others get the object in the text, or {} if there is none.",
 		text:        keep, object: unwrap, reasoningAsText: true, fillsIn: true,
 	},
 	{
