@@ -120,7 +120,7 @@ const (
 	minTitledRows  = 14 // from this height, panes have titles
 	titleRows      = 2  // the list's edge and column heads
 	minPairedRows  = 5  // from this height, a list above other panes shows two calls
-	minTabbedRows  = 4  // from this height, there are tabs under the document
+	minTabbedRows  = 4  // from this height of the document's column, there are tabs under the document
 )
 
 // arrangeBody divides a body of w × h cells into columns, with one cell for a rule between them. When zoomed,

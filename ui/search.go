@@ -482,5 +482,5 @@ func drawWords(p *screen.Pen, words []string, row int) {
 	}
 }
 
-// maxWords limits the completions. More words than this never fit.
+// maxWords is the maximum number of completions that are laid out. More rarely fit.
 const maxWords = 64

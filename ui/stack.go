@@ -182,13 +182,14 @@ func (ms *modeStack) currentKeys() []screen.Binding {
 	return ms.m.now
 }
 
-// workDone is the result of a mode's background work.
+// workDone is the result of background work. The function then runs if the mode with the id seat is still
+// open, or if seat is 0.
 type workDone struct {
 	seat int
 	then func()
 }
 
-// finishWork runs the rest of the work, if the mode is still open.
+// finishWork runs the function that background work returned, if its mode is still open.
 func (ms *modeStack) finishWork(d workDone) {
 	if d.then != nil && ms.isOpen(d.seat) {
 		d.then()
@@ -208,7 +209,7 @@ func (h modeHost) Do(work func() func()) {
 	h.m.modeStack.queueCmd(func() tea.Msg { return workDone{id, work()} })
 }
 
-// Choose selects r and shows its turn in the list.
+// Choose selects a turn or call, and stops following. For a turn, it also focuses the list.
 func (h modeHost) Choose(r stream.Ref) {
 	h.m.setFollow(false)
 	if r.Call == 0 {
@@ -367,7 +368,7 @@ func byClient(open []*providers.Exchange) string {
 	return strings.Join(words, ", ")
 }
 
-// pathOnly returns the path of a URL.
+// pathOnly returns the path of a URL, or the text itself if it is not a valid URL.
 func pathOnly(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -45,7 +45,8 @@ type setupScreen struct {
 	expanded bool // the further lines of the selected setup are shown
 }
 
-// isWaitingForClients reports whether only refused requests have arrived so far.
+// isWaitingForClients reports whether a source with setup lines has received only refused requests so far, at
+// most maxRefused.
 func (su *setupScreen) isWaitingForClients() bool {
 	turns := len(su.m.in.Session().Turns)
 	return su.m.opt.Setup != nil && (turns == 0 || turns <= maxRefused && turns == len(su.m.refusedExchanges()))
@@ -290,7 +291,7 @@ type recentCaptures struct {
 	m *Model
 }
 
-// Keys returns the keys for the list. No other mode is open with the list.
+// Keys returns the keys that open a capture, play the demo, quit, and move the cursor.
 func (r *recentCaptures) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		screen.Key("enter", "open", "open the capture", r.openSelected),

@@ -128,8 +128,8 @@ func (s *summary) drawRow(p *screen.Pen, r summaryRow, chosen bool) {
 	p.Fill(g)
 }
 
-// Widths of the summary's columns, the minimum screen width for the state column, and the minimum width that
-// a row with names leaves for the text.
+// Widths of the summary's columns, the minimum screen width for the state column, and the minimum width left
+// in a row before the name of the call is drawn.
 const (
 	summaryState = 12
 	summaryName  = 15

@@ -25,8 +25,8 @@ func hasTab(tabs []placedPane, pane panes.Pane) bool {
 	return slices.ContainsFunc(tabs, func(t placedPane) bool { return t.Pane == pane })
 }
 
-// pickTab opens the tab that suits the selection, until the user picks one. It opens the findings if there is
-// a finding above info, else the frames.
+// pickTab opens the tab that suits the selection, until the user picks one. It opens the timeline if the
+// response stalled, or else the findings if there is a finding above info, or else the frames.
 func (d *paneLayout) pickTab() {
 	if d.picks || d.focus == d.below {
 		return
@@ -58,7 +58,7 @@ const (
 	roomyColumn   = 14 // minimum height of the column for roomyTab
 	roomyTab      = 5
 	tallColumn    = 20 // from this height, the document gets at most half of the column if the tabs need the rest
-	maxBlankRows  = 6  // if a tab leaves more blank rows, the next tab opens under it
+	maxBlankRows  = 6  // if a tab leaves at least this many blank rows, the next tab opens under it
 )
 
 // documentColumn returns the slots in the column of the document: the document, and the tabs below it. The
@@ -151,7 +151,8 @@ func heightOf(slots []paneSlot) (rows int) {
 	return rows
 }
 
-// tabName is the name of a tab in the row of tabs. If pane is nil, it is the name of a key.
+// tabName is the name of a tab in the row of tabs. If pane is nil, it is the label of a page that is not a
+// tab.
 type tabName struct {
 	panes.Label
 	pane panes.Pane

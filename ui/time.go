@@ -16,7 +16,8 @@ import (
 // which follows new records, or, while the screen is paused, the moment after an event. Played and live
 // sources are treated the same. Invariants:
 //
-//   - Every pane and mode draws only m.view; see providers.View.At.
+//   - Every pane draws only m.view; see providers.View.At. Some modes, such as the list of streams, show
+//     current data.
 //   - While the screen is paused, new records are read, but only their number is shown.
 //   - A source that plays by a clock stops while the screen is paused, so none of its records are lost.
 //     Playback from a moment plays the timeline and never moves the source's clock. That clock continues once
@@ -67,7 +68,7 @@ func (pm *pausedMoment) canPause() bool {
 	return true
 }
 
-// goNow shows the current view again, and follows it.
+// goNow shows the current view again, and lets a source that plays by a clock continue.
 func (pm *pausedMoment) goNow() {
 	if !pm.isPaused() {
 		return
@@ -184,7 +185,7 @@ const (
 )
 
 const (
-	deltaTime  = 80 * time.Millisecond // for each delta of a source without times
+	deltaTime  = 80 * time.Millisecond // playback time of each delta if the source has no times
 	maxIdle    = time.Second           // maximum wait while no turn is open
 	skipAtOnce = 1 << 14               // maximum number of events between two frames
 )
@@ -237,7 +238,8 @@ func (pm *pausedMoment) playTime() time.Duration {
 	return pm.from + time.Duration(float64(pm.m.opt.Now().Sub(pm.since))*pm.speed)
 }
 
-// scheduleAdvance schedules the next step of playback. Another action before then cancels the step.
+// scheduleAdvance schedules the next step of playback. The step is cancelled if playback stops or another
+// step is scheduled before then.
 func (pm *pausedMoment) scheduleAdvance(wait time.Duration) {
 	pm.timer++
 	timer := pm.timer
@@ -349,7 +351,8 @@ func (pm *pausedMoment) saveCut() {
 	pm.m.showNotice(pm.m.draw.Format("saved %s, %s", pm.m.draw.Clean(path), screen.Bytes(len(data))))
 }
 
-// stripRows returns the current height of the strip. It is 0 unless the screen is paused.
+// stripRows returns the current height of the strip, or of the tour's caption. It is 0 unless the screen is
+// paused.
 func (pm *pausedMoment) stripRows() int {
 	switch {
 	case pm.m.tour.isTourShown():

@@ -99,7 +99,7 @@ func (pm *pausedMoment) deltaOfAny(n, by int) (at int, ok bool) {
 }
 
 // stepMarker goes to the next or previous marker, and continues in other turns. If marks is false, it stops
-// only at findings and state changes.
+// only at findings above severity info and at states of calls.
 func (pm *pausedMoment) stepMarker(by int, marks bool) {
 	if pm.pauseScreen(); !pm.isPaused() {
 		return
@@ -308,7 +308,7 @@ func (bm *bookmarks) updateBookmarks() {
 	}
 }
 
-// refOf returns the turn or call that a bookmark refers to.
+// refOf returns the turn or call that a bookmark refers to, or NoRef if the turn no longer exists.
 func (bm *bookmarks) refOf(b bookmark) stream.Ref {
 	n := b.nth
 	for _, t := range bm.m.in.Session().Turns {

@@ -319,7 +319,8 @@ func (fd *frameDrawer) extendMap() {
 	}
 }
 
-// drawMap draws the worst sign in each turn. The cell at the cursor is reversed.
+// drawMap draws the sign of the worst verdict in each cell, and highlights the cell of the selected turn.
+// While a live source is waiting, it draws the parties that are being waited for.
 func (fd *frameDrawer) drawMap(p *screen.Pen) {
 	if fd.showsWaiting() {
 		fd.drawWaiting(p)

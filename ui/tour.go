@@ -53,7 +53,7 @@ func (m *Model) startTour() {
 	m.tour.countDown(sceneTime)
 }
 
-// isTourShown reports whether the demo is being shown.
+// isTourShown reports whether the tour is running or paused, and the user has not left it.
 func (tp *tourPlayer) isTourShown() bool { return tp != nil && !tp.off && tp.m.moment.isPaused() }
 
 // hasTourKeys reports whether the tour's keys apply. They don't if another mode, e.g. the help, is on top.
@@ -283,7 +283,8 @@ func (tp *tourPlayer) restartKey() screen.Binding {
 }
 
 // handleTourKey handles a key during the tour. During the opening, any key that the tour doesn't use starts
-// the tour. Later, such a key ends the tour and has its usual effect.
+// the tour. Later, such a key ends the tour and has its usual effect. The keys for help, themes, suspending
+// and interrupting never end the tour.
 func (tp *tourPlayer) handleTourKey(k tea.KeyMsg) {
 	name := k.String()
 	if b := screen.FindBinding(tp.tourKeys(), name); b != nil {

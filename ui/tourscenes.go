@@ -37,13 +37,13 @@ type sceneSubject struct {
 	call *stream.Call
 }
 
-// caption says what the user sees and why it matters. short is for a small screen.
+// caption says what the user sees and why it matters. The text short is for a small screen.
 type caption struct{ what, why, short display.Text }
 
 // summaryText is a row of the summary: its text and its finding. It has a state and a name if they differ
 // from the call's.
 type summaryText struct {
-	side  screen.Side // with the state, if that is not empty
+	side  screen.Side // side of the comparison; only used if state is not empty
 	state display.Text
 	name  display.Text // replaces the name of the call
 	words display.Text
@@ -273,7 +273,7 @@ func hasCode(code string) func(sceneSubject) bool {
 	return func(a sceneSubject) bool { return a.hasFinding(code) }
 }
 
-// brokenAt returns the byte from which the arguments are not JSON.
+// brokenAt returns the offset of the first byte that is not JSON, or the length of the arguments.
 func (a sceneSubject) brokenAt() int {
 	if err := a.call.Lexer().Err(); err != nil {
 		return err.Offset

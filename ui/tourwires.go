@@ -43,7 +43,7 @@ var finalMarks = map[string]struct{ bytes, says string }{
 	"ollama":           {`"tool_calls"`, "the whole call"},
 }
 
-// Extend finds the calls.
+// Extend finds the call in each protocol, and the frame that makes its arguments final.
 func (w *wirePage) Extend(v *providers.View, width, h int) {
 	w.rows = w.rows[:0]
 	for n := 1; n <= sameWires; n++ {

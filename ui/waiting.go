@@ -32,7 +32,7 @@ type waitSummary struct {
 }
 
 // waitsKey has the values that the summary of open streams depends on. Searching thousands of streams takes
-// longer than drawing a frame, so they are searched again only after new bytes, or ten times a second.
+// longer than drawing a frame, so they are searched again only after new events, or ten times a second.
 type waitsKey struct {
 	view         *providers.View
 	events, open int
@@ -76,7 +76,8 @@ func (fd *frameDrawer) findWaits(now time.Duration) (w waitSummary) {
 	return w
 }
 
-// runningTools returns the number of tool runs that have no result yet.
+// runningTools returns the number of tool runs that have no result yet. While the screen is paused, it
+// returns 0.
 func (fd *frameDrawer) runningTools() (n int) {
 	if fd.m.moment.isPaused() {
 		return 0
