@@ -165,7 +165,7 @@ func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
 	}
 }
 
-// beginRequest begins an exchange. Without a time, it uses the time of the latest entry of the request.
+// beginRequest begins an exchange. If at is zero, it uses the time of the latest entry in the request.
 func (s *sessionLog) beginRequest(at time.Time) {
 	s.endExchange("", "", "")
 	if at.IsZero() {
@@ -184,7 +184,7 @@ func (s *sessionLog) endExchange(end capture.End, why string, by capture.Party) 
 	s.open = nil
 }
 
-// writeResponse writes an exchange whose response has these entries.
+// writeResponse begins an exchange and adds the entries to its response. The exchange stays open.
 func (s *sessionLog) writeResponse(asked, at time.Time, entries ...[]byte) {
 	s.beginRequest(asked)
 	for _, entry := range entries {

@@ -26,8 +26,8 @@ import (
 //	go-vcr                    request{method, url, body}, response{code, status "200 OK", body}
 //	httpmock (Rust)           when{method, path, header[{name, value}], body}, then{status, header, body}
 
-// parseInteraction reads an interaction. ok is false if it has neither a request nor a response. With cut, its end
-// may be missing.
+// parseInteraction reads an interaction. ok is false if it has neither a request nor a response. If cut is
+// set, its end may be missing.
 func parseInteraction(p fileValue, cut bool) (x recordedExchange, ok bool) {
 	request, response := p.get("request", "when"), p.get("response", "then")
 	if !request.isMapping() && !response.isMapping() {
@@ -94,7 +94,8 @@ func partHeader(p fileValue) http.Header {
 	return h
 }
 
-// partBody returns the body of a request or a response. With cut, it returns only a body that is known to be text.
+// partBody returns the body of a request or a response. If cut is set, it returns only a body that is known
+// to be text.
 func partBody(x *recordedExchange, side fileValue, cut bool) []byte {
 	parsed, body := side.get("parsed_body"), side.get("body")
 	if body.isMapping() && body.get("string", "base64_string").isPresent() {
@@ -437,7 +438,7 @@ func (r *cassetteReader) Close(recs []capture.Record, _ capture.End, _ string, _
 	return r.close(recs)
 }
 
-// lineEnd returns the length of the line that p begins with, including its end.
+// lineEnd returns the length of the line that p begins with, including its line break.
 func lineEnd(p []byte) int {
 	if n := bytes.IndexByte(p, '\n'); n >= 0 {
 		return n + 1

@@ -100,7 +100,7 @@ type claudeAsked struct {
 // as those for a title, are not logged.
 const maxAsked = 16
 
-// requested handles an entry about requests.
+// requested reads the entry of a logged request, or of a part of one.
 func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 	c.asks.logged = true
 	switch e.kind {
@@ -176,7 +176,7 @@ func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	a.end(capture.EndEOF, "", "")
 }
 
-// system handles an entry outside the conversation. The entry may report that a failed request is retried. Any
+// system reads an entry outside the conversation. The entry may report that a failed request is retried. Any
 // other entry, for example one about a compaction, ends the open message.
 func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	if e.subtype != "api_error" {

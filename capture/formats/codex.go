@@ -12,13 +12,13 @@ import (
 )
 
 // codexRollout reads the session files that Codex keeps in ~/.codex/sessions. Each line is an entry with a
-// type and a payload. Response items are the complete items of the conversation, in the form of OpenAI
-// Responses. They have the text of the arguments as the model wrote it. Events report usage and aborted turns.
-// In two older versions, the items have no wrapper and follow a line about the session. The items of one
-// response become an exchange. Its request consists of the preceding items that the model didn't write.
-// Responses are separated only by the entries between them: usage, tool results and messages from the user.
-// The entries are decoded in providers/codexexec. The types are from codex-rs/protocol/src/protocol.rs in
-// openai/codex, and were compared with files from Codex 0.169.0.
+// type and a payload. Response items are the complete items of the conversation, as in OpenAI Responses.
+// Their arguments are the text that the model wrote. Events report usage and aborted turns. In two older
+// versions, the items have no wrapper and follow a line about the session. The items of one response become
+// an exchange. Its request consists of the preceding items that the model didn't write. Responses are
+// separated only by the entries between them: usage, tool results and messages from the user. The entries are
+// decoded in providers/codexexec. The types are from codex-rs/protocol/src/protocol.rs in openai/codex, and
+// were compared with files from Codex 0.169.0.
 var codexRollout = capture.Format{
 	Name:  codexName,
 	Title: "Codex: ~/.codex/sessions/*/*/*/rollout-*.jsonl",
@@ -49,7 +49,7 @@ type codex struct {
 	total   string // latest total token count of all responses
 }
 
-// codexResponse is a response that may continue.
+// codexResponse is an open response: more items may follow.
 type codexResponse struct {
 	*entryExchange
 	isCall bool // its latest item is a call
@@ -75,7 +75,7 @@ func readCodexEntry(line []byte) (e codexEntry, stamp []byte) {
 			e.item = v
 		}
 	}
-	if e.item == nil { // an older version
+	if e.item == nil { // an older version of Codex, which writes no wrapper
 		e.item, e.of = line, e.kind
 		if e.kind != "" {
 			e.kind = "response_item"
@@ -176,7 +176,7 @@ func (c *codex) asked(e *codexEntry) *entryExchange {
 	return c.beginExchange(head, e.at, request...)
 }
 
-// event handles an entry that is not part of the conversation.
+// event reads an entry that is not part of the conversation.
 func (c *codex) event(e *codexEntry) {
 	switch e.of {
 	case "token_count":
@@ -194,8 +194,8 @@ func (c *codex) event(e *codexEntry) {
 	}
 }
 
-// used reads the usage of a response, and ends the response. The log may report the usage twice, in two forms, and
-// also for a response without other entries.
+// used reads the usage of a response, and ends the response. The log may report the usage twice, in two kinds
+// of entries, and also for a response without other entries.
 func (c *codex) used(e *codexEntry, usage []byte, total string) {
 	if json.IsNull(usage) || total != "" && total == c.total {
 		return
@@ -216,8 +216,8 @@ func (c *codex) finish() {
 	}
 }
 
-// aborted handles a stop by the user. Codex writes an item when the item is complete. So if the latest item is
-// a call, the user stopped its tool. Otherwise, the user stopped the response.
+// aborted reads an entry about a stop by the user. Codex writes an item when the item is complete. So if the
+// latest item is a call, the user stopped its tool. Otherwise, the user stopped the response.
 func (c *codex) aborted(e *codexEntry) {
 	why := "the turn was aborted: " + json.FindText(e.item, "reason")
 	switch a := c.open; {
@@ -282,7 +282,7 @@ func sniffCodex(first []byte, whole bool) capture.SniffResult {
 	})
 }
 
-// isBareItem reports whether a line is an item in the form of OpenAI Responses, and not a body from Anthropic.
+// isBareItem reports whether a line is an item as in OpenAI Responses, and not a body from Anthropic.
 func isBareItem(line []byte, kind string) bool {
 	switch kind {
 	case "message":

@@ -186,7 +186,7 @@ type valuesReader struct {
 	done func(r *valuesReader) // called at the end; may be nil
 }
 
-// newEntries is newValues for objects that can be read again one at a time.
+// newEntries is like newValues, for objects that can be read again one at a time.
 func newEntries(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
 	r := newValues(in, what, read, paths...)
 	r.entries = in.Entries(func(in *capture.Input, object []byte) []capture.Record {
@@ -240,7 +240,7 @@ func (r *valuesReader) takeValue(f json.FoundValue) {
 	}
 }
 
-// noteUnexpected notes that a value has unexpected content.
+// noteUnexpected adds a note that a value has unexpected content.
 func (r *valuesReader) noteUnexpected(what string) {
 	r.addNote(true, "%s %d, at byte %d, has %s", r.what, r.n, r.at, what)
 }
@@ -265,8 +265,8 @@ func sniffMaybe(whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: capture.Maybe}
 }
 
-// sniffObject detects a format by the fields of the object that an input begins with. It calls judge with each
-// field, in order, until judge is sure.
+// sniffObject detects a format by the fields of the object that an input begins with. It calls judge with
+// each field, in order, until judge returns a result other than Maybe.
 func sniffObject(first []byte, whole bool, judge func(key string, value []byte) capture.SniffResult) capture.SniffResult {
 	text, ok := objectText(first)
 	if !ok {

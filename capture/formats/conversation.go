@@ -141,7 +141,7 @@ func writeTalks(in *capture.Input, recs []capture.Record, found []foundTalk) []c
 // messageLog makes exchanges from the messages of a conversation.
 type messageLog struct {
 	*sessionLog
-	items [][]byte // the items of the open response, in the form of OpenAI Responses
+	items [][]byte // the items of the open response, as in OpenAI Responses
 }
 
 func newMessageLog(in *capture.Input, form string, path []string) messageLog {
@@ -150,7 +150,8 @@ func newMessageLog(in *capture.Input, form string, path []string) messageLog {
 	return messageLog{sessionLog: log}
 }
 
-// addMessage adds a message to the next request. A message from the model is written as a response before.
+// addMessage adds a message to the next request. Before that, it writes a message from the model as a
+// response.
 func (l *messageLog) addMessage(m []byte) {
 	f := json.Pick(m, "role", "type", "lc", "Agent")
 	role := stringOf(f[0])
@@ -202,7 +203,7 @@ func (l *messageLog) close(recs []capture.Record) []capture.Record {
 }
 
 // messageLines reads files with one message on each line. Some programs write their history or their output
-// so.
+// in this way.
 var messageLines = capture.Format{
 	Name:  "message lines",
 	Title: "a message with its role on each line, as Kimi CLI prints them",

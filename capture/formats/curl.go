@@ -89,7 +89,7 @@ type traceBlock struct {
 // asciiWidth is the number of bytes on a line of --trace-ascii.
 const asciiWidth = 64
 
-// endsLine reports whether a block lacks only a line end, which curl doesn't write.
+// endsLine reports whether a block lacks only a line break, which curl doesn't write.
 func (b *traceBlock) endsLine() bool { return b.ascii && len(b.data)+2 == b.size }
 
 func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -293,7 +293,7 @@ func (r *curlReader) writeBody(side capture.Side, b traceBlock) {
 		r.writeHead(b.at)
 	}
 	if b.ascii && side == capture.Response {
-		if b.cut { // only the missing bytes would show whether the last dots are line ends
+		if b.cut { // only the missing bytes would show whether the last dots are line breaks
 			if dot := bytes.LastIndexByte(b.data, '.'); dot >= max(0, len(b.data)-len("event:.")) {
 				b.data = b.data[:dot]
 			}
@@ -314,15 +314,15 @@ func (r *curlReader) endExchange() {
 	r.begun = false
 }
 
-// lineEndRestorer restores line ends that curl --trace-ascii replaced with dots. A dot was a line end if it is
-// outside JSON strings and before text that can begin a line of an event stream or of indented JSON. Other
-// replaced bytes are lost. The zero value is ready for use.
+// lineEndRestorer restores line breaks that curl --trace-ascii replaced with dots. A dot was a line break if
+// it is outside JSON strings and before text that can begin a line of an event stream or of indented JSON.
+// Other replaced bytes are lost. The zero value is ready for use.
 type lineEndRestorer struct {
 	text    bool // inside a string
 	escaped bool
 }
 
-// restore restores the line ends in a block, in place.
+// restore puts the line breaks back into a block, in place. It returns the block.
 func (d *lineEndRestorer) restore(p []byte) []byte {
 	for i, c := range p {
 		switch {
@@ -339,7 +339,7 @@ func (d *lineEndRestorer) restore(p []byte) []byte {
 	return p
 }
 
-// endsLine reports whether the bytes after a dot show that the dot was a line end.
+// endsLine reports whether the bytes after a dot show that the dot was a line break.
 func endsLine(rest []byte) bool {
 	if len(rest) == 0 || bytes.IndexByte([]byte(". \r\"{}[]:"), rest[0]) >= 0 {
 		return true

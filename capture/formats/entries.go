@@ -45,7 +45,7 @@ func (e *jsonLines) write(p []byte, give func(line []byte)) {
 	}
 }
 
-// pendingLine returns the last line, which has no line end.
+// pendingLine returns the last line, which has no line break.
 func (e *jsonLines) pendingLine() []byte { return bytes.TrimPrefix(e.held, []byte(byteOrderMark)) }
 
 // lineNote returns a note about a problem in the current line.
@@ -120,7 +120,7 @@ func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ 
 	return recs
 }
 
-// takeLast reads the last line if it has no line end.
+// takeLast reads the last line if it has no line break.
 func (d *entryReader) takeLast(recs []capture.Record) []capture.Record {
 	switch line := d.pendingLine(); {
 	case d.size == 0:

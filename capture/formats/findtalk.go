@@ -14,12 +14,12 @@ type foundTalk struct {
 	path     string // path of the value in the text: .run.steps[0].messages
 	form     string // form of the messages, as named in providers/transcript
 	messages [][]byte
-	pair     *messagePair // a history with its response, instead of messages
+	pair     *messagePair // set instead of messages: a history with its response
 }
 
 // talkFinder looks for conversations in a JSON text, which may be cut off. An array is a conversation if at
-// least four of five elements are messages, and one of them has a call or a result in the form of a provider
-// or an agent.
+// least four of five elements are messages, and one of them has a call or a result as a provider or an agent
+// writes it.
 type talkFinder struct {
 	found []foundTalk
 	nodes int

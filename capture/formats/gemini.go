@@ -71,8 +71,8 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 	return g.recs
 }
 
-// rewind handles that the user took back a message and all later ones. Their exchanges stay, because the model
-// has seen the messages.
+// rewind ends the open message and drops the entries for the next request, because the user took back a
+// message and all later ones. Their exchanges stay, because the model has seen the messages.
 func (g *geminiReader) rewind(to []byte) {
 	g.endMessage()
 	g.finish()

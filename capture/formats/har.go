@@ -53,7 +53,7 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 		return
 	}
 	e.finishExchange()
-	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // a page's unanswered request needs no note if it isn't for a model
+	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // without a response, the reason is kept only for a request to a model
 		x.why = ""
 	}
 	r.writeExchange(&x)
@@ -63,8 +63,8 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 type harEntry struct {
 	x       *recordedExchange
 	cut     bool // the file ends inside the entry
-	sizes   bool // the response had bytes
-	body    bool // the archive has the bytes of the response
+	sizes   bool // the archive says that the response's body has bytes
+	body    bool // the archive has the bytes of the response's body
 	wait    float64
 	total   float64
 	sockets []byte // _webSocketMessages
@@ -270,7 +270,7 @@ func harHeader(list []byte) http.Header {
 	return h
 }
 
-// stringPair returns the two strings of an array.
+// stringPair returns the first two strings of an array.
 func stringPair(array []byte) (name, value string) {
 	n := 0
 	for e := range json.Elements(array) {

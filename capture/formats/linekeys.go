@@ -286,7 +286,8 @@ func namesRequest(word []byte) bool {
 	return false
 }
 
-// isHexID reports whether a word is a UUID or many hexadecimal digits.
+// isHexID reports whether a word looks like a UUID or a hash: at least eight hexadecimal digits, among them
+// digits and letters, and maybe hyphens.
 func isHexID(word []byte) bool {
 	hex, digits := 0, 0
 	for _, c := range bytes.ToLower(word) {
@@ -618,7 +619,7 @@ func (s linePrefixShape) restAfter(line []byte) (rest []byte, is bool) {
 	return line, true
 }
 
-// keepPrefix remembers the form of the prefix of the latest payload.
+// keepPrefix stores the form of the prefix of the latest payload.
 func (p *unwrapper) keepPrefix(around uint64, prefix []byte) {
 	if len(p.payloads) == 0 {
 		return

@@ -31,7 +31,7 @@ type lineReader struct {
 	skipped   int64  // number of bytes of a line that is too long
 	number    int64  // number of the current line, counted across rotated files
 	before    int64  // number of lines in the earlier files
-	glued     int    // number of further lines found inside the current line, without a line end before them
+	glued     int    // number of further lines found inside the current line, without a line break before them
 	heirs     bool   // the open streams continue in another file
 	at        time.Duration
 	recs      []capture.Record
@@ -151,7 +151,7 @@ func (r *lineReader) readTemplateLine(line []byte) bool {
 func (r *lineReader) searchLine(line []byte) {
 	finds := r.unwrapper.unwrap(line)
 	if n := r.unwrapper.first; n > 0 && n < len(line) && mayBeginLine(line[n:], len(finds) > 0) {
-		if r.holdsLine(line[n:]) { // the line end between two lines is missing
+		if r.holdsLine(line[n:]) { // the line break between two lines is missing
 			r.raw = nil
 			r.searchLine(line[:n:n])
 			r.searchLine(line[n:])
@@ -167,7 +167,7 @@ func (r *lineReader) searchLine(line []byte) {
 	}
 }
 
-// maxGluedLines is the maximum number of lines without line ends between them.
+// maxGluedLines is the maximum number of lines without line breaks between them.
 const maxGluedLines = 64
 
 // holdsLine reports whether the rest of a line is another line with a payload.
@@ -185,8 +185,8 @@ func (r *lineReader) holdsLine(rest []byte) bool {
 }
 
 // mayBeginLine reports whether the text after the first JSON value of a line may be another line. After a
-// payload, a line of any kind may follow. After other JSON, only an object without a space before it may
-// follow. With a space, the first JSON value describes the payload.
+// payload, that may be a line of any kind. After other JSON, it must be an object without a space before it.
+// If there is a space, the first JSON value describes the payload after it.
 func mayBeginLine(rest []byte, payload bool) bool {
 	return rest[0] == '{' || payload && isLogLine(rest)
 }
@@ -320,14 +320,15 @@ type lineJoiner struct {
 	parts []byte
 }
 
-// dockerBegin is the beginning of Docker's lines. minDockerPart is the minimum size of a line that Docker cut.
-// Docker cuts at 16 KiB; a shorter line without a line end is from a program that omitted the line end.
+// dockerBegin is the beginning of Docker's lines. minDockerPart is the minimum size of a line that Docker
+// cut. Docker cuts at 16 KiB; a shorter line without a line break is from a program that omitted the line
+// break.
 const (
 	dockerBegin   = `{"log":"`
 	minDockerPart = 16000
 )
 
-// addLine returns the complete line, or nil if more parts follow. A part has no line end.
+// addLine returns the complete line, or nil if more parts follow. A part has no line break.
 func (j *lineJoiner) addLine(line []byte) []byte {
 	if len(line) > 24 && line[10] == 'T' {
 		if part, is, n := criPart(line); is {
@@ -435,7 +436,7 @@ type journal struct {
 	fields []journalField
 	name   []byte // name of the binary field whose value follows
 	value  []byte
-	want   int64 // size of the value with its length and its line end; -1 if unknown
+	want   int64 // size of the value in bytes, including its length field and its line break; -1 if unknown
 }
 
 type journalField struct{ name, value []byte }

@@ -272,8 +272,8 @@ func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 	return 0
 }
 
-// reportMixed notes that a stream may contain lines of other streams. Calls that are complete in one chunk are
-// correct anyway.
+// reportMixed adds a note that a stream may contain lines of other streams. Calls that are complete in one
+// chunk are correct anyway.
 func (s *openStreams) reportMixed(x *logStream, since int64) {
 	if x.mixed || x.mute {
 		return
@@ -348,7 +348,7 @@ func (s *openStreams) noteAlive(x *logStream, f *payload) {
 	}
 }
 
-// rivalOf returns the open stream of which a new stream may be the restart.
+// rivalOf returns the only open stream of which a new stream may be the restart, or nil.
 func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
 	for _, x := range s.open {
 		if x.on != f.on || x.of != f.of || !traitsOf(x.of).Blocks || x.over || x.lost || x.mute || compareKeys(x.keys, f.keys).conflicts() {

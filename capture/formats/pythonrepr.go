@@ -129,7 +129,8 @@ func (r *reprReader) writeColon() bool {
 	return true
 }
 
-// readList reads elements between brackets, with commas between them and perhaps after the last one.
+// readList reads a list in brackets. Commas separate its elements, and one may follow the last. readList
+// writes a JSON array, or an object if open is {. It returns false if the text is not a list.
 func (r *reprReader) readList(open, end byte, element func() bool) bool {
 	begin, finish := "[", "]"
 	if open == '{' {

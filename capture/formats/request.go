@@ -188,7 +188,8 @@ func responsesOf(rules []sentRule, list, model []byte) (responses [][]byte) {
 	return responses
 }
 
-// fillBody puts the model's message into the body of a response.
+// fillBody returns the text in around, with the model in place of MODEL and the model's message in place of
+// MESSAGE.
 func fillBody(around string, model, message []byte) []byte {
 	before, after, _ := strings.Cut(around, "MESSAGE")
 	return slices.Concat([]byte(strings.Replace(before, "MODEL", string(model), 1)), message, []byte(after))
