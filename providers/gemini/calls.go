@@ -8,19 +8,19 @@ import (
 	"toolscope/stream/json"
 )
 
-// call is a call whose arguments are being streamed.
+// call is the active call of a candidate, with its arguments so far.
 type call struct {
 	*protocol.Call
 	signature string
 
 	args    json.Builder
-	object  []byte // arguments that came as an object in a part that says the call continues
+	object  []byte // arguments that came as an object; nil if none did
 	empty   []byte // an object without fields, which is used if no other arguments come
 	started bool   // arguments have come
 }
 
-// readFunctionCall reads a functionCall part. A part without a name continues the active call. Only one call
-// of a candidate is streamed at a time.
+// readFunctionCall reads a functionCall part. A part without a name, or with the active call's id, continues
+// the active call. Only one call of a candidate is streamed at a time.
 func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 	w := &p.call
 	count := w.patches.Len()
@@ -136,7 +136,8 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 
 var null = json.Value("null")
 
-// reportPatch reports the effect of a patch on the arguments.
+// reportPatch reports the change that a patch makes: text that is appended to the arguments, or new
+// arguments.
 func (k *call) reportPatch(done json.PatchResult, from []byte) {
 	if done.Rewritten {
 		k.Rewrite(k.args.Text(), from)
@@ -169,7 +170,7 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k.Seal()
 }
 
-// isWaiting reports whether a delta announced more of a string.
+// isWaiting reports whether a delta announced more of a string that has not arrived yet.
 func (k *call) isWaiting() bool { return k.object == nil && k.args.AwaitsString() }
 
 // endCallImplicitly ends the active call because another call begins. Its arguments are read as complete,
@@ -226,7 +227,7 @@ func (d *decoder) reportResult(ch *candidateState, kind partKind, value json.Val
 // codeTool is toolscope's name for the tool that runs code. The tool has no name on the wire.
 const codeTool = "code_execution"
 
-// toolType returns the name of any other tool that the provider runs.
+// toolType returns the type in a toolCall or toolResponse, which is the name of the provider's tool.
 func toolType(value json.Value) string {
 	name := value.Get("toolType")
 	if !name.IsPresent() {
@@ -246,7 +247,8 @@ func hasFailed(kind partKind, value json.Value) bool {
 	return outcome != outcomeOK && outcome != "1"
 }
 
-// bigInteger finds the first integer in a JSON text that a double can't represent.
+// bigInteger finds the first integer in a JSON text that a double can't represent. If there is none, number
+// is nil.
 func bigInteger(text []byte) (at int, number json.Value) {
 	for at < len(text) {
 		c := text[at]

@@ -14,7 +14,7 @@ type decoder struct {
 	*protocol.Out
 	chunk chunk
 	response
-	path, from []byte // of the current patch
+	path, from []byte // buffers for the path and the wire form of the current patch
 }
 
 // response is the state of a turn.
@@ -22,14 +22,14 @@ type response struct {
 	turn          *protocol.Turn
 	failed        bool
 	promptRefused bool // the prompt was refused
-	signed        bool // a thought signature came
+	signed        bool // a thought signature has arrived
 
 	choices []*candidateState
-	byIndex map[int32]*candidateState // the same candidates
+	byIndex map[int32]*candidateState // the same candidates, by index
 	running int                       // candidates without a finish reason
 	slots   int32                     // number of calls, which is also the next slot
 	tokens  tokenCounts
-	usage   stream.Usage // last reported
+	usage   stream.Usage // the usage that was reported last
 }
 
 // candidateState is the state of a candidate, one of the alternative responses of a turn.
@@ -174,7 +174,8 @@ func (d *decoder) Close() {
 	}
 }
 
-// isFinished reports whether every candidate has finished, or no candidate will come.
+// isFinished reports whether every candidate has finished, or no candidate follows because the prompt was
+// refused.
 func (d *decoder) isFinished() bool {
 	return d.running == 0 && (len(d.choices) > 0 || d.promptRefused)
 }
@@ -255,7 +256,7 @@ func attemptName(message string) string {
 // notNames are words before a bracket that are not the name of a call.
 var notNames = map[string]bool{"print": true, "call": true, "calls": true}
 
-// isNameByte reports whether the name of a function can contain c.
+// isNameByte reports whether a function's name, or the prefix in front of it, can contain c.
 func isNameByte(c byte) bool {
 	return c == '_' || c == '.' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
@@ -278,8 +279,8 @@ func (d *decoder) reportPromptFeedback(feedback json.Value) {
 	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", stream.Fact(why), afterColon(message))
 }
 
-// reportError reports an error. It is a complete body, an element of the array, or a frame of a stream whose
-// HTTP status was already 200.
+// reportError reports an error. The error is a complete body, an element of the array, or a frame of a stream
+// whose HTTP status was already 200.
 func (d *decoder) reportError(err json.Value) {
 	d.failed = true
 	d.flush()
@@ -294,7 +295,7 @@ func enumWord(r json.Value) string {
 	return r.Text()
 }
 
-// afterColon returns a colon and the text, or nothing if the text is empty.
+// afterColon returns a colon and the text, or an empty message if there is no text.
 func afterColon(text json.Value) stream.Message {
 	if !text.HasText() {
 		return stream.Message{}

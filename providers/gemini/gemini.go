@@ -7,7 +7,7 @@
 // functionCall part is a complete call: one chunk opens the call and makes it final. Only Vertex streams
 // arguments, as values at paths. In such a stream, an empty part makes the arguments final. Calls have no
 // index and often no id, so the slot of a call is its position in the turn. Only the end of the bytes ends
-// the stream; a finishReason says that the end was intended.
+// the stream; a finishReason shows that the end was intended.
 package gemini
 
 import (
@@ -21,7 +21,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol is the generateContent protocol.
+// Protocol returns the generateContent protocol.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "gemini",
@@ -37,7 +37,7 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// ownKeys are fields that only responses of this protocol have, with the first byte of their values.
+// ownKeys are fields that mark a response of this protocol, with the first byte of their values.
 var ownKeys = map[string]byte{
 	"candidates": '[', "usageMetadata": '{', "usage_metadata": '{', "promptFeedback": '{', "prompt_feedback": '{',
 	"modelVersion": '"', "model_version": '"',
@@ -57,7 +57,8 @@ var otherKeys = map[string]bool{
 	"choices": true, "invocationId": true, "serverContent": true, "setupComplete": true, "toolCall": true, "response_metadata": true,
 }
 
-// ownKey returns a field of an object that only responses of this protocol have, or "".
+// ownKey returns the first of ownKeys in an object. It returns "" if there is none, or if the object has one
+// of otherKeys.
 func ownKey(object json.Value) (own string) {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -103,9 +104,9 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the finish reasons. Filters cut off a response as a limit does. Clients that ask for enums
+// finishCodes are the finish reasons. Filters cut off a response, as a limit does. Clients that ask for enums
 // as numbers get numbers for the same reasons. Numbers up to 5 have the same meaning in the Gemini API and
-// Vertex. From 6 on the two differ, but all numbers below the number for a malformed call are filters.
+// Vertex. From 6 on, the two differ, but the numbers up to 8 are filters in both.
 var finishCodes = map[string]stream.Code{
 	"STOP": stream.FinishDone, "1": stream.FinishDone,
 	"MAX_TOKENS": stream.FinishCut, "2": stream.FinishCut,
@@ -125,7 +126,7 @@ const (
 	unexpectedCall = "UNEXPECTED_TOOL_CALL"
 )
 
-// tiers are the kinds of traffic with their own price.
+// tiers maps the traffic types with a price of their own to their service tiers.
 var tiers = map[string]string{"ON_DEMAND_PRIORITY": "priority", "ON_DEMAND_FLEX": "flex"}
 
 // chunk is one chunk or one complete body, as sent. Each chunk is a response whose parts continue the parts
@@ -209,7 +210,7 @@ func (p *part) shapeFields() []json.Binding {
 	}
 }
 
-// kindAndValue returns the kind of the part, and its value.
+// kindAndValue returns the kind of the part, and its value, which is nil for partText and partNew.
 func (p *part) kindAndValue() (partKind, json.Value) {
 	for kind, value := range p.values {
 		if value.Kind() == '{' {
@@ -340,8 +341,8 @@ func writeTool(w *json.Writer, t *protocol.Tool) {
 	w.Close('}')
 }
 
-// readModel returns the model of a request. It is in the path, as models/NAME:generateContent, or in Cloud
-// Code's field.
+// readModel returns the model of a request. The model is in the path, as models/NAME:generateContent, or in
+// the field model of a Cloud Code request.
 func readModel(path string, request []byte) string {
 	if _, rest, ok := strings.Cut(path, "odels/"); ok { // models/ or tunedModels/
 		name, _, _ := strings.Cut(rest, ":")
@@ -350,8 +351,7 @@ func readModel(path string, request []byte) string {
 	return json.Value(request).Get("model").Text()
 }
 
-// builtins maps the tools that the provider runs. The key is the field that requests the tool, the value is
-// the name in its calls.
+// builtins maps the field that requests a tool of the provider to the tool's name in calls.
 var builtins = map[string]string{
 	"codeExecution": codeTool, "code_execution": codeTool,
 	"googleSearch": "google_search", "google_search": "google_search",

@@ -54,7 +54,8 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	})
 }
 
-// writePart writes a part. It omits reasoning that only its provider can read.
+// writePart writes a part. It omits parts of the kind OtherPart, and reasoning with neither text nor
+// signature.
 func writePart(w *json.Writer, p *protocol.Part) {
 	if p.Kind == protocol.OtherPart || p.Kind == protocol.ReasoningPart && len(p.Text) == 0 && p.Signature == "" {
 		return

@@ -28,14 +28,14 @@ var keywords = map[string]struct{ name, value string }{
 	"example": {"examples", "one"},
 }
 
-// formats are the formats of JSON Schema. Google's other formats give the bits of a number, or mark a string
-// as an enum.
+// formats are the formats of JSON Schema that appendSchema keeps. Google's other formats give the bits of a
+// number, or mark a string as an enum.
 var formats = map[string]bool{
 	"date-time": true, "date": true, "time": true, "duration": true, "email": true, "hostname": true, "ipv4": true,
 	"ipv6": true, "uri": true, "uuid": true,
 }
 
-// typeNumbers are the types by their numbers in the enum.
+// typeNumbers maps the numbers of the type enum to the types.
 var typeNumbers = map[string]string{
 	"1": "string", "2": "number", "3": "integer", "4": "boolean", "5": "array", "6": "object", "7": "null",
 }
@@ -156,7 +156,7 @@ func (w *schemaWriter) writeSchemaList(v json.Value, depth int, null bool) {
 	w.dst = append(w.dst, ']')
 }
 
-// writeType writes the type: one word, or several words if the client sent JSON Schema.
+// writeType writes the type: one word, or several words if the client sent JSON Schema or null is allowed.
 func (w *schemaWriter) writeType(v json.Value, nullable bool) {
 	var words []string
 	add := func(v json.Value) {
@@ -191,7 +191,7 @@ func (w *schemaWriter) writeType(v json.Value, nullable bool) {
 	w.dst = append(w.dst, `["`+strings.Join(words, `","`)+`"]`...)
 }
 
-// writeEnum writes the allowed values, including null if the type allows it.
+// writeEnum writes the allowed values. If nullable is set, they include null.
 func (w *schemaWriter) writeEnum(v json.Value, nullable bool) {
 	if v.Kind() != '[' {
 		return
@@ -217,8 +217,7 @@ func (w *schemaWriter) writeUnion(v json.Value, nullable bool, depth int) {
 
 // googleSchema converts a JSON Schema to Google's Schema object, a subset of the schema in OpenAPI 3.0. It
 // returns nil for a schema without properties: the API refuses an empty schema, and a tool without a schema
-// has no parameters. Keywords that are not in the subset are omitted, so the model gets less information, but
-// no wrong information.
+// has no parameters. Keywords that are not in the subset are omitted, so the model gets less information.
 func googleSchema(schema json.Value) json.Value {
 	s := schema.Get("properties").Scan()
 	if !s.Object() {
@@ -235,7 +234,7 @@ type schemaConverter struct {
 	made int // number of schemas written
 }
 
-// maxSchemas is the maximum number of schemas that one schema can become. References to references can
+// maxSchemas is the maximum number of schemas that one conversion writes. References to references can
 // multiply without a bound.
 const maxSchemas = 10000
 
@@ -247,7 +246,8 @@ type schemaNode struct {
 	nullable bool
 }
 
-// sharedKeywords are the fields that both kinds of schema have, each with the type that it applies to.
+// sharedKeywords are the fields that both Google's Schema and JSON Schema have, each with the type that it
+// applies to, or "" for every type.
 var sharedKeywords = []struct{ name, kind string }{
 	{"title", ""}, {"description", ""}, {"default", ""},
 	{"minLength", "string"}, {"maxLength", "string"}, {"pattern", "string"},
@@ -256,8 +256,8 @@ var sharedKeywords = []struct{ name, kind string }{
 	{"minProperties", "object"}, {"maxProperties", "object"},
 }
 
-// convertSchema writes one schema. seen are the references around it: following one of them again would never
-// end.
+// convertSchema writes one schema. The parameter seen lists the references that lead to this schema:
+// following one of them again would never end.
 func (c *schemaConverter) convertSchema(v json.Value, depth int, nullable bool, seen []string) json.Value {
 	n := schemaNode{members: map[string]json.Value{}, nullable: nullable}
 	var w json.Writer
@@ -379,8 +379,8 @@ func (n *schemaNode) writeEnum(w *json.Writer) {
 	}
 }
 
-// absorbSchema adds fields of a schema that a node lacks. It does the same with the schema that v refers to,
-// with its allOf, and with a single alternative.
+// absorbSchema adds those fields of a schema to a node that the node lacks. It does the same with the schema
+// that v refers to, with its allOf, and with a single alternative.
 func (c *schemaConverter) absorbSchema(n *schemaNode, v json.Value, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -403,7 +403,8 @@ func (c *schemaConverter) absorbSchema(n *schemaNode, v json.Value, seen []strin
 	return seen
 }
 
-// resolveRef returns the schema that a reference within the same document points to.
+// resolveRef returns the schema that a reference within the same document points to. It returns nil for any
+// other reference.
 func (c *schemaConverter) resolveRef(ref string) json.Value {
 	path, ok := strings.CutPrefix(ref, "#/")
 	if !ok {
@@ -450,7 +451,7 @@ func (n *schemaNode) readTypes() {
 	}
 }
 
-// readUnion returns the alternatives of a schema.
+// readUnion returns the alternatives in anyOf and oneOf. An alternative for null sets nullable instead.
 func (n *schemaNode) readUnion() []json.Value {
 	list, null := listAlternatives(n.members["anyOf"])
 	more, also := listAlternatives(n.members["oneOf"])
@@ -458,8 +459,8 @@ func (n *schemaNode) readUnion() []json.Value {
 	return append(list, more...)
 }
 
-// listAlternatives returns the schemas of a list, except a schema for null, which is not a type in Google's
-// Schema.
+// listAlternatives returns the schemas in a list, except a schema for null, which is not a type in Google's
+// Schema. If there is one, null is set.
 func listAlternatives(list json.Value) (all []json.Value, null bool) {
 	for v := range list.Elements() {
 		if v.Get("type").Is("null") {

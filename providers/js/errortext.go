@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// ParseErrorText returns the error of JSON.parse for a text that is not JSON. The words are those of
+// ParseErrorText returns the error of JSON.parse for a text that is not JSON. The messages are those of
 // JavaScriptCore (the engine of Bun), without the prefix "JSON Parse error: ". The result is "" if the text
 // is JSON. An error of the lexer takes precedence over an error of the parser.
 func ParseErrorText(text string) string {
@@ -35,7 +35,7 @@ type errorParser struct {
 	lost        bool   // an exponent has no digits: reading stops there without an error
 }
 
-// nextToken reads a token.
+// nextToken reads the next token and returns its kind.
 func (c *errorParser) nextToken() byte {
 	c.skipSpace()
 	switch b := c.peekByte(); {
@@ -105,7 +105,7 @@ func (c *errorParser) checkIdentifier() {
 	c.at += end
 }
 
-// checkNumber reads a number.
+// checkNumber reads a number, or sets the error of the token.
 func (c *errorParser) checkNumber() {
 	c.acceptByte('-')
 	if !c.acceptByte('0') && c.skipDigits() == 0 {
@@ -126,7 +126,7 @@ func (c *errorParser) checkNumber() {
 	}
 }
 
-// checkString reads a string.
+// checkString reads a string, or sets the error of the token.
 func (c *errorParser) checkString() {
 	for c.at++; c.at < len(c.text) && c.text[c.at] >= ' '; c.at++ {
 		switch c.text[c.at] {
@@ -174,7 +174,8 @@ func (c *errorParser) checkUnicode(rest string) bool {
 	return true
 }
 
-// checkValue reads the value that begins with the current token, and the token after it.
+// checkValue reads the value that begins with the current token, and the token after it. It returns false
+// after an error.
 func (c *errorParser) checkValue(depth int) bool {
 	switch {
 	case depth > maxNesting:

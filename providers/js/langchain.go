@@ -96,8 +96,8 @@ func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// acceptComma reads a comma. done reports whether the container ends here, closed or not. ok reports whether
-// it may end here.
+// acceptComma reads a comma or the closing bracket. done reports whether the container ends here, closed or
+// not. ok reports whether it may end here.
 func (p *langChainParser) acceptComma(closer byte) (done, ok bool) {
 	if p.skipSpace(); p.atEnd() {
 		return true, true
@@ -147,8 +147,8 @@ func (p *langChainParser) parseObject(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// parseString reads a string that may be incomplete. It may contain control characters. An escape with fewer
-// than four digits at the end of the text becomes the letters after the backslash.
+// parseString reads a string that may be incomplete. It may contain control characters. A \u escape with
+// fewer than four digits at the end of the text becomes the characters after the backslash.
 func (p *langChainParser) parseString() (s string, ok bool) {
 	if p.peekByte() != '"' {
 		return "", false
@@ -277,7 +277,8 @@ func escapeControls(text string) string {
 	return b.String()
 }
 
-// writeEscape writes a backslash and its escape, and returns the number of bytes of rest that it wrote.
+// writeEscape writes a backslash and its escape, or two backslashes if rest doesn't begin with an escape. It
+// returns the number of bytes of rest that it wrote.
 func writeEscape(b *strings.Builder, rest string) int {
 	switch {
 	case len(rest) >= 5 && rest[0] == 'u' && isHex(rest[1]) && isHex(rest[2]) && isHex(rest[3]) && isHex(rest[4]):

@@ -32,7 +32,7 @@ const (
 	Object
 )
 
-// A Value is a JavaScript value that JSON can express. The zero value is undefined.
+// A Value is undefined, or a JavaScript value that JSON can express. The zero Value is undefined.
 type Value struct {
 	Kind  Kind
 	Text  string // text of a string
@@ -59,7 +59,7 @@ func ObjectOf(key string, v Value) Value {
 	return o
 }
 
-// WithMember returns the object with one field added.
+// WithMember returns the object with one field set.
 func (v Value) WithMember(key string, member Value) Value {
 	v.defineMember(key, member)
 	return v
@@ -211,7 +211,7 @@ func IsIndex(key string) bool {
 	return len(key) < 10 || key < "4294967295"
 }
 
-// ArrayIndex returns the array index for a key that is one.
+// ArrayIndex returns the number in a key for which IsIndex is true.
 func ArrayIndex(key string) int {
 	n, _ := strconv.Atoi(key)
 	return n

@@ -10,7 +10,7 @@
 //
 // Invariants:
 //   - An exchange in this package is not a turn of a model, and contains no output of a model.
-//   - Every message is read or reported as unreadable. No message stops the reading.
+//   - A message is read or reported as unreadable, unless it is incomplete, too long or in an error page.
 //   - A response is matched to its request by id and direction, never by its position.
 package mcp
 
@@ -24,7 +24,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Log holds all messages to and from servers, in order of arrival. The zero value is ready.
+// A Log contains the servers and all requests to and from them, each with its response, in order of arrival.
+// The zero value is ready.
 type Log struct {
 	Servers  []*Server
 	Requests []*Request     // in the order in which they were sent
@@ -77,7 +78,8 @@ func (l *Log) addWaiting(r *Request) {
 	}
 }
 
-// countText counts the texts of a request. If there are too many, it drops the texts of the oldest requests.
+// countText adds to the size of the kept texts. If that size exceeds maxTextBytes, it drops the texts of the
+// oldest requests.
 func (l *Log) countText(bytes int) {
 	for l.bytes += bytes; l.bytes > maxTextBytes && l.bare < len(l.Requests)-1; l.bare++ {
 		r := l.Requests[l.bare]
@@ -88,7 +90,7 @@ func (l *Log) countText(bytes int) {
 
 // A Server is one MCP server: one process, or one URL.
 type Server struct {
-	Name        string       // name in the capture or in the URL
+	Name        string       // name in the capture, or URL without its query
 	Run         string       // run of the captures that contain the server; see stream.Head
 	Shell       bool         // not a server, but the commands of a shell
 	Title       string       // the server's own name, or "" if the client did not request it
@@ -96,14 +98,14 @@ type Server struct {
 	Calls       int          // tool calls
 	Messages    int          // messages read from both sides
 	Gaps        int64        // number of missed bytes
-	Notes       []ServerNote // findings, and output outside the protocol
+	Notes       []ServerNote // findings, and lines of standard error
 	Ended       string       // reason for an end that was not normal
 	Changes     int          // number of times that it announced changed tools
 	Tools       []Tool       // the latest list of its tools
 	FormerTools []Tool       // tools in earlier lists that are not in the latest list
 
 	FirstSeenAt time.Duration // time of its first record
-	EndedAt     time.Duration // time when its process ended; stream.NoTime if it still runs or if the end was not seen
+	EndedAt     time.Duration // time when its process ended; stream.NoTime if no end was seen
 
 	listing bool // more pages of the list follow
 }
@@ -118,7 +120,7 @@ type ServerNote struct {
 // maxNotes is the maximum number of notes per server. The oldest notes are dropped.
 const maxNotes = 200
 
-// A dialogue holds the messages of one exchange.
+// A dialogue reads the messages of one exchange.
 type dialogue struct {
 	log     *Log
 	number  int
@@ -135,7 +137,7 @@ type dialogue struct {
 	known   int32
 	command *Request // the command of a shell; nil for a server
 
-	endpoint *endpoint // of the session over HTTP+SSE; nil for other transports
+	endpoint *endpoint // endpoint of a session over HTTP+SSE; nil for other transports
 
 	commandText []byte // text of command
 	commandCut  bool   // bytes of the text are missing
@@ -207,7 +209,8 @@ func (l *Log) serverOf(name, run string) *Server {
 	return s
 }
 
-// Write reads a record of an exchange that has begun. known is the number of model events so far.
+// Write reads a record of an exchange that has begun. The parameter known is the number of model events so
+// far.
 func (l *Log) Write(r *stream.Record, known int32) {
 	t := l.talks[r.Exchange]
 	t.known = known
@@ -258,7 +261,7 @@ func (t *dialogue) readHead(h *stream.Head) {
 	}
 }
 
-// endRequest notes that the request is complete.
+// endRequest closes the framer of the client's side. Over standard streams, it does nothing.
 func (t *dialogue) endRequest() {
 	if !t.stdio {
 		t.ask.Close(t.readClientFrame)
@@ -333,7 +336,8 @@ type Tool struct {
 // maxTools is the maximum number of kept tools of a server, and also of its former tools.
 const maxTools = 4096
 
-// updateTools reads a list of tools, or one page of a list. Removed and changed tools become former tools.
+// updateTools reads a list of tools, or one page of a list. Tools that the first page lacks or changes become
+// former tools.
 func (s *Server) updateTools(result json.Value) {
 	var told []Tool
 	if s.listing {
@@ -373,7 +377,8 @@ func (s *Server) Tool(name string) *Tool {
 // stderrNote begins a capture's note about the standard error output of a process.
 const stderrNote = "stderr: "
 
-// readNote reads the note of a record.
+// readNote reads the note of a record. If the record has a gap, the requests that wait for a response in it
+// become Unseen.
 func (t *dialogue) readNote(r *stream.Record) {
 	if text, is := strings.CutPrefix(r.Note, stderrNote); is {
 		for line := range strings.Lines(text) {
@@ -470,11 +475,11 @@ type Request struct {
 	Rounds     int // number of times that the client sent the request again with input that the server needed
 
 	State          State
-	Answered       time.Duration // time when the response arrived, or when the request was given up
+	Answered       time.Duration // time when the response arrived, or when the request was cancelled
 	Failed         bool          // the tool reported a failure
-	Exit           string        // end of a shell's command that was not normal
+	Exit           string        // reason for an abnormal end of a shell's command
 	Error          string        // error of the protocol instead of a result
-	Code           int64         // of Error
+	Code           int64         // code of the error in Error
 	Text           string        // the beginning of the result's text
 	TextSize       int           // size of all text parts
 	Media          int           // number of parts that are not text
@@ -483,13 +488,13 @@ type Request struct {
 	Size           int // size of the result as JSON
 	Progress       int // number of progress notifications
 
-	KnownAsked, KnownAnswered int32 // number of model events at that time
+	KnownAsked, KnownAnswered int32 // number of model events when the request and the response arrived
 	token                     string
 	scope                     string
 	waits                     bool // the server needs more input before it sends the result
 }
 
-// MaxKept is the number of bytes that are kept of a text.
+// MaxKept is the maximum number of bytes that are kept of a text.
 const MaxKept = 64 << 10
 
 // State is the state of a request.
@@ -508,7 +513,7 @@ func (s State) String() string {
 	return [...]string{"no answer", "done", "refused", "cancelled", "unknown"}[s]
 }
 
-// Duration returns the time until the response. It is negative if unknown.
+// Duration returns the time until the response. It is -1 if the response or a time is unknown.
 func (r *Request) Duration() time.Duration {
 	if r.State == Open || r.State == Unseen || r.AskedAt < 0 || r.Answered < 0 {
 		return -1

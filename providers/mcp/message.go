@@ -14,8 +14,8 @@ type message struct {
 	version, id, method, params, result, fault json.Value
 }
 
-// readMessages reads one line or one body. It contains one message, or a list of messages as in version
-// 2025-03-26.
+// readMessages reads one line or one body. The line or body contains one message, or a list of messages as in
+// version 2025-03-26.
 func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duration) {
 	data := json.Value(f.Data)
 	if data.Kind() == '[' {
@@ -59,7 +59,8 @@ func (t *dialogue) readMessage(data json.Value, fromServer bool, at time.Duratio
 	}
 }
 
-// noteInvalid reports data that is not a message. If toolscope wrote why, it is a stream.Own.
+// noteInvalid reports data that is not a message. If the parameter why is toolscope's own text, it is a
+// stream.Own.
 func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, cut bool, why any) {
 	switch {
 	case cut: // the end of the exchange shows which party cut it off
@@ -74,7 +75,7 @@ func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, c
 	}
 }
 
-// oneLine returns a text on one line.
+// oneLine replaces each run of white space in a text with one space.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (t *dialogue) addRequest(m *message, method string, fromServer bool, at time.Duration) {
@@ -131,7 +132,7 @@ func (t *dialogue) roundOf(r *Request) *Request {
 	return nil
 }
 
-// scopeOf returns the scope in which ids are unique: a process, or a session over HTTP.
+// scopeOf returns the scope in which ids are unique: a process, for which it is "", or a session over HTTP.
 func (t *dialogue) scopeOf() string {
 	if t.stdio {
 		return ""
@@ -201,7 +202,7 @@ func (t *dialogue) setResponse(r *Request, m *message, at time.Duration, known i
 	t.updateServer(r, m.result)
 }
 
-// setResult reads the result.
+// setResult reads a result. It keeps at most MaxKept bytes of the text and of the structured content.
 func (r *Request) setResult(result json.Value) {
 	r.Size = len(result)
 	r.waits = result.Get("resultType").Is("input_required")
@@ -259,7 +260,7 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 	}
 }
 
-// cancellation is the cancellation of a request.
+// cancellation is a cancelled request, with the time and the number of model events when it was cancelled.
 type cancellation struct {
 	request *Request
 	at      time.Duration
@@ -274,7 +275,8 @@ func (t *dialogue) applyCancellation(c cancellation) {
 // maxMessageBytes is the maximum length of a message.
 const maxMessageBytes = 16 << 20
 
-// lineFramer frames a stream of messages, one per line. A line that is too long or incomplete is dropped.
+// lineFramer frames a stream of messages, one per line. A line that is too long or has missing bytes becomes
+// a residue frame.
 type lineFramer struct {
 	part    []byte
 	size    int64 // bytes in the line so far
@@ -321,7 +323,7 @@ func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
 // addGap records missing bytes. The current line is incomplete.
 func (l *lineFramer) addGap() { l.lost, l.unequal, l.part = true, true, nil }
 
-// Close emits an unterminated last line if it could be a message.
+// Close emits an unterminated last line, unless the line is too long or has missing bytes.
 func (l *lineFramer) Close(emit func(stream.Frame)) {
 	if len(l.part) > 0 && !l.lost {
 		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Truncated: true}
@@ -330,7 +332,8 @@ func (l *lineFramer) Close(emit func(stream.Frame)) {
 	}
 }
 
-// bodyFramer frames a body that is one message or a list of messages.
+// bodyFramer frames a body that is one message or a list of messages. It drops a body that is longer than
+// maxMessageBytes.
 type bodyFramer struct {
 	body []byte
 	size int64
@@ -351,7 +354,8 @@ func (w *bodyFramer) Close(emit func(stream.Frame)) {
 	w.body = nil
 }
 
-// noMessages ignores a body without messages, such as the text of a web server's error page.
+// noMessages ignores a body without messages: the body of a GET request, or of a response with an error
+// status.
 type noMessages struct{}
 
 func (noMessages) Write([]byte, func(stream.Frame)) {}

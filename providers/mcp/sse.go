@@ -52,7 +52,8 @@ func endpointKey(run, url string) string {
 
 var redactedName = regexp.MustCompile(`\[redacted:[a-z0-9_-]+:`)
 
-// setEndpoint reads the event with the URL for messages. Clients resolve it against the stream's own URL.
+// setEndpoint reads the event with the URL for messages. Clients resolve this URL against the stream's own
+// URL.
 func (t *dialogue) setEndpoint(text string) {
 	base, err := url.Parse(t.url)
 	if err != nil {
@@ -69,7 +70,7 @@ func (t *dialogue) setEndpoint(text string) {
 	}
 }
 
-// keepEarly keeps a response whose request may still follow.
+// keepEarly keeps a response whose request may still follow, within the limits for the log.
 func (t *dialogue) keepEarly(m *message, at time.Duration) {
 	l, kept := t.log, message{result: bytes.Clone(m.result), fault: bytes.Clone(m.fault)}
 	l.early, l.earlyBytes = l.early+1, l.earlyBytes+len(kept.result)+len(kept.fault)
@@ -89,7 +90,7 @@ func (t *dialogue) matchEarly(r *Request) {
 	}
 }
 
-// endStream records that the event stream of a session has ended.
+// endStream applies the cancellations in a session whose event stream has ended without the responses.
 func (t *dialogue) endStream() {
 	for _, c := range t.endpoint.cancelled {
 		if c.request.State == Open {
@@ -100,7 +101,8 @@ func (t *dialogue) endStream() {
 }
 
 // noteAccepted reports once that a server answered with status 202 and a body. By the protocol, such a
-// response has no body, and clients ignore it. Over HTTP+SSE a body is usual.
+// response has no body, and clients ignore it. Over HTTP+SSE, a body is usual, so noteAccepted reports
+// nothing.
 func (t *dialogue) noteAccepted(at time.Duration) {
 	if t.endpoint != nil {
 		return

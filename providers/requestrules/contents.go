@@ -14,8 +14,8 @@ import (
 // host.
 const maxCacheMarks = 4
 
-// checkCacheMarks counts the blocks that the request marks for the cache, in the system prompt, the tools and
-// the messages.
+// checkCacheMarks checks the number of blocks that the request marks for the cache, in the system prompt, the
+// tools and the messages.
 func (c *checker) checkCacheMarks() {
 	if c.Target.Refusal.CacheMarks == "" || bytes.Count(c.Body, []byte(`"cache_control"`)) <= maxCacheMarks {
 		return
@@ -37,7 +37,7 @@ func (c *checker) checkCacheMarks() {
 	}
 }
 
-// countMarks counts the blocks of a list with a cache mark. A result may contain blocks.
+// countMarks counts the blocks in a list that have a cache mark, including blocks within results.
 func countMarks(blocks json.Value) (n int) {
 	for block := range blocks.Elements() {
 		if block.Get("cache_control").Kind() == '{' {
@@ -50,8 +50,8 @@ func countMarks(blocks json.Value) (n int) {
 	return n
 }
 
-// checkTrailingSpace checks that a message of the model which the response continues doesn't end with white
-// space.
+// checkTrailingSpace checks that the last message doesn't end with white space if it is the model's: the
+// response continues such a message.
 func (c *checker) checkTrailingSpace() {
 	last := len(c.Messages) - 1
 	if c.Target.Refusal.TrailingSpace == "" || last < 0 || c.Messages[last].Role != protocol.Assistant {

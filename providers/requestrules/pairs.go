@@ -5,7 +5,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// pairedCall is a call of the history that a result may belong to.
+// pairedCall is a call in the history that a result may belong to.
 type pairedCall struct {
 	part          *protocol.Part
 	message, at   int
@@ -57,7 +57,7 @@ func (p *pairing) closeOpen() {
 	p.open = p.open[:0]
 }
 
-// readModel reads the calls in a message of the model.
+// readModel reads the calls and results in a message of the model.
 func (p *pairing) readModel(i int, before protocol.Role) {
 	if p.Target.ResultsFollow && (before == protocol.User || !p.Target.Merges) {
 		p.closeOpen()
@@ -88,8 +88,8 @@ func (p *pairing) markDoubled(id string) {
 	p.doubled[id] = true
 }
 
-// readUser reads the results in a user message. Unless the target joins consecutive user messages, a message
-// without results closes the open calls.
+// readUser reads the results in a user message. If results must directly follow their calls, and the target
+// doesn't join consecutive user messages, a message without results closes the open calls.
 func (p *pairing) readUser(i int) {
 	any := false
 	for j := range p.Messages[i].Parts {
@@ -106,7 +106,7 @@ func (p *pairing) readUser(i int) {
 	}
 }
 
-// readResult finds the call of a result.
+// readResult finds the call of a result. It reports a result without a call, and a second result.
 func (p *pairing) readResult(i, j int) {
 	r := &p.Messages[i].Parts[j]
 	p.answering = true

@@ -19,11 +19,11 @@ type Breach struct {
 	*stream.Diagnosis
 	Rule  string // its name in machine output
 	Spots []Spot // in the order of the request
-	Proof Proof  // proof of the breach if no response proves it
+	Proof Proof  // evidence that is needed if no response shows a refusal
 	what  string // text of the problem
 }
 
-// Of returns a breach at one place, with its own message.
+// Of returns a breach at one place. Its message is the Words of the place.
 func Of(d *stream.Diagnosis, rule string, proof Proof, at Spot) Breach {
 	return Breach{Diagnosis: d, Rule: rule, Proof: proof, Spots: []Spot{at}}
 }
@@ -45,7 +45,7 @@ type Spot struct {
 	Call          stream.Ref     // the model's call, if it is not in the request
 }
 
-// NoMessage is the message index of a place that is not in the request.
+// NoMessage is the message index of a place that is not in a message of the request.
 const NoMessage = -2
 
 // A Request is the input of Check.
@@ -91,8 +91,8 @@ func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what st
 // maxSpots is the maximum number of places that a message names.
 const maxSpots = 2
 
-// Message returns the message of the breach. at is the path of its first place in the request; "" if the path
-// is unknown.
+// Message returns the message of the breach. The parameter at is the path of its first place in the request;
+// "" if the path is unknown.
 func (b *Breach) Message(at string) stream.Message {
 	var list stream.Message
 	for i, at := range b.Spots {
@@ -135,8 +135,8 @@ func spotOf(message, part int, p *protocol.Part) Spot {
 // maxQuoted is the maximum number of bytes that a message quotes from an id or a name.
 const maxQuoted = 80
 
-// refersToItems reports whether the history refers to items that the provider keeps, or begins with a
-// compacted item. Both may contain calls and results.
+// refersToItems reports whether the history refers to items that the provider keeps, or contains a compacted
+// item. Both may contain calls and results.
 func (c *checker) refersToItems() bool {
 	if !c.Target.HasPreviousID {
 		return false
@@ -152,7 +152,7 @@ func (c *checker) refersToItems() bool {
 	return false
 }
 
-// checkCalls checks the ids, names and arguments of calls.
+// checkCalls checks the ids, names and arguments of calls, and the ids of items.
 func (c *checker) checkCalls() {
 	to := c.Target
 	ids, items := map[string]bool{}, map[string]bool{}
@@ -198,7 +198,7 @@ func illegalID(to *protocol.Target) string {
 	return "an id has more than " + size + ", or characters other than " + to.IDs.Class
 }
 
-// checkArgs checks the form of a call's arguments.
+// checkArgs checks that a call's arguments are an object, if the target requires an object.
 func (c *checker) checkArgs(i, j int, p *protocol.Part) {
 	if c.Target.Form != protocol.ObjectForm || c.Target.Refusal.Args == "" || len(p.Args) == 0 {
 		return
@@ -222,7 +222,7 @@ func (c *checker) checkTools() {
 	}
 }
 
-// checkContents checks the order and the texts of messages.
+// checkContents checks the order, the texts and the reasoning of messages.
 func (c *checker) checkContents() {
 	before := protocol.System // role of the previous message; System at the beginning
 	for i := range c.Messages {
@@ -245,7 +245,7 @@ func (c *checker) checkContents() {
 	}
 }
 
-// checkOrder checks the role of a message after the previous role.
+// checkOrder checks that a message of the model may follow a message with the role before.
 func (c *checker) checkOrder(i int, before protocol.Role) {
 	m, to := &c.Messages[i], c.Target
 	calls := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart })
@@ -259,8 +259,9 @@ func (c *checker) checkOrder(i int, before protocol.Role) {
 	}
 }
 
-// checkTexts checks the texts of a message. No text block may be empty, and at least one must not be blank.
-// The content of a model message may be an empty string; the content of a user message may not.
+// checkTexts checks the texts of a message. No text block may be empty, and a message must not consist of
+// blank texts only. The content of a model message may be an empty string; the content of a user message may
+// not.
 func (c *checker) checkTexts(i int) {
 	m := &c.Messages[i]
 	blank := len(m.Parts) > 0
@@ -304,7 +305,7 @@ func (c *checker) hasSignature() bool {
 	})
 }
 
-// checkReasoning checks that another part of the model follows reasoning that has its own id.
+// checkReasoning checks that reasoning with an item id is not the last part of its message.
 func (c *checker) checkReasoning(i int) {
 	parts := c.Messages[i].Parts
 	n := len(parts) - 1

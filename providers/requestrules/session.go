@@ -28,7 +28,8 @@ const maxSessionCalls = 1 << 16
 
 var sessionSeed = maphash.MakeSeed()
 
-// AddCall adds a call of the model.
+// AddCall adds a call of the model. It ignores a call without an id, or with the id of a known call that no
+// compaction removed.
 func (s *Session) AddCall(id, name string, ref stream.Ref) {
 	if id == "" || s.calls[id] != nil && !s.calls[id].removed {
 		return
@@ -56,8 +57,9 @@ func (s *Session) Compact() {
 // that wait for a result.
 func (s *Session) Rewind() { s.waiting = nil }
 
-// Check reads the messages of the next request. It reports results without a call and second results. If the
-// program sends calls unchanged from the file, it also reports calls without a result.
+// Check reads the messages of the next request. Check reports results without a call and second results. If
+// sendsCalls is set, the program sends calls unchanged from the file, and Check also reports calls without a
+// result.
 func (s *Session) Check(messages []protocol.Message, sendsCalls bool) []Breach {
 	c, goesOn := checker{Request: &Request{Messages: messages}}, false
 	for i := range messages {
@@ -89,7 +91,8 @@ func (s *Session) Check(messages []protocol.Message, sendsCalls bool) []Breach {
 	return c.breaches
 }
 
-// readResult finds the call of a result.
+// readResult finds the call of a result. It reports a result without a call, and a second result that
+// differs.
 func (s *Session) readResult(c *checker, i, j int) {
 	r := &c.Messages[i].Parts[j]
 	hash := maphash.Bytes(sessionSeed, r.Text) | 1

@@ -26,7 +26,8 @@ func withoutTags(text []byte) []byte {
 	return tags.ReplaceAll(text, []byte("[redacted:$1]"))
 }
 
-// sameArgs reports whether two arguments have the same value. Missing arguments equal an empty object.
+// sameArgs reports whether the arguments a and b have the same value apart from redaction. Missing arguments
+// equal an empty object.
 func sameArgs(a, b []byte) bool {
 	a, b = withoutTags(bytes.TrimSpace(a)), withoutTags(bytes.TrimSpace(b))
 	return json.Same(orEmpty(a), orEmpty(b)) || maybeSame(a, b)
@@ -74,8 +75,8 @@ func orEmpty(v []byte) []byte {
 	return v
 }
 
-// writtenArgs returns the arguments that a model wrote, as far as its tool receives them. For a shell, that
-// is the command. The model's description of the command stays in the client.
+// writtenArgs returns the arguments that a model wrote, as far as its tool receives them. For a shell, this
+// is an object with the command: the model's description of the command stays in the client.
 func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	if !a.Shell() {
 		return of.Args
@@ -110,7 +111,7 @@ const (
 	None    ResultRelation = "none"
 )
 
-// sampleBytes is the length of the samples that are searched for.
+// sampleBytes is the maximum length of the samples that hasSome searches for.
 const sampleBytes = 48
 
 // compareResult compares the result that a tool returned with the result that the model got.
@@ -147,15 +148,15 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	case len(got) < size && (bytes.Contains(text, got) || bytes.Contains(shape, got) || hasSome(said, text) || hasSome(said, stringsIn(shape)) || hasSome(said, shape)):
 		return Cut
 	case len(got) < size/4 && size > 4<<10:
-		return Cut // probably a text that says where the rest is
+		return Cut // probably a text that says where the complete result is
 	case !isText && !isShape || media+r.Media > 0:
 		return Unknown
 	}
 	return Altered
 }
 
-// containsText reports whether a text contains another text, either unchanged or escaped for JSON. It ignores
-// white space.
+// containsText reports whether a text contains another text, either unchanged or escaped for JSON. For a text
+// of at least eight bytes besides white space, it ignores white space.
 func containsText(in, text []byte) bool {
 	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true
@@ -172,11 +173,11 @@ func escapeJSON(text []byte) []byte {
 
 func withoutSpaces(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
 
-// saysSame reports whether two texts are equal, or have the same value.
+// saysSame reports whether two texts are equal, or are the same JSON value.
 func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || json.Same(a, b) }
 
-// containsAll reports whether a text contains every string and number of a value. A client may write the
-// value in another form.
+// containsAll reports whether a text contains every scalar in a value, because a client may write the value
+// in another form. It returns false for a value with only one scalar or with at most sampleBytes bytes.
 func containsAll(text []byte, value json.Value) bool {
 	n, all := 0, true
 	eachScalar(value, func(v json.Value) {
@@ -186,7 +187,8 @@ func containsAll(text []byte, value json.Value) bool {
 	return n > 1 && all && len(value) > sampleBytes
 }
 
-// hasSome reports whether one text contains a sample of another text: its beginning, middle or end.
+// hasSome reports whether one text contains a sample of another text: its beginning, middle or end. It
+// returns false if the other text is shorter than eight bytes.
 func hasSome(in, of []byte) bool {
 	if len(of) == 0 {
 		return false
@@ -200,7 +202,8 @@ func hasSome(in, of []byte) bool {
 	return false
 }
 
-// stringsIn returns all strings of a JSON value, one per line.
+// stringsIn returns all strings in a JSON value except keys, one per line. It returns nil if v is not valid
+// JSON.
 func stringsIn(v json.Value) (text []byte) {
 	if k := v.Kind(); k != '{' && k != '[' && k != '"' {
 		return nil
@@ -237,7 +240,7 @@ func eachScalar(v json.Value, do func(json.Value)) {
 	}
 }
 
-// maxDeclared is the maximum number of kept tool names.
+// maxDeclared is the maximum number of tool names that are kept, and also of drifts.
 const maxDeclared = 4096
 
 // A declaration is the name of a tool that models were offered in a run.
@@ -256,9 +259,9 @@ type driftedTool struct {
 	by                       *stream.Diagnosis
 }
 
-// AddDeclared reads the tools that a model was offered in a run. It reports each tool once whose schema
-// differs from the schema that its server published, with the party at fault. Tools of one server that drift
-// in the same way share one finding.
+// AddDeclared reads the tools that a model was offered in a run. It reports each tool whose schema differs
+// from its server's published schema, once and with the party at fault. Tools of one server that drift in the
+// same way share one finding.
 func (m *Matcher) AddDeclared(run string, tools []protocol.Tool) (found []stream.Finding) {
 	var alike [][]driftedTool
 	for _, t := range tools {
@@ -350,15 +353,16 @@ func (m *Matcher) drift(run, name string, schema json.Value) (d driftedTool, dri
 	return d, true
 }
 
-// Diagnoses for drift that the server caused, and for drift in annotations only.
+// Diagnoses for drift that the server caused, and for drift that consists only of differences that allowsMore
+// ignores.
 var (
 	driftOfServer = schemaDrift.WithCause(stream.Server)
 	driftOfWords  = schemaDrift.WithSeverity(stream.Info)
 )
 
-// allowsMore reports whether the schema in a request allows arguments that the published schema forbids, and
-// where. It ignores annotations. It also ignores a ban on additional properties if the published schema
-// doesn't have this ban. If names is set, the keys are names chosen by the schema's author.
+// allowsMore reports whether the schema in a request may allow arguments that the published schema forbids,
+// and where. Any difference counts, except in annotations. A ban on additional properties doesn't count if
+// only the request has it. If names is set, the keys are names chosen by the schema's author.
 func allowsMore(told, given json.Value, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':

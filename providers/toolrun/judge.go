@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// matchRun matches a new tool run to its call.
+// matchRun matches a tool request to its call, by the call's id or by equal arguments.
 func (m *Matcher) matchRun(a *ToolRequest) {
 	if a.Request.CallID != "" {
 		m.findByID(a)
@@ -42,12 +42,12 @@ func (m *Matcher) matchRun(a *ToolRequest) {
 	m.join(a, free[0], stream.ByArgs, equals)
 }
 
-// settledOr reports whether the arguments of a call equal those of a request.
+// settledOr reports whether the arguments of a call and of a request are completely known and equal.
 func (of *Call) settledOr(a *ToolRequest) bool {
 	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == json.SyntaxObject || of.syntax == json.SyntaxEmpty) && sameArgs(of.writtenArgs(a), a.Request.Args)
 }
 
-// findByID finds the call for a request that contains a call's id. It is the latest call with that id.
+// findByID matches a request that contains a call's id to the latest call with that id in the same run.
 func (m *Matcher) findByID(a *ToolRequest) {
 	for _, of := range slices.Backward(m.calls) {
 		if of.ID == a.Request.CallID && of.Run == a.Server.Run {
@@ -81,7 +81,8 @@ func (m *Matcher) inWindow(of *Call, a *ToolRequest) bool {
 	return began <= a.AskedAt+m.skew(of, a) && !late
 }
 
-// skew returns the maximum difference between the clocks of a call and of a request.
+// skew returns the maximum difference between the clocks of a call and of a request. It is 0 if both have the
+// same clock.
 func (m *Matcher) skew(of *Call, a *ToolRequest) (d time.Duration) {
 	if m.source.ClocksApart(of.Exchange, a.Exchange) {
 		return skew
@@ -89,7 +90,8 @@ func (m *Matcher) skew(of *Call, a *ToolRequest) (d time.Duration) {
 	return 0
 }
 
-// isOf reports whether the name of a call means the requested tool, and no other tool with more certainty.
+// isOf reports whether the name of a call means the requested tool, and no other tool with more certainty. It
+// sets of.exclusive if another server's tool is equally likely.
 func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 	sure := nameMatch(of.Name, a.Server, a.Tool)
 	if sure == noName {
@@ -128,9 +130,9 @@ func (m *Matcher) tryAgain(of *Call) {
 	}
 }
 
-// resolve matches a call to one of the remaining requests, once no more facts about the call can come. The
-// match is by equal arguments. It is by the name alone if only one request is possible, and that request
-// can't belong to another call.
+// resolve matches a call to one of the remaining requests, once no more facts about the call can come. If
+// exactly one request has equal arguments, resolve matches this request. If none has, it matches by the name
+// alone, provided that only one request is possible and can't belong to another call.
 func (m *Matcher) resolve(of *Call) {
 	if len(of.asks) > 0 || of.Name == "" || of.unseen {
 		return
@@ -174,7 +176,7 @@ func (m *Matcher) rivals(of *Call, a *ToolRequest) (n int) {
 	return n
 }
 
-// join matches a request to a call.
+// join records that a request belongs to a call, and checks the request against the call.
 func (m *Matcher) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals int) {
 	a.Call, a.Basis, a.EqualCalls, a.Candidates = of, by, equals, nil
 	before := of.asks
@@ -185,7 +187,7 @@ func (m *Matcher) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals in
 		m.ranTwice(of, a, before)
 	}
 	m.ranBefore(of, a)
-	if m.judge(of); of.result != nil { // at least in the captures, the request came after the result
+	if m.judge(of); of.result != nil { // in the captures, the request came after the result
 		m.compare(of, a, of.resultEvent, *of.result)
 	}
 }
@@ -215,8 +217,8 @@ func (m *Matcher) mayBeServed(of *Call) bool {
 	return false
 }
 
-// offered returns the server and the tool that a call's name means, if the server exists at the time of the
-// call.
+// offered returns the server and the tool that a call's name means, if the server existed from the call to
+// the result. It returns nil if there is none.
 func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range m.log.Servers {
 		for _, t := range s.Tools {
@@ -228,8 +230,8 @@ func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
 	return nil, ""
 }
 
-// found reports a finding about a call and the request to its tool, once. It returns the finding with the
-// event that shows it.
+// found reports a finding about a call and the request to its tool, once. The request is nil if none is
+// known. A new finding is returned with the number of the event that shows it.
 func (m *Matcher) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding {
 	seen := &of.finding
 	request, at := -1, of.givenAt
@@ -274,7 +276,7 @@ func (m *Matcher) judge(of *Call) {
 	}
 }
 
-// judgeArgs compares the arguments of a call with the arguments of a request.
+// judgeArgs compares the arguments of a call with the arguments of a request, and reports differences.
 func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	if of.freeform || a.ArgsSize != len(a.Request.Args) || of.Args == nil && of.Size > 0 || a.Args != "" {
 		return
@@ -317,7 +319,8 @@ func (of *Call) partialArgs(a *ToolRequest) stream.Own {
 	return stream.Own(count.Of(a.ArgsSize, "byte") + " of arguments")
 }
 
-// judgeTime compares the times of a call with the time of a request.
+// judgeTime reports a request that came before its call was final or before its turn ended, or whose turn was
+// not completed.
 func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 	late := a.AskedAt + m.skew(of, a)
 	switch {
@@ -340,8 +343,8 @@ func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 }
 
 // ranTwice reports that the tool was run again for the same id. A request that was sent again with the same
-// protocol id doesn't count, because a connection was lost. A request that the server refused doesn't count
-// either, because the tool didn't run.
+// protocol id doesn't count: the client sent it again because a connection was lost. A request that the
+// server refused doesn't count either, because the tool didn't run.
 func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	ran := 1
 	for _, b := range before {
@@ -364,7 +367,7 @@ func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 }
 
 // ranBefore reports that the same tool had already been run with the same arguments, for a turn that was cut
-// off. It ignores turns that the client or toolscope ended.
+// off. It ignores turns that the client or toolscope ended, and calls whose result the model got.
 func (m *Matcher) ranBefore(of *Call, a *ToolRequest) {
 	if !a.isCertain() {
 		return

@@ -7,9 +7,9 @@
 //	                ├─▶ Matcher ─▶ matches, how they were made, and findings
 //	requests of MCP ┘
 //
-// Terms: a ToolRequest is one tools/call of a client, with all its rounds. It is matched to a call by the id
-// that some clients send. Without such an id, it is matched by the tool's name and equal arguments, and
-// finally by the name alone.
+// Terms: a ToolRequest is one tools/call of a client with all its rounds, or one command in a shell. It is
+// matched to a call by the id that some clients send. Without such an id, it is matched by the tool's name
+// and equal arguments, and finally by the name alone.
 //
 // Invariants:
 //   - Nothing is guessed: if two calls or two requests are possible, neither is matched. There is one
@@ -55,15 +55,15 @@ type Matcher struct {
 	blind    bool          // bytes of a response were missed
 }
 
-// NewMatcher returns a Matcher for the calls of a source and the requests of a log. It receives each new
-// request of the log.
+// NewMatcher returns a Matcher for the calls of a source and the requests of a log. The Matcher receives each
+// new request in the log.
 func NewMatcher(s Source, log *mcp.Log) *Matcher {
 	m := &Matcher{source: s, log: log}
 	log.News = m.addRequest
 	return m
 }
 
-// AddEvent reads the facts about a call in the latest event of turn t.
+// AddEvent reads the latest event of turn t, if the event is about a call or ends the turn.
 func (m *Matcher) AddEvent(t *stream.Turn, e stream.Event) {
 	switch e.Kind {
 	case stream.CallOpen, stream.CallMeta:
@@ -97,7 +97,7 @@ type Match struct {
 	stream.ToolExecution
 }
 
-// A Call is the known facts about a model's call.
+// A Call contains the known facts about a model's call.
 type Call struct {
 	Ref      stream.Ref
 	ID, Name string
@@ -122,7 +122,7 @@ type Call struct {
 	resultEvent int
 	asks        []*ToolRequest
 	finding     map[*stream.Diagnosis]bool
-	exclusive   bool // a request may also be for another server's tool: it is not matched until all facts are known
+	exclusive   bool // the name may also mean another server's tool: no request is matched until all facts are known
 }
 
 // A ToolRequest is one request to run a tool.
@@ -130,8 +130,8 @@ type ToolRequest struct {
 	*mcp.Request
 	Call       *Call // the matched call, or nil
 	Basis      stream.MatchBasis
-	EqualCalls int     // number of equal calls that it may belong to
-	Candidates []*Call // if the request is not matched: the calls that it may belong to, at least two
+	EqualCalls int     // number of equal calls that the request may belong to
+	Candidates []*Call // if the request is not matched: the calls that it may belong to
 
 	Args           string // "same" or "altered"; "" if not yet known
 	Path           string // path of the first value that differs
@@ -273,7 +273,8 @@ func (m *Matcher) addRequest(r *mcp.Request) {
 	m.matchRun(a)
 }
 
-// AddResult records that the model got the result of a call. The event reports the result.
+// AddResult records that the model got the result of a call. The parameter event is the number of the event
+// that reports the result.
 func (m *Matcher) AddResult(ref stream.Ref, at time.Duration, event int, g SentResult) {
 	of := m.call(ref)
 	if of == nil || of.given {
@@ -303,7 +304,7 @@ func (m *Matcher) AddResult(ref stream.Ref, at time.Duration, event int, g SentR
 }
 
 // NoteMessage records that a server in a run sent or received a message at the given time. All earlier
-// requests to the server are then known.
+// requests in the run are then known, so calls with an earlier result are checked for a missing request.
 func (m *Matcher) NoteMessage(run string, at time.Duration) {
 	m.unrun = slices.DeleteFunc(m.unrun, func(of *Call) bool {
 		known := of.Run == run && of.givenAt+skew < at
@@ -314,7 +315,7 @@ func (m *Matcher) NoteMessage(run string, at time.Duration) {
 	})
 }
 
-// SentResult is the result of a call that the model got.
+// SentResult is the result of a call, as the model got it.
 type SentResult struct {
 	Text   []byte // the complete result, or its beginning
 	Size   int
@@ -323,7 +324,8 @@ type SentResult struct {
 	Flag   bool // the protocol can say that a tool failed
 }
 
-// Close ends the matching: no more events come.
+// Close ends the matching, because no more events come. It reports calls without a request and requests
+// without a call.
 func (m *Matcher) Close() {
 	for _, of := range m.calls {
 		m.resolve(of)
@@ -352,7 +354,7 @@ const (
 	noName     = iota
 	endsSo     // the name ends with the tool's name
 	bareName   // the name is the tool's name
-	someServer // a prefix for some MCP server, by the client's own name for the server, precedes the tool's name
+	someServer // the tool's name follows mcp_ and the client's own name for some server
 	thisServer // the name contains the names of this server and of the tool
 )
 
@@ -384,7 +386,7 @@ func nameMatch(name string, s *mcp.Server, tool string) int {
 }
 
 // serverNames returns the names that a client may use for a server: the name in the capture, the server's own
-// name, and the parts of its URL.
+// name, and the parts of a name that is a URL.
 func serverNames(s *mcp.Server) (all []string) {
 	for _, name := range append([]string{s.Name, s.Title}, strings.Split(s.Name, "/")...) {
 		if name = plainName(name); name != "" && name != "mcp" {
@@ -395,6 +397,7 @@ func serverNames(s *mcp.Server) (all []string) {
 }
 
 // plainName returns a name in which one "_" replaces each run of characters that are not letters or digits.
+// Such characters at the beginning and at the end are dropped.
 func plainName(name string) string {
 	var b strings.Builder
 	gap := false
@@ -413,11 +416,11 @@ func plainName(name string) string {
 	return b.String()
 }
 
-// minShortened is the minimum length of a name that may be shortened. Providers accept 64 characters.
+// minShortened is the minimum length of a shortened name. Providers accept 64 characters.
 const minShortened = 56
 
-// isShortened reports whether name is a shortened form of the longer name plain. It is shortened in the
-// middle, or at the end with a hash after it.
+// isShortened reports whether name is a shortened form of the longer name plain. Either "..." replaces the
+// middle, or a hash replaces the end.
 func isShortened(name, plain string) bool {
 	if len(name) < minShortened || len(plain) < len(name) {
 		return false
