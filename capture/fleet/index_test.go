@@ -183,7 +183,6 @@ func TestNoIndex(t *testing.T) {
 
 // TestIndexLater checks that all earlier calls are indexed as soon as the stream of the index is created.
 func TestIndexLater(t *testing.T) {
-	t.Parallel()
 	h := newHub(t, nil)
 	js, ctx := h.admin(), context.Background()
 	stream, err := js.Stream(ctx, IndexName)

@@ -150,7 +150,6 @@ func TestExpired(t *testing.T) {
 // TestOverrun checks that a view that is slower than the hub's retention reports the exact number of bytes it
 // missed, and reads what is new.
 func TestOverrun(t *testing.T) {
-	t.Parallel()
 	h := newHub(t, func(o *HubOptions) { o.KeepBytes = 1 << 20 })
 	of, _ := ParseAddress(h.URL())
 	v, err := Open(context.Background(), of, Credentials{})
