@@ -1,19 +1,19 @@
 # Frequent commands. .ci/run contains all checks that a change must pass.
 .PHONY: help demo test golden lint fuzz ci release-check snapshot
 
-help: ## list these
+help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 16
 
 demo: ## play the demo
 	go run .
 
-test: ## the tests
+test: ## run the tests
 	go test ./...
 
-golden: ## write films, pictures and tables anew; read the difference
+golden: ## rewrite films, pictures and tables; then read the difference
 	go test ./ui ./ui/cli ./providers -update
 
-lint: ## gofmt, vet, staticcheck
+lint: ## run gofmt, vet and staticcheck
 	test -z "$$(gofmt -l .)"
 	go vet ./...
 	go tool staticcheck ./...
@@ -21,11 +21,11 @@ lint: ## gofmt, vet, staticcheck
 fuzz: ## fuzz one target: make fuzz PACKAGE=./stream TARGET=FuzzLexer
 	go test $(PACKAGE) -run '^$$' -fuzz '^$(TARGET)$$' -fuzztime 20s
 
-ci: ## everything a change has to pass
+ci: ## run all checks that a change must pass
 	.ci/run
 
-release-check: ## the workflows and the configuration of releases, checked by their own tools
+release-check: ## check the workflows and the configuration of releases with their own tools
 	.ci/release check
 
-snapshot: ## build every artefact of a release into dist, and publish none
+snapshot: ## build all artefacts of a release into dist without publishing them
 	.ci/release snapshot
