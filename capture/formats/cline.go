@@ -10,7 +10,7 @@ import (
 )
 
 // cline reads the history of a task that Cline, Roo Code and Kilo Code keep for the next request. The history
-// is one array of messages in Anthropic's form, whatever the provider is. The program sends the messages as
+// is one array of messages as in Anthropic's API, whatever the provider is. The program sends the messages as
 // they are in the file, so their blocks are passed on unchanged.
 var cline = capture.Format{
 	Name:  "cline task",

@@ -231,7 +231,7 @@ func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 }
 
 // copyPayload sets the text around the payload and the payload's room. The room consists of bytes of the line
-// that may be overwritten with the payload and its line ends.
+// that may be overwritten with the payload and its line breaks.
 func (s *templateSet) copyPayload(f *payload, all []levelMatch) {
 	outer := &all[0]
 	line := outer.text

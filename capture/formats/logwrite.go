@@ -13,7 +13,7 @@ import (
 // streamWriter writes the records of streams.
 type streamWriter struct {
 	r       *lineReader
-	room    []byte // memory for texts with their line ends
+	room    []byte // memory for texts with their line breaks
 	clock   timestampCache
 	builder recordBuilder
 }
@@ -61,9 +61,9 @@ func expectsValue(text []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte(":,["), text[len(text)-1]) >= 0
 }
 
-// writeBytes adds bytes of a stream, with the line ends that follow them in the stream. The first record of a
-// stream has the stream's head. A record after the last chunk notes if the times are only those of writing the
-// log.
+// writeBytes adds bytes of a stream, with the line breaks that follow them in the stream. The first record of
+// a stream has the stream's head. If all lines have the same time, a record after the last chunk says that
+// the times are those of writing the log.
 func (w *streamWriter) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
 	var head *capture.Head
 	if !x.headWritten {
@@ -105,8 +105,8 @@ func (w *streamWriter) spanOf(f *payload) capture.LineSpan {
 	return f.span
 }
 
-// withEnd returns a text with the line ends that follow it in the stream, in memory that nothing overwrites.
-// It uses room if room is large enough. The text may already be in room.
+// withEnd returns a text with the line breaks that follow it in the stream, in memory that nothing
+// overwrites. It uses room if room is large enough. The text may already be in room.
 func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	if n := len(text) + len(end); n <= len(room) && !w.r.in.AllowChunks {
 		copy(room, text)
@@ -116,7 +116,7 @@ func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	return w.copyWithEnd(text, end)
 }
 
-// copyWithEnd returns a copy of a text with the line ends that follow it in the stream.
+// copyWithEnd returns a copy of a text with the line breaks that follow it in the stream.
 func (w *streamWriter) copyWithEnd(text []byte, end string) []byte {
 	const block = 64 << 10
 	n := len(text) + len(end)
@@ -128,8 +128,8 @@ func (w *streamWriter) copyWithEnd(text []byte, end string) []byte {
 	return w.room[from:len(w.room):len(w.room)]
 }
 
-// timeOf returns the time of a payload: the time in its line, or else the time at which the line arrived.
-// Times don't decrease.
+// timeOf returns the time of a payload: the time in its line, or else the time at which the line arrived. The
+// times of a stream don't decrease.
 func (w *streamWriter) timeOf(x *logStream, t timestamp) time.Duration {
 	at := w.r.at
 	if clock := w.clock.parse(t); !clock.IsZero() {

@@ -8,9 +8,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// mcpLines reads the messages between a client and an MCP server on standard streams, one message on each line, both
-// directions in one file. The lines don't say who sent them: the methods do, as the specification of the protocol
-// (2025-11-25) assigns them, and a response goes the other way than its request.
+// mcpLines reads the messages between a client and an MCP server on standard streams, one message on each
+// line, both directions in one file. The lines don't name their sender. It follows from the method, according
+// to the specification of the protocol (2025-11-25). A response goes in the opposite direction of its
+// request.
 var mcpLines = capture.Format{
 	Name:  "mcp messages",
 	Title: "MCP messages between a client and a server, one per line",

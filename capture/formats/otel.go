@@ -111,7 +111,8 @@ func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended t
 	return append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), End: capture.EndEOF})
 }
 
-// notModels are operations whose spans repeat the messages of the spans inside them.
+// notModels are operations that are not a single request to a model with messages. Spans of some repeat the
+// messages of the spans inside them.
 var notModels = []string{"invoke_agent", "create_agent", "execute_tool", "invoke_workflow", "embeddings"}
 
 // isModel reports whether the span is a single request to a model.
@@ -180,7 +181,7 @@ func (s *otelSpan) takeNamedEvent(name string, of map[string][]byte) {
 	}
 }
 
-// eventMessage returns the attributes of an event as a message in the form of Chat Completions.
+// eventMessage returns the attributes of an event as a Chat Completions message.
 func (s *otelSpan) eventMessage(of map[string][]byte) []byte {
 	id := of["id"]
 	if of["tool_call_id"] != nil {
@@ -375,8 +376,7 @@ func (s *otelSpan) openInferenceTools() {
 	}
 }
 
-// messageOf reads a JSON message: one with parts, as in the conventions, or one in the form of Chat
-// Completions.
+// messageOf reads a JSON message: one with parts, as in the conventions, or a Chat Completions message.
 func messageOf(m []byte) (by messageRole, parts []messagePart) {
 	f := json.Pick(m, "role", "parts", "content", "tool_calls", "tool_call_id")
 	role, _ := json.Text(f[0])
@@ -384,7 +384,7 @@ func messageOf(m []byte) (by messageRole, parts []messagePart) {
 	if f[1] != nil {
 		return by, partsOf(f[1])
 	}
-	isList := f[4] == nil && hasText(json.Find(json.FirstElement(f[2]), "type"), "tool-result") // the form of the AI SDK
+	isList := f[4] == nil && hasText(json.Find(json.FirstElement(f[2]), "type"), "tool-result") // a list of results, as the AI SDK writes it
 	if (string(role) == "tool" || f[4] != nil) && f[2] != nil && !isList {
 		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
 	}
@@ -518,8 +518,8 @@ func (s *otelSpan) finishReason(as *messageShape) []byte {
 	return []byte(strconv.Quote(word))
 }
 
-// usageJSON returns the usage with the protocol's keys. The conventions count cached tokens as input;
-// Anthropic doesn't.
+// usageJSON returns the usage with the protocol's keys, or nil if neither the input nor the output count is
+// known. The conventions count cached tokens as input; Anthropic doesn't.
 func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	input := s.attrCount("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.inputTokens", "ai.usage.promptTokens")
 	output := s.attrCount("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion", "ai.usage.outputTokens", "ai.usage.completionTokens")
@@ -548,7 +548,7 @@ func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	return objectOf(told("prompt_tokens", input), told("completion_tokens", output), details)
 }
 
-// toolsIn returns the tools in the protocol's form.
+// toolsIn returns the tools as the protocol writes them, or nil if there are none.
 func (s *otelSpan) toolsIn(as *messageShape) []byte {
 	var all [][]byte
 	for _, t := range s.tools {
@@ -646,7 +646,7 @@ func (s *otelSpan) attrJSON(name string) []byte {
 	return value
 }
 
-// attrCount returns the first of these attributes that exists, as a number; -1 if none exists.
+// attrCount returns the first of these attributes that is an integer, or -1 if none is.
 func (s *otelSpan) attrCount(names ...string) int {
 	for _, name := range names {
 		if n, err := strconv.Atoi(strings.Trim(string(s.attributes[name]), `"`)); err == nil {

@@ -146,7 +146,7 @@ func (p *messagePair) readResponse(value []byte) {
 	}
 }
 
-// bodyOf puts the model's message into the body of a response.
+// bodyOf returns the body of a response that contains the model's message.
 func bodyOf(message, model []byte) []byte {
 	if len(model) > 0 {
 		model = slices.Concat([]byte(`"model":`), model, []byte(","))

@@ -468,8 +468,8 @@ func traitsOf(of *marks.Protocol) *marks.Protocol {
 	return of
 }
 
-// isTerminator reports whether data is the terminator of a stream. is compares data with a terminator, for
-// example bytes.HasPrefix.
+// isTerminator reports whether data is the terminator of a stream. The function is compares data with a
+// terminator, for example bytes.HasPrefix.
 func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte) bool {
 	for _, end := range t.terminators {
 		if is(data, end) {
@@ -504,7 +504,8 @@ func (d *identityRule) readIdentity(values *slotValues) (a chunkIdentity) {
 	return a
 }
 
-// add adds the facts of a later chunk of the stream. at stays the time of the first chunk.
+// add adds the facts of a later chunk of the stream. The field at stays the time of the first chunk that has
+// one.
 func (a *chunkIdentity) add(b chunkIdentity) {
 	if a.model == 0 {
 		a.model = b.model

@@ -275,7 +275,8 @@ func (r *reprReader) readBytes() bool {
 	return true
 }
 
-// readString reads a string. A string with a character name, \N{…}, is not read.
+// readString reads a string. It returns false if the string is cut off or has an escape that repr doesn't
+// write, such as \N{…}.
 func (r *reprReader) readString() bool {
 	size := quoteEnd(r.rest)
 	if size == 0 {
@@ -322,7 +323,8 @@ func (r *reprReader) readString() bool {
 	return true
 }
 
-// writeRune writes a character. Half of a surrogate pair stays an escape.
+// writeRune writes a character. A control character, a quote, a backslash and half of a surrogate pair become
+// escapes.
 func (r *reprReader) writeRune(c rune) {
 	if c >= ' ' && !(0xd800 <= c && c < 0xe000) && c != '"' && c != '\\' {
 		r.json = append(r.json, string(c)...)

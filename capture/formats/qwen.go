@@ -9,7 +9,7 @@ import (
 )
 
 // qwenCode reads the conversations that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats. Each line has one
-// message, in Google's form for every provider.
+// message, as in Google's API, whatever the provider is.
 var qwenCode = capture.Format{
 	Name:  "qwen-code session",
 	Title: "Qwen Code: ~/.qwen/projects/*/chats/*.jsonl",

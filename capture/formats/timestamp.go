@@ -98,8 +98,8 @@ func monthOf(p []byte) int {
 }
 
 // parseTime reads the time at the beginning of p. n is the length of the time, or 0 if there is none. If the
-// year or the zone is missing, it uses a fixed one, because only the differences between the lines of a log
-// matter.
+// date, the year or the zone is missing, it uses a fixed one, because only the differences between the lines
+// of a log matter.
 func parseTime(p []byte) (t time.Time, n int) {
 	switch {
 	case len(p) < 8:

@@ -41,7 +41,8 @@ var tapKeys = map[string]bool{
 	"upstream_base_url": true, "capture": true, "session_id": true,
 }
 
-// sniffPair detects an object with a request that has a method and one other field, which identifies the program.
+// sniffPair detects an object with a request that has a method, headers or a timestamp, and the field member,
+// which identifies the program.
 func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult {
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
@@ -279,7 +280,8 @@ func (l *interceptorLog) timeOf(r *valuesReader, line fileValue) time.Duration {
 	return r.in.RecordTime(parseClock(line.get("timestamp")))
 }
 
-// continueExchange continues an exchange. Its request may be missing from the log.
+// continueExchange adds a line of a response to its exchange, and ends the exchange after the last one. The
+// line of the request may be missing from the log.
 func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind string) {
 	id := line.get("request_id").asText()
 	n, known := l.open[id]

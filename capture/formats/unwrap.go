@@ -73,7 +73,7 @@ type payload struct {
 // textOrigin is the place of a text in the log.
 type textOrigin struct {
 	before, after []byte           // the rest of the line around the text
-	room          []byte           // memory for the text and its line ends; before and after are then copies
+	room          []byte           // memory for the text and its line breaks; before and after are then copies
 	span          capture.LineSpan // set if the text is held
 }
 
@@ -136,7 +136,7 @@ func (p *unwrapper) currentPosition() unwrapPosition {
 	return unwrapPosition{len(p.wrappers), len(p.keys), p.stamp}
 }
 
-// leaveTo returns to a position, and returns found. The time of a wrapper with payloads is kept.
+// leaveTo restores a position and returns found. The time of a wrapper with payloads is kept.
 func (p *unwrapper) leaveTo(to unwrapPosition, found bool) bool {
 	p.pop(to.wrappers)
 	if p.keys = p.keys[:to.keys]; !found {
@@ -161,7 +161,7 @@ func (p *unwrapper) addPayload(f payload) bool {
 	return true
 }
 
-// rememberPath remembers the current place and the wrappers around it.
+// rememberPath stores the current place and the wrappers around it.
 func (p *unwrapper) rememberPath(h uint64) *payloadPath {
 	t := &payloadPath{hash: h}
 	p.templates.removeAll() // payloads may be at other places too
@@ -459,7 +459,7 @@ func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 }
 
 // searchMembers searches the fields of an object for payloads. It begins with the fields that had payloads
-// before. If these fields have payloads again, it skips the others.
+// before. If these fields have payloads again, it skips the others, except in the first lines of a log.
 func (p *unwrapper) searchMembers(all []json.FoundField, v []byte) (found bool) {
 	const learning = 64
 	was := p.currentPosition()

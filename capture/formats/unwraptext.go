@@ -249,7 +249,8 @@ func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 }
 
 // readEvents returns the info of a text from an event stream: the info of the first event, and whether the
-// last event ends the stream. Each line of the text must be a field of an event, or be cut off.
+// last event ends the stream. Each complete line before the first data must be a field of an event, a comment
+// or empty.
 func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	s.block, s.number = -1, -1
 	count := 0
@@ -364,8 +365,8 @@ func decodeByteList(list []byte) (text []byte, is bool) {
 	}
 }
 
-// decodeBase64 returns the text of a base64 string. At a place without earlier base64 (known), the text must begin
-// like a payload.
+// decodeBase64 returns the text of a base64 string. If known is false, this place had no base64 before, and
+// the text must begin like a payload.
 func decodeBase64(inside []byte, known bool) (text []byte, is bool) {
 	if !mayBeEncoded(inside) || !known && !beginsEncoded(inside) {
 		return nil, false
