@@ -37,8 +37,8 @@ func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 	return pause > cacheLife
 }
 
-// reportCacheBreak reports that a turn did not read the cache of the previous request. If both requests are
-// in memory, it also reports the first difference between them.
+// reportCacheBreak reports that a turn read fewer tokens from the cache than the previous request left there.
+// If both requests are in memory, it also reports the first difference between them.
 func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss) {
 	m := stream.Messagef("the request changes %s, which an earlier request sent", stream.Own(t.Request.Change.BreaksAt()))
 	fields := []any{}
@@ -195,7 +195,8 @@ func differingChild(was, is json.Value) (path string, from, to json.Value, found
 	return "", nil, nil, false
 }
 
-// isDifferent reports whether two values with different bytes are also different as JSON.
+// isDifferent reports whether two values with different bytes differ in more than white space, the order of
+// fields and fields named cache_control.
 func isDifferent(a, b json.Value) bool {
 	if k := a.Kind(); a == nil || b == nil || k != b.Kind() || k != '{' && k != '[' {
 		return true
@@ -204,7 +205,8 @@ func isDifferent(a, b json.Value) bool {
 	return found
 }
 
-// maxBreakWords is the maximum number of bytes that are quoted from a difference.
+// maxBreakWords is the maximum number of bytes that are quoted from a value that is not a string. From a
+// string, twice as many are quoted.
 const maxBreakWords = 24
 
 // compareTexts finds the first difference between two texts, and the words around it.

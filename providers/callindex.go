@@ -56,7 +56,8 @@ type indexProgress struct {
 	next uint32 // number of the first entry that is not yet indexed
 }
 
-// addTurn adds a turn and replaces its earlier entry. forgot reports whether an older entry was dropped.
+// addTurn adds a turn and replaces its earlier entry. The result forgot reports whether an older entry was
+// dropped.
 func (r *callIndex) addTurn(t *stream.Turn, asked replay.Position) (forgot bool) {
 	if r.latest == nil {
 		r.latest, r.byTurn = map[replay.MatchKey]uint32{}, map[int32]uint32{}
@@ -164,7 +165,7 @@ func (r *callIndex) nextUnindexed(s replay.KeyKind) *uint32 {
 	return next
 }
 
-// indexTurn adds a turn that has ended to the index. Its calls can no longer change.
+// indexTurn adds a turn to the index, if it has calls and is in memory. The calls can no longer change.
 func (in *Inspector) indexTurn(t *stream.Turn) {
 	if t == nil || len(t.Calls) == 0 {
 		return
@@ -221,7 +222,7 @@ func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
 }
 
 // turnReloader returns a function that reads an indexed turn again. It returns nil if the turn can't be read again,
-// or if reading would take long.
+// or if more than 8 MiB would have to be read.
 func (in *Inspector) turnReloader(f *indexedTurn) func() *stream.Turn {
 	const most = 8 << 20
 	x := in.Exchange(f.exchange)

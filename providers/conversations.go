@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// conversations is the conversations of all requests so far. The state of a conversation grows by only one
-// hash per message, and only the latest conversations are kept.
+// conversations contains the conversations of all requests so far. The state of a conversation grows by only
+// one hash per message, and only the latest conversations are kept.
 type conversations struct {
 	seed     maphash.Seed
 	count    int32
@@ -42,13 +42,13 @@ type agentCall struct {
 	title        string
 }
 
-// agentConversation is one conversation.
+// agentConversation is a conversation of one agent.
 type agentConversation struct {
 	number                        int32
 	session, agent, parent, title string
 	by                            stream.Ref
 	sub                           bool
-	unnamed                       bool                       // session is toolscope's name, not the client's
+	unnamed                       bool                       // toolscope made up the name of the session
 	messageCount                  int                        // number of messages in the latest request
 	shape                         *conversation.RequestShape // shape of the latest request
 	exchange                      int                        // exchange of the latest request
@@ -298,8 +298,8 @@ const minCachedTokens = 1024
 // in the cache.
 type cacheLoss struct{ read, cached int64 }
 
-// noteTurnEnd records that a turn of a conversation has ended. isBroken reports whether a changed request
-// broke the cache.
+// noteTurnEnd records that a turn of a conversation has ended. The result isBroken reports whether a changed
+// request broke the cache.
 func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *stream.Turn) (lost cacheLoss, isBroken bool) {
 	if l == nil || t.Request == nil || t.Request.Background {
 		return lost, false
@@ -325,7 +325,7 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *strea
 // namedCall is a call whose result in a later request may not contain the call's name.
 type namedCall struct{ id, name string }
 
-// maxCalls is the maximum number of calls that are kept for this purpose, per turn.
+// maxCalls is the maximum number of calls of a turn whose names are kept.
 const maxCalls = 64
 
 // callName returns the name of a call in the conversation's previous turn. The call is identified by its id.

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// handleFrame handles a frame once it is complete.
+// handleFrame records the end of a frame and decodes the frame, after splitting or unwrapping it if needed.
 func (x *Exchange) handleFrame(f stream.Frame) {
 	n := x.Response.EndFrame(x.gap.base + f.End)
 	switch {
@@ -193,8 +193,8 @@ func (x *Exchange) endsInside(f *stream.Frame) bool {
 	return len(f.Event) > 0
 }
 
-// cutByUnknown reports whether the bytes end inside a frame and the source doesn't contain the party that
-// ended them. This may be a provider, a client that saved the bytes, or a later copy.
+// cutByUnknown reports whether the bytes end inside a frame and the source doesn't show which party ended
+// them. This may be a provider, a client that saved the bytes, or a later copy.
 func (x *Exchange) cutByUnknown() bool { return x.cutFrame && x.by == 0 }
 
 // mayContinue reports whether data could be decoded if more bytes followed: as JSON, or as the word that ends
@@ -275,7 +275,7 @@ func (x *Exchange) completeOpening(said stream.Opening, turn int32) *stream.Open
 	return &said
 }
 
-// handleEvent handles an event of the decoder. It drops events that may only be due to a gap.
+// handleEvent emits an event of the decoder, unless the event may only be due to a gap.
 func (x *Exchange) handleEvent(e stream.Event) {
 	x.gap.checkBeginning(&e)
 	if x.gap.missed == 0 && !x.gap.beganBefore || !x.gap.isDoubtful(e) {

@@ -19,8 +19,9 @@ type frameFormat struct {
 // awsFraming is the name of the framing of Bedrock's streams.
 const awsFraming = "AWS event stream"
 
-// sniffFraming determines the framing from the first bytes of a body. The content type only breaks ties,
-// because error bodies may have any content type. ok is false as long as more bytes are needed.
+// sniffFraming determines the framing from the first bytes of a body. The content type counts only if the
+// bytes don't decide, because error bodies may have any content type. The result ok is false as long as more
+// bytes are needed.
 func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
 		return frameFormat{awsFraming, new(stream.EventStream)}, true
@@ -59,7 +60,7 @@ func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byt
 
 // sniffObjects distinguishes a body with one object per line from a body whose objects are not on separate
 // lines, or span several lines. It checks whether the first line is a complete JSON text. Objects without
-// line ends between them are usually the messages of a WebSocket.
+// line breaks between them are usually the messages of a WebSocket.
 func sniffObjects(text []byte, ended bool) (frameFormat, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
 	s := json.Scan(line)
@@ -85,7 +86,7 @@ type firstJSONObject struct {
 	size, end int64
 }
 
-// sawEnd reports whether p contains a line end, or the first byte after the object. Only these show the
+// sawEnd reports whether p contains a line break, or the first byte after the object. Only these show the
 // framing of the body.
 func (o *firstJSONObject) sawEnd(p []byte) bool {
 	line := bytes.IndexByte(p, '\n') >= 0
@@ -108,7 +109,7 @@ func (o *firstJSONObject) sawEnd(p []byte) bool {
 
 var sseFields = []string{"data", "event", "id", "retry"}
 
-// looksLikeSSE returns whether text begins with a line of an event stream (is), and whether it could do so
+// looksLikeSSE reports whether text begins with a line of an event stream (is), and whether it could do so
 // with more bytes (could).
 func looksLikeSSE(text []byte) (could, is bool) {
 	if text[0] == ':' {
@@ -182,7 +183,7 @@ type arrayStart struct {
 	first, next byte
 }
 
-// readArrayStart reads the start of text. known is false if more bytes may change the result.
+// readArrayStart reads the start of text. The result known is false if more bytes may change the result.
 func readArrayStart(text []byte) (b arrayStart, known bool) {
 	for text = trimSpace(text); len(text) > 0 && text[0] == '['; text = trimSpace(text[1:]) {
 		b.opened++
@@ -244,7 +245,7 @@ func (b arrayStart) chunkDepth() int {
 }
 
 // valueKind returns the kind of the value at the start of text, with the same representation as in
-// arrayStart. It also returns the text after a null. kind is 0 if more bytes are needed.
+// arrayStart. It also returns the text after a null. The kind is 0 if more bytes are needed.
 func valueKind(text []byte) (kind byte, rest []byte) {
 	switch {
 	case len(text) == 0:
@@ -286,7 +287,8 @@ const (
 	LooksLikeRequest                     // a request to a provider
 )
 
-// LooksLike guesses the kind of a text. It returns a kind only if a protocol is nearly certain.
+// LooksLike guesses the kind of a text. It returns LooksLikeNothing unless a protocol is nearly certain of
+// the text, or the text is a request.
 func LooksLike(text []byte) PayloadGuess {
 	text = textOf(text)
 	if len(text) == 0 {
@@ -341,8 +343,8 @@ func isCompleteResponse(body json.Value) bool {
 	return body.Get("message").Kind() == '{' && body.Get("finish_reason").IsString()
 }
 
-// isRequestBody reports whether an object is the body of a request. Such an object has a history, and other
-// fields such as a model or tools.
+// isRequestBody reports whether an object is the body of a request. Such an object has a history. It also has
+// other fields such as a model or tools, except if the history is in contents.
 func isRequestBody(body json.Value) bool {
 	var model, messages, input, contents, tools, config, system, inference json.Value
 	if json.Read(body,

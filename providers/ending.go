@@ -13,7 +13,8 @@ import (
 	"toolscope/stream"
 )
 
-// checkStatus reports an HTTP error whose body contains no error: an empty body, or a gateway's page.
+// checkStatus reports an HTTP error if no turn has an error from the body. The body may be empty, or a
+// gateway's page.
 func (x *Exchange) checkStatus() {
 	if x.Head.Status < 400 || x.own || x.Protocol == &plainHTTP {
 		return
@@ -124,7 +125,7 @@ func (x *Exchange) reportOwn() {
 // cutShort reports whether a party other than the provider ended the response.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// handleEnding handles the events that the decoder makes at the end. If a party other than the provider ended
+// handleEnding emits the events that the decoder makes at the end. If a party other than the provider ended
 // the response, missing parts are not findings. If the response has only few frames, it is also not a finding
 // that no protocol was recognised.
 func (x *Exchange) handleEnding(e stream.Event) {
@@ -137,8 +138,8 @@ func (x *Exchange) handleEnding(e stream.Event) {
 	x.handleEvent(e)
 }
 
-// closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why this is
-// unknown.
+// closeOpen ends the turns that the decoder leaves open, if toolscope missed bytes or a party other than the
+// provider ended the response.
 func (x *Exchange) closeOpen() {
 	if x.gap.missed == 0 && !x.cutShort() {
 		return
@@ -178,7 +179,8 @@ func (x *Exchange) isPlain() bool {
 // noWebSocket lists the status codes with which servers without WebSockets answer.
 var noWebSocket = []int{404, 405, 426, 501}
 
-// AsksNothing reports whether the request contains no input for a model.
+// AsksNothing reports whether the request contains no input for a model: it is a GET or DELETE, and doesn't
+// open a WebSocket.
 func (x *Exchange) AsksNothing() bool {
 	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.requests.upgrades && x.in.forcedFor(x.Number) == nil
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // Retention limits the memory for exchanges that have ended. Above the limit, the exchange that ended or was
-// reloaded first is evicted if it can be read again, and otherwise dropped. Open exchanges are always kept.
-// The zero Retention keeps everything.
+// reloaded first is evicted if it can be read again, and otherwise dropped. Open exchanges are kept, except
+// their parts that have ended. The zero Retention keeps everything.
 type Retention struct {
 	Bytes      int64 // limit for exchanges that can't be read again; 0 for no limit
 	Rereadable int64 // limit for exchanges that can be read again; 0 for no limit
-	Rows       int   // maximum number of turns in the session; the oldest turns are dropped; 0 for no limit
+	Rows       int   // maximum number of turns in the session, above which the oldest dropped turns are removed; 0 for no limit
 
 	// ReadOnce frees the bytes of responses once they are decoded. The turns stay, but can't be reloaded
 	// after they are dropped.
@@ -67,7 +67,7 @@ func (in *Inspector) addEvictable(x *Exchange) {
 	in.kept.add(evictable{x, nil})
 }
 
-// add adds a unit to its queue.
+// add measures a unit and appends it to its queue.
 func (k *evictor) add(of evictable) {
 	n := of.byteCount()
 	if *n = of.x.memorySize(); of.part != nil {
@@ -115,7 +115,8 @@ func (in *Inspector) MakeRoom() {
 	k.evictTo(&k.rereadable, k.Rereadable, evictable.evict)
 }
 
-// evictTo removes units until the queue contains at most most bytes.
+// evictTo removes units until the queue contains no more than most bytes. Pinned units leave the queue but
+// stay in memory.
 func (k *evictor) evictTo(l *evictionQueue, most int64, letGo func(evictable)) {
 	for most > 0 && l.bytes > most && len(l.lots) > 0 {
 		of := l.lots[0]
@@ -222,8 +223,8 @@ func (x *Exchange) isFullyDropped() bool {
 	return x.dropped && !slices.ContainsFunc(x.turns, func(number int32) bool { return x.in.Session().Turn(number) != nil })
 }
 
-// dropReadBytes frees the bytes of the response that were decoded. It keeps the bytes of an error, because
-// the error's message may be needed at the end.
+// dropReadBytes frees the bytes of the response that were decoded, if Retention.ReadOnce is set. It keeps the
+// bytes of an error, because the error's message may be needed at the end.
 func (x *Exchange) dropReadBytes() {
 	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
 		x.Response.EvictAll()
@@ -252,8 +253,8 @@ func (x *Exchange) Evicted() bool { return x.evicted }
 var errSourceChanged = errors.New("the file has changed since it was read")
 
 // Reload reads an evicted turn again, with the rest of its unit of eviction. It returns a function read,
-// which may run concurrently. read returns a function put, which stores the result. On an error, the unit is
-// dropped, and its turns get a finding. Reload returns nil if the turn is not evicted.
+// which may run concurrently. The function read returns a function put, which stores the result. On an error,
+// the unit is dropped, and its turns get a finding. Reload returns nil if the turn is not evicted.
 func (in *Inspector) Reload(turn int32) (read func() (put func() error)) {
 	t := in.Session().Turn(turn)
 	if t == nil || in.byNumber[t.Exchange] == nil {
@@ -322,7 +323,7 @@ type exchangePart struct {
 	from, to   int                   // range of turns in the exchange
 	start, end int64                 // range of bytes in the exchange's response
 	source     stream.VerbatimSource // nil if the part can't be read again
-	bytes      int64                 // memory in use
+	bytes      int64                 // number of bytes in memory
 	aside      bool                  // one of its turns is pinned, and the part is not in its queue
 	evicted    bool                  // its content can be reloaded
 	dropped    bool
@@ -332,8 +333,8 @@ type exchangePart struct {
 // minPartBytes is the minimum number of response bytes in a part.
 const minPartBytes = 256 << 10
 
-// beginPart is called before a turn opens. If all earlier turns have ended and have enough bytes, beginPart
-// makes a part of them.
+// beginPart makes a part of the earlier turns that are in no part, if they have all ended and have enough
+// bytes. It must be called before a turn opens.
 func (p *exchangeParts) beginPart(turn int) {
 	if turn == 0 || p.x.framer == nil || p.x.glued {
 		return
@@ -364,7 +365,7 @@ func (p *exchangeParts) addPart(turn int, end int64) {
 	p.x.in.kept.add(evictable{p.x, part})
 }
 
-// exchangeParts is the parts of an exchange, except the first parts that were dropped.
+// exchangeParts contains the parts of an exchange, except the first parts that were dropped.
 type exchangeParts struct {
 	x     *Exchange
 	of    []*exchangePart
@@ -492,7 +493,7 @@ func (p *exchangePart) putBack(fresh *Inspector, data []byte, err error) error {
 	return nil
 }
 
-// hashBytes returns a hash of bytes. It is only valid while the program runs.
+// hashBytes returns a hash of bytes. The hash is valid only while the program runs.
 func (k *evictor) hashBytes(p []byte) uint64 {
 	if k.seed == (maphash.Seed{}) {
 		k.seed = maphash.MakeSeed()

@@ -37,7 +37,7 @@ type Exchange struct {
 	sum       uint64        // hash of the exchange's bytes, while it is evicted
 	known     knownSince
 	pinned    int32        // number of pins on its turns
-	passing   bool         // some of its records have no location
+	passing   bool         // some of its records have no location, or are from another source
 	begun     bool         // bytes of the response have arrived
 	own       bool         // toolscope answered, not a provider
 	closing   bool         // no more bytes follow
@@ -165,7 +165,8 @@ func (x *Exchange) appendBody(p []byte) {
 	}
 }
 
-// reportTrouble reports that the rest of the body can't be decoded. It waits until there is a turn.
+// reportTrouble reports that the rest of the body can't be decoded. It waits until there is a turn, or the
+// exchange has ended.
 func (x *Exchange) reportTrouble() {
 	turn := stream.NoTurn
 	switch {
@@ -332,8 +333,8 @@ type closedDecoder struct{}
 func (closedDecoder) Frame(stream.Frame) error { return nil }
 func (closedDecoder) Close()                   {}
 
-// exchangeContent is the content of an exchange until it is evicted. All evicted exchanges share one empty
-// content without an owner. It must not be modified: see ensureContent.
+// exchangeContent is the content of an exchange until it is evicted. Evicted exchanges of which no content is
+// needed share one empty content without an owner. It must not be modified: see ensureContent.
 type exchangeContent struct {
 	Request       stream.Wire
 	RequestHeader map[string][]string // headers of the request with canonical names; nil if the request was not seen or is not kept
@@ -371,7 +372,7 @@ type exchangeContent struct {
 	onEvent     func(stream.Event)
 }
 
-// ensureContent makes a separate content for an evicted exchange, which may be modified.
+// ensureContent gives an exchange that shares the empty content its own content, which may be modified.
 func (x *Exchange) ensureContent() {
 	if x.exchangeContent == &x.in.idle {
 		x.setContent(new(exchangeContent))
@@ -396,7 +397,7 @@ func (x *Exchange) freeBytes() {
 	}
 }
 
-// freeAll frees everything except the row. This is final.
+// freeAll frees everything except the row. The exchange can't be read again.
 func (x *Exchange) freeAll() {
 	x.ensureContent()
 	x.notes = nil

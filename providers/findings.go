@@ -35,7 +35,7 @@ func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) s
 	return stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f}
 }
 
-// findings are the findings of this package. They are made before a protocol reads a frame.
+// findings lists the diagnoses that this package makes. They are the same for all protocols.
 var findings = []*stream.Diagnosis{
 	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
 	codingBomb, cacheBroken, framesIgnored, toolChoiceIgnored, callLoop,

@@ -26,7 +26,7 @@ type gaps struct {
 	base         int64 // offset in the response at which the framer began
 	seeking      bool  // the next start of a frame has not been found yet
 	requestBytes int64 // number of missed bytes in the request
-	lookedAt     int64 // size of the response at the last search
+	lookedAt     int64 // size of the response before which there is no new search
 
 	firstFrame  int32 // number of the first decoded frame, from 1; 0 before it
 	beganBefore bool  // the log begins in the middle of the response
@@ -39,8 +39,8 @@ func (g *gaps) noteFrame(number int32) {
 	}
 }
 
-// checkBeginning handles an event of a response whose beginning may be missing. Logs are rotated, and read from their
-// last lines, so they may begin anywhere in a response. No party is at fault for that.
+// checkBeginning reports if an event shows that the beginning of the response is missing. Logs are rotated,
+// and read from their last lines, so they may begin anywhere in a response. No party is at fault for that.
 func (g *gaps) checkBeginning(e *stream.Event) {
 	if g.x.Head.Wrappers == "" && !g.x.Head.EndUnknown || e.Turn > 0 || g.firstFrame != g.x.frame+1 && !g.beganBefore {
 		return
@@ -247,9 +247,9 @@ func (x *Exchange) openTurns() (open []int32) {
 	return open
 }
 
-// isDoubtful reports whether an event of the decoder may be wrong because of a gap. A finding depends on
-// everything that the decoder has read; without the beginning of a log, on the first turn. A fault or a signature
-// depends only on its turn.
+// isDoubtful reports whether an event of the decoder may be wrong because of a gap. After a gap, any finding
+// is doubtful, but a fault or a signature only in a turn with a gap. If the beginning of a log is missing,
+// findings about the first turn are doubtful.
 func (g *gaps) isDoubtful(e stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
@@ -266,8 +266,8 @@ func (g *gaps) isDoubtful(e stream.Event) bool {
 	return false
 }
 
-// afterEvent handles the events after a gap. A turn may have begun in the gap. Until a turn has certainly
-// ended, each turn that seems to begin may be the rest of that unseen turn.
+// afterEvent reports the gap in turns that open after it. A turn may have begun in the gap. Until a turn has
+// certainly ended, each turn that seems to begin may be the rest of that unseen turn.
 func (g *gaps) afterEvent(e stream.Event, turn int32) {
 	switch {
 	case !g.hidden:
@@ -287,7 +287,7 @@ func isGlued(f stream.Frame) bool {
 	return more && json.IsObject(line)
 }
 
-// splitGlued handles each line as a separate frame without a name. Only the last event name is left, and it
+// splitGlued decodes each line as a separate frame without a name. Only the last event name is left, and it
 // is unknown to which line it belongs.
 func (x *Exchange) splitGlued(f stream.Frame, number int32) {
 	x.glued = true

@@ -16,7 +16,7 @@ import (
 const maxGuessed = 8 << 10
 
 // Guess returns a description of an input without model traffic, according to its first bytes. It returns ""
-// if it finds nothing useful.
+// for white space alone.
 func Guess(first []byte) string {
 	first = first[:min(len(first), maxGuessed)]
 	for _, m := range magics {
@@ -65,7 +65,7 @@ var magics = []struct {
 	{0, "\x00asm", "a WebAssembly module"},
 }
 
-// guesses lists kinds of text, with a pattern for their beginning.
+// guesses lists kinds of text with a pattern for each. The first pattern that matches decides.
 var guesses = []struct {
 	is   string
 	like *regexp.Regexp
@@ -139,7 +139,8 @@ func keysOf(text []byte) string {
 	return strings.Join(keys, ", ")
 }
 
-// guessTable recognises lines with as many commas, tabs or semicolons as the first one.
+// guessTable recognises a table: the second line has at least as many commas, tabs or semicolons as the
+// first.
 func guessTable(text []byte) string {
 	lines := bytes.Split(text, []byte("\n"))
 	for _, sep := range []string{",", "\t", ";"} {

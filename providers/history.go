@@ -130,8 +130,8 @@ func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target
 	return best, target, why
 }
 
-// protocolPoints returns the points that a part adds to the score of its protocol. A call or a result has
-// more points than all texts together.
+// protocolPoints returns the points that a part adds to the score of its protocol. A call or a result has a
+// point for each message, so that it outweighs texts.
 func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
 		points += messages
@@ -290,8 +290,8 @@ func unlessFaulted(t *stream.Turn, f stream.Finding) stream.Finding {
 	return f
 }
 
-// resultOf returns the result of a call in the exchange's request. r is the report about the call in that
-// request.
+// resultOf returns the result of a call in the exchange's request. The parameter r is the report about the
+// call in that request.
 func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result protocol.Part, ok bool) {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
@@ -457,8 +457,9 @@ func findArgs(text json.Value, p *protocol.Part) (value json.Value) {
 // notArgs lists fields of calls that never contain the arguments.
 var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
 
-// VerdictOn returns whether the provider accepted a request that sent a call back. how is the evidence, in
-// toolscope's words or the provider's words. An error about load or authentication proves nothing.
+// VerdictOn returns whether the provider accepted a request that sent a call back. The result how is the
+// evidence, in toolscope's words or the provider's words. An error about load or authentication proves
+// nothing.
 func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how string) {
 	x, t := v.Exchange(r.Exchange), v.TurnAfter(&r)
 	if x == nil {

@@ -37,7 +37,7 @@ type ignoredFrames struct {
 	what           string // name in the unknown event of the current frame
 }
 
-// ignoredName is the name of unknown frames.
+// ignoredName is a name of unknown frames, with the number of these frames.
 type ignoredName struct {
 	name  string
 	count int

@@ -53,14 +53,14 @@ func (in *Inspector) Exchange(number int) *Exchange { return in.byNumber[number]
 // Session returns the fold of all events so far.
 func (in *Inspector) Session() *stream.Session { return in.Timeline.Session() }
 
-// Write handles one record.
+// Write reads the next record of the source.
 func (in *Inspector) Write(r stream.Record) {
 	if !in.toolTraffic().writeRecord(r) {
 		in.writeModelRecord(r)
 	}
 }
 
-// writeModelRecord handles a record of the traffic with a model, or a record about the source.
+// writeModelRecord reads a record of the traffic with a model, or a record about the source.
 func (in *Inspector) writeModelRecord(r stream.Record) {
 	in.log.add(r)
 	if r.At > 0 {
@@ -131,7 +131,8 @@ func (x *Exchange) receiveHead(r *stream.Record) {
 	in.noteRunStart(x)
 }
 
-// receiveRequest reads bytes of the request. since is the number of events before these bytes were known.
+// receiveRequest reads bytes of the request. The parameter since is the number of events before these bytes
+// were known.
 func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
 	x.requests.noteStart(r.At)
 	x.gap.requestBytes += r.Lost
