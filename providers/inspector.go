@@ -318,7 +318,7 @@ func (x *Exchange) keepSurroundings(r stream.Record) {
 	}
 }
 
-// LastLines returns the last line.
+// LastLines returns the last of the lines, or nil if there are none.
 func (o OtherLines) LastLines() []byte {
 	if len(o.Last) == 0 {
 		return nil

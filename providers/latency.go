@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// Latency is the times of the stages of a call, measured from From, in their usual order. A stage that was
-// not reached, or has no time in the source, is NoTime.
+// Latency contains the times of the stages of a call, measured from From, in their usual order. A stage that
+// was not reached, or has no time in the source, is NoTime.
 type Latency struct {
 	From        time.Duration // start of the request, in the source's time, or NoTime
 	RequestSeen bool          // if false, the request was not seen, and From is the time of the turn's first event
@@ -25,8 +25,8 @@ type Latency struct {
 	End        time.Duration // end of the response
 
 	Deltas  int           // number of deltas with argument bytes
-	Gap     time.Duration // longest silence between two deltas, or after the last delta
-	GapAt   int           // number of the delta after the gap, as in stream.Call; the number of deltas if no delta followed
+	Gap     time.Duration // longest silence between two deltas, or stall after the last delta; NoTime if there is none
+	GapAt   int           // number of the delta after the gap, as in stream.Call; the number of deltas if no delta followed; -1 if there is no gap
 	Stalls  int           // number of silences of at least StallAfter
 	Stalled time.Duration // total length of the stalls
 	Arrival Arrival       // how the argument bytes arrived
@@ -91,8 +91,8 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 // eventTime returns the arrival time of event n.
 func (v *View) eventTime(n int) time.Duration { return v.EventPrefix(n, 0).At }
 
-// RequestStart returns the start time of a turn's request. It returns NoTime if the request was not seen or
-// has no time.
+// RequestStart returns the start time of a turn's request. It returns NoTime if the request was not seen, has
+// no time or is later than the response.
 func (v *View) RequestStart(t *stream.Turn) time.Duration {
 	if x := v.Exchange(t.Exchange); x != nil {
 		if at := x.RequestStart(t); at <= t.OpenedAt {
@@ -284,8 +284,8 @@ func (l *Latency) addPause(silent time.Duration, n int) {
 	}
 }
 
-// arrival determines how the bytes arrived. many is the number of bytes in bursts, and all is the number of
-// all bytes.
+// arrival determines how the bytes arrived. The parameter many is the number of bytes in bursts, and all is
+// the number of all bytes.
 func (l *Latency) arrival(c *stream.Call, many, all int) Arrival {
 	switch {
 	case l.Deltas == 0:

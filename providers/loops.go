@@ -97,7 +97,8 @@ func (l *callLoops) addStep(s loopStep) (r round) {
 	return r
 }
 
-// gradeRound returns the severity of a round. isNew is false if an earlier round had at least the same grade.
+// gradeRound returns the severity of a round. The result isNew is false if an earlier round had at least the
+// same grade.
 func (l *callLoops) gradeRound(r round) (severity stream.Severity, isNew bool) {
 	grade := uint8(0)
 	switch {
@@ -206,8 +207,8 @@ type userWords struct {
 	seed     maphash.Seed
 }
 
-// hashBefore returns a hash of the user's messages before the call with the given id. found is false if the
-// history doesn't contain the call. Calls should be looked up in their order.
+// hashBefore returns a hash of the user's messages before the call with the given id. The result found is
+// false if the history doesn't contain the call. Calls should be looked up in their order.
 func (w *userWords) hashBefore(id string) (hash uint64, found bool) {
 	for restarted := false; ; restarted = true {
 		for ; w.at < len(w.messages); w.at, w.part = w.at+1, 0 {
@@ -228,7 +229,7 @@ func (w *userWords) hashBefore(id string) (hash uint64, found bool) {
 	}
 }
 
-// wordsOfUser returns the text of a user message that contains no results.
+// wordsOfUser returns the first text of a user message that contains no results.
 func wordsOfUser(m *protocol.Message) (text []byte, ok bool) {
 	if m.Role != protocol.User {
 		return nil, false

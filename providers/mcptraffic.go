@@ -38,7 +38,8 @@ func (in *Inspector) toolTraffic() *mcpTraffic {
 	return in.executed
 }
 
-// writeRecord handles a record if it belongs to an MCP server. taken reports whether it does.
+// writeRecord reads a record if it belongs to an MCP server, or keeps it until this is known. The result
+// taken is false if the caller must read the record, as traffic with a model.
 func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
 	in := m.in
 	if m.log.Has(r.Exchange) {
@@ -146,8 +147,8 @@ func (m *mcpTraffic) feed(r stream.Record) {
 	}
 }
 
-// trimHeads handles the records of exchanges that ended before their kind was known. It handles them as
-// traffic with a model.
+// trimHeads ends the input. It passes on the records of exchanges whose kind is still unknown, as traffic
+// with a model.
 func (m *mcpTraffic) trimHeads() {
 	for _, number := range slices.Sorted(maps.Keys(m.may)) {
 		for _, r := range m.may[number] {
@@ -283,7 +284,7 @@ func (m *mcpTraffic) matchEarlier() {
 }
 
 // checkServerSchemas compares the tools that a request declares with the tools that their servers published.
-// It compares each list of tools only once.
+// It doesn't compare one of the latest lists of tools again.
 func (m *mcpTraffic) checkServerSchemas(t *stream.Turn) {
 	in := m.in
 	x := in.Exchange(t.Exchange)

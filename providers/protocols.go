@@ -4,8 +4,8 @@
 //
 //	records ─▶ Inspector ─▶ Framer ─▶ protocol.Decoder ─▶ stream.Timeline
 //
-// No received byte is lost. A frame that can't be decoded, or that has an unknown protocol, is also an event,
-// and Exchange.Response keeps its bytes.
+// No received byte is lost while its exchange is in memory. A frame that can't be decoded, or that has an
+// unknown protocol, is also an event, and Exchange.Response keeps its bytes.
 package providers
 
 import (
@@ -44,8 +44,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// All lists the protocols. OpenRouter, Groq, Mistral and others are hosts that use openaichat. They have no
-// protocols of their own.
+// All lists the protocols. OpenRouter, Groq and others use openaichat: they have no protocols of their own.
 var All = slices.Concat([]protocol.Protocol{
 	anthropic.Protocol(),
 	openaichat.Protocol(),

@@ -29,8 +29,8 @@ var protocolProviders = map[string]string{
 	"aistudio": "gcp.gemini", "bedrock": "aws.bedrock", "cohere": "cohere", "ollama": "ollama",
 }
 
-// hostProviders lists the conventions' names for providers at a host. host is the end of the provider's host
-// name. begins is the start of the host name, if the start matters.
+// hostProviders lists the conventions' names for providers at a host. The field host is the end of the
+// provider's host name, and begins is its start, if the start matters.
 var hostProviders = []struct{ host, name, begins string }{
 	{host: "api.openai.com", name: "openai"}, {host: "api.anthropic.com", name: "anthropic"}, {host: "generativelanguage.googleapis.com", name: "gcp.gemini"},
 	{host: "api.cohere.com", name: "cohere"},

@@ -12,7 +12,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// refusalCodes lists the codes with which providers refuse a request in a response with the HTTP status 200.
+// refusalCodes lists the codes with which providers refuse a request in a response with an HTTP status below
+// 400.
 var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large"}
 
 // refusalOf returns the reason and the place of a refusal, or nil if the error doesn't refuse the request.
@@ -58,14 +59,14 @@ func hasRuleWords(b *requestBreach, words string) bool {
 	return slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) })
 }
 
-// hasBody reports whether the complete request is known.
+// hasBody reports whether the request is one body without a gap. The requests on a WebSocket are not.
 func (h *history) hasBody() bool { return h.x.gap.requestBytes == 0 && !isWebSocket(h.x.Head) }
 
 // maxErrorDepth is the maximum number of nested errors that are unwrapped.
 const maxErrorDepth = 3
 
 // unwrapError returns the innermost error of an error that contains other errors as JSON texts. It also
-// returns the programs that passed the error on. body is the complete response.
+// returns the programs that passed the error on. The parameter body is the beginning of the response.
 func unwrapError(words string, body []byte) (inner string, via []string) {
 	if raw := json.Value(body).Get("error").Get("metadata").Get("raw"); raw.HasText() {
 		words, via = raw.Text(), append(via, "openrouter")
@@ -254,8 +255,8 @@ func followSteps(v json.Value, steps []string) json.Value {
 	return v
 }
 
-// isBlock reports whether an object is a block of a message or a declared tool. The place of an error is
-// never inside such an object.
+// isBlock reports whether an object is a block of a message or a declared tool. Inside such an object,
+// followSteps follows only the names of lists.
 func isBlock(v json.Value) bool {
 	return v.Get("type").IsString() || v.Get("name").IsString()
 }

@@ -35,7 +35,7 @@ type requestMessage struct {
 	at      time.Duration
 }
 
-// readHead reads the head of a request.
+// readHead reads the client and the purpose from the head of a request, and keeps its headers.
 func (r *requestState) readHead(h *stream.Head) {
 	r.x.RequestHeader = h.Header
 	r.header = conversation.ReadHeader(h.Header)
@@ -166,7 +166,7 @@ func (r *requestState) noteStart(at time.Duration) {
 	}
 }
 
-// stampTurn sets the start of the request for a turn that opens. It is the latest request that was read.
+// stampTurn sets the start of the request for a turn that opens, to that of the latest request that was read.
 func (r *requestState) stampTurn(turn int32) {
 	for len(r.x.times) <= int(turn) {
 		r.x.times = append(r.x.times, r.sentAt)
@@ -187,8 +187,8 @@ func (x *Exchange) TurnIndex(t *stream.Turn) int { return max(0, x.indexOf(t.Num
 // HasManyRequests reports whether the exchange has a request for each of its turns.
 func (x *Exchange) HasManyRequests() bool { return isWebSocket(x.Head) }
 
-// RequestOf returns the body of a turn's request. It returns nil if there is none, or if some of its bytes
-// were missed. On a WebSocket, the body is the message that requested the turn.
+// RequestOf returns RequestBody or, on a WebSocket, the message that requested the turn. It returns nil if
+// that message is unknown, or if bytes of the requests were missed.
 func (x *Exchange) RequestOf(t *stream.Turn) []byte {
 	if !x.HasManyRequests() || x.gap.requestBytes > 0 {
 		return x.RequestBody()
@@ -308,8 +308,8 @@ func (c *schemaCheck) hasResponse(id string) bool {
 	})
 }
 
-// toolsAfter returns the tools of the request that another request continues. more is true if other tools are
-// possible, because the earlier request may be dropped or older than the source.
+// toolsAfter returns the tools of the request that another request continues. The result more is true if
+// other tools are possible, because the earlier request may be dropped or older than the source.
 func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more bool) {
 	f := in.entryAfter(on.previousResponse)
 	if f == nil {
@@ -322,7 +322,7 @@ func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more boo
 	return x.check.set.Tools()
 }
 
-// knownTools returns the known tools. more reports whether other tools are possible.
+// knownTools returns the known tools. The result more reports whether other tools are possible.
 func (c *schemaCheck) knownTools() (tools []protocol.Tool, more bool) {
 	if c.set == nil {
 		return nil, false

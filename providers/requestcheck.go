@@ -43,7 +43,8 @@ const (
 	requestRefused
 )
 
-// checkRequest checks the request of an HTTP exchange. observed contains the earlier calls in the request.
+// checkRequest checks the request of an HTTP exchange. The parameter observed contains the earlier calls in
+// the request.
 func (h *history) checkRequest(body []byte, messages []protocol.Message, to *protocol.Target, past *replay.History, observed []replay.Observation) {
 	x := h.x
 	if sessionOf(x.Head) != nil && h.checkSession(body, messages, to) {
@@ -103,7 +104,7 @@ func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all 
 }
 
 // needsReasoning reports whether a request must contain the reasoning of a turn: the request is for the same
-// model, and thinking is on.
+// model and, in Anthropic's protocol, thinking is on.
 func (h *history) needsReasoning(body json.Value, turn int32) bool {
 	t, model := h.x.in.Session().Turn(turn), ""
 	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
@@ -121,8 +122,8 @@ func isSameModel(a, b string) bool {
 	return a == "" || b == "" || strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// findingOf returns the earlier call with the given id. found reports whether the call has a finding with the
-// same meaning as the diagnosis d.
+// findingOf returns the earlier call with the given id. The result found reports whether the call has a
+// finding with the same meaning as the diagnosis d.
 func (h *history) findingOf(observed []replay.Observation, id string, d *stream.Diagnosis) (call stream.Ref, found bool) {
 	for i := range observed {
 		o := &observed[i]
@@ -222,8 +223,8 @@ func (h *history) reportRequest() {
 	}
 }
 
-// gradeBreach returns the severity of a breach. own is true at the target's own host. ok is false if the
-// breach is not reported.
+// gradeBreach returns the severity of a breach. The parameter own is true at the target's own host. The
+// result ok is false if the breach is not reported.
 func (h *history) gradeBreach(b *requestBreach, outcome requestOutcome, own bool) (severity stream.Severity, ok bool) {
 	severity, ok = stream.Error, true
 	switch {

@@ -19,8 +19,8 @@ func FindProtocol(name string) (*protocol.Protocol, error) {
 func (in *Inspector) ForceProtocol(d *protocol.Protocol) { in.forced = d }
 
 // Reread reads an exchange again in the protocol d. If d is nil, the bytes determine the protocol. The
-// timeline is new, so turns and calls of the old timeline must not be used any more. Reread fails if
-// exchanges were evicted or dropped, because the order of the records is then no longer kept.
+// timeline is new, so turns and calls of the old timeline must not be used any more. Reread fails if the
+// order of the records is no longer kept, for example because exchanges were evicted or dropped.
 func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	if in.log.closed {
 		return errDropped
@@ -78,7 +78,7 @@ type recordOrder struct {
 // maxRecordBytes is the maximum number of kept bytes in records without a wire.
 const maxRecordBytes = 64 << 20
 
-// addWithBytes adds a record with its bytes.
+// addWithBytes adds a record with a copy of its bytes, which no wire keeps.
 func (l *recordOrder) addWithBytes(r stream.Record) {
 	if l.recordBytes += int64(len(r.Data)); l.recordBytes > maxRecordBytes {
 		l.endRun()
@@ -153,7 +153,7 @@ func (l *recordOrder) eachRun(yield func(int, recordRun) bool) {
 	}
 }
 
-// eachRecord passes all records to the function to again, in their order.
+// eachRecord calls the function to with each record again, in their order.
 func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
 	next := map[*stream.Wire]int{} // index of the next record in each wire
 	for n, a := range l.eachRun {

@@ -57,7 +57,8 @@ func madeUpBy(result string) string {
 	return ""
 }
 
-// reportResult reports that a client made up a call's result, or that the result contains an image as text.
+// reportResult reports that a client made up a call's result, or that the result contains a picture or
+// document as text.
 func (h *history) reportResult(ref stream.Ref, result []byte) {
 	t, c := h.x.in.Session().Find(ref)
 	if t == nil || c == nil {
@@ -87,7 +88,7 @@ var mediaStarts = []struct{ start, kind string }{
 // minMediaText is the minimum length of base64 text that is reported. Shorter media don't cost much.
 const minMediaText = 1024
 
-// findMedia returns the first media in a result that are in base64, if they are most of the result.
+// findMedia returns the first media in a result that are in base64, if they are at least half of the result.
 func findMedia(result []byte) (kind string, at, size int) {
 	if len(result) < minMediaText {
 		return "", 0, 0

@@ -92,7 +92,7 @@ func (x *Exchange) RequiredArgs(c *stream.Call) string {
 	return x.check.set.Outline(c.Namespace, c.Name)
 }
 
-// Required returns the keys that a call's tool requires. known is false if the keys are unknown.
+// Required returns the keys that a call's tool requires. The result known is false if the keys are unknown.
 func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return nil, false
@@ -104,8 +104,8 @@ func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 // its sub-agents send their own lists.
 const maxRecentSets = 8
 
-// toolSet returns the Set of the given tools. more means that other tools are possible. If possible, toolSet
-// reuses a kept Set, whose schemas are already compiled.
+// toolSet returns the Set of the given tools. The parameter more means that other tools are possible. If
+// possible, toolSet reuses a kept Set, whose schemas are already compiled.
 func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	for _, s := range in.sets {
 		if s.Is(tools, more) {

@@ -61,7 +61,7 @@ const (
 
 var gapWords = [numGapKinds]string{"no delta", "no delta", "no byte of the arguments"}
 
-// afterEvent follows the events of a turn.
+// afterEvent updates the silence with an event of the turn.
 func (s *silence) afterEvent(e stream.Event, number int32) {
 	s.progress.followEvent(e.Kind, e.At)
 	switch e.Kind {
@@ -133,7 +133,7 @@ func (s *silence) reportStall(e *stream.Event, number int32) {
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
 }
 
-// formatSeconds returns a duration in seconds, for a message.
+// formatSeconds formats a duration for a message, rounded to tenths of a second.
 func formatSeconds(d time.Duration) stream.Own {
 	return stream.Own(d.Round(100 * time.Millisecond).String())
 }
@@ -158,8 +158,8 @@ func (in *Inspector) gapsOf(x *Exchange, turn int32) *[numGapKinds]gapCounts {
 	return u
 }
 
-// UsualGap returns the 95th percentile of the gaps inside arguments, for the model and host of a turn. known
-// is false until enough gaps have been seen.
+// UsualGap returns the 95th percentile of the gaps inside arguments, for the model and host of a turn. The
+// result known is false until enough gaps have been seen.
 func (v *View) UsualGap(t *stream.Turn) (usual time.Duration, known bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {
@@ -217,7 +217,8 @@ func (u *gapCounts) usualGap() time.Duration {
 	return 0
 }
 
-// isUnusual reports whether a gap is much longer than earlier gaps.
+// isUnusual reports whether a gap is much longer than earlier gaps or, while these are too few, longer than a
+// fixed limit.
 func (u *gapCounts) isUnusual(gap time.Duration, kind gapKind, named bool) bool {
 	if u.total >= minKnownGaps {
 		return gap > max(minStall, 10*u.usualGap(), 2*u.longest)

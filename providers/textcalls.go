@@ -15,8 +15,8 @@ type textCalls struct {
 	reported []int32 // the decoder's numbers of open turns for which a call was reported
 }
 
-// beforeEvent is called before an event of the decoder is added to the timeline. If there is a call in the
-// text, it replaces the finding that a call was lost.
+// beforeEvent replaces the finding that a call was lost, if the call is in the text, and reports a call in
+// the text when the turn closes. It must be called before an event of the decoder is added to the timeline.
 func (c *textCalls) beforeEvent(e *stream.Event) {
 	switch e.Kind {
 	case stream.Found:
@@ -83,8 +83,8 @@ func (c *textCalls) declaredTools() textcall.Tools {
 	}}
 }
 
-// isClaude reports whether the response comes from one of Claude's own hosts. These don't need to parse calls
-// out of text.
+// isClaude reports whether the response probably comes from one of Claude's own hosts. These hosts don't need
+// to parse calls out of text.
 func (c *textCalls) isClaude(t *stream.Turn) bool {
 	if !strings.Contains(t.Model, "claude") {
 		return false

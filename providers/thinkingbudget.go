@@ -16,7 +16,7 @@ const (
 	minReasonShare = 0.9 // minimum share of reasoning in the output
 )
 
-// checkBudget reports a turn that a limit cut off when it contained only reasoning.
+// checkBudget reports a turn that a limit cut off when it contained little more than reasoning.
 func (x *Exchange) checkBudget(e stream.Event, number int32) {
 	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn {
 		return

@@ -60,7 +60,7 @@ func (v *View) ArrivedEvents() int {
 	return v.in.Timeline.Len()
 }
 
-// Event returns event n. If the event was evicted with its turn, it returns the remains of the event.
+// Event returns event n. If the event was dropped with its turn, it returns the remains of the event.
 func (v *View) Event(n int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		return e
@@ -69,7 +69,7 @@ func (v *View) Event(n int) stream.Event {
 	return e
 }
 
-// EventPrefix returns event n with at most most bytes of its text.
+// EventPrefix returns event n with a maximum of most bytes of its text.
 func (v *View) EventPrefix(n, most int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		e.Text = e.Text[:min(len(e.Text), most)]
@@ -230,7 +230,7 @@ func (v *View) Exchange(number int) *Exchange {
 //   - The head of its request and the tools that it declares.
 //   - The remains of turns that are not fully kept: see stream.Timeline.At.
 
-// knownSince is the event counts at which facts about an exchange became known.
+// knownSince contains the event counts at which facts about an exchange became known.
 type knownSince struct {
 	since        int32 // the exchange began
 	status       int32 // the status of its response arrived
@@ -269,7 +269,7 @@ func (k *knownSince) requestSizeAt(n int32) int64 {
 // count on. If the record makes no event, retract is called.
 func (in *Inspector) nextEvent() int32 { return in.eventCount() + 1 }
 
-// retract handles a record that made no event. It dates the facts of the record one event earlier.
+// retract dates the facts of a record that made no event one event earlier.
 func (k *knownSince) retract(told int32) {
 	for _, at := range []*int32{&k.since, &k.status} {
 		if *at == told {
@@ -417,7 +417,8 @@ func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 	return &then
 }
 
-// lastBefore returns the number of the turn's last event before event n.
+// lastBefore returns the number of the turn's last event before event n, or of its first event if there is
+// none.
 func lastBefore(in *Inspector, t *stream.Turn, n int32) int {
 	for at := range in.Timeline.EventsBefore(in.Session().Turn(t.Number), int(n)) {
 		return at
@@ -478,7 +479,7 @@ func (v *View) Offsets() map[int]ExchangeOffset {
 
 var errRecordsDropped = errors.New("turns were evicted from memory: use toolscope cut, which reads the file again")
 
-// EachRecord passes all records to the function to, in order. It fails if any records were evicted or
+// EachRecord calls the function to with each record, in order. It fails if any records were evicted or
 // dropped.
 func (v *View) EachRecord(to func(stream.Record)) error {
 	if v.in.log.closed {

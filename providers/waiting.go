@@ -11,7 +11,7 @@ import (
 // TurnState is the activity in a turn at a moment, according to the bytes.
 type TurnState uint8
 
-// The values of TurnState. The last two are silences: the model's output has stopped arriving.
+// The values of TurnState. KeptAlive and Silent are silences: the model's output has stopped arriving.
 const (
 	SendingRequest   TurnState = iota // the request is not yet complete
 	Thinking                          // the provider has the request, but sends only reasoning or no output of the model
@@ -40,8 +40,8 @@ type turnProgress struct {
 	ping  time.Duration // arrival time of the latest ping since that delta, or NoTime
 }
 
-// stateAt returns the state at a time after the latest event. until is the time at which the state ends if
-// nothing else arrives. NoTime means never.
+// stateAt returns the state at a time after the latest event. The result until is the time at which the state
+// ends if nothing else arrives, or NoTime if it never ends.
 func (p *turnProgress) stateAt(at time.Duration) (s TurnState, until time.Duration) {
 	switch {
 	case p.delta < 0 && at < p.sent:
@@ -87,8 +87,9 @@ type Waiting struct {
 	Gaps    int           // number of gaps so far; 0 if there are too few
 }
 
-// WaitingAt describes the wait of an open exchange. now is a time in the exchange. ok is false if the
-// exchange has ended, if toolscope responded to it, or if it has no times.
+// WaitingAt describes the wait of an open exchange. The parameter now is a time in the exchange. The result
+// ok is false if there is no wait, or if it is unknown: for example, the exchange has ended, toolscope
+// responded to it, or it has no times.
 func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	switch {
 	case v.past != nil, x.Ended, x.own, x.evicted, x.Head.NoDeltas, x.Head.EndUnknown, now < x.at, x.at < 0:
@@ -139,7 +140,7 @@ func (x *Exchange) LastProgressAt() time.Duration {
 }
 
 // TimeSpent returns the time that a turn spent in each state, from its request to its end or the latest
-// bytes. known is false if the source has no times, or if the events were evicted.
+// bytes. The result known is false if the source has no times or deltas, or if the events were evicted.
 func (v *View) TimeSpent(t *stream.Turn) (spent [NumTurnStates]time.Duration, known bool) {
 	x := v.Exchange(t.Exchange)
 	at, end := v.RequestStart(t), t.ClosedAt
