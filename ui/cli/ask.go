@@ -213,7 +213,8 @@ func isBelow(dir, top string) bool {
 	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Open returns a run. It reads the run again if the file has changed.
+// Open returns a run. It reads the run again if the file has changed. If reading takes longer than wait, it
+// returns a StillReading error and reads on.
 func (lib *askLibrary) Open(f ask.RunFile, wait time.Duration) (*ask.Run, error) {
 	r := lib.read[f.Path]
 	if r == nil || r.file != f && r.isDone() {

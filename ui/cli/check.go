@@ -80,8 +80,8 @@ type checker struct {
 	prices   *price.Table
 	cost     price.Sum
 	capped   bool           // --max-cost was given
-	called   map[string]int // number of complete calls, by tool
-	broken   map[string]int // number of incomplete and malformed calls, by tool
+	called   map[string]int // number of calls that are complete or have no arguments, by tool
+	broken   map[string]int // number of all other calls, by tool
 	calls    int
 	in       *providers.Inspector // inspector of the current source
 	places   *locator             // locator of the current source
@@ -213,7 +213,7 @@ func (c *checker) addFinding(f report.Finding) {
 	c.Findings = append(c.Findings, f)
 }
 
-// machineOf returns the machine of a turn, or "" if it is this machine.
+// machineOf returns the machine of a turn as HOST/AGENT, or "" if it is this machine.
 func (c *checker) machineOf(turn int) string {
 	turns := c.in.Session().Turns
 	if turn > len(turns) {
@@ -328,7 +328,7 @@ func (c *checker) checkDemands() {
 var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
 
 // decideFailures marks the findings that are in the baseline, and the findings that fail. Missing findings
-// from the baseline count as gone only if everything was read.
+// from the baseline count as gone only if everything was read and no filter is set.
 func (c *checker) decideFailures() {
 	for i := range c.Findings {
 		f := &c.Findings[i]

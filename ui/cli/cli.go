@@ -77,8 +77,8 @@ type inputs struct {
 	turnFilter    *turnFilter       // the parsed filter; nil selects all turns
 	counting      bool              // --count
 	found         capture.FoundFile // the file that is being read
-	joins         bool              // captures of one run that are named are read as one source
-	isRun         bool              // the current source has the captures of one run
+	joins         bool              // named captures of the same run are read as one source
+	isRun         bool              // the current source consists of captures of one run
 	unrecognised  []string          // files without a recognised format
 }
 

@@ -16,7 +16,7 @@ type clientProcess struct {
 	ignored chan os.Signal
 }
 
-// startClient starts a client. inFront has no effect on this system.
+// startClient starts a client. Its second parameter has no effect on this system.
 func startClient(cmd *exec.Cmd, _ bool) (*clientProcess, error) {
 	c := &clientProcess{cmd, make(chan os.Signal, 1)}
 	signal.Notify(c.ignored, os.Interrupt)

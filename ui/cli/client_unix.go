@@ -127,7 +127,7 @@ func (c *clientProcess) forwardSignal(sig os.Signal, shared bool) {
 	}
 }
 
-// wait waits for the client to end and returns its exit code.
+// wait waits for the client to end and returns its exit code, or 128+n if signal n ended it.
 func (c *clientProcess) wait() int {
 	defer c.takeTerminal()
 	for {
@@ -169,7 +169,7 @@ func (c *clientProcess) leftProcesses() bool {
 	return c.to == -c.pid && (err == nil || errors.Is(err, syscall.EPERM))
 }
 
-// end ends the client if it is still running.
+// end ends the processes in the client's group, with SIGTERM and then SIGKILL, until the client has ended.
 func (c *clientProcess) end() {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		_ = syscall.Kill(-c.pid, sig)
@@ -181,7 +181,8 @@ func (c *clientProcess) end() {
 	}
 }
 
-// takeTerminal takes the terminal back.
+// takeTerminal takes the terminal back after the client has ended or failed to start. It also stops
+// forwardSignals.
 func (c *clientProcess) takeTerminal() {
 	close(c.over)
 	if c.tty != nil {

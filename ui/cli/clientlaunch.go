@@ -464,8 +464,9 @@ func plainName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// unwrapCommand returns the command after toolscope mcp, if the user's settings already start the server that way.
-// Otherwise the server would be recorded twice. name is the value of --name, or "" if it is not set.
+// unwrapCommand returns the command after toolscope mcp, if the user's settings already start the server that
+// way. Otherwise the server would be recorded twice. The result name is the value of --name, or "" if it is
+// not set.
 func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	end := slices.Index(command, "--")
 	if len(command) < 2 || programOf(command[0]) != "toolscope" || command[1] != "mcp" || end < 0 || end == len(command)-1 {
@@ -511,8 +512,8 @@ func (o *clientLaunch) wrapServers(folder string) {
 	}
 }
 
-// wrapEach calls one for each server that can be recorded. For each other server, it stores the reason why it
-// can't be recorded.
+// wrapEach calls the function one for each server that can be recorded. For each other server, it stores the
+// reason why it can't be recorded.
 func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -534,7 +535,8 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	}
 }
 
-// serverArgs returns toolscope's arguments for a server. folder is "" if TOOLSCOPE_RUN names the folder.
+// serverArgs returns toolscope's arguments for a server. The parameter folder is "" if TOOLSCOPE_RUN names
+// the folder.
 func serverArgs(s *mcpServer, folder string) []string {
 	args := []string{"mcp", "--name", s.name}
 	if folder != "" { // some clients don't pass their environment to servers

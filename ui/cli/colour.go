@@ -156,7 +156,7 @@ func newInkedWriter(l lineWriter, indent int) *inkedWriter {
 	return w
 }
 
-// write writes a piece of a row.
+// write writes a piece of a row in its ink, and remembers where the first wrong byte is.
 func (w *inkedWriter) write(i ink, t display.Text) {
 	if w.about != "" && i == wrongInk && w.wrong < 0 {
 		w.wrong = w.used
@@ -182,7 +182,7 @@ func (w *inkedWriter) changeInk(i ink) {
 	_, _ = io.WriteString(w.to, on)
 }
 
-// endRow ends a row.
+// endRow ends a row. If the row has the first wrong byte, it writes the sign and the text under that byte.
 func (w *inkedWriter) endRow() {
 	w.changeInk(plainInk)
 	_, _ = io.WriteString(w.to, "\n")
@@ -194,7 +194,7 @@ func (w *inkedWriter) endRow() {
 	}
 }
 
-// endLine ends the line.
+// endLine writes the rest of the line and ends its last row.
 func (w *inkedWriter) endLine() {
 	w.rows.End()
 	w.endRow()

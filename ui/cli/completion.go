@@ -72,7 +72,7 @@ func (se *settingSources) completionCommand() *cobra.Command {
 // completion is a suggested word with its description.
 type completion struct{ word, means string }
 
-// completer returns the words that can complete begun. args are the arguments before begun.
+// completer returns the words that can complete begun. The parameter args has the arguments before begun.
 type completer func(a *app, args []string, begun string) []completion
 
 // flagCompleters complete flag values. The keys are "COMMAND FLAG", or "FLAG" for all commands.
@@ -243,7 +243,8 @@ func clientCompletions() (all []completion) {
 	return all
 }
 
-// providerCompletions suggests the names of hosts. After a name and a slash, it suggests the models of that host.
+// providerCompletions suggests the names of providers. After a name and a slash, it suggests the models of
+// that provider.
 func (se *settingSources) providerCompletions(_ []string, begun string) []completion {
 	name, _, slash := strings.Cut(begun, "/")
 	if !slash {
@@ -252,7 +253,7 @@ func (se *settingSources) providerCompletions(_ []string, begun string) []comple
 	return mapSlice(modelsAt(name), func(m string) completion { return completion{word: name + "/" + m} })
 }
 
-// modelsAt returns a host's models from the built-in price table.
+// modelsAt returns a provider's models from the built-in price table.
 func modelsAt(name string) []string {
 	h, err := host.Find(name)
 	if err != nil {
@@ -261,7 +262,7 @@ func modelsAt(name string) []string {
 	return price.Embedded().Models(h.Address)
 }
 
-// modelCompletions suggests models from the hosts in the first argument.
+// modelCompletions suggests models of the providers in the first argument.
 func (se *settingSources) modelCompletions(args []string, _ string) []completion {
 	if len(args) == 0 {
 		return nil
@@ -283,7 +284,7 @@ func (se *settingSources) filterCompletions(_ []string, begun string) []completi
 // peekTime is the maximum time for a completion to read files, because the user waits for it.
 const peekTime = 2 * time.Second
 
-// toolCompletions suggests the tools that the files in args call.
+// toolCompletions suggests the tools that are called in the files in args.
 func (se *settingSources) toolCompletions(args []string, _ string) []completion {
 	ctx, cancel := context.WithTimeout(context.Background(), peekTime)
 	defer cancel()

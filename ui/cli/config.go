@@ -204,8 +204,9 @@ func (se *settingSources) wrongIn(root *cobra.Command, c *configuration) (wrong 
 	return wrong
 }
 
-// editConfig opens the file in the user's editor until the file has no errors or the user quits. A new file has all
-// settings with their defaults, commented out.
+// editConfig opens the file in the user's editor until the file has no errors or the user quits. If standard
+// input is not a terminal, it opens the file only once. A new file has all settings with their defaults,
+// commented out.
 func (se *settingSources) editConfig(root *cobra.Command) error {
 	path, err := configPath()
 	if err != nil {
@@ -303,7 +304,7 @@ type configProblem struct {
 	text string
 }
 
-// positionText formats a position in the style of compilers: path:line:column.
+// positionText formats a position as compilers do: path:line:column.
 func (c *configuration) positionText(p themes.Position) string {
 	return fmt.Sprintf("%s:%d:%d", c.path, p.Line, p.Column)
 }
@@ -396,7 +397,7 @@ func (c *configuration) findClash(found []themes.Setting) {
 	}
 }
 
-// namesSecret matches the names of settings that contain a secret.
+// namesSecret matches names of settings whose values are secrets.
 var namesSecret = regexp.MustCompile(`(?i)(^|[-_])(api[-_]?keys?|tokens?|secrets?|passwords?|authorization|bearer|credentials?)$`)
 
 // holdsSecret reports whether a value looks like a secret.
@@ -405,7 +406,8 @@ func holdsSecret(value any) bool {
 	return newRedactor().Text(text) != text
 }
 
-// variableFor returns the environment variable for a secret.
+// variableFor returns the environment variable for a secret, or the name of one such variable and a hint if
+// none fits.
 func variableFor(s themes.Setting, known []configSetting) string {
 	for _, k := range known {
 		if k.isSecret && k.configName() == s.Key {

@@ -222,8 +222,8 @@ func sendAll(ctx context.Context, list []preparedRequest, began time.Time, limit
 	return capture.Merge(ctx, all...)
 }
 
-// webClient returns a client that sends requests unchanged. It does not decode responses and does not repeat
-// requests. It follows redirects only within the same scheme and host. It uses HTTP/2 if the host supports it.
+// webClient returns a client that sends requests unchanged. It does not decompress responses. It follows at
+// most five redirects, and only within the same scheme and host. It uses HTTP/2 if the host supports it.
 func webClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
@@ -273,7 +273,7 @@ func (q *preparedRequest) responseSource(ctx context.Context, client *http.Clien
 	}
 }
 
-// failedRecord returns the record of an exchange that did not start.
+// failedRecord returns the record of an exchange that failed without a response.
 func (q *preparedRequest) failedRecord(err error) capture.Record {
 	return capture.Record{
 		Exchange: 1, At: capture.NoTime, Head: &capture.Head{File: q.label, Method: http.MethodPost, URL: q.url},
@@ -284,18 +284,18 @@ func (q *preparedRequest) failedRecord(err error) capture.Record {
 // answerWait is the default maximum time until the first byte of a response.
 const answerWait = 5 * time.Minute
 
-// sender sends requests from the screen to hosts whose keys are in the environment. Flags for a host on the
-// command line also apply to these requests.
+// sender sends requests from the screen to providers whose keys are in the environment. Flags for a provider
+// on the command line also apply to these requests.
 type sender struct {
 	ctx           context.Context // ends when the user leaves the screen
 	client        *http.Client
 	program       *tea.Program
-	providerFlags map[string]*connectFlags // flags, by host name
+	providerFlags map[string]*connectFlags // flags, by name of the provider
 	live          *liveInput               // receives the records
 	flights       sync.WaitGroup
 }
 
-// flagsFor returns the flags for a host.
+// flagsFor returns the flags for a provider, or flags with the default time limit.
 func (s *sender) flagsFor(h *host.Host) *connectFlags {
 	if f := s.providerFlags[h.Name]; f != nil {
 		return f
@@ -303,7 +303,7 @@ func (s *sender) flagsFor(h *host.Host) *connectFlags {
 	return &connectFlags{timeout: answerWait}
 }
 
-// sendPlaces returns the known hosts, each with the problem that prevents sending to it.
+// sendPlaces returns the known providers, each with the problem that prevents sending to it.
 func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
 	s := sender{providerFlags: said}
 	for i := range host.All {

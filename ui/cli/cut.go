@@ -25,7 +25,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// cutFlags are the flags of cut: the moment or the faults, and the output file.
+// cutFlags are the flags of cut: the moment or the faults, the turn, the call, and the output file.
 type cutFlags struct {
 	delta      int
 	ms         string
@@ -216,7 +216,7 @@ func decodedSource(src capture.Source) capture.Source {
 	}
 }
 
-// decodeRecord decodes the body data in a record. chains has the decoders, by exchange.
+// decodeRecord decodes the body data in a record. The parameter chains has the decoders, by exchange.
 func decodeRecord(chains map[int]*coding.Chain, r capture.Record) capture.Record {
 	if r.Head != nil && len(r.Head.Header) > 0 {
 		chain, err := coding.New(r.Head.Header)
@@ -263,10 +263,10 @@ func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.Exch
 	}
 }
 
-// stopper counts the bytes of each stream that were returned.
+// stopper keeps the parts of records that are before the stops.
 type stopper struct {
 	stops map[int]providers.ExchangeOffset
-	came  map[capture.Stream]int64 // number of bytes so far, by stream
+	came  map[capture.Stream]int64 // number of bytes in the records so far, by stream
 	left  int64                    // number of bytes that remain before the stops
 	open  []int                    // numbers of the exchanges with open responses
 	at    time.Duration            // time of the latest record
@@ -446,8 +446,8 @@ func writeRecords(to io.Writer, records iter.Seq[capture.Record]) error {
 	return nil
 }
 
-// wasSent is added to the numbers of exchanges that were sent from the screen. The sums differ from the numbers of
-// a source's exchanges.
+// wasSent is the base for the numbers of exchanges that were sent from the screen: exchange -1 becomes
+// wasSent + 1. These numbers differ from those of a source's exchanges.
 const wasSent = 1 << 19
 
 // cutView returns a capture that ends at the moment of a view.

@@ -236,7 +236,7 @@ func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	return c
 }
 
-// makeSentences sets the sentences, and the differences between hosts that received the same request.
+// makeSentences sets the sentences, and the differences between providers that received the same request.
 func (c *comparison) makeSentences() {
 	request := func(i int) diff.Request {
 		return diff.RequestOf(c.sides[i].in.View(), c.sides[i].in.Exchange(c.sides[i].turn.Exchange))
@@ -365,7 +365,8 @@ var markRoles = [...]units.Role{
 	diff.Same: units.Muted, diff.Differs: units.Caution, diff.Absent: units.Caution, diff.Unknown: units.Muted,
 }
 
-// callCell returns a cell with the state of a call and the number of its findings.
+// callCell returns a cell with the state of a call and the number of its findings that are warnings or
+// errors.
 func callCell(c *stream.Call) any {
 	if c == nil {
 		return ofRole(markRoles[diff.Absent], "—")

@@ -198,8 +198,8 @@ func (a *app) reportRedactor(r *redact.Redactor) {
 	}
 }
 
-// read reads the complete source and prints its notes. see receives each record before the inspector does; it
-// may be nil.
+// read reads the complete source and prints its notes. The function see receives each record before the
+// inspector does; it may be nil.
 func (e *export) read(see func(capture.Record)) error {
 	src := e.src
 	if see != nil {
@@ -310,8 +310,8 @@ func recordSource(all []capture.Record) capture.Source {
 	}
 }
 
-// beginOf returns the start time of a capture, which is the time 0 of its records. It computes the time from the
-// first record.
+// beginOf returns the start time of a capture, which is the time 0 of its records. It computes the time from
+// the first record, or returns the current time if that record has no time.
 func beginOf(r capture.Record) time.Time {
 	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
 		return r.Head.Start.Add(-r.At)
@@ -361,7 +361,7 @@ type onlyPrinter struct {
 	printed int // number of printed turns and calls
 }
 
-// wantsTurn reports whether a turn is selected. turn counts from 0.
+// wantsTurn reports whether a turn is selected. The parameter turn counts from 0.
 func (p *onlyPrinter) wantsTurn(turn int32) bool { return p.of.turn == 0 || p.of.turn == int(turn)+1 }
 
 // addTurn prints a turn, or its selected call.

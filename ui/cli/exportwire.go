@@ -252,14 +252,15 @@ func argsOf(c *stream.Call, v *providers.View) report.Args {
 	return a
 }
 
-// foundCodes has the codes of the findings in a response, with their turns and calls.
+// foundCodes has the codes of the findings in a response, with their turns and calls, and the response's
+// protocol.
 type foundCodes struct {
 	codes    []string
 	protocol string
 }
 
-// findsOf decodes a response from its bytes alone and returns its finding codes. d is the protocol of the
-// response, or nil if that is unknown.
+// findsOf decodes a response from its bytes alone and returns its finding codes. The parameter d is the
+// protocol of the response, or nil if that is unknown.
 func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 	in := new(providers.Inspector)
 	in.ForceProtocol(d)

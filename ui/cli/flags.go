@@ -276,7 +276,7 @@ func (se *settingSources) printOldNames() {
 	se.oldNames = nil
 }
 
-// openOptions returns the options for opening an input.
+// openOptions returns the options for opening an input in the format that --from names.
 func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
 	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looksLike}
 	switch r.as {
@@ -426,8 +426,8 @@ const minMemory = 1_000_000
 // isThemeSet reports whether the user chose a theme.
 func (l *lookFlags) isThemeSet() bool { return l.theme != "auto" && l.theme != "" }
 
-// applyTo sets the options for the appearance of the screen. note receives problems in the theme file.
-// applyTo returns the keys that the user typed while it queried the terminal.
+// applyTo sets the options for the appearance of the screen. The function note receives problems in the theme
+// file. applyTo returns the keys that the user typed while it queried the terminal.
 func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
 	kept := readSavedState()
 	if _, err := lookTheme(kept.theme, true, func(string) {}); !l.isThemeSet() && err == nil && kept.theme != "" {

@@ -165,7 +165,7 @@ type hubTraces struct {
 }
 
 // watchHub sends a hub's turns to a collector. It starts at the saved position, or at began if there is none.
-// end stops it.
+// The function end stops it.
 func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil
@@ -297,7 +297,7 @@ func (x *indexer) Calls(all bool) []fleet.Call {
 	return calls
 }
 
-// Holds reports whether ended turns still wait to be printed. Calls returns their calls only later.
+// Holds reports whether turns have ended that are not printed yet. A later call of Calls returns their calls.
 func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
 
 // addTurn makes a line for each call of a turn.
