@@ -167,7 +167,7 @@ func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (
 	return ip.openHubSource(ctx, path)
 }
 
-// withEnd returns a hub address that ends now.
+// withEnd returns a hub address that ends now, without the part that may be a secret.
 func withEnd(path string) string {
 	return strings.TrimSuffix(safeAddress(path), "/") + ifElse(strings.Contains(path, "?"), "&", "?") + "until=now"
 }

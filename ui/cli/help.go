@@ -47,8 +47,8 @@ func (a *app) helpTopics() []*cobra.Command {
 	}
 }
 
-// helpTopic returns the command for a help page. write writes the page on demand. others are old names for
-// the topic.
+// helpTopic returns the command for a help page. The function write writes the page on demand. The parameter
+// others has old names for the topic.
 func (a *app) helpTopic(name, short string, write func(lineWriter), others ...string) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Aliases: others}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) { write(a.stdout) })
@@ -357,8 +357,8 @@ func pageCompletions(root *cobra.Command) []completion {
 	return mapSlice(root.Commands(), func(c *cobra.Command) completion { return completion{c.Name(), c.Short} })
 }
 
-// built is the release. Builds from an archive must set it, because an archive has no Git history:
-// -ldflags "-X toolscope/ui/cli.built=1.2.3"
+// built is the version of the release. Builds from an archive must set it, because an archive has no Git
+// history: -ldflags "-X toolscope/ui/cli.built=1.2.3"
 var built string
 
 // reports is the URL for bug reports, if the build sets it:

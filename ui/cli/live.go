@@ -75,7 +75,7 @@ type liveInput struct {
 // sourceEnd is the end of the source, with its error.
 type sourceEnd struct{ err error }
 
-// newLiveInput returns an input whose records r redacts.
+// newLiveInput returns an input whose records the redactor r redacts.
 func newLiveInput(r *redact.Redactor, began time.Time) *liveInput {
 	return &liveInput{
 		arrived: capture.NewQueue(record.QueueRules(maxLiveQueue, "were not recorded: the queue is full")), redactor: r,
@@ -215,8 +215,8 @@ func compareStreams(a, b capture.Stream) int {
 	return cmp.Or(cmp.Compare(a.Exchange, b.Exchange), cmp.Compare(b.Side, a.Side))
 }
 
-// sentFrom is above the exchange numbers of any source. Requests from the screen have the numbers -1, -2 and so on.
-// Captures can't have such numbers.
+// sentFrom is above the exchange numbers of any source. Requests from the screen have the numbers -1, -2 and
+// so on. Captures can't have negative numbers, so request -1 has the number sentFrom + 1 there.
 const sentFrom = 1 << 29
 
 // forwardRecords passes on redacted records.
@@ -244,7 +244,7 @@ func (l *liveInput) forwardRecords(all []redact.Clean) {
 	}
 }
 
-// drainRecords closes the input and waits until the records in it have been passed on.
+// drainRecords closes the input and waits until the records in it have been passed on, or until ctx ends.
 func (l *liveInput) drainRecords(ctx context.Context) error {
 	l.arrived.Close(nil)
 	l.start(callDirect)
@@ -299,7 +299,7 @@ func (lv *liveSession) endLive(l *liveInput) {
 	l.traced.printMissing(lv.app)
 }
 
-// newRedactor returns a redactor for live traffic. Its tags have no meaning in other runs.
+// newRedactor returns a redactor with a random salt, so its tags have no meaning in other runs.
 func newRedactor() *redact.Redactor {
 	salt := make([]byte, 32)
 	_, _ = rand.Read(salt) // never fails
@@ -397,7 +397,8 @@ func (l *liveInput) watchCapture(a *app) (stop func()) {
 	return startWatch(func(time.Time) { l.reportGaps(a) })
 }
 
-// exitGaps is the exit code of a run whose capture has gaps.
+// exitGaps is the exit code if a capture has gaps, data did not reach a hub or a collector, or secrets may
+// remain.
 const exitGaps = 3
 
 // closeTime is the maximum time to finish a capture after everything else has ended.
@@ -412,7 +413,7 @@ type captureWriter struct {
 // presentPath returns the path of the current file. It differs from path if the first file was damaged.
 func (c *captureWriter) presentPath() string { return cmp.Or(c.State().Path, c.path) }
 
-// liveFlags are the flags that all commands that read the network share.
+// liveFlags are the flags shared by all commands that read the network.
 type liveFlags struct {
 	record, format string
 	keepSecrets    bool
@@ -485,8 +486,8 @@ func isFolder(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
-// createIn creates a file whose name is the date and time, followed by the suffix in of. Further files from
-// the same second also have a number.
+// createIn creates a file whose name is the date and time, followed by the suffix of. Further files from the
+// same second also have a number.
 func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, name, warning string, err error) {
 	stamp := began.Format("2006-01-02T15-04-05") + of
 	for n := 1; ; n++ {

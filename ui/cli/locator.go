@@ -69,7 +69,7 @@ func (p *locator) forgetExchange(x *providers.Exchange) {
 	}
 }
 
-// find returns the place of an event's frame.
+// find returns the place of an event's frame, or the zero Location if it is unknown.
 func (p *locator) find(in *providers.Inspector, event int) (at report.Location) {
 	e, kept := in.Timeline.Event(event)
 	turn := in.Session().Turn(e.Turn)

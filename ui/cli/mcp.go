@@ -149,7 +149,7 @@ func (a *app) stdStreams() (in, out, errs *os.File) {
 }
 
 // recordBeside starts the capture of a run in dir, or else in the folder that runFolder names, or else in
-// toolscope's own folder. If that fails, it reports the failure and returns nil.
+// toolscope's own folder. If it can't create the capture, it reports the error and returns nil.
 func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	var name string
 	var err error
@@ -190,8 +190,8 @@ func (a *app) endServer(l *liveInput) {
 	l.reportLimit(a)
 }
 
-// serverOf returns the name of the server that a command starts. shown is the redacted command line. The name
-// becomes part of a file name, so it must not be a secret or an assignment.
+// serverOf returns the name of the server that a command starts. The parameter shown is the redacted command
+// line. The name becomes part of a file name, so it must not be a secret or an assignment.
 func serverOf(args, shown []string) string {
 	for i, arg := range args {
 		if strings.HasPrefix(arg, "-") || i > 0 && strings.Contains(arg, "=") || shown[i] != arg {
@@ -241,9 +241,9 @@ type startedCommand struct {
 	command   string
 }
 
-// parseStartedCommand parses a command line. child says whether Claude Code marked the process as a child of
-// its session. Claude Code marks every process except servers. If the kind of the line is unclear, the result
-// is neither a server nor a shell command.
+// parseStartedCommand parses a command line. The parameter child says whether Claude Code marked the process
+// as a child of its session. Claude Code marks every process except servers. If the kind of the line is
+// unclear, the result is neither a server nor a shell command.
 func parseStartedCommand(text string, child bool) startedCommand {
 	const before, after = " && eval ", " && pwd -P >| "
 	if from, to := strings.Index(text, before), strings.LastIndex(text, after); from >= 0 && from < to {
@@ -257,8 +257,8 @@ func parseStartedCommand(text string, child bool) startedCommand {
 	return startedCommand{}
 }
 
-// wordsOfShell splits a line into at most most words, or into all words if most is 0. whole is false if the line
-// has shell syntax other than plain words.
+// wordsOfShell splits a line into words. The parameter most is the maximum number of words; 0 means no limit.
+// The result whole is false if the words that were read have shell syntax other than plain words.
 func wordsOfShell(text string, most int) (words []string, whole bool) {
 	var word strings.Builder
 	begun := false
@@ -311,7 +311,7 @@ func wordsOfShell(text string, most int) (words []string, whole bool) {
 }
 
 // shellOf returns the shell with which Claude Code runs a line. This is the shell whose state Claude Code
-// saved, or else the user's shell.
+// saved, or else the user's shell, or else sh.
 func shellOf(text string, env func(string) string) string {
 	candidates := []string{env("CLAUDE_CODE_SHELL"), env("SHELL"), "/bin/bash", "/usr/bin/bash", "/bin/zsh"}
 	for _, name := range []string{"bash", "zsh"} {

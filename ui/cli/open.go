@@ -198,7 +198,7 @@ func loadText(read, size int64, took time.Duration) string {
 	return text
 }
 
-// openSources opens the files, directories and patterns in paths.
+// openSources opens the files, directories, patterns and hub addresses in paths.
 func (ip *inputs) openSources(ctx context.Context, paths []string) (capture.Source, error) {
 	return ip.openAll(ctx, paths, ip.reading.openOptions(ip.follow, ip.app.stdin))
 }
@@ -232,10 +232,10 @@ func looksLike(payload []byte) capture.PayloadGuess {
 	return capture.Nothing
 }
 
-// eachSource calls do for every file that paths name. Each call of do gets a new inspector. A file is read
-// ahead while its records are processed. After an error in one file, the other files are still read. The
-// captures of one run are one source. They are the captures in a directory and, if ip.joins is true, the
-// captures that the user named.
+// eachSource calls the function do for every file that paths name. Each call of do gets a new inspector. A
+// file is read ahead while its records are processed. After an error in one file, the other files are still
+// read. The captures of one run are one source. They are the captures in a directory and, if ip.joins is
+// true, the captures that the user named.
 func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := ip.reading.inspectorSetup()
 	if err != nil {
@@ -354,7 +354,8 @@ func (ip *inputs) inputPaths(args []string) []string {
 	return args
 }
 
-// somePaths is like inputPaths, but for a command that needs a path. what names the argument in the error.
+// somePaths is like inputPaths, but for a command that needs a path. The parameter what names the argument in
+// the error.
 func (ip *inputs) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := ip.inputPaths(args)
 	if len(paths) == 0 {
@@ -382,7 +383,8 @@ func sourceTitle(paths []string) string {
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
-// absolutePath returns the absolute path, whose last element is always a name.
+// absolutePath returns the absolute form of a path, whose last element is a name even for "." and "..". It
+// returns the path itself if the current folder is unknown.
 func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full

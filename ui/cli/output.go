@@ -21,8 +21,8 @@ import (
 const columns = 80
 
 // lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with
-// sanitised strings. lineWriter is not an io.Writer, so that all output is sanitised. Each line is one write.
-// The stream keeps any error.
+// sanitised strings. lineWriter is not an io.Writer, so that all output is sanitised. A plain line is one
+// write, unless it is so long that it is written in parts. The stream keeps any error.
 type lineWriter struct {
 	to   io.Writer
 	pen  *colourPen // nil for plain text
@@ -136,7 +136,7 @@ func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 // textIf returns word if holds is true, else "".
 func textIf(holds bool, word string) string { return ifElse(holds, word, "") }
 
-// ifElse returns this if yes is true, else that.
+// ifElse returns its second argument if yes is true, else its third.
 func ifElse[T any](yes bool, this, that T) T {
 	if yes {
 		return this
@@ -215,7 +215,7 @@ func (o *jsonObject) texts(name string, values []string) {
 	o.raw(name, jsonArray(all))
 }
 
-// flagIf writes a field with true if is is true. Otherwise it writes no field.
+// flagIf writes a field with true, or no field if the value is false.
 func (o *jsonObject) flagIf(name string, is bool) {
 	if is {
 		o.raw(name, []byte("true"))

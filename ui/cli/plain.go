@@ -221,7 +221,7 @@ func (t *plainPrinter) printRefusal(turn *stream.Turn) {
 	}
 }
 
-// listCaptures lists the captures that can be opened.
+// listCaptures lists the captures that can be opened, at most ten, and the number of further ones.
 func (pr *printing) listCaptures(all []ui.RecentCapture) {
 	pr.app.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "capture"))
 	dir, _ := captureFolder()

@@ -28,7 +28,7 @@ type publishFlags struct {
 	noIndex                       bool
 }
 
-// publishFlags adds the flags. agent is the default name of the source.
+// publishFlags adds the flags. The parameter agent is the default name of the source.
 func (lv *liveSession) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "publish", "", "")
@@ -150,7 +150,7 @@ func noteLines(a *app, text string) {
 	}
 }
 
-// statusNotes returns the state of publishing.
+// statusNotes returns notes about the state of publishing, for the screen.
 func (p *hubPublisher) statusNotes() (words []ui.StatusNote) {
 	s := p.Progress()
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }
@@ -323,7 +323,7 @@ const (
 	maxPause    = 10 * time.Minute // after this time without a change, the pauses start over
 )
 
-// isDue reports whether the problem should be reported now. "" means that the problem has ended.
+// isDue reports whether the problem should be reported now. The empty text means that the problem has ended.
 func (c *troubleNotice) isDue(now time.Time, trouble string) bool {
 	if trouble == c.reported {
 		c.since = time.Time{}

@@ -103,7 +103,7 @@ func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, er
 	})
 }
 
-// buildEach builds each request for the address of its host and sets its headers.
+// buildEach builds each request for the address of its provider and sets its headers.
 func (f *connectFlags) buildEach(list []preparedRequest, request func(q *preparedRequest, address string) error) ([]preparedRequest, error) {
 	for i := range list {
 		q := &list[i]
@@ -140,7 +140,7 @@ func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err
 	return list, nil
 }
 
-// noModel returns advice on how to name one of a host's models.
+// noModel returns advice on how to name one of a provider's models.
 func noModel(h *host.Host) string {
 	if h.Model == "" {
 		return "use " + h.Name + "/MODEL"
@@ -148,8 +148,8 @@ func noModel(h *host.Host) string {
 	return fmt.Sprintf("e.g. %s/%s; %s alone uses that model too", h.Name, h.Model, h.Name)
 }
 
-// setHeaders sets the headers, including the key. The key may be missing if the host is on this machine, or if
-// --header sets a credential.
+// setHeaders sets the headers, including the key. The key may be missing if the address is on this machine,
+// or if --header sets a credential.
 func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	q.header = http.Header{"User-Agent": {"toolscope"}}
 	for _, p := range q.host.Headers(f.session, os.Getenv) {
@@ -183,7 +183,7 @@ func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	return nil
 }
 
-// isKey reports whether a header is one that carries the host's key.
+// isKey reports whether a header is one that has the provider's key.
 func (q *preparedRequest) isKey(name string) bool {
 	return strings.EqualFold(name, "Authorization") ||
 		slices.ContainsFunc(q.host.Keys, func(k host.APIKey) bool { return strings.EqualFold(k.Header, name) })

@@ -23,8 +23,8 @@ type route struct {
 	given    bool // the route comes from --to
 }
 
-// buildRoutes returns the routes of a proxy. The upstreams from --to come first, then every known host under
-// its name. If a --to has no name, there are only the upstreams from --to.
+// buildRoutes returns the routes of a proxy. The upstreams from --to come first, then every known provider
+// under its name. If a --to has no name, there are only the upstreams from --to.
 func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	given, only, err := parseRoutes(to)
 	if err != nil {
@@ -38,7 +38,7 @@ func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 		}
 		address, err := h.ResolveAddress("", withoutOwnProxy(h, getenv))
 		if err != nil {
-			continue // the host's address needs a variable that is not set
+			continue // the provider's address needs a variable that is not set
 		}
 		u, err := url.Parse(strings.TrimSuffix(address, h.PathSuffix))
 		if err != nil {
@@ -83,7 +83,8 @@ func parseRoutes(to []string) (all []route, only bool, err error) {
 	return all, only, nil
 }
 
-// hostOf returns the host with the given name or at the given address. It returns nil if the host is unknown.
+// hostOf returns the provider with the given name or at the given address. It returns nil if the provider is
+// unknown.
 func hostOf(name string, u *url.URL) *host.Host {
 	for _, list := range [][]host.Host{host.All, host.PassThrough} {
 		for i := range list {
@@ -113,7 +114,7 @@ func prefixText(prefix string) string {
 	return prefix
 }
 
-// withoutOwnProxy returns the environment without the host's variable if that points to a proxy like this
+// withoutOwnProxy returns the environment without the provider's variable if that points to a proxy like this
 // one. The proxy's own setup lines set such variables. With them, the proxy would send requests to itself.
 func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
@@ -129,10 +130,10 @@ func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) stri
 // they do without a proxy (codex-rs/model-provider-info).
 const accountField = "Chatgpt-Account-Id"
 
-// proxyRoutes returns the routes for the proxy. The rest of a client's path is appended to the upstream's
-// URL. Some clients need the version in their base URL, and some don't. So the upstream's path or version may
-// occur twice, and a host's version may be missing. For example, /openai/v1/responses is treated as
-// /openai/responses, and /anthropic/messages as /anthropic/v1/messages.
+// proxyRoutes returns the routes for the proxy. The part of a request's path after the prefix is appended to
+// the upstream's URL. Some clients need the version in their base URL, and some don't. So the upstream's path
+// or version may occur twice, and a provider's version may be missing. For example, /openai/v1/responses is
+// treated as /openai/responses, and /anthropic/messages as /anthropic/v1/messages.
 func proxyRoutes(all []route) (list []proxy.Route) {
 	taken := map[string]bool{}
 	for _, w := range all {

@@ -170,7 +170,7 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 	}
 }
 
-// serveServer serves the port of an MCP server.
+// serveServer forwards the requests that arrive at toolscope's port for an MCP server.
 func (r *runningProxy) serveServer(ctx context.Context, port net.Listener, at *url.URL) {
 	if err := r.proxy.ServeOnly(ctx, port, &url.URL{Scheme: at.Scheme, Host: at.Host}); err != nil {
 		r.app.printError(err)

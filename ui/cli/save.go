@@ -24,8 +24,9 @@ import (
 // maxSavedFiles is the maximum number of files whose names differ only in a number.
 const maxSavedFiles = 1000
 
-// saveNew writes a new file to the working directory. Only the file's owner can read it. If the name is
-// taken, the file's name gets the suffix -2, -3 and so on. No file is overwritten.
+// saveNew writes a new file, with a line break at its end, to the working directory. Only the file's owner
+// can read it. If the name is taken, the file's name gets the suffix -2, -3 and so on. No file is
+// overwritten.
 func saveNew(name string, data []byte) (path string, err error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -256,8 +257,8 @@ func createHome(home, name, settings string) (folder string, err error) {
 	return folder, nil
 }
 
-// createScratch creates a file in a new folder. Only the file's owner can read it. remove removes the file
-// and the folder.
+// createScratch creates a file in a new folder. Only the file's owner can read it. A line break is added to
+// the data. The function remove removes the file and the folder.
 func createScratch(name string, data []byte) (path string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "toolscope-")
 	if err != nil {
@@ -312,7 +313,7 @@ func createOutput(l *liveInput) (*os.File, error) {
 const maxPanicText = 300
 
 // reportCrash writes the stack, and other facts that help to find the bug, to a file and not to the terminal.
-// The file contains no captured, typed or configured text.
+// The file contains no captured, typed or configured text, except where the panic's message quotes it.
 func reportCrash(c *ui.Crash) error {
 	c.What = display.Clean(newRedactor().Text(c.What)).String()
 	if len(c.What) > maxPanicText {

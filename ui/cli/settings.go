@@ -163,7 +163,7 @@ func (se *settingSources) applyConfig(cmd *cobra.Command, _ []string) error {
 }
 
 // valueOrigin is the origin of a setting's value: an environment variable or a place in the file. If both are
-// empty, the value is the default. flag is the flag of the setting.
+// empty, the value is the default. The field flag has the name of the setting's flag.
 type valueOrigin struct{ variable, place, flag string }
 
 func (o valueOrigin) String() string { return cmp.Or(o.variable, o.place, "default") }

@@ -100,8 +100,8 @@ func (s *signals) endSignal() os.Signal {
 }
 
 // catchEnd catches the signals that end a program without a screen. It leaves out signals that are ignored,
-// e.g. under nohup. After the first signal, the next one ends the program at once. stop restores Go's
-// handling.
+// e.g. under nohup. After the first signal, the next one ends the program at once. The function stop restores
+// Go's handling.
 func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	first, caught := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -142,7 +142,7 @@ func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled 
 }
 
 // quitQuietly makes SIGQUIT end a program without a screen in the same way as other signals. By default, Go
-// would print the stack of every goroutine. stop restores Go's handling.
+// would print the stack of every goroutine. The function stop restores Go's handling.
 func quitQuietly() (stop func()) {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGQUIT)
@@ -163,8 +163,8 @@ type stdStream interface {
 	Fd() uintptr
 }
 
-// stdWriter is standard output or standard error. A write waits until the reader of the stream reads. When the
-// program must end, the time for a write is limited. After a timeout, no more bytes are written.
+// stdWriter is standard output or standard error. A write waits until the reader of the stream reads. When
+// the program must end, the time for a write is limited. After a timeout, later writes fail at once.
 type stdWriter struct {
 	*os.File
 	name   string
@@ -178,7 +178,7 @@ type stdWriter struct {
 // shutdownTimeout is the maximum time for a write when the program must end.
 const shutdownTimeout = 300 * time.Millisecond
 
-// newStdWriter returns a writer to f. name is the name of the stream in errors.
+// newStdWriter returns a writer to f. The parameter name is the name of the stream in errors.
 func newStdWriter(f *os.File, name string, e *shutdown) *stdWriter {
 	return &stdWriter{File: f, name: name, ending: e, turn: make(chan struct{}, 1)}
 }

@@ -28,9 +28,9 @@ import (
 // report.
 const answerTime = 150 * time.Millisecond
 
-// terminalGround queries the terminal's background colour (OSC 11) and then its kind (DA1). Every terminal
-// reports its kind, so a terminal that ignores the first query causes no delay. typed has the keys that the
-// user typed during the query.
+// terminalGround queries the terminal's background colour (OSC 11) and then its kind (DA1). Nearly all
+// terminals report their kind, so a terminal that ignores only the first query causes no delay. The result
+// typed has the keys that the user typed during the query.
 func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
 		return ui.Background{Known: true, Dark: dark}, nil
@@ -214,7 +214,8 @@ var clipboardTools = []struct {
 	{"TMUX", "tmux", []string{"load-buffer", "-w", "-"}, nil},
 }
 
-// toUTF16 encodes a text as UTF-16 with a byte order mark. Windows programs read this form with any code page.
+// toUTF16 encodes a text as UTF-16 with a byte order mark. Windows programs read this encoding with any code
+// page.
 func toUTF16(text []byte) []byte {
 	out := []byte{0xff, 0xfe} // byte order mark
 	for _, unit := range utf16.Encode([]rune(string(text))) {
@@ -260,7 +261,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 	return "", errors.New("OSC 52 copies at most 75 kB: save the text to a file, or install wl-copy, xclip or xsel")
 }
 
-// useTool passes the text to the first tool that it finds. If it finds no tool, that is not an error.
+// useTool passes the text to the first tool that it finds. Finding no tool is not an error.
 func (c *clipboard) useTool(text []byte) (name string, err error) {
 	for _, t := range clipboardTools {
 		if t.env != "" && c.getenv(t.env) == "" {

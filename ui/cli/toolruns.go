@@ -32,8 +32,8 @@ type requestPrinter struct {
 // maxWaitingRequests is the maximum number of requests that wait until the model receives their results.
 const maxWaitingRequests = 1 << 10
 
-// isFinished reports whether all facts about a request are known. The request must have a response. The model must
-// have received the result, unless the source has no model.
+// isFinished reports whether all facts about a request are known. The request must have a response. If the
+// request is a tool run and the source has turns, the model must also have received the result.
 func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	if r.State == mcp.Open {
 		return false
@@ -42,7 +42,8 @@ func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	return a == nil || a.ModelHasResult || len(in.Session().Turns) == 0
 }
 
-// printAnswered prints the finished requests. If all is true, it prints all requests, and then the servers.
+// printAnswered prints the finished requests, the oldest requests if too many wait, and new calls without a
+// tool run. If all is true, it prints all requests, and the servers last.
 func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bool) {
 	log := q.in.Executed()
 	p.waits = append(p.waits, log.Requests[p.seen:]...)

@@ -80,7 +80,7 @@ type summaryTotals struct {
 	cost                 price.Sum
 }
 
-// add adds a turn.
+// add adds a turn and its calls to the totals. A turn without a model is only counted.
 func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price.Table) {
 	if x != nil && present.IsPlain(t) {
 		n.beside++

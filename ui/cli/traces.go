@@ -53,8 +53,8 @@ type traceSender struct {
 	holds    atomic.Bool     // followSource has ended turns that have not been sent yet
 }
 
-// startTracing starts sending to a collector. It returns nil if --otlp is not set. say receives failures; it
-// may be nil.
+// startTracing starts sending to a collector. It returns nil if --otlp is not set. The function say receives
+// failures; it may be nil.
 func (lv *liveSession) startTracing(f *traceFlags, of stream.Machine, say func(string)) (*traceSender, error) {
 	if f == nil || f.to == "" {
 		if f != nil && (f.content || f.key != "") {

@@ -24,7 +24,7 @@ type turnPrinter struct {
 	open    map[int32]bool           // other turns that have not been printed; the value is false if the turn has ended
 	ended   []endedTurn              // turns that wait to be printed, in printing order
 	weight  int64                    // size of the ended turns in memory, in bytes
-	patient bool                     // a turn waits for the results of its calls
+	patient bool                     // turns wait for the results of their calls
 	waiting map[int32][]sentBackCall // sent-back calls of turns that have not been printed yet, by turn
 	run     bool                     // the source has several files
 	among   bool                     // the file is one of many, so unrecognised turns are not printed

@@ -7,8 +7,8 @@ import (
 	"toolscope/providers"
 )
 
-// waitingLines writes a JSON line when an open exchange starts to wait, or starts to wait for something else.
-// It checks once a second, so it writes no lines about quick responses.
+// waitingLines writes a JSON line when an open exchange starts to wait, starts to wait for something else, or
+// ends. It checks once a second, so it writes few lines about quick responses.
 type waitingLines struct {
 	to   *jsonPrinter
 	file string
@@ -54,7 +54,7 @@ func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
 	}
 }
 
-// beginLine begins a line about an exchange. on is the party for which the exchange waits.
+// beginLine begins a line about an exchange. The parameter on is the party for which the exchange waits.
 func (w *waitingLines) beginLine(v *providers.View, x *providers.Exchange, on string) *jsonObject {
 	o := new(jsonObject)
 	o.text("type", "waiting")
