@@ -4,7 +4,7 @@
 //
 // The body contains Gemini's protobuf messages as positional arrays: field n of a message is at index n-1. A
 // field that is not set is null. Such a null is omitted before a comma, and dropped at the end. One outer
-// array holds the list of chunks:
+// array contains the list of chunks:
 //
 //	chunk     [candidates, promptFeedback, usage, …, 7: responseId]
 //	candidate [content, finishReason, …, 3: finishMessage]
@@ -66,13 +66,13 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishReason is the meaning of one number of the enum.
+// finishReason describes one number of the enum FinishReason.
 type finishReason struct {
 	word string // its name in the public enum
 	code stream.Code
 }
 
-// finishReasons are the values of Candidate.FinishReason. A filter cuts off a response as a limit does.
+// finishReasons are the values of Candidate.FinishReason. A filter cuts off a response, as a limit does.
 var finishReasons = []finishReason{
 	{"FINISH_REASON_UNSPECIFIED", stream.FinishDone}, {"STOP", stream.FinishDone}, {"MAX_TOKENS", stream.FinishCut},
 	{"SAFETY", stream.FinishCut}, {"RECITATION", stream.FinishCut}, {"LANGUAGE", stream.FinishCut},
@@ -92,7 +92,7 @@ func reasonOf(n int64) (r finishReason, known bool) {
 	return finishReasons[n], true
 }
 
-// nameOf returns the name of n, or n itself.
+// nameOf returns the name of the enum value n, or n in digits if the value is unknown.
 func nameOf(n int64, words []string) string {
 	if n < 0 || n >= int64(len(words)) {
 		return strconv.FormatInt(n, 10)
@@ -176,7 +176,7 @@ var (
 	}
 )
 
-// remarks are the messages for oddities. Each message says why the oddity matters.
+// remarks are the messages for oddities. Each message states why the oddity matters.
 var remarks = map[*stream.Diagnosis]string{
 	nonCanonical:  "%s doesn't have the form that protobuf uses: clients disagree on its meaning; toolscope uses the length and the last element",
 	listAmbiguous: "%s is either a list with one element or an array that wraps a single value: toolscope reads it as a list",
@@ -196,8 +196,8 @@ func (d *decoder) checkReading(c *protocol.Call, args jsonNodes) {
 	}
 }
 
-// diffOffset returns the offset where a and b begin to differ, or an offset a little before it. It returns 0
-// if they differ near the start.
+// diffOffset returns the offset 40 bytes before the first difference between a and b, or 0 if they differ
+// within the first 120 bytes.
 func diffOffset(a, b []byte) int {
 	const near, before = 120, 40
 	n := 0
@@ -210,7 +210,7 @@ func diffOffset(a, b []byte) int {
 	return n - before
 }
 
-// clipFrom returns the part of p from the given byte on, as far as a message may quote it.
+// clipFrom returns at most 200 bytes of p from the given byte on, for quoting in a message.
 func clipFrom(p []byte, from int) string { return stream.Clip(p, from, 200) }
 
 // A request is [model, contents, …, 6: tools, …]; index 4 is a secret.

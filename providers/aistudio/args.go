@@ -28,7 +28,7 @@ const maxUnwraps = 10
 // errBadStruct is the error for an array that can't be read as an object.
 var errBadStruct = errors.New("neither a list of key-value pairs nor arrays that wrap such a list")
 
-// An oddValue is an oddity of a value.
+// An oddValue is an odd value, with the diagnosis for it.
 type oddValue struct {
 	of     *stream.Diagnosis
 	offset int    // offset in the text
@@ -150,7 +150,8 @@ func (r *argsReader) readByLength(v jsonNodes) error {
 	return r.readValue(last)
 }
 
-// isCanonical reports whether v has exactly one field, and a known one.
+// isCanonical reports whether all fields of v before the last one are unset, and the last field is a known
+// one.
 func isCanonical(v jsonNodes) bool {
 	i, n := 0, v.len()
 	for e := range v.elements() {
@@ -161,8 +162,8 @@ func isCanonical(v jsonNodes) bool {
 	return n <= 6 && (n != 1 || v.element(0).isNull() || string(v.element(0).raw()) == "0")
 }
 
-// literalJSON returns the JSON of a field with a number, a string or a bool, by the length of its value. It
-// returns nil if the field contains none of these.
+// literalJSON returns the JSON of a field with a number, a string or a bool, by the length of the value that
+// contains the field. It returns nil if the field contains none of these.
 func literalJSON(length int, field jsonNodes) json.Value {
 	raw := field.raw()
 	switch {
@@ -274,7 +275,8 @@ func shapeOf(v jsonNodes, lists int) frameShape {
 	return anOther
 }
 
-// shapeOfList returns the shape of an array. The array is a list if it contains only chunks and errors.
+// shapeOfList returns the shape of an array. The array is a list if it contains chunks, errors, candidates or
+// lists, and otherwise only nulls.
 func shapeOfList(v jsonNodes, lists int) frameShape {
 	all := nothing
 	for e := range v.elements() {
@@ -305,8 +307,9 @@ func isError(v jsonNodes) bool {
 	return ok && code > 0 && v.element(1).isString()
 }
 
-// isChunk reports whether v is a chunk. Its first field is a list of candidates; or it has no candidates, and
-// none of its fields is an error or a chunk with candidates.
+// isChunk reports whether v is a chunk. Its first field is a list of candidates. Otherwise it has no
+// candidates, its first three fields are arrays or null, and none of its fields is an error or a chunk with
+// candidates.
 func isChunk(v jsonNodes) bool {
 	first := v.element(0)
 	if hasCandidates(v) {
@@ -330,7 +333,7 @@ func hasCandidates(v jsonNodes) bool {
 	return v.element(0).len() > 0
 }
 
-// isCandidate reports whether v is [content, finishReason, …]; either may be missing.
+// isCandidate reports whether v is [content, finishReason, …]; either may be missing, but not both.
 func isCandidate(v jsonNodes) bool {
 	content := v.element(0)
 	switch {
@@ -342,7 +345,8 @@ func isCandidate(v jsonNodes) bool {
 	return isContent(content)
 }
 
-// isBareCandidate distinguishes a candidate without content from a chunk without candidates.
+// isBareCandidate reports whether v is a candidate and not a chunk: it has a finish reason but no content, or
+// its content has a role.
 func isBareCandidate(v jsonNodes) bool {
 	return v.element(0).isNull() && v.element(1).isNumber() || v.element(0).isArray() && v.element(0).element(1).isString() && isCandidate(v)
 }

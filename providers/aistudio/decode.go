@@ -38,7 +38,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readFrame reads the content of a frame: a chunk, an error, or a list of chunks and errors.
+// readFrame reads the content of a frame: a chunk, a candidate, an error, or a list of these.
 func (d *decoder) readFrame(v jsonNodes, lists int) {
 	switch shapeOf(v, lists) {
 	case anError:
@@ -163,7 +163,7 @@ func (d *decoder) reportUsage(v jsonNodes) {
 }
 
 // Close ends the turn. The framing checks whether the outer arrays were closed. A response without a finish
-// reason was cut off in any case.
+// reason was cut off in any case, unless the prompt was blocked.
 func (d *decoder) Close() {
 	if d.isFinished() {
 		d.turn.End()
@@ -237,7 +237,7 @@ func onlySigned(p jsonNodes) bool {
 }
 
 // fieldAtEither returns the message at index i. Otherwise it returns the message at index older, the position
-// in older captures, if the message begins with a name. It returns nil if there is neither.
+// in older captures, if that message begins with a string. It returns nil if there is neither.
 func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 	if v := p.element(i); v.isArray() {
 		return v
@@ -251,7 +251,7 @@ func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 // otherFields are the known fields of a part that are neither text nor a call.
 var otherFields = map[int]string{2: "inlineData", 5: "fileData"}
 
-// fieldNames lists the first fields that are set in p.
+// fieldNames lists the fields that are set in p, at most five.
 func fieldNames(p jsonNodes) string {
 	var names []string
 	i := 0

@@ -118,7 +118,7 @@ var nulls = map[json.TokenKind]string{
 	json.ObjectOpen: "null,null,null,null,", json.ArrayOpen: "null,null,null,null,null,",
 }
 
-// leaves are the fields of literals. The enum for null has only one value.
+// leaves are the texts of the fields for null, true and false. The enum for null has only the value 0.
 var leaves = map[json.TokenKind]string{json.Null: "0", json.True: "1", json.False: "0"}
 
 func (w *protoStructWriter) writeToken(kind json.TokenKind, text []byte) {
@@ -180,7 +180,7 @@ func (w *protoStructWriter) endValue() {
 	}
 }
 
-// positionalMessage is the fields of a message to write. Unset fields at the end are omitted.
+// A positionalMessage contains the fields of a message to write. Unset fields at the end are omitted.
 type positionalMessage []json.Value
 
 func (p positionalMessage) appendTo(dst []byte) []byte {

@@ -16,7 +16,7 @@ import (
 type jsonNodes []node
 
 type node struct {
-	raw   json.Value // exact bytes; nil for a value that only a comma stands for
+	raw   json.Value // exact bytes; nil for a null that is omitted before a comma
 	size  int        // number of nodes of the value, including this one
 	elems int        // number of elements of an array
 }
@@ -85,7 +85,7 @@ func (v jsonNodes) elements() iter.Seq[jsonNodes] {
 }
 
 // A parser reads JSON texts whose arrays may omit a null before a comma, as in JavaScript: [,[7,"no"]] has
-// two elements, [1,] has one.
+// two elements; [1,] has one.
 type parser struct {
 	data  []byte
 	i     int

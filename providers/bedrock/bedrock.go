@@ -22,7 +22,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol is the Bedrock Converse protocol.
+// Protocol returns the Bedrock Converse protocol.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:  "bedrock",
@@ -83,7 +83,7 @@ func eventAndFields(e protocol.SniffInput) (name string, event json.Value) {
 	return name, event
 }
 
-// isMetadata reports whether an event is Bedrock's metadata event. Other protocols have fields of the same
+// isMetadata reports whether an event is Bedrock's metadata event. Other protocols also have fields with this
 // name.
 func isMetadata(e protocol.SniffInput, event json.Value) bool {
 	named := string(e.Event) == "metadata" || event.Get("metrics").Kind() == '{'
@@ -118,7 +118,7 @@ func readModel(path string, _ []byte) string {
 	return id
 }
 
-// readTools returns the tools in toolConfig. A systemTool is run by the provider.
+// readTools returns the tools in toolConfig. The provider runs a systemTool.
 func readTools(request []byte) (tools []protocol.Tool) {
 	list := json.Value(request).Get("toolConfig").Get("tools").Scan()
 	for ok := list.Array(); ok; ok = list.Element() {

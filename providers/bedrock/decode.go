@@ -12,7 +12,7 @@ type decoder struct {
 	ev      event
 	turn    *protocol.Turn
 	stopped bool // messageStop has come
-	done    bool // the stop reason is not a limit
+	done    bool // there is a stop reason, and it is neither a limit nor a refusal
 	counted bool // metadata has come
 }
 
@@ -50,7 +50,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readNonEvent reads a complete body, or an error that came instead.
+// readNonEvent reads a complete body, or an error in place of a body or an event.
 func (d *decoder) readNonEvent(data json.Value) {
 	switch {
 	case d.ev.output.Kind() == '{':
@@ -124,7 +124,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32) {
 			use := s.Value()
 			c := openCall(t, slot, use)
 			if input := use.Get("input"); input.IsPresent() && !input.Empty() && !input.EmptyObject() {
-				appendArguments(c, input) // no version of the protocol sends input here, but if one does, nothing is lost
+				appendArguments(c, input) // the protocol sends no input here; if a gateway does, nothing is lost
 			}
 		case "toolResult":
 			reportResult(t, s.Value())
@@ -203,7 +203,8 @@ func (d *decoder) readMetadata() {
 	}
 }
 
-// reportFinish reports a stop reason, unless it is null or missing, and returns its code.
+// reportFinish reports a stop reason and returns its code. If the stop reason is null or missing, it reports
+// nothing and returns FinishCut.
 func reportFinish(t *protocol.Turn, stopReason json.Value) (code stream.Code) {
 	reason := stopReason.Text()
 	if reason == "" {

@@ -18,7 +18,8 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol returns Claude Code's stream-json around its model's protocol.
+// Protocol returns the protocol of Claude Code's stream-json. The parameter inner is the protocol of its
+// model.
 func Protocol(inner protocol.Protocol) protocol.Protocol {
 	return protocol.Protocol{
 		Name:          "claude-code",

@@ -52,7 +52,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// reportUnknown reports a line that is not about calls.
+// reportUnknown reports a line of a type that the decoder doesn't read.
 func (d *decoder) reportUnknown() {
 	name := d.line.kind.Text()
 	if d.line.subtype.IsString() {
@@ -61,8 +61,8 @@ func (d *decoder) reportUnknown() {
 	d.Unknown(name)
 }
 
-// ensureAgent returns the agent that the call with the id parent started. Without a parent, it returns the
-// main agent.
+// ensureAgent returns the agent that the call with the id parent started. If the id is missing, ensureAgent
+// returns the main agent. It adds an agent that is new.
 func (d *decoder) ensureAgent(parent json.Value) *agent {
 	l := d.byParent[string(parent.OrDefault(nil))]
 	if l == nil {
@@ -171,7 +171,8 @@ func (d *decoder) reportError(t *protocol.Turn, id, message string) {
 	}
 }
 
-// Close ends the open turns. Without a result line, they were cut off.
+// Close cuts off the open turns, because no result line came. It also reports lines that ended between two
+// messages.
 func (d *decoder) Close() {
 	open := d.closeAgents()
 	switch {
@@ -250,8 +251,8 @@ func (d *decoder) endRequest() {
 	}
 }
 
-// reportFailedResult reports that a request ended with an error, unless an assistant line already reported
-// the error.
+// reportFailedResult reports that a request ended with an error, unless an error of its turn was already
+// reported.
 func (d *decoder) reportFailedResult(subtype string) {
 	t := cmp.Or(d.Current(), d.Last())
 	if t == nil {

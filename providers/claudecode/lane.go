@@ -24,8 +24,8 @@ type agent struct {
 	ending     stream.Frame // the message_delta with its stop reason and usage so far
 }
 
-// extraBlock is the index of the first block that is in no event but only in an assistant line, and is added
-// to a streamed message.
+// extraBlock is added to the index of a block that is added to a streamed message because only an assistant
+// line contains the block.
 const extraBlock = 1 << 21
 
 func newAgent(d *decoder, parent string) *agent {
@@ -138,7 +138,7 @@ func endOf(message json.Value) stream.Frame {
 	return newEvent("message_delta", newMember("delta", delta), newMember("usage", message.Get("usage")))
 }
 
-// endMessage ends a message that was not streamed.
+// endMessage ends the open message if it was not streamed.
 func (l *agent) endMessage() {
 	if !l.unstreamed {
 		return

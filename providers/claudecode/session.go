@@ -12,10 +12,10 @@ import (
 // SessionWrapper is the name of the format of session files.
 const SessionWrapper = "claude-code session"
 
-// Session returns the protocol inner in the form that Claude Code's session files in ~/.claude/projects have.
-// An exchange consists of the entries of one message of the model. An entry of the assistant contains one
-// content block, and all entries of a message contain its id. The fields are from files that Claude Code
-// 2.1.330 wrote. The fields of older versions are from published readers of its logs.
+// Session returns the protocol of Claude Code's session files in ~/.claude/projects, which contain messages
+// in the protocol inner. An exchange consists of the entries of one message of the model. An entry of the
+// assistant contains one content block, and all entries of a message contain its id. The fields are from
+// files that Claude Code 2.1.330 wrote. The fields of older versions are from published readers of its logs.
 func Session(inner protocol.Protocol) *protocol.Protocol {
 	p := inner
 	p.Title, p.Sniff, p.Request = "Claude Code session", sniffEntry, requestOf
@@ -140,8 +140,8 @@ func providerError(err json.Value) json.Value {
 	return newObject(newMember("message", err.Get("message")))
 }
 
-// requestOf returns the request in the entries. It consists of user messages and, in newer versions, the
-// logged request with its messages.
+// requestOf returns the request in the entries. The request consists of the messages and, in newer versions,
+// the fields of the logged request.
 func requestOf(entries []byte) []byte {
 	var request, messages json.Writer
 	request.Open('{')

@@ -48,8 +48,8 @@ func IsText(head []byte) bool {
 	return !packed
 }
 
-// detectBinary distinguishes codings without magic bytes from text. In compressed data, a run of printable
-// bytes of this length is not a coincidence.
+// detectBinary distinguishes codings without magic bytes from text. Compressed data practically never begins
+// with 24 text bytes.
 func detectBinary(head []byte) (yes, ok bool) {
 	const enough = 24
 	for _, c := range head[:min(len(head), enough)] {
@@ -60,7 +60,7 @@ func detectBinary(head []byte) (yes, ok bool) {
 	return false, len(head) >= enough
 }
 
-// openDeflate reads the zlib format, which is the meaning of "deflate", and the raw format that some servers
+// openDeflate reads the zlib format, which RFC 9110 calls "deflate", and the raw format that some servers
 // send instead.
 func openDeflate(r *pushReader) (io.Reader, error) {
 	head := make([]byte, 2)
@@ -174,7 +174,7 @@ type pushReader struct {
 	yield func([]byte) bool
 }
 
-// waitForBytes returns when there are bytes, or when the input has ended.
+// waitForBytes returns nil when there are bytes, or io.EOF when the input has ended.
 func (r *pushReader) waitForBytes() error {
 	for len(r.in) == 0 {
 		if r.ended || !r.yield(nil) {
@@ -232,7 +232,8 @@ func (p *pushDecoder) close() ([]byte, error) {
 	return p.out, p.err
 }
 
-// chunkDecoder is the stage for chunked transfer coding. It drops trailers: no provider sends any.
+// chunkDecoder is the stage for chunked transfer coding. It drops trailers, because no known provider sends
+// any.
 type chunkDecoder struct {
 	line  []byte // the line being read
 	left  int    // number of bytes still missing from the chunk
@@ -247,7 +248,7 @@ const (
 	chunkPlain                     // the coding is not used
 	chunkSize                      // in the line with a chunk size
 	chunkData                      // in a chunk
-	chunkDataEnd                   // in the line end after a chunk
+	chunkDataEnd                   // in the line break after a chunk
 	chunkTrailer                   // after the last chunk
 )
 
@@ -292,7 +293,7 @@ func (c *chunkDecoder) write(p []byte) ([]byte, error) {
 	return c.out, nil
 }
 
-// decodePart consumes a part of p.
+// decodePart decodes the beginning of p, and returns the rest.
 func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
 	switch c.state {
 	case chunkData:
@@ -332,7 +333,7 @@ func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
 }
 
 // isSizeStart reports whether line may be the beginning of a line with a chunk size: hex digits, followed by
-// nothing, an extension or the line end.
+// nothing, an extension or the line break.
 func isSizeStart(line []byte) bool {
 	digits := 0
 	for digits < len(line) && strings.IndexByte("0123456789abcdefABCDEF", line[digits]) >= 0 {

@@ -2,8 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readCline reads the messages of a task that Cline, Roo Code and Kilo Code keep for the next request. The
-// messages have Anthropic's form, whatever the provider.
+// readCline returns a reader for the messages of a task that Cline, Roo Code and Kilo Code keep for the next
+// request. The messages have Anthropic's form, whatever the provider.
 func readCline() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "role", "content", "modelInfo", "metrics", "id")
@@ -34,8 +34,8 @@ func clineUsage(tokens json.Value) json.Value {
 		newField("cache_read_input_tokens", f[2]))
 }
 
-// readClineScreen reads the entries of ui_messages.json. They contain the calls as shown on the screen,
-// without ids, and the cost of each request.
+// readClineScreen returns a reader for the entries of ui_messages.json. The entries contain the calls as
+// shown on the screen, without ids, and the cost of each request.
 func readClineScreen() func(entry json.Value) *message {
 	failed, begun := false, false
 	return func(entry json.Value) *message {

@@ -2,7 +2,7 @@ package transcript
 
 import "toolscope/stream/json"
 
-// form is the form in which an inner protocol writes messages.
+// form describes how an inner protocol writes messages.
 type form struct {
 	history string // the field of a request that contains the messages
 	parts   string // the field of a message that contains the parts
@@ -13,8 +13,8 @@ type form struct {
 	fail func(*session)           // reports the error of the response
 }
 
-// anthropicForm is the form of Anthropic Messages. Its events can represent the arguments of every agent
-// unchanged, both as objects and as text.
+// anthropicForm is the form of Anthropic Messages. Its events can represent the arguments that any agent
+// stores unchanged, both as objects and as text.
 var anthropicForm = form{"messages", "content", "assistant", feedAnthropic, endAnthropic, failAnthropic}
 
 func feedAnthropic(d *session, m *message) {

@@ -2,12 +2,12 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readGeminiCLI reads the messages that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats. Gemini CLI writes
-// a message of the model again when more calls, or results of its calls, are added to it.
+// readGeminiCLI returns a reader for the messages that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats.
+// Gemini CLI writes a message of the model again when more calls, or results of its calls, are added to it.
 func readGeminiCLI() func(entry json.Value) *message {
 	var open string            // id of the model's message
-	calls := map[string]bool{} // ids of its calls; true if the result of the call came
-	hasUsage := false          // its usage was read
+	calls := map[string]bool{} // ids of the message's calls; true if the result of the call was added
+	hasUsage := false          // the message's usage was read
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "id", "type", "content", "model", "tokens", "toolCalls", "thoughts", "sessionId")
 		m := &message{session: f[7]}
@@ -44,7 +44,7 @@ func readGeminiCLI() func(entry json.Value) *message {
 	}
 }
 
-// addCalls adds the new calls of Gemini CLI and their results.
+// addCalls adds the calls in a list that are not in calls yet, and the results that were not added yet.
 func (m *message) addCalls(list json.Value, calls map[string]bool) {
 	for c := range list.Elements() {
 		f := valuesOf(c, "id", "name", "args", "result")
@@ -90,8 +90,8 @@ func geminiUsage(tokens json.Value) json.Value {
 		newField("toolUsePromptTokenCount", f[4]), newField("totalTokenCount", f[5]))
 }
 
-// readQwenCode reads the entries that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats. Messages are in
-// Google's form, whatever the provider. Errors are in entries of type system.
+// readQwenCode returns a reader for the entries that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats.
+// Messages are in Google's form, whatever the provider. Errors are in entries of type system.
 func readQwenCode() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "type", "message", "sessionId", "model", "usageMetadata", "systemPayload", "isSidechain", "agentId")

@@ -2,7 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readDroid reads the entries of Factory droid. It has the messages of all providers in Anthropic's form.
+// readDroid returns a reader for the entries of Factory droid, which stores the messages of all providers as
+// Anthropic's messages.
 func readDroid() func(entry json.Value) *message {
 	read := readMessage()
 	return func(entry json.Value) *message {
@@ -15,7 +16,7 @@ func readDroid() func(entry json.Value) *message {
 	}
 }
 
-// readKimi reads the entries of Kimi Code.
+// readKimi returns a reader for the entries of Kimi Code.
 func readKimi() func(entry json.Value) *message {
 	read := readMessage()
 	return func(entry json.Value) *message {

@@ -6,14 +6,14 @@ import (
 	"toolscope/stream/json"
 )
 
-// readWholeMessage reads messages that already have the form of the inner protocol.
+// readWholeMessage returns a reader for messages that the inner protocol can read unchanged.
 func readWholeMessage() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		return &message{byUser: !entry.Get("role").Is("assistant"), whole: entry}
 	}
 }
 
-// readContent reads the contents of Google's protocol.
+// readContent returns a reader for the contents of Google's protocol.
 func readContent() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "role", "parts", "content")
@@ -25,8 +25,8 @@ func readContent() func(entry json.Value) *message {
 	}
 }
 
-// readMessage reads messages in the forms that frameworks and agents use: with content blocks of several
-// kinds, and with calls in a separate list.
+// readMessage returns a reader for messages as frameworks and agents write them: with content blocks of
+// several kinds, and with calls in a separate list.
 func readMessage() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		of := entry
@@ -139,8 +139,8 @@ func (m *message) readCrushCall(call json.Value) {
 	m.cut = m.cut || string(call.Get("finished")) == "false"
 }
 
-// readUIPart reads a call in a UIMessage in its state, with its result. An input that the SDK could not parse
-// is a text.
+// readUIPart reads a call in a UIMessage, with its result if the part has one. An input that the SDK could
+// not parse is a text.
 func (m *message) readUIPart(part json.Value, kind string) {
 	f := valuesOf(part, "toolCallId", "toolName", "state", "input", "rawInput", "output", "errorText")
 	if f[1] == nil {

@@ -6,9 +6,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// readOpencode reads the messages and parts of opencode: values in the output of opencode export, lines in
-// the output of opencode run --format json, or files of versions before the database. A message of the model
-// without parts contains the end of the response; before the parts, it contains the model.
+// readOpencode returns a reader for the messages and parts of opencode: values in the output of opencode
+// export, lines in the output of opencode run --format json, or files of versions before the database. The
+// entry for a message of the model doesn't contain the parts. It contains the model and, after the parts, the
+// end of the response.
 func readOpencode() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "info", "part", "parts", "role", "error", "sessionID", "modelID", "tokens", "finish")

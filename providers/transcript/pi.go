@@ -2,8 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readPi reads the entries of pi, and of agents based on it. They have the messages of all providers in the
-// same form.
+// readPi returns a reader for the entries of pi, and of agents based on it. They store the messages of all
+// providers in pi's format.
 func readPi() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		if entry.Get("type").Is("session") {

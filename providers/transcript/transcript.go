@@ -131,7 +131,7 @@ func (r *message) addFacts(m *message) {
 	r.cut = r.cut || m.cut
 }
 
-// Close ends the response with its error or with its finish reason.
+// Close ends the response with its error or with its finish reason. A response that was cut off gets no end.
 func (d *session) Close() {
 	switch {
 	case d.now.failure != nil:
@@ -151,7 +151,7 @@ func (d *session) feedFrame(kind string, members ...json.Member) {
 	_ = d.inner.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: newObject(members...)})
 }
 
-// requestOf returns the request in the entries, in the form of the inner protocol.
+// requestOf returns the request in the entries, as a request of the inner protocol.
 func (a *agent) requestOf(entries []byte) []byte {
 	read := a.read()
 	var session, agent, model json.Value
