@@ -134,7 +134,8 @@ func emitAll(held []bodyEvent, emit func(bodyEvent)) {
 	}
 }
 
-// anyWord reports whether a text fits a word of any protocol. words lists the words of a protocol.
+// anyWord reports whether a text fits a word of any protocol. The function words returns the words of a
+// protocol.
 func anyWord(text string, fits func(text, word string) bool, words func(*marks.Protocol) []string) bool {
 	all := *marks.All()
 	for i := range all {
@@ -274,14 +275,14 @@ func firstLetter(p []byte) int {
 	return -1
 }
 
-// A valueEdit returns the new value for a value in a JSON text, or nil to keep it. where holds the keys
-// that lead to the value, "#" for an element of an array; it is never empty. An edit must not retain
+// A valueEdit returns the new value for a value in a JSON text, or nil to keep it. The parameter where has
+// the keys that lead to the value, "#" for an element of an array; it is never empty. An edit must not retain
 // where or value.
 type valueEdit func(where []string, value, text []byte) []byte
 
-// addRewrite adds a stage that changes values in the JSON texts of events and keeps every other byte.
-// It skips texts that are invalid or spread over several data lines. why is the reason to report if
-// nothing was changed.
+// addRewrite adds a stage that changes values in the JSON texts of events and keeps every other byte. It
+// skips texts that are invalid or spread over several data lines. The parameter why is the reason to report
+// if nothing was changed.
 func (b *Injector) addRewrite(f Fault, why string, change valueEdit) {
 	b.whole = true
 	changed := false

@@ -297,9 +297,9 @@ func refusalOf(path string, answer []byte) marks.Refusal {
 // Status returns the HTTP status of a fault that answers in the provider's place.
 func (f Fault) Status() int { return f.n }
 
-// Refuse answers a request with a fault that replaces the provider's response, and returns the body. The error
-// message names who. path is the request's path; answer is the beginning of a recorded response without a
-// path, or empty.
+// Refuse answers a request with a fault that replaces the provider's response, and returns the body. The
+// parameter who is this program's name in the error message. path is the request's path; answer is the
+// beginning of a recorded response without a path, or empty.
 func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []byte {
 	s := refusalOf(path, answer)
 	switch f.n {
@@ -320,7 +320,7 @@ func errorBody(kind, message string) any {
 	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}}
 }
 
-// Error answers with an error that has no particular provider's form.
+// Error answers with a JSON error whose form doesn't depend on the provider.
 func Error(w http.ResponseWriter, status int, kind, message string) {
 	writeJSON(w, status, errorBody(kind, message))
 }

@@ -371,7 +371,7 @@ func (m *awsSplitter) next(p []byte) (int, bool) {
 	return taken + n, m.left == 0
 }
 
-// eachLine yields the lines of server-sent events without their line ends, and the offset after each.
+// eachLine yields the lines of server-sent events without their line breaks, and the offset after each.
 func eachLine(p []byte) func(yield func(line []byte, end int) bool) {
 	return func(yield func([]byte, int) bool) {
 		for at := 0; at < len(p); {

@@ -42,8 +42,8 @@ type Chunk struct {
 }
 
 // Read groups the records of a source into exchanges, in the order in which they began. It leaves out
-// exchanges with nothing to serve. notes are about the source itself. With an error, it also returns the
-// exchanges before the error.
+// exchanges with nothing to serve. The result notes has all notes, except those in a record with a head and
+// without a loss. If the source fails, Read returns the error with the exchanges before it.
 func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 	var order []*exchangeBuilder
 	byNumber := map[int]*exchangeBuilder{}

@@ -130,8 +130,8 @@ func isInUse(f *os.File, kind int) bool {
 }
 
 // LockDir reserves a folder for one program, until release is called or the program has ended. It creates a
-// missing folder. ok is false if another program has reserved it. On a file system without locks it always
-// succeeds.
+// missing folder. ok is false if another program has reserved it. A file system without locks doesn't show
+// that.
 func LockDir(dir string) (release func(), ok bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, false, err
@@ -208,9 +208,9 @@ func MakeCompanionDir(path string) (leave func(), err error) {
 	return func() { os.Remove(dir) }, err
 }
 
-// Prune deletes the captures in a directory that exceed the limits, and returns them. It never deletes a
-// capture that is being written or is pinned; see [Pin]. The newest capture is never deleted because of its
-// size.
+// Prune deletes the captures in a directory that exceed the limits, and returns them. On a file system with
+// locks, it never deletes a capture that is being written or is pinned; see [Pin]. The newest capture is
+// never deleted because of its size.
 func Prune(dir string, l Limits, now time.Time) (gone []StoredCapture) {
 	var bytes int64
 	for i, k := range List(dir) {
@@ -224,7 +224,7 @@ func Prune(dir string, l Limits, now time.Time) (gone []StoredCapture) {
 	return gone
 }
 
-// removeCapture deletes a capture and its companion directory, if no program has the capture open.
+// removeCapture deletes a capture and its companion directory, if no program has a lock on the capture.
 func removeCapture(path string) bool {
 	if !removeOne(path) {
 		return false

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// On systems without such locks, the file's existence still keeps a second writer out.
+// These systems have no file locks. The existence of a file still keeps a second writer out.
 const (
 	noFollow  = 0
 	noWait    = 0

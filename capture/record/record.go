@@ -104,7 +104,7 @@ func (r *Recorder) State() State {
 	return state
 }
 
-// Close writes the waiting records and closes the capture. Its error lists bytes that were not recorded.
+// Close writes the waiting records and closes the capture. Its error counts the bytes that were not recorded.
 // If ctx ends before everything is written, Close stops waiting, and writing continues while the program
 // runs.
 func (r *Recorder) Close(ctx context.Context) error {

@@ -140,8 +140,9 @@ func (s *Spool) beginSegment() error {
 	return nil
 }
 
-// Write appends complete lines: all of them, or nothing. If the disk is full, sent segments are deleted
-// to make room. Only one goroutine writes, and no other waits for its disk writes.
+// Write appends complete lines: all of them or, if the file can be truncated after a failed write, nothing.
+// If the disk is full, sent segments are deleted to make room. Only one goroutine writes, and no other waits
+// for its disk writes.
 func (s *Spool) Write(p []byte) (int, error) {
 	n, err := s.write(p)
 	if err != nil && n == 0 && s.makeRoom() {

@@ -40,8 +40,8 @@ func (t *Table) Has(columns ...string) bool {
 	return true
 }
 
-// Rows calls row with the text of the named columns of each row, in the order of the rows. A column without text is
-// "".
+// Rows calls row with the text of the named columns of each row, in the order of the rows. A value that is
+// neither text nor an integer becomes "".
 func (d *DB) Rows(t *Table, names []string, row func(texts []string) error) error {
 	return d.readValues(t, names, func(values []any) error {
 		texts := make([]string, len(values))
