@@ -275,7 +275,7 @@ func (m *Model) goToNumber(arg string) {
 func (m *Model) goTo(number int) {
 	r := stream.Ref{Turn: int32(min(number, m.pinned.turnCount()+1) - 1)}
 	if t, _ := m.view.Find(r); number < 1 || t == nil {
-		m.showNotice(m.draw.Format("no turn %d: the last is %s", number, screen.Count(m.pinned.turnCount())))
+		m.showNotice(m.draw.Format("no turn %d: the last turn is %s", number, screen.Count(m.pinned.turnCount())))
 		return
 	}
 	m.modeStack.closeAll()

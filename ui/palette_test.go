@@ -85,7 +85,7 @@ func TestPaletteCommands(t *testing.T) {
 	if s.chosenName() != "turn 1" {
 		t.Error(":turn 1 leads to", s.chosenName())
 	}
-	s.press(":turn<enter>").shows(": turn █").press("7<enter>").shows("no turn 7: the last is 1")
+	s.press(":turn<enter>").shows(": turn █").press("7<enter>").shows("no turn 7: the last turn is 1")
 	s.press("G:1<enter>")
 	if s.chosenName() != "turn 1" {
 		t.Error(":1 leads to", s.chosenName())

@@ -102,7 +102,7 @@ func (w *wirePage) Draw(p *screen.Pen, y int) {
 		if p.Text(screen.Muted, p.Pad(display.Lit(" PROTOCOL"), 1+wireProtocol)); wide {
 			p.Text(screen.Muted, p.Pad(display.Lit("DELTAS    FINAL"), wireNumbers))
 		}
-		p.Text(screen.Muted, display.Lit("WHAT MAKES IT FINAL"))
+		p.Text(screen.Muted, display.Lit("MADE FINAL BY"))
 	case under < 0:
 		if row := w.Top + y - wireHead; row < len(w.rows) {
 			w.drawRow(p, w.rows[row], row == w.At)

@@ -59,7 +59,7 @@ var flagTexts = []flagText{
 	{"", "ascii", "", "use ASCII characters only"},
 	{"print check diff replay", "plain", "", "on a terminal, don't use colours or signs, and don't wrap lines"},
 	{"", "plain", "", "print a sentence per event instead of drawing a screen, for screen readers and logs"},
-	{"", "reduced-motion", "", "no animation, at most two redraws a second; the demo waits for a key"},
+	{"", "reduced-motion", "", "no animation, and at most two redraws a second; the demo waits for a key"},
 	{"", "large", "", "presentation mode: one call at a time, few words, wide spacing"},
 	{"", "log", "FILE", "write toolscope's own log to FILE, without secrets; auto uses a default location"},
 	{"", "memory", "SIZE", "memory limit for finished turns, e.g. 500MB; beyond it, toolscope keeps only the list rows of the oldest turns"},

@@ -307,7 +307,7 @@ func clientWords(p *replay.Policy) string {
 }
 
 func findingsHelp(l lineWriter) {
-	l.writeWrapped("", "This page lists every finding with its severities, its usual cause and its meaning. A loss becomes a finding when a later request shows it. 'toolscope explain CODE' has the details.")
+	l.writeWrapped("", "This page lists every finding with its severities, its usual cause and its meaning. A loss becomes a finding when a later request shows it. For details, run 'toolscope explain CODE'.")
 	for _, d := range byCode(providers.Findings()) {
 		l.printLine("")
 		l.printLine("  %-26s %-18s %s", d.Code, severitiesOf(d), d.By)
