@@ -240,8 +240,8 @@ var oldEndings = [...]struct {
 // OwnAnswer begins the note of an answer that the proxy gave in the provider's place. The reason follows.
 const OwnAnswer = "the proxy itself gave this answer: "
 
-// FaultedNote begins the note of a response that reached the client altered by an injected fault. The
-// bytes in the record are the provider's.
+// FaultedNote begins the note of a response that reached the client altered by an injected fault. The record
+// has the bytes that the provider sent.
 const FaultedNote = "bent by toolscope"
 
 // HeldNote begins the note of a response that the client waited for because toolscope held it.

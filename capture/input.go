@@ -163,7 +163,7 @@ type inputReader struct {
 	held    []chunk  // the bytes read while undecided
 	from    *File    // nil if the input can't be read again
 	read    int64    // number of bytes of the input read so far
-	room    []byte   // for the next read
+	room    []byte   // buffer for the next read
 	recs    []Record // reused for the records of a chunk
 	late    bool     // the reader has waited long enough for bytes that decide the format
 }

@@ -31,7 +31,7 @@ type captureReader struct {
 	current int              // exchange of the latest record
 	from    *File            // nil if it can't be read again
 	before  int64            // number of bytes of the file before offset 0
-	here    Location         // of the current line
+	here    Location         // location of the current line
 	room    *lineBuffer      // nil until it is needed
 	wanted  *exchangeFilter  // the only exchange to be read; nil for all exchanges
 	ended   *recentExchanges // exchanges whose numbers may soon be dropped; nil if all numbers are kept

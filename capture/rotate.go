@@ -382,7 +382,7 @@ type tail struct {
 	of     *followedName // the name by which it was found
 	intake *inputReader
 	known  int64       // the bytes before this offset existed when following began
-	was    fingerprint // of the previous content
+	was    fingerprint // fingerprint of the previous content
 	times  int         // number of times that its content was replaced
 	twin   *copyOf     // the content that it is a copy of
 

@@ -26,7 +26,7 @@ type Address struct {
 	Model       string // if Model or Status is not "", only calls with this value are read; the index lists them
 	Status      string // the call's status, as print writes it
 	Since       TimeSpec
-	All         bool     // from the oldest message
+	All         bool     // the range begins with the oldest message
 	Until       TimeSpec // zero: no end
 }
 
@@ -181,7 +181,7 @@ func parseTimeSpec(text string) (TimeSpec, error) {
 }
 
 // maxFolderBytes is the maximum length of the name of a hub's folder. File systems allow 255 bytes, and a
-// cluster's address names several hosts.
+// cluster's address names several servers.
 const maxFolderBytes = 200
 
 // spoolOf returns the folder of one hub below a directory. Each hub has its own folder. A long name is
@@ -229,7 +229,7 @@ type Credentials struct {
 	inbox string // subject prefix of answers and of a view's messages; "" for the default
 }
 
-// inboxOf returns the inbox prefix of a host. A hub can restrict the host to subscribing there.
+// inboxOf returns the inbox prefix of a machine. A hub can restrict the machine to subscribing there.
 func inboxOf(host string) string { return nats.InboxPrefix + subjectToken(host) }
 
 // Check reads the files. Its error names the flag and the file.

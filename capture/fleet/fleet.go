@@ -65,8 +65,8 @@ func shardOf(host string) string {
 	return strconv.Itoa(int(h.Sum32() % shards))
 }
 
-// subjectFilter returns the pattern of the subjects of a host and an agent, in any version. "" selects all
-// hosts or agents.
+// subjectFilter returns the pattern of the subjects of a machine and an agent, in any version. "" selects all
+// machines or agents.
 func subjectFilter(kind, host, agent string) string {
 	shard, h, a := "*", "*", "*"
 	if host != "" {

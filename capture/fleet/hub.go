@@ -354,7 +354,7 @@ func (h *Hub) restart(ctx context.Context) error {
 	h.server.Shutdown()
 	h.server.WaitForShutdown()
 	for len(h.log.stuck) > 0 {
-		<-h.log.stuck // from the old server
+		<-h.log.stuck // a report from the old server
 	}
 	return h.startServer(ctx)
 }

@@ -21,9 +21,9 @@ import (
 	"toolscope/stream/count"
 )
 
-// IndexName is the stream of the index, with one message for each call. With it, a view finds some calls of
-// many machines without reading all captures. A lost message is missing only from the index, because the
-// captures still contain the call.
+// IndexName is the stream of the index, with one message for each call. A view uses the index to find some
+// calls of many machines without reading all captures. A lost message is missing only from the index, because
+// the captures still contain the call.
 const IndexName = "TOOLSCOPE_INDEX"
 
 // Subjects of the index have the form toolscope.VERSION.i.SHARD.HOST.AGENT.MODEL.STATUS
@@ -182,7 +182,7 @@ func newIndexSender(from *sender, over <-chan struct{}, make func(file string) I
 
 func newBell() chan struct{} { return make(chan struct{}, 1) }
 
-// wake tells x that the hub has more of the capture.
+// wake makes run check for more of the capture at the hub.
 func (x *indexSender) wake() {
 	select {
 	case x.bell <- struct{}{}:

@@ -29,7 +29,7 @@ const (
 
 // PublishOptions configures a Publisher.
 type PublishOptions struct {
-	Server      string // in the form of [Address]
+	Server      string // servers of the hub, as in [Address]
 	Auth        Credentials
 	Host, Agent string
 	Spool       string        // directory of unsent data, with a folder for each hub
@@ -198,9 +198,9 @@ func (p *Publisher) Unsent() int64 {
 	return spooled
 }
 
-// Close ends the capture. It waits until the hub has the capture, or until ctx ends. Without a connection, it
-// waits at most a second. After that, unsent data stays in the spool for the next run. Sent data stays for a
-// while. The error lists bytes that are lost for good, including bytes from earlier runs.
+// Close ends the capture. It waits until the hub has the capture, or until ctx ends. If there is no
+// connection, it waits at most a second. After that, unsent data stays in the spool for the next run. Sent
+// data stays for a while. The error lists bytes that are lost for good, including bytes from earlier runs.
 func (p *Publisher) Close(ctx context.Context) error {
 	err := p.Recorder.Close(ctx)
 	p.ours.setEnding()

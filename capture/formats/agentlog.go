@@ -155,7 +155,7 @@ func (b *sessionBook) close(recs []capture.Record) []capture.Record {
 // addEntry adds an entry to the next request.
 func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
 	s.pending, s.pendingSize = append(s.pending, entry), s.pendingSize+len(entry)
-	for s.pendingSize > json.MaxValueBytes && len(s.pending) > 1 { // in a file without a conversation
+	for s.pendingSize > json.MaxValueBytes && len(s.pending) > 1 { // this happens in a file without a conversation
 		s.pendingSize -= len(s.pending[0])
 		s.pending = s.pending[1:]
 	}

@@ -24,8 +24,8 @@ var cline = capture.Format{
 	},
 }
 
-// sniffCline checks the first message: it is the user's, its content is text or a list of blocks, and it has a time
-// or the tags that these programs write around the task.
+// sniffCline checks the first message: it is from the user, its content is text or a list of blocks, and it
+// has a time or the tags that these programs write around the task.
 func sniffCline(first []byte, whole bool) capture.SniffResult {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) == 0 && !whole {

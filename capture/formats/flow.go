@@ -142,7 +142,7 @@ func (r *flowReader) seekFlow(p []byte) []byte {
 	return p[begin:]
 }
 
-// passOver notes once that bytes are not a flow. White space between flows needs no note.
+// passOver adds a note, once, that bytes are not a flow. White space between flows needs no note.
 func (r *flowReader) passOver(p []byte) {
 	if !r.noted && len(bytes.TrimSpace(p)) > 0 {
 		r.noted = true

@@ -436,7 +436,7 @@ func partsOf(list []byte) (parts []messagePart) {
 				f[6] = f[7]
 			}
 			parts = append(parts, messagePart{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
-		case "tool-call": // in the AI SDK
+		case "tool-call": // as the AI SDK writes a call
 			if f[10] == nil {
 				f[10] = f[11]
 			}

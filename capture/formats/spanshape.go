@@ -155,7 +155,7 @@ func chatMembers(parts []messagePart) []member {
 		case thoughtPart:
 			thought = p.text
 		default:
-			texts = append(texts, anthropicBlock(p)) // both protocols write a text in the same way
+			texts = append(texts, anthropicBlock(p)) // Anthropic Messages and Chat Completions write a text in the same way
 		}
 	}
 	content := []byte("null")

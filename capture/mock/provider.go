@@ -38,7 +38,7 @@ type Options struct {
 	Speed     float64       // multiple of the recorded speed; 0 sends at once
 	Faults    []fault.Fault // from [fault.ParseFaults]
 
-	// Decode, if set, undoes the codings that a header names. Without it, encoded responses are served
+	// Decode, if set, undoes the codings that a header names. If it is nil, encoded responses are served
 	// encoded, and encoded requests are matched by path only.
 	Decode func(h http.Header, coded []byte) ([]byte, error)
 

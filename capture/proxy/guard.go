@@ -146,7 +146,7 @@ func IsLoopback(host string) bool {
 }
 
 // markField is a request header field. It lists the marks of the toolscope servers on this machine that the
-// request has passed. With it, a server notices that its upstream is the server itself, perhaps through other
+// request has passed. The marks show a server that its upstream is the server itself, perhaps through other
 // servers. The field is the connection's own (RFC 9110 §7.6.1), so other proxies don't forward it.
 const markField = "Toolscope-Via"
 

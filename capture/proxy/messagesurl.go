@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// messagesURL is the body of an event stream whose first event may name the URL for the client's messages. MCP
-// servers over HTTP+SSE send such an event. Clients refuse a URL at another origin than the stream's. So in an
-// absolute URL of the upstream, the address is replaced with that of this proxy. The records contain the
-// original.
+// messagesURL is the body of an event stream whose first event may name the URL for the client's messages.
+// MCP servers over HTTP+SSE send such an event. Clients refuse a URL whose origin differs from the origin of
+// the stream. So in an absolute URL of the upstream, the address is replaced with that of this proxy. The
+// records contain the original.
 type messagesURL struct {
 	io.ReadCloser
 	from, to string // "http://host:port" of the upstream and of the proxy

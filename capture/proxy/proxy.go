@@ -12,11 +12,16 @@
 // Invariants:
 //   - A request that is not allowed is refused before anything is dialled, with a status code and a
 //     line that gives the reason.
-//   - Bodies are forwarded unchanged, each byte when it arrives. Header fields are forwarded unchanged too, except the connection's own (RFC 9110 §7.6.1), WebSocket extensions, and Host, which becomes the upstream's. The order and case of the
-//     names may change: net/http doesn't keep them. Nothing is added, except a mark for an upstream on this machine that may be a toolscope itself. With faults or breakpoints, a request asks for an uncompressed response. An MCP server's URL for messages may be replaced with this proxy's. Faults change the client's response, never the
-//     records. A held response is forwarded later than it arrived, and the records note this.
+//   - Bodies are forwarded unchanged, each byte when it arrives. Header fields are forwarded unchanged
+//     too, except the connection's own (RFC 9110 §7.6.1), WebSocket extensions, and Host, which becomes
+//     the upstream's. The order and case of the names may change: net/http doesn't keep them. Nothing is
+//     added, except a mark for an upstream on this machine that may be a toolscope itself. With faults or
+//     breakpoints, a request asks for an uncompressed response. An MCP server's URL for messages may be
+//     replaced with this proxy's. Faults change the client's response, never the records. A held response
+//     is forwarded later than it arrived, and the records note this.
 //   - Recording never delays the traffic: Options.Record must return without waiting.
-//   - If one side breaks off, the proxy breaks off the other side too. It never ends that side cleanly.
+//   - If one side breaks off inside a body, the proxy breaks off the other side too. It never ends that
+//     side cleanly.
 //   - Records contain secrets as they were sent. The caller redacts them before they reach a disk or
 //     a screen.
 package proxy

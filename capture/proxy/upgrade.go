@@ -55,7 +55,7 @@ type direction struct {
 	at          time.Duration // arrival of its latest bytes
 	passed      int64         // number of its bytes so far
 	brokenNoted bool          // a record reports that it is broken
-	note        string        // for the next record
+	note        string        // note for the next record
 }
 
 func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
@@ -236,7 +236,7 @@ type bodyTap struct {
 	mu   sync.Mutex // the exchange may end while a request is still being read
 	held []byte
 	at   time.Duration
-	note string // for the next record
+	note string // note for the next record
 	size int64  // number of bytes that arrived
 	err  error  // the error with which the body ended
 }

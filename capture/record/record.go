@@ -79,7 +79,7 @@ func newRecorder(w *writer, limit int) *Recorder {
 	return &Recorder{w: w, box: capture.NewQueue(QueueRules(limit, "were not recorded: "+queueFull)), done: make(chan struct{})}
 }
 
-// Put takes a record, whose data must not change any more. It never waits for the disk.
+// Put queues a record, whose data must not change any more. It never waits for the disk.
 func (r *Recorder) Put(c redact.Clean) {
 	rec := c.Unwrap()
 	if r.box.Put(rec) {
@@ -319,8 +319,8 @@ func (w *writer) write(line []byte) error {
 	return err
 }
 
-// truncateTail removes the part of a line that was written. If that fails, readers report the line as
-// damaged.
+// truncateTail removes the part of a line that was written. If it can't remove the part, readers report the
+// line as damaged.
 func (w *writer) truncateTail() bool {
 	f, ok := w.w.(interface {
 		io.Seeker

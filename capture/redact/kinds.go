@@ -217,7 +217,7 @@ type rule struct {
 
 	expects expectationKind // how a value after that text begins
 
-	parts []shapePart     // of the shape
+	parts []shapePart     // the parsed shape
 	heads []string        // its possible beginnings, up to four characters; empty for a digest
 	ends  func(byte) bool // reports whether a character may follow; nil: any may
 }

@@ -23,7 +23,7 @@ const (
 type knownValues struct {
 	sorted []*knownValue
 	first  [256]bool
-	grams  *fourGrams // of the values' beginnings
+	grams  *fourGrams // hashes of the first four characters of the values
 	held   [2]int     // number of secrets of requests and of responses
 }
 
@@ -156,7 +156,7 @@ type character struct {
 // `\\n` and `\\\\n` all decode to the same line break.
 //
 // It is tolerant: it also finds a line break in a text that contains a backslash and an n. That does no harm,
-// because a text is only searched in this form and never written in it.
+// because the decoded text is only searched, and never written.
 type unescaper struct {
 	state  unescapeState
 	pieces []character // characters of an unfinished escape

@@ -280,7 +280,7 @@ func (l *lexer) expectValue(top *container) {
 	m, out := l.s.inside, l.s.outside
 	switch {
 	case m.hasText() || m.isDropping():
-	case out.want.rule != nil: // of a text that is not JSON
+	case out.want.rule != nil: // a text that is not JSON expects a secret here
 		m.want, out.want = out.want, expectation{}
 	case l.isKey || top != nil && top.field.list && !top.array:
 	case top != nil && top.field.secret:
@@ -359,7 +359,7 @@ func (l *lexer) closeString() {
 		l.keyed = true
 		top.wantKey, top.key = false, l.hash
 		top.field = l.s.r.fields.meaningOf(l.hash, l.s.inside.allRead())
-	case top == nil: // of a text that is not JSON: it may be a name
+	case top == nil: // the string is in a text that is not JSON, and may be a name
 		l.s.outside.passOver(l.s.inside.allRead())
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash

@@ -20,7 +20,7 @@ var passed = span{-1, -1}
 // words are found without holding text back. One kind follows a context, which is public. The other is glued to
 // a letter or a digit: its first three characters are passed on before the decision.
 type matcher struct {
-	channel uint64 // of the text
+	channel uint64 // identifies the text
 	spell   unescaper
 	tail    []byte // the last characters that were passed on
 	gram    uint32 // the last four characters of the tail
@@ -30,7 +30,7 @@ type matcher struct {
 	units []character // the same characters, with their places
 	grew  int64       // place in the input when the latest character arrived
 
-	candidates []ruleMatch // of the text, the most specific first
+	candidates []ruleMatch // candidates for the text, the most specific first
 	known      knownMatch
 	led        bool // the secret is glued: its first characters were passed on before text
 	young      bool // text is the first character of a word that may be a shape: the second one decides which

@@ -71,8 +71,8 @@ type Decoder interface {
 
 // Options configures a Redactor.
 type Options struct {
-	// Decode returns a decoder for a body with that header (canonical names). Without Decode, and if it
-	// fails, compressed bodies are withheld.
+	// Decode returns a decoder for a body with that header (canonical names). If Decode is nil or fails,
+	// compressed bodies are withheld.
 	Decode func(header http.Header) (Decoder, error)
 }
 

@@ -140,7 +140,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	}
 	switch {
 	case !ok:
-	case sign == ':' && string(name) == "PASS" && len(bytes.TrimLeft(before[bytes.LastIndexByte(before, '\n')+1:], " \t")) > 0: // of a test
+	case sign == ':' && string(name) == "PASS" && len(bytes.TrimLeft(before[bytes.LastIndexByte(before, '\n')+1:], " \t")) > 0: // the result of a test, not a password
 		ok = false
 	case scope == inRequest && known.value != isCookies:
 		known.value = isPlausible
