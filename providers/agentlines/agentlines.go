@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// agents are the agents whose lines can be read.
+// agents are the agents whose lines this package reads.
 var agents = []*agent{&copilot, &pi, &gemini, &droid, &cursor}
 
 // agent describes the lines of an agent.
@@ -16,7 +16,7 @@ type agent struct {
 	name, title string   // name and title of the protocol
 	who         string   // the agent's name in findings, if a turn is one run with any number of responses
 	last        string   // the line that ends a turn
-	quiet       []string // types of lines that are not about calls
+	quiet       []string // types of lines that are not reported if they are not read
 	sniff       func(kind string, line json.Value) int
 	read        func(r *run, kind string, line json.Value) (known bool)
 }
@@ -54,10 +54,10 @@ type run struct {
 	id      string // id of the response whose turn opens next
 	model   string
 	hasText bool // text deltas have come in the turn
-	failed  bool // an error ended the turn
+	failed  bool // the agent reported an error in the turn
 }
 
-// Frame reads one line. Lines before the first object are messages to the user.
+// Frame reads one line. Before the first turn, lines that are not objects are messages to the user.
 func (r *run) Frame(f stream.Frame) error {
 	line := json.Value(f.Data)
 	if line.Kind() != '{' && r.turn == nil {
@@ -85,7 +85,7 @@ func (r *run) openTurn() *protocol.Turn {
 	return r.turn
 }
 
-// ensureTurn returns the open turn. If the lines begin in the middle of a turn, it opens a turn.
+// ensureTurn returns the open turn. If no turn is open, it opens one.
 func (r *run) ensureTurn() *protocol.Turn {
 	if r.turn.IsOpen() {
 		return r.turn
@@ -108,8 +108,8 @@ func (r *run) ensureCall(id, name json.Value) *protocol.Call {
 	return r.calls.Ensure(r.ensureTurn(), stream.CallInfo{ID: id.Text(), Name: name.Text(), Kind: "function"})
 }
 
-// addResult adds the result of a call. message is the message of an error; it replaces the result if the call
-// failed.
+// addResult adds the result of a call. The parameter message is the message of an error. It replaces the
+// result if the call failed.
 func (r *run) addResult(t *protocol.Turn, id json.Value, failed bool, result, message json.Value) {
 	if failed && message.IsPresent() {
 		result = message

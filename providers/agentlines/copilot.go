@@ -9,8 +9,8 @@ import (
 )
 
 // copilot describes the output of copilot --output-format json, as GitHub Copilot CLI 1.0.102 prints it. A
-// turn is one response of the model. The model's message makes its calls final. Copilot replaces the values
-// of secrets with asterisks, also within arguments.
+// turn is one response of the model. The line with the complete message makes the message's calls final.
+// Copilot replaces the values of secrets with asterisks, even within arguments.
 var copilot = agent{
 	name: "copilot-cli", title: "Copilot CLI events", last: "assistant.turn_end",
 	quiet: []string{"user.*", "session.*", "hook.*", "subagent.*", "system.*", "skill.*", "tool.*", "assistant.*", "model.*", "permission.*"},

@@ -55,8 +55,8 @@ var cursor = agent{
 	},
 }
 
-// readCursorCall reads the start or the end of a call. Its key is "function", or the tool's name followed by
-// ToolCall.
+// readCursorCall reads the start or the end of a call. The key of the call is "function", or the tool's name
+// followed by ToolCall.
 func (r *run) readCursorCall(id json.Value, key string, call json.Value) {
 	name, args := strings.TrimSuffix(key, "ToolCall"), call.Get("args")
 	if key == "function" {

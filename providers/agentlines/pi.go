@@ -92,7 +92,7 @@ func elementAt(list json.Value, n int32) json.Value {
 	return nil
 }
 
-// endPiMessage reads the end of a message: its stop reason, usage or error.
+// endPiMessage reads the end of a message: its stop reason, usage and error.
 func (r *run) endPiMessage(message json.Value) {
 	if r.hasEnded() {
 		return

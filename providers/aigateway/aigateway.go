@@ -70,7 +70,7 @@ var finishes = protocol.FinishReasons{
 	},
 }
 
-// readTools returns the tools of a request.
+// readTools returns the tools that a request declares.
 func readTools(request []byte) (tools []protocol.Tool) {
 	for tool := range json.Value(request).Get("tools").Elements() {
 		if t := protocol.FunctionTool(tool, "inputSchema"); t.Name != "" {

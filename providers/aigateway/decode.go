@@ -61,12 +61,12 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// endTypes are the parts without content.
+// endTypes are the types of parts without content.
 var endTypes = map[string]bool{
 	"tool-input-end": true, "text-start": true, "text-end": true, "reasoning-start": true, "reasoning-end": true,
 }
 
-// partTypes are the parts that begin a turn if the start of the turn is missing.
+// partTypes are the types of parts that open a turn if none is open.
 var partTypes = map[string]bool{
 	"stream-start": true, "response-metadata": true, "text-delta": true, "reasoning-delta": true, "error": true,
 	"tool-input-start": true, "tool-input-delta": true, "tool-call": true, "tool-result": true,
@@ -183,7 +183,7 @@ func (d *decoder) finishTurn(t *protocol.Turn, part json.Value) {
 	t.Usage(n)
 }
 
-// Close ends the turn at the end of the stream.
+// Close ends the turn at the end of the stream. If finish is missing, the turn is cut off.
 func (d *decoder) Close() {
 	switch {
 	case d.finished:

@@ -17,7 +17,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol returns the AI SDK's UI message stream.
+// Protocol returns the protocol of the AI SDK's UI message stream.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "ai-sdk",

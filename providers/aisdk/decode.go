@@ -17,7 +17,7 @@ type decoder struct {
 	ended    bool    // finish, abort or error arrived: open calls are not a mistake
 	order    []*call // calls of the message, by slot
 
-	calls     map[string]*call // calls of the exchange: outputs may arrive one message later
+	calls     map[string]*call // calls of the exchange, by id: outputs may arrive one message later
 	approvals map[string]*call // calls by approvalId
 }
 
@@ -168,7 +168,8 @@ func firstCount(a, b json.Value) stream.Count {
 	return protocol.CountOf(b)
 }
 
-// endTurn ends the message as the protocol requires.
+// endTurn ends the turn at [DONE], or at the start of the next message. If no finish, abort or error arrived,
+// it checks the calls first.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.ended {
 		d.checkCalls()
@@ -176,7 +177,7 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-// Close ends the turn at the end of the stream.
+// Close ends the turn at the end of the stream. Unless finish arrived, the turn is cut off.
 func (d *decoder) Close() {
 	switch {
 	case !d.turn.IsOpen():
@@ -245,7 +246,8 @@ func (d *decoder) rejectCall(t *protocol.Turn) {
 	k.Find(inputRejected, "the SDK doesn't run this call: %s", why)
 }
 
-// setArguments reads the complete input. If no deltas came before it, text becomes the arguments.
+// setArguments reads the complete input. If the call has no arguments yet, the parameter text becomes the
+// arguments.
 func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 	c, k := &d.chunk, d.findCall(t)
 	if k == nil {
@@ -313,7 +315,7 @@ func (d *decoder) reportOrphan(message string) {
 	d.ensureTurn().Find(protocol.OrphanResult, "%s", stream.Own(message))
 }
 
-// checkCalls checks the calls of a message that ended without an error.
+// checkCalls reports the calls that are not final in a message that neither a limit nor an error ended.
 func (d *decoder) checkCalls() {
 	for _, k := range d.order {
 		if !k.Sealed && d.calls[k.ID] == k {

@@ -124,7 +124,7 @@ func (d *decoder) readConfirmation(data json.Value) {
 	c.Find(protocol.CallDenied, "the user didn't allow the call: %s", stream.Fact(why))
 }
 
-// endWork reads the reason why the agent is idle.
+// endWork ends the turn with the reason why the agent is idle.
 func (d *decoder) endWork(reason json.Value) {
 	if !d.turn.IsOpen() {
 		d.Heartbeat()

@@ -43,7 +43,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// itemsOnly reports, once, that the source has only items.
+// itemsOnly reports, once, that the lines contain only items.
 var itemsOnly = &stream.Diagnosis{
 	Code: "ITEMS_ONLY", Severity: stream.Info, By: stream.Client,
 	Meaning: "These lines report Codex's actions, not the model's output. Codex wrote the names and arguments itself. Calls that Codex could not run are missing.",

@@ -59,7 +59,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the turn. A turn that is still open is cut off.
+// Close cuts off a turn that is still open. Notices without a turn get a turn of their own, which is cut off.
 func (d *decoder) Close() {
 	if len(d.notices) > 0 {
 		d.openTurn()
@@ -91,7 +91,7 @@ func (d *decoder) openTurn() *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. If the lines begin in the middle of a turn, it opens a turn.
+// ensureTurn returns the open turn. If no turn is open, it opens one.
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if d.turn.IsOpen() {
 		return d.turn
@@ -137,7 +137,7 @@ func (d *decoder) readItem(done bool) {
 	}
 }
 
-// ensureCall returns the call that an item represents.
+// ensureCall returns the call that an item represents. It opens a new call with its complete arguments.
 func (d *decoder) ensureCall(kind string, of *itemKind) *protocol.Call {
 	l, t := &d.line, d.ensureTurn()
 	id := l.id.Text()

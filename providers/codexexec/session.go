@@ -11,9 +11,10 @@ import (
 // SessionWrapper is the name of the format of rollout files.
 const SessionWrapper = "codex rollout"
 
-// Session returns the protocol inner, which is OpenAI's Responses, in the form that Codex's rollout files in
-// ~/.codex/sessions have. An exchange consists of the items of one response and the entry with its usage or
-// its error. In older files, an entry is an item. In newer files, the payload of an entry is an item.
+// Session returns the protocol of Codex's rollout files in ~/.codex/sessions, which contain items of the
+// protocol inner, OpenAI's Responses. An exchange consists of the items of one response and the entry with
+// its usage or its error. In older files, an entry is an item. In newer files, the payload of an entry is an
+// item.
 func Session(inner protocol.Protocol) *protocol.Protocol {
 	p := inner
 	p.Title, p.Sniff, p.Request = "Codex rollout", sniffEntry, requestOf
@@ -69,7 +70,8 @@ func (d *session) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readItem reads an item of the model. It passes the beginning and the end of the item to the decoder.
+// readItem reads an item of the model. It passes the item to the decoder as two events: the beginning and the
+// end of the item.
 func (d *session) readItem(item json.Value) {
 	d.feedEvent("response.output_item.added", func(w *json.Writer) {
 		w.Key("output_index").Int(d.items).Key("item").Open('{').Member("status", "in_progress")
@@ -79,7 +81,7 @@ func (d *session) readItem(item json.Value) {
 	d.items++
 }
 
-// completeResponse ends the response with its usage. about contains the response's id or model.
+// completeResponse ends the response with its usage. The parameter about contains the response's id or model.
 func (d *session) completeResponse(about, usage json.Value) {
 	d.feedEvent("response.completed", func(w *json.Writer) {
 		w.Key("response").Open('{').Member("object", "response").Member("status", "completed")
@@ -115,7 +117,8 @@ func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 	return w
 }
 
-// requestOf returns the request in the entries. It contains only additions to the previous request.
+// requestOf returns the request in the entries. The request contains only the additions to the previous
+// request.
 func requestOf(entries []byte) []byte {
 	var w, input json.Writer
 	var context, session json.Value

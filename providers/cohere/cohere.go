@@ -17,7 +17,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol is version 2 of Cohere's protocol.
+// Protocol returns version 2 of Cohere's protocol.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:  "cohere",
@@ -37,7 +37,7 @@ func readModel(_ string, request []byte) string {
 	return json.Value(request).Get("model").Text()
 }
 
-// eventTypes are the event types of the stream.
+// eventTypes are the event types that identify the stream.
 var eventTypes = map[string]bool{
 	"message-start": true, "message-end": true, "tool-plan-delta": true,
 	"content-start": true, "content-delta": true, "content-end": true,
@@ -83,7 +83,7 @@ type event struct {
 
 	kind, index, delta     json.Value
 	id, finish, usage, err json.Value // fields of the delta, or of a body at its top level
-	body                   json.Value // message in a body; a string is an error
+	body                   json.Value // the field message of a body; a string is an error
 
 	message message
 }
@@ -125,7 +125,7 @@ func (m *message) shapeFields() []json.Binding {
 	}
 }
 
-// firstCall returns the call in a delta. It is an object or, contrary to the protocol, a list with one call.
+// firstCall returns the call in a delta. The call is an object or, contrary to the protocol, in a list.
 func (m *message) firstCall() protocol.FunctionCall {
 	for v := range m.calls.Elements() {
 		var first protocol.FunctionCall

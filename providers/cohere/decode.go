@@ -17,9 +17,10 @@ type decoder struct {
 
 func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, ev: newEvent()} }
 
-// Frame reads one event. The event's type is in the body. Otherwise it is the name of the server-sent event.
+// Frame reads one event. The event's type is in the body. If the body has no type, the name of the
+// server-sent event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // gateways add it after message-end
+	if protocol.IsDone(f.Data) { // gateways add [DONE] after message-end
 		if d.turn.IsOpen() {
 			d.turn.Find(protocol.FinishMissing, "[DONE] arrived without message-end: the response has no finish reason")
 		}

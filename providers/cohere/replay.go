@@ -46,8 +46,8 @@ func contentMember(m *protocol.Message, parts []protocol.Part) json.Member {
 	return json.Member{Name: "content", Value: value}
 }
 
-// encodeAssistant writes a message of the model. Reasoning becomes the plan if the message has calls, and
-// otherwise a part of the content.
+// encodeAssistant writes a message of the model. Reasoning from another protocol becomes the plan if the
+// message has calls, and otherwise a part of the content.
 func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	var said []protocol.Part
 	var plan, calls json.Writer

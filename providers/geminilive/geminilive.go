@@ -100,7 +100,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// ensureTurn returns the open turn. Content after the end of a turn begins a new turn.
+// ensureTurn returns the open turn. If content is set, the model's content follows, which begins a new turn
+// after the end of a turn.
 func (d *decoder) ensureTurn(content bool) *protocol.Turn {
 	if content && d.ended {
 		d.turn.End()
@@ -146,7 +147,7 @@ func (d *decoder) readContent(content json.Value) {
 	}
 }
 
-// Close ends the turn at the end of the connection.
+// Close ends the turn at the end of the connection. A turn without turnComplete or interrupted is cut off.
 func (d *decoder) Close() {
 	if d.ended {
 		d.turn.End()

@@ -116,7 +116,7 @@ func sealCalls(t *protocol.Turn) {
 	}
 }
 
-// ensureMessage returns the message that has the id of m.
+// ensureMessage returns the message that has the id of m. It opens a turn for a new message.
 func (d *decoder) ensureMessage(m json.Value) *message {
 	id := m.Get("id").Text()
 	if d.byID[id] == nil {
@@ -161,7 +161,8 @@ func (d *decoder) readChunk(chunk json.Value) {
 	d.readEnd(m, chunk)
 }
 
-// readEnd reads the finish reason and the usage of a message.
+// readEnd reads the finish reason and the usage of a message. A finish reason that is not a limit makes the
+// message's calls final.
 func (d *decoder) readEnd(m *message, of json.Value) {
 	meta, u := of.Get("response_metadata"), of.Get("usage_metadata")
 	if u.IsPresent() {

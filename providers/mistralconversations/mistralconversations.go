@@ -13,7 +13,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol returns the protocol of Mistral's Conversations.
+// Protocol returns the protocol of Mistral's Conversations API.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:  "mistral-conversations",

@@ -53,7 +53,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close ends the stream. A turn without "done":true is cut off.
 func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 
-// readTimestamp reads the time at which a line was created.
+// readTimestamp sets the time of the frame from the time at which the line was created.
 func (d *decoder) readTimestamp(created json.Value) {
 	var made time.Time
 	if made.UnmarshalText(created.OrDefault(nil)) != nil {

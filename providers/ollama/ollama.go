@@ -18,7 +18,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol is Ollama's protocol.
+// Protocol returns Ollama's protocol.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
 		Name:  "ollama",

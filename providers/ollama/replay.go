@@ -7,8 +7,8 @@ import (
 
 // target describes how Ollama's /api/chat accepts history. Arguments are an object. Ollama keeps the order of
 // its keys and reads its numbers as float64 (ToolCallFunctionArguments in api/types.go). The model's template
-// combines the parts of the history, so nothing is refused. The refusal of arguments is from
-// neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
+// combines the parts of the history, so only arguments that are not an object are refused. The refusal of
+// arguments is from neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
 var target = protocol.Target{
 	Name: "ollama", Title: "Ollama", Protocol: "ollama",
 	Form:          protocol.ObjectForm,

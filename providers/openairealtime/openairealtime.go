@@ -15,7 +15,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol returns the Realtime protocol. inner is the Responses protocol.
+// Protocol returns the Realtime protocol. The parameter inner is the Responses protocol.
 func Protocol(inner protocol.Protocol) protocol.Protocol {
 	return protocol.Protocol{
 		Name:          "openai-realtime",
@@ -62,7 +62,7 @@ var responseCancelled = &stream.Diagnosis{
 	Advice:  "Don't run calls that were not complete before the response was cancelled.",
 }
 
-// cancelReasons are the reasons why a response was cancelled.
+// cancelReasons maps the reasons why a response was cancelled to words for a message.
 var cancelReasons = map[string]string{"turn_detected": "the user spoke", "client_cancelled": "the client cancelled it"}
 
 // withoutItem removes the item's id from a call, because clients of this protocol send only the call's id.
@@ -121,7 +121,7 @@ func (d *decoder) readItem(item json.Value) {
 }
 
 // endResponse reads the end of a response. It renames the fields of the usage to their names in the Responses
-// protocol.
+// protocol. It reports a cancelled response.
 func (d *decoder) endResponse(f stream.Frame, response json.Value) error {
 	if u := response.Get("usage"); u.Kind() == '{' {
 		u = json.ReplaceMembers(u,

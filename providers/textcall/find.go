@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Call is a call in a text.
+// A Call is a tool call that a model wrote into its text.
 type Call struct {
 	Form    string // name of the form in machine output
 	Title   string // title of the form for people
@@ -26,8 +26,8 @@ const (
 	maxCandidates = 48       // maximum number of openings that are tried
 )
 
-// Find returns the call at the end of a text, if there is one. otherCalls reports whether the response has
-// calls of its own. If so, plain JSON or Python in the text is not a call.
+// Find returns the call at the end of a text, if there is one. The parameter otherCalls reports whether the
+// response has calls of its own. If so, a form without markup is not a call.
 func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 	end := len(bytes.TrimRight(text, " \t\r\n"))
 	if end == 0 || !mayEndCall(text[:end]) {
@@ -79,7 +79,7 @@ func mayEndCall(text []byte) bool {
 	return strings.IndexByte(">}])`", text[len(text)-1]) >= 0 || bytes.HasSuffix(text, []byte("*** End Patch"))
 }
 
-// clipOpening returns the beginning of a call, for a message.
+// clipOpening returns at most maxOpening bytes of a call's first line, for a message.
 func clipOpening(text []byte) string {
 	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
 		text = text[:i]
@@ -195,13 +195,13 @@ func wordsBefore(text []byte, at int) string {
 	}
 }
 
-// isQuoted reports whether the text after before is in backticks or follows a quotation mark.
+// isQuoted reports whether a form after the given text is in backticks or directly after a quotation mark.
 func isQuoted(before string) bool {
 	return strings.Count(before, "`")%2 == 1 || strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'")
 }
 
-// endsSentence reports whether before is a complete sentence, or a word that models write before a call by
-// mistake.
+// endsSentence reports whether the text before a call is empty, ends as a sentence does, or is one of
+// strayWords, which models write by mistake.
 func endsSentence(before string) bool {
 	return before == "" || slices.Contains(strayWords, before) || strings.HasSuffix(before, "…") ||
 		strings.IndexByte(".!?:)]}", before[len(before)-1]) >= 0

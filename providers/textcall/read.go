@@ -85,7 +85,8 @@ func readObject(c *cursor) string {
 	return c.before
 }
 
-// skipBraces skips an object with balanced braces. Braces in strings don't count.
+// skipBraces skips an object: valid JSON, or else text with balanced braces. In text that is not JSON, braces
+// in strings also count.
 func (c *cursor) skipBraces() bool {
 	p := c.restOfText()
 	if len(p) == 0 || p[0] != '{' {
@@ -217,7 +218,7 @@ func readInvoke(c *cursor) string {
 	return name
 }
 
-// readWrapped reads another form in a wrapper.
+// readWrapped reads the content of a wrapper: a call as JSON, or another form.
 func readWrapped(c *cursor) string {
 	c.skipSpace()
 	if name := readJSON(c); name != "" {
@@ -360,7 +361,7 @@ func readHarmony(c *cursor) string {
 	}
 }
 
-// readAfterToken reads a call after a token: JSON, or a call in Python.
+// readAfterToken reads a call after a token: JSON, a call as Gemma writes it, or a call in Python.
 func readAfterToken(c *cursor) string {
 	if name := readJSON(c); name != "" {
 		return name

@@ -39,7 +39,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 func hasResponse(v json.Value) bool { return v.Get("response") != nil }
 
-// hasCalls reports whether a chunk has calls in the form of Workers AI.
+// hasCalls reports whether the first call in a chunk has its name and arguments at the top level, as in
+// Workers AI.
 func hasCalls(data json.Value) bool {
 	for c := range data.Get("tool_calls").Elements() {
 		return c.Get("name").IsString() && c.Get("arguments").IsPresent()
