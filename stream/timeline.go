@@ -51,8 +51,8 @@ func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept boo
 	return e, reused, kept
 }
 
-// eventWithKeptText is like eventAt. But if the fold keeps the event's text, it returns that text separately,
-// without a copy.
+// eventWithKeptText returns the same as eventAt. But if the fold keeps the event's text, it returns that text
+// separately, without a copy.
 func (t *Timeline) eventWithKeptText(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {

@@ -60,8 +60,8 @@ func (w *Wire) Append(p []byte, at time.Duration) {
 	}
 }
 
-// AppendOwned is like Append, for bytes that never change from now on. It copies only slices shorter than
-// minOwnedBytes.
+// AppendOwned does the same as Append, for bytes that never change from now on. It copies only slices shorter
+// than minOwnedBytes.
 func (w *Wire) AppendOwned(p []byte, at time.Duration) {
 	if len(p) < minOwnedBytes {
 		w.Append(p, at)

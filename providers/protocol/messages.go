@@ -111,8 +111,8 @@ const (
 // String returns the name of the form: string, object or arrays.
 func (f ArgsForm) String() string { return [...]string{"string", "object", "arrays"}[f] }
 
-// ResultText returns the text in a result's content, which is a string or a list of blocks. media is the
-// number of blocks that are not text.
+// ResultText returns the text in a result's content, which is a string or a list of blocks. The result media
+// is the number of blocks that are not text.
 func ResultText(content json.Value) (text []byte, media int) {
 	switch {
 	case !content.IsPresent():
@@ -212,10 +212,10 @@ func ReadContent(content json.Value) (parts []Part) {
 	return parts
 }
 
-// Content returns the content that represents parts. was is the content from which the parts were read. The
-// result is a string if one string can contain the parts, and otherwise a list. Several texts become one
-// string only if joined is set. Without parts, the result is was if was has no parts either, and otherwise
-// nil.
+// Content returns the content that represents parts. The parameter was is the content from which the parts
+// were read. The result is a string if one string can contain the parts, and otherwise a list. Several texts
+// become one string only if joined is set. Without parts, the result is was if was has no parts either, and
+// otherwise nil.
 func Content(was json.Value, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {
@@ -284,8 +284,8 @@ func WrapResponse(result *Part) json.Value {
 
 // WriteContents writes messages in the form of Google's protocols. All results for a turn are in one message,
 // and each result has the name of its tool. System messages are omitted, because they have a separate place
-// in the request. part writes one part. It may write nothing, for example for an image from another protocol.
-// content makes a message from parts, which is the content of an array.
+// in the request. The function part writes one part. It may write nothing, for example for an image from
+// another protocol. The function content makes a message from its parts, which are the content of an array.
 func WriteContents(messages []Message, part func(*json.Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
 	names := callNames(messages)
 	for _, m := range MergeResults(messages) {
@@ -403,8 +403,8 @@ func ListOf(s json.Scanner, members map[string]bool) bool {
 	return false
 }
 
-// WriteArgs writes the arguments of a call in their form: text as a string, and any other form as JSON.
-// Without arguments, it writes {}.
+// WriteArgs writes the arguments of a call in their form: text as a string, and any other form as JSON, or {}
+// if there are no arguments.
 func WriteArgs(w *json.Writer, p *Part) *json.Writer {
 	switch {
 	case p.Form == TextForm:

@@ -34,7 +34,7 @@ func NewOut(emit func(stream.Event)) *Out { return &Out{emit: emit, now: stream.
 func (o *Out) To(emit func(stream.Event)) { o.emit = emit }
 
 // Nested returns an Out for a decoder that reads one part of the exchange. Its turns are also turns of o,
-// with the same numbers. edit changes each event of the nested Out before o emits it.
+// with the same numbers. The function edit changes each event of the nested Out before o emits it.
 func (o *Out) Nested(edit func(stream.Event) stream.Event) *Out {
 	nested := NewOut(func(e stream.Event) { o.emit(edit(e)) })
 	nested.of = o
@@ -89,7 +89,7 @@ func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
 	o.emitFinding(o.last.Number(), d, format, args)
 }
 
-// Once is like Find, but reports only the first finding of d in the exchange.
+// Once does the same as Find, but only for the first finding of d in the exchange.
 func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
 	if o.reported.isFirst(d) {
 		o.Find(d, format, args...)
@@ -137,7 +137,7 @@ const longText = 16 << 10
 // Release frees the buffers of an Out that receives no more content.
 func (o *Out) Release() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
 
-// originOf returns the payload of a delta with the wire form from. It returns nil if from is empty.
+// originOf returns the payload of a delta whose wire form is from. It returns nil if from is empty.
 func (o *Out) originOf(from []byte) stream.Payload {
 	if len(from) == 0 {
 		return nil
@@ -178,7 +178,7 @@ func IsError(err json.Value) bool {
 }
 
 // ErrorOf returns the type and the message of an error in the form that most protocols use. If there is no
-// message, message is the complete error.
+// message, it returns the complete error as the message.
 func ErrorOf(err json.Value) (id, message string) {
 	if message = err.Get("message").Text(); message == "" {
 		message = string(err)
@@ -187,8 +187,8 @@ func ErrorOf(err json.Value) (id, message string) {
 }
 
 // GoogleErrorOf returns the status and the message of an error in the form of Google's APIs
-// (google.rpc.Status). If there is no status, it returns the code; if there is no message, message is the
-// complete error.
+// (google.rpc.Status). If there is no status, it returns the code; if there is no message, it returns the
+// complete error as the message.
 func GoogleErrorOf(err json.Value) (id, message string) {
 	if message = err.Get("message").Text(); message == "" {
 		message = string(err.Append(nil))
@@ -201,7 +201,7 @@ func GoogleErrorOf(err json.Value) (id, message string) {
 	return id, message
 }
 
-// CountOf returns a value as a token count.
+// CountOf returns a value as a token count, which is not reported if the value is not an integer.
 func CountOf(v json.Value) stream.Count {
 	n, ok := v.Int()
 	return stream.Count{N: n, Reported: ok}

@@ -102,7 +102,7 @@ const (
 // A Decoder reads the frames of one exchange and reports their content to its Out.
 type Decoder interface {
 	// Frame reads a data frame, which is one JSON text or a terminator. It returns an error if the frame
-	// can't be decoded. In this case, it has made no event.
+	// can't be decoded. In this case, it must not have made an event.
 	Frame(f stream.Frame) error
 	// Close reports that no more frames follow.
 	Close()
@@ -119,7 +119,7 @@ func IsDone(data []byte) bool {
 type Target struct {
 	Name  string // "anthropic", "mistral"
 	Title string
-	// Protocol is the name of the wire protocol. History from the same protocol is sent back unchanged.
+	// Protocol is the name of the wire protocol.
 	Protocol string
 
 	Form          ArgsForm // form of arguments
@@ -224,7 +224,8 @@ type DepthRule struct {
 	Limit, Base, Object, Array int
 }
 
-// Objects returns the maximum number of objects that can be nested inside one another.
+// Objects returns the maximum number of objects that can be nested inside one another, for a rule with a
+// limit.
 func (r DepthRule) Objects() int { return (r.Limit - r.Base) / r.Object }
 
 // ReasoningRule is a protocol's treatment of reasoning that is sent back.
@@ -237,8 +238,8 @@ const (
 )
 
 // Refusal contains a provider's error messages for history that it refuses, as documented or observed. An
-// unknown message is "". {id} stands for the id of the call, {name} for its tool, and {n} for the length of
-// the id in bytes.
+// unknown message is "". FillRefusal replaces {id} with the id of the call, {name} with its tool, and {n}
+// with the length of the id in bytes.
 type Refusal struct {
 	Args        string // arguments that are not an object, or not JSON
 	ID          string // an id that breaks the target's rule
@@ -270,7 +271,7 @@ func FillRefusal(refusal, id, name string) string {
 }
 
 // FindNamed returns the first element of all with the given name. If there is none, it returns an error that
-// lists all names. kind is the noun for an element in that error.
+// lists all names. The parameter kind is the noun for an element in that error.
 func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
 	var names []string
 	for i := range all {
@@ -297,7 +298,7 @@ func FunctionTools(request []byte) (tools []Tool) {
 }
 
 // FunctionTool returns the tool that an object declares with a name, a description and the schema of its
-// arguments. schema is the key of the field with this schema.
+// arguments. The parameter schema is the key of the field with this schema.
 func FunctionTool(declared json.Value, schema string) Tool {
 	t := Tool{Kind: "function", Name: declared.Get("name").Text(), Description: declared.Get("description").Text()}
 	if s := declared.Get(schema); s.IsPresent() {

@@ -101,7 +101,7 @@ var anyArguments = json.Value(`{"type":"object","properties":{}}`)
 // a tool are replayed in the form of this schema.
 var textArgument = json.Value(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 
-// Arguments returns the JSON Schema for the declaration of a tool. It is always the schema of an object.
+// Arguments returns the JSON Schema for the declaration of a tool. It is always a JSON object.
 func (t *Tool) Arguments() json.Value {
 	switch {
 	case t.Kind == "custom":
@@ -123,9 +123,9 @@ func Describe(w *json.Writer, t *Tool) *json.Writer {
 	return w.Member("name", t.Name).MemberIfSet("description", t.Description)
 }
 
-// WriteTools writes the field that declares the tools: a list between open and close, in which the function
-// write writes each tool. Without tools, WriteTools writes nothing, because a provider may refuse an empty
-// list.
+// WriteTools writes the field that declares the tools: NativeTools or, if that is nil, a list. The list is
+// between the texts open and close, and the function write writes each tool. Without tools, WriteTools writes
+// nothing, because a provider may refuse an empty list.
 func (r *Request) WriteTools(w *json.Writer, member, open, close string, write func(*json.Writer, *Tool)) {
 	declared := []byte(r.NativeTools)
 	if declared == nil {
@@ -144,8 +144,8 @@ func (r *Request) WriteTools(w *json.Writer, member, open, close string, write f
 	}
 }
 
-// WriteFunctionTools writes the field tools in the form of OpenAI's Chat Completions. custom reports whether
-// the provider supports tools with free text as their argument.
+// WriteFunctionTools writes the field tools in the form of OpenAI's Chat Completions. The parameter custom is
+// true if the provider supports tools with free text as their argument.
 func (r *Request) WriteFunctionTools(w *json.Writer, custom bool) {
 	r.WriteTools(w, "tools", "[", "]", func(w *json.Writer, t *Tool) {
 		if custom && t.Kind == "custom" {

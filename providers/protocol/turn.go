@@ -46,7 +46,8 @@ func (t *Turn) Update(news stream.Opening) {
 	t.emit(stream.Event{Kind: stream.TurnMeta, What: &news})
 }
 
-// UpdateIDs reads an id and a model from a frame that may repeat them. It reports only new values.
+// UpdateIDs reads an id and a model from a frame that may repeat them. It reports each of them only once,
+// when it first has a value.
 func (t *Turn) UpdateIDs(id, model json.Value) {
 	news := false
 	for _, f := range [...]struct {
@@ -78,8 +79,8 @@ func (t *Turn) AppendText(v json.Value) {
 	t.thinking = false
 }
 
-// AppendReasoning appends the content of a JSON string to the reasoning. block is the number of the block
-// that contains it.
+// AppendReasoning appends the content of a JSON string to the reasoning. The parameter block is the number of
+// the block that contains it.
 func (t *Turn) AppendReasoning(block int32, v json.Value) {
 	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.holdText(v)})
@@ -105,7 +106,7 @@ func (t *Turn) BeginThinking(block int32) {
 }
 
 // SignLast reports the signature of the latest content. With stream.SignedHidden, the signature belongs to
-// reasoning that is not shown. item is the id of the item with the signature, or "".
+// reasoning that is not shown. The parameter item is the id of the item with the signature, or "".
 func (t *Turn) SignLast(signature json.Value, item string, code stream.Code) {
 	if !signature.HasText() {
 		return
@@ -143,7 +144,7 @@ func (t *Turn) Usage(u stream.Usage) {
 	t.emit(stream.Event{Kind: stream.UsageEvent, What: &u})
 }
 
-// Finish reports the finish reason of the turn. word is the provider's word for it.
+// Finish reports the finish reason of the turn. The parameter word is the provider's word for it.
 func (t *Turn) Finish(word string, code stream.Code) {
 	t.FinishChoice(stream.AllChoices, word, "", code)
 }
@@ -164,8 +165,8 @@ type FinishReasons struct {
 	Codes       map[string]stream.Code
 }
 
-// FinishAndCheck is like Finish, for a protocol whose finish reason shows whether the client must run calls.
-// It compares the reason with the calls of the turn, and returns the code of the reason.
+// FinishAndCheck does the same as Finish, for a protocol whose finish reason shows whether the client must
+// run calls. It also compares the reason with the calls of the turn, and returns the code of the reason.
 func (t *Turn) FinishAndCheck(word string, of *FinishReasons) stream.Code {
 	code := of.Codes[word]
 	t.Finish(word, code)
@@ -189,18 +190,19 @@ func (t *Turn) CheckStop(word string, of *FinishReasons) {
 // HasClientCalls reports whether the turn has a call that the client must run.
 func (t *Turn) HasClientCalls() bool { return t.client > 0 }
 
-// Fail reports an error of the provider. id is its code or type.
+// Fail reports an error of the provider. The parameter id is the error's code or type.
 func (t *Turn) Fail(id, message string) {
 	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.FailureInfo{Code: id}})
 }
 
-// AddResult reports the result of a call. id identifies the call. Without an id, the name of the tool
-// identifies it.
+// AddResult reports the result of a call. The id identifies the call or, if it is empty, the name of the tool
+// does.
 func (t *Turn) AddResult(id, name string, failed bool) {
 	t.emit(stream.Event{Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.ResultFor{ID: id, Name: name}})
 }
 
-// AddResultContent is like AddResult for a call with an id, but also reports the content of the result.
+// AddResultContent does the same as AddResult for a call with an id, and also reports the content of the
+// result.
 func (t *Turn) AddResultContent(id string, failed bool, content json.Value) {
 	t.emit(stream.Event{
 		Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed),
@@ -220,7 +222,7 @@ func (t *Turn) Find(d *stream.Diagnosis, format string, args ...any) {
 	t.out.emitFinding(t.number, d, format, args)
 }
 
-// Once is like Find, but reports only the first finding of d about the turn.
+// Once does the same as Find, but only for the first finding of d about the turn.
 func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
 	if t.reported.isFirst(d) {
 		t.Find(d, format, args...)
@@ -262,7 +264,7 @@ func (t *Turn) OpenCalls() (open []*Call) {
 	return open
 }
 
-// NextCall is like OpenCall, but uses the next slot. It is for protocols that don't number their calls.
+// NextCall does the same as OpenCall, with the next slot. It is for protocols that don't number their calls.
 func (t *Turn) NextCall(info stream.CallInfo) *Call {
 	return t.OpenCall(int32(t.opened), info)
 }
@@ -293,8 +295,8 @@ func (t *Turn) FindCall(slot int32) *Call {
 // End ends the turn with the protocol's terminator. It does nothing if the turn is not open.
 func (t *Turn) End() { t.close(stream.CloseEnd, "") }
 
-// Cut ends a turn without its terminator. missing describes the missing part. Cut does nothing if the turn is
-// not open.
+// Cut ends a turn without its terminator. The parameter missing describes the missing part. Cut does nothing
+// if the turn is not open.
 func (t *Turn) Cut(missing string) { t.close(stream.CloseCut, missing) }
 
 func (t *Turn) close(code stream.Code, missing string) {
@@ -358,8 +360,8 @@ func (c *Call) IsCounted() bool { return c.silent }
 // Keep makes the call keep its arguments for Matches. Keep must be called before any arguments come.
 func (c *Call) Keep() { c.keeps = true }
 
-// Matches reports whether whole equals the arguments so far. whole is the same JSON value, or a string that
-// contains the same JSON value. The call must keep its arguments.
+// Matches reports whether whole is the same JSON value as the arguments so far, or a string that contains the
+// same value. The call must keep its arguments.
 func (c *Call) Matches(whole json.Value) bool {
 	came := JoinSurrogates(c.kept)
 	return json.Same(came, whole) || whole.IsString() && json.Same(came, whole.Append(nil))
@@ -380,8 +382,8 @@ func (c *Call) Meta(news stream.CallInfo) {
 // value is an empty delta.
 func (c *Call) Args(v json.Value) { c.appendDelta(c.turn.out.holdText(v), nil) }
 
-// ArgsText appends a delta that is already text. If toolscope derived the text, from is its form on the wire;
-// otherwise from is nil.
+// ArgsText appends a delta that is already text. The parameter from is the form on the wire from which
+// toolscope derived the text; nil if the text was not derived.
 func (c *Call) ArgsText(text, from []byte) { c.appendDelta(c.turn.out.text.StringOf(text), from) }
 
 func (c *Call) appendDelta(text string, from []byte) {
@@ -408,8 +410,8 @@ const null = "null"
 // IsNull reports whether the arguments so far are the word null, in one delta or several.
 func (c *Call) IsNull() bool { return c.null && c.Bytes == len(null) }
 
-// Rewrite replaces the arguments, for derived text that changes with a later frame. from has the same meaning
-// as in ArgsText.
+// Rewrite replaces the arguments, for derived text that changes with a later frame. The parameter from is the
+// same as for ArgsText.
 func (c *Call) Rewrite(text, from []byte) {
 	c.Bytes, c.LastByte, c.null, c.kept = 0, 0, false, nil
 	held := c.turn.out.text.StringOf(text)
@@ -436,7 +438,7 @@ func (c *Call) Unseal() {
 	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealWithdrawn})
 }
 
-// Reject reports that a check of the arguments refused the call. why is the reason.
+// Reject reports that a check of the arguments refused the call, with the reason.
 func (c *Call) Reject(why string) {
 	c.Sealed = true
 	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealRejected, Text: why})
@@ -453,7 +455,7 @@ func (c *Call) Find(d *stream.Diagnosis, format string, args ...any) {
 	c.Found(d.Finding(format, args...))
 }
 
-// Once is like Find, but reports only the first finding of d about the call.
+// Once does the same as Find, but only for the first finding of d about the call.
 func (c *Call) Once(d *stream.Diagnosis, format string, args ...any) {
 	if c.reported.isFirst(d) {
 		c.Find(d, format, args...)

@@ -170,7 +170,7 @@ func (c *previewBuilder) unwrapArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 	return c.rewriteValue(factsOf(stringContent(f), false), sent)
 }
 
-// repairArgs returns the object that a lenient parser reads. ok is false if the parser reads no object.
+// repairArgs returns the object that a lenient parser reads. It returns false if the parser reads no object.
 func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) ([]byte, bool) {
 	if f.syntax == json.SyntaxDouble {
 		return c.unwrapArgs(p, f, sent), true
@@ -343,7 +343,7 @@ type argsFacts struct {
 	fraction span // a fraction with more digits than a double
 	huge     span // a number that is too large for a double
 	escapes  span // a string that JavaScript writes differently
-	halves   span // such a string that contains half a surrogate pair
+	halves   span // a string that contains half a surrogate pair and that JavaScript writes differently
 	half     span // half a surrogate pair
 	invalid  span // bytes that are not UTF-8
 	twice    span // a duplicate key

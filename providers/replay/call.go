@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// makeCall fits a call to the target. It returns false to leave the call out. first says that the call is the first
-// of its message.
+// makeCall fits a call to the target. It returns false to leave the call out. The parameter first is true for
+// the first call of its message.
 func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
@@ -65,7 +65,8 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 	return true
 }
 
-// leaveOut leaves the current call out. why becomes the only loss of the call: earlier losses are retracted.
+// leaveOut leaves the current call out. The loss why becomes the only loss of the call: earlier losses are
+// retracted.
 func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	c.retractLosses(func(Loss) bool { return true })
 	sent.Outcome = Dropped
@@ -75,7 +76,7 @@ func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	return false
 }
 
-// markUnknown marks the preview as unknown. l contains the reason.
+// markUnknown marks the preview as unknown. The loss l contains the reason.
 func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	c.unseen = true
 	sent.Outcome = Unknown
@@ -85,7 +86,7 @@ func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	return false
 }
 
-// retractLosses removes losses of the current call.
+// retractLosses removes the losses of the current call for which the function which returns true.
 func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	n := len(c.Losses)
 	for n > 0 && c.Losses[n-1].Call == c.call {
@@ -168,8 +169,8 @@ func nameWords(r protocol.NameRule) string {
 	return fmt.Sprintf("the name must have 1 to %d characters from [%s]", r.Max, r.Class)
 }
 
-// keepSignature keeps the call's signature if the target can use it. If the target needs a signature and
-// there is none, keepSignature adds a sentinel.
+// keepSignature keeps the call's signature if the target can use it. If the first call of a message needs a
+// signature and has none, keepSignature adds a sentinel or records a refusal.
 func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool) {
 	switch {
 	case p.Signature == "":

@@ -88,7 +88,7 @@ func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 	return sent.id, []Loss{IDRewritten.newLoss("%s becomes %s", quoteShort(id), quoteShort(sent.id))}
 }
 
-// aiSDKNames is the rule of the AI SDK. It makes up ids if Chat Completions or Gemini sends none, or if Chat
+// aiSDKNames applies the rule of the AI SDK. It makes up ids if Chat Completions or Gemini sends none, or if Chat
 // Completions repeats one. For Bedrock, it removes characters from names.
 func aiSDKNames(c namedCall, to string) namedCall {
 	switch {
@@ -105,14 +105,14 @@ func aiSDKNames(c namedCall, to string) namedCall {
 	return c
 }
 
-// aiSDKPageNames is the rule of useChat, which has only one part for each id.
+// aiSDKPageNames applies the rule of useChat, which has only one part for each id.
 func aiSDKPageNames(c namedCall, to string) namedCall {
 	c = aiSDKNames(c, to)
 	c.unknown = c.shared && c.from != chat // the later call replaces the earlier one
 	return c
 }
 
-// mastraNames is the rule of Mastra. It has only one call for each id, and replaces names with unusual
+// mastraNames applies the rule of Mastra. It has only one call for each id, and replaces names with unusual
 // characters.
 func mastraNames(c namedCall, to string) namedCall {
 	c = aiSDKNames(c, to)
@@ -128,7 +128,7 @@ func mastraNames(c namedCall, to string) namedCall {
 	return c
 }
 
-// agentsNames is the rule of OpenAI Agents JS.
+// agentsNames applies the rule of OpenAI Agents JS.
 func agentsNames(c namedCall, _ string) namedCall {
 	switch {
 	case c.id == "":
@@ -139,7 +139,7 @@ func agentsNames(c namedCall, _ string) namedCall {
 	return c
 }
 
-// openAIJSNames is the rule of OpenAI's SDK. It joins a streamed response of Responses only if its calls have
+// openAIJSNames applies the rule of OpenAI's SDK. It joins a streamed response of Responses only if its calls have
 // different ids.
 func openAIJSNames(c namedCall, to string) namedCall {
 	if c.shared && to == responses {
@@ -148,7 +148,7 @@ func openAIJSNames(c namedCall, to string) namedCall {
 	return c
 }
 
-// llamaIndexTSNames is the rule of LlamaIndex TS, which has only one call for each id.
+// llamaIndexTSNames applies the rule of LlamaIndex TS, which has only one call for each id.
 func llamaIndexTSNames(c namedCall, _ string) namedCall {
 	c.unknown = c.shared
 	if c.id == "" {
@@ -157,7 +157,7 @@ func llamaIndexTSNames(c namedCall, _ string) namedCall {
 	return c
 }
 
-// langChainNames is the rule of LangChain JS. It makes an id for each call from Ollama, and for each call
+// langChainNames applies the rule of LangChain JS. It makes an id for each call from Ollama, and for each call
 // from Gemini without an id.
 func langChainNames(c namedCall, to string) namedCall {
 	c.random = c.from == ollama || c.from == gemini && c.id == ""
@@ -178,7 +178,7 @@ func keepClass(text, class, by string) string {
 	return b.String()
 }
 
-// piNames is the rule of pi. A history from another protocol gets new ids. The ids of a call and its item
+// piNames applies the rule of pi. A history from another protocol gets new ids. The ids of a call and its item
 // become one id, with a | between them.
 func piNames(c namedCall, to string) namedCall {
 	whole := c.id
@@ -227,7 +227,7 @@ func piNames(c namedCall, to string) namedCall {
 
 func cutTo(text string, most int) string { return text[:min(len(text), most)] }
 
-// shortHash is the hash that pi uses in ids: two 32-bit numbers in base 36.
+// shortHash returns the hash that pi uses in ids: two 32-bit numbers in base 36.
 func shortHash(text string) string {
 	const a, b, c, d = 2654435761, 1597334677, 2246822507, 3266489909
 	h1, h2 := uint32(0xdeadbeef), uint32(0x41c6ce57)

@@ -80,8 +80,8 @@ func (c *previewBuilder) receiveCall(p *protocol.Part, f *argsFacts) receivedCal
 	return receivedCall{from: from, name: p.Name, args: string(f.raw), value: from == gemini || from == ollama, id: p.ID}
 }
 
-// receiveAll returns the calls of a message in the form in which the client receives them. number is the
-// number of earlier calls.
+// receiveAll returns the calls of a message in the form in which the client receives them. The parameter
+// number is the number of earlier calls.
 func (c *previewBuilder) receiveAll(m *protocol.Message, number int) (all []receivedCall) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == protocol.CallPart {
@@ -158,7 +158,8 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	}
 }
 
-// respelledIn returns the first number that has another spelling in now. now has the same value.
+// respelledIn returns the first number that has another spelling in now, which are the facts about an equal
+// value.
 func (f *argsFacts) respelledIn(now *argsFacts) (at span) {
 	there := map[string]bool{}
 	for lit := range now.numberSpans() {
@@ -204,7 +205,7 @@ func asText(v js.Value) []byte {
 	return v.JSON()
 }
 
-// inputText returns the text of a call's arguments in the AI SDK. If the SDK throws instead, ok is false.
+// inputText returns the text of a call's arguments in the AI SDK. It returns false if the SDK throws instead.
 func (r *receivedCall) inputText() (text string, ok bool) {
 	if !r.value {
 		return r.args, true
@@ -282,7 +283,7 @@ func (w aiSDK) writeInput(v js.Value, to string) []byte {
 	return js.ObjectOf("rawInvalidInput", v).JSON()
 }
 
-// piRule is the rule of pi's model library.
+// piRule applies the rule of pi's model library.
 func piRule(r receivedCall, _ string) clientCall {
 	if r.value {
 		if v := r.parseArgs(); v.Kind > js.Null {
@@ -294,7 +295,7 @@ func piRule(r receivedCall, _ string) clientCall {
 	return callWith([]byte("{}"))
 }
 
-// langChainJSRule is the rule of LangChain JS for streamed calls.
+// langChainJSRule applies the rule of LangChain JS for streamed calls.
 func langChainJSRule(r receivedCall, to string) clientCall {
 	v, valid := r.langChainInput()
 	ok := valid
@@ -337,10 +338,10 @@ func (r *receivedCall) langChainInput() (v js.Value, valid bool) {
 	return v, ok && v.IsPlain() && (r.id != "" || r.value)
 }
 
-// asItCame is the rule of clients that keep the text unchanged.
+// asItCame applies the rule of clients that keep the text unchanged.
 func asItCame(r receivedCall, _ string) clientCall { return callWith([]byte(r.args)) }
 
-// throughJSON is the rule of clients that pass a value on.
+// throughJSON applies the rule of clients that pass a value on.
 func throughJSON(r receivedCall, _ string) clientCall {
 	if v := r.parseArgs(); v.Kind > js.Null {
 		return callWith(v.JSON())
@@ -348,7 +349,7 @@ func throughJSON(r receivedCall, _ string) clientCall {
 	return callWith(nil)
 }
 
-// geminiCLIRule is the rule of Gemini CLI.
+// geminiCLIRule applies the rule of Gemini CLI.
 func geminiCLIRule(r receivedCall, to string) clientCall {
 	if strings.ContainsAny(r.args, lineEnds) {
 		return clientRaises("the client's stream reader treats U+2028 as the end of a line, and the client retries the request")
@@ -356,10 +357,10 @@ func geminiCLIRule(r receivedCall, to string) clientCall {
 	return throughJSON(r, to)
 }
 
-// lineEnds are the characters that end a line in JavaScript's patterns, but that JSON doesn't escape.
+// lineEnds are the line breaks of JavaScript's patterns that JSON doesn't escape.
 const lineEnds = "\u2028\u2029"
 
-// anthropicJSRule is the rule of Anthropic's JavaScript library.
+// anthropicJSRule applies the rule of Anthropic's JavaScript library.
 func anthropicJSRule(r receivedCall, _ string) clientCall {
 	if r.args == "" {
 		return callWith([]byte("{}"))
@@ -371,7 +372,7 @@ func anthropicJSRule(r receivedCall, _ string) clientCall {
 	return callWith(v.JSON())
 }
 
-// claudeCodeRule is the rule of Claude Code.
+// claudeCodeRule applies the rule of Claude Code.
 func claudeCodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -384,7 +385,7 @@ func claudeCodeRule(r receivedCall, _ string) clientCall {
 	return callWith(v.WithoutPrototypes().WellFormed().JSON())
 }
 
-// qwenCodeRule is the rule of Qwen Code. toolscope doesn't predict the result of jsonrepair.
+// qwenCodeRule applies the rule of Qwen Code. toolscope doesn't predict the result of jsonrepair.
 func qwenCodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -398,7 +399,7 @@ func qwenCodeRule(r receivedCall, _ string) clientCall {
 	return callWith(v.JSON())
 }
 
-// opencodeRule is the rule of opencode, which runs on Bun.
+// opencodeRule applies the rule of opencode, which runs on Bun.
 func opencodeRule(r receivedCall, _ string) clientCall {
 	v, ok := js.ParseSecure(r.args)
 	rest, begun := js.After(r.args)
@@ -420,7 +421,7 @@ func opencodeRule(r receivedCall, _ string) clientCall {
 	return callWith(v.JSON())
 }
 
-// codexRule is the rule of Codex, which keeps the text unchanged.
+// codexRule applies the rule of Codex, which keeps the text unchanged.
 func codexRule(r receivedCall, to string) clientCall {
 	if js.WellFormed(r.args) != r.args {
 		return clientRaises("the client rejects events that contain half a character, and retries the request")
@@ -428,7 +429,7 @@ func codexRule(r receivedCall, to string) clientCall {
 	return asItCame(r, to)
 }
 
-// llamaIndexTSRule is the rule of LlamaIndex TS. It parses the content of a string once more.
+// llamaIndexTSRule applies the rule of LlamaIndex TS. It parses the content of a string once more.
 func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	if !ok {
@@ -444,7 +445,7 @@ func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	return callWith(asText(inside))
 }
 
-// clineRule is the rule of Cline. toolscope doesn't predict the result of jsonrepair.
+// clineRule applies the rule of Cline. toolscope doesn't predict the result of jsonrepair.
 func clineRule(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -461,7 +462,7 @@ func clineRule(r receivedCall, to string) clientCall {
 	return callWith(v.JSON())
 }
 
-// mastraRule is the rule of Mastra, which uses the providers in AI SDK 6.
+// mastraRule applies the rule of Mastra, which uses the providers in AI SDK 6.
 func mastraRule(r receivedCall, to string) clientCall {
 	text, ok := r.inputText()
 	if !ok {

@@ -34,7 +34,8 @@ func (j *cachedVerdict) isAbout(text [sha256.Size]byte, form protocol.ArgsForm, 
 	return j.text == text && j.form == form && j.to == to
 }
 
-// maxJudged is the minimum number of cached verdicts, and half of their maximum number.
+// maxJudged is the number of latest verdicts that stay cached at least, and half of the maximum number of
+// cached verdicts.
 const maxJudged = 1 << 14
 
 // lastVerdict returns the cached verdict about a call.
@@ -381,8 +382,8 @@ func (o *Observation) isLike(s *Sent, p *Policy) bool {
 
 // A valueHash is a hash of the value of arguments, with numbers as doubles (see json.AsDouble). Texts have
 // the same hash if judgeText finds the same value, or if they differ only in rounded numbers or sanitised
-// Unicode. Texts with the same hash may still differ, and must be compared. The hash is only valid within one
-// run.
+// Unicode. Texts with the same hash may still differ, and must be compared. The hash is valid only within one
+// run of the program.
 type valueHash uint64
 
 // seed is the seed of all hashes of this run.

@@ -63,7 +63,7 @@ func totalLen(pieces [][]byte) (n int) {
 }
 
 // alignTokens finds the longest common sequence of pieces in a and b, and returns the differences between
-// them. at is the offset of a in the original.
+// them. The parameter at is the offset of a in the original.
 func alignTokens(a, b [][]byte, at int) (edits []Edit) {
 	x, y := numberTokens(a, b)
 	width := len(b) + 1

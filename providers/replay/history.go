@@ -340,9 +340,9 @@ func (c *earlierCall) isOfID(id string) bool {
 	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.SentBackCall) bool { return r.ID == id })
 }
 
-// HasCall compares a call in a history with the turn's calls. any reports whether the turn has a call of the
-// same tool with the same id, or with that id in an earlier history. same reports whether that call also has
-// the same arguments.
+// HasCall compares a call in a history with the turn's calls. The result any reports whether the turn has a
+// call of the same tool with the same id, or with that id in an earlier history. The result same reports
+// whether that call also has the same arguments.
 func (c *Candidate) HasCall(p *protocol.Part) (same, any bool) {
 	for _, e := range c.earlierCalls() {
 		if e.name != p.Name || !e.isOfID(p.ID) {

@@ -217,7 +217,7 @@ func digestID(id string, rule protocol.IDRule) string {
 }
 
 // firstOf fits an id in the same way as some clients. It keeps the first characters of the id that the rule
-// allows, up to the maximum length.
+// allows, up to the maximum length. If too few remain, it returns a digestID.
 func firstOf(id string, rule protocol.IDRule) string {
 	var b []byte
 	for i := 0; i < len(id) && len(b) < rule.Max; i++ {

@@ -99,8 +99,8 @@ func (m *matcher) isOnly(c *earlierCall, n int) bool {
 	return !c.number && m.known[c.id] == 1 && len(m.withID[m.entries[n].part.ID]) == 1
 }
 
-// likeliest returns the call in list that is most likely c, or -1. All calls in list have the id of c. may
-// reports whether a call is possible. Calls at the turn's place are preferred.
+// likeliest returns the call in list that is most likely c, or -1. All calls in list have the id of c. The
+// function may reports whether a call is possible. Calls at the turn's place are preferred.
 func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (best int) {
 	for _, n := range list[sort.SearchInts(list, c.turn.first):] {
 		if !c.turn.has(n) {
@@ -348,7 +348,7 @@ func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield fu
 const minText = 24
 
 // hasText reports whether the history contains a message of the model with the turn's text. The message must
-// have no matched call. If the place of the turn is known, the message must be at that place.
+// have no matched call. Unless the turn's position is unknown, the message must be at the place of the turn.
 func (m *matcher) hasText(t *candidateTurn) bool {
 	if !t.long || m.common[textKey(t.text)] {
 		return false

@@ -122,7 +122,7 @@ func (by *Observer) Observe(history *History, turns []Candidate) (all []Observat
 	return all
 }
 
-// observeCall returns the observation of one call. ok is false if there is none.
+// observeCall returns the observation of one call. It returns false if there is none.
 func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	o = Observation{Call: c.call, Summary: c.summary, of: c, turn: c.turn.Candidate, to: m.to}
 	switch {
@@ -151,7 +151,7 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	return o, true
 }
 
-// markKept marks the call as kept unchanged by the provider. l is its result, or nil.
+// markKept marks the call as kept unchanged by the provider. The parameter l is its result, or nil.
 func (o Observation) markKept(l *orphan) Observation {
 	o.Treatment, o.ID, o.KeptByProvider = Intact, o.of.id, true
 	if l != nil {
@@ -193,7 +193,8 @@ func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	return o, true
 }
 
-// chosenOther reports whether a call belongs to a choice of the turn that the client didn't use.
+// chosenOther reports whether the client probably used another choice of the turn than that of a call: a
+// choice with a call in the history, or an earlier choice.
 func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 	for i := range t.calls {
 		if other := &t.calls[i]; other.choice != c.choice && (other.found >= 0 || c.choice > other.choice) {
@@ -203,8 +204,8 @@ func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 	return false
 }
 
-// markOrphaned adds the loss for a call without a result in a conversation that continues. l is a result with
-// the call's old id, or nil.
+// markOrphaned adds the loss for a call without a result in a conversation that continues. The parameter l is
+// a result with the call's old id, or nil.
 func (o *Observation) markOrphaned(l *orphan) {
 	if l == nil {
 		o.addLoss(OrphanCall.newLoss("the history has no result for the call, and the conversation continues"))

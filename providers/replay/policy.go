@@ -29,7 +29,7 @@ type Policy struct {
 	unsigned bool // calls have no field for a signature
 	asText   bool // the client sends calls and results as text
 
-	text, object    action // treatment of arguments that are not an object, for targets that accept text or objects
+	text, object    action // treatment of arguments that are not an object, for targets that accept text and for targets that accept only objects
 	key             string // key of the object that wraps the arguments
 	reserialises    bool   // the client parses arguments and sends the output of JavaScript's JSON library
 	again           bool   // the client encodes any text once more

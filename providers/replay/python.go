@@ -17,13 +17,14 @@ import (
 // The rules of clients in other languages follow. They reproduce the clients' source code.
 
 // pythonJSON returns a text after json.loads and json.dumps. The result has no spaces and no escapes that can
-// be avoided, because the libraries that send requests write JSON in this form. ok is false if one of the
-// functions raises an error. Integers stay unchanged, and fractions get the digits of repr.
+// be avoided, because the libraries that send requests write JSON in this form. The result ok is false if one
+// of the functions raises an error, or if the result can't be sent. Integers stay unchanged, and fractions
+// get the digits of repr.
 func pythonJSON(text string) (out []byte, ok bool) {
 	return dumpPython(text, rewriteRules{python: true})
 }
 
-// dumpPython is like pythonJSON, but writes the text by other rules.
+// dumpPython does the same as pythonJSON, but writes the text by the given rules.
 func dumpPython(text string, how rewriteRules) (out []byte, ok bool) {
 	f := factsOf([]byte(text), false)
 	if f.syntax != json.SyntaxObject && f.syntax != json.SyntaxOther && f.syntax != json.SyntaxDouble {
@@ -74,7 +75,7 @@ func isText(to string) bool { return to == chat || to == responses || to == "coh
 // clientRaises returns a call for which the client sends no request.
 func clientRaises(why string) clientCall { return clientCall{throws: why} }
 
-// pydanticAIRule is the rule of Pydantic AI.
+// pydanticAIRule applies the rule of Pydantic AI.
 func pydanticAIRule(r receivedCall, to string) clientCall {
 	object := json.IsObject([]byte(r.args))
 	switch {
@@ -92,7 +93,7 @@ func pydanticAIRule(r receivedCall, to string) clientCall {
 	return clientRaises("Python can't write its arguments as JSON")
 }
 
-// pythonStrict is the rule of clients that keep the text. They read it with json.loads only for targets that
+// pythonStrict applies the rule of clients that keep the text. They read it with json.loads only for targets that
 // need objects.
 func pythonStrict(r receivedCall, to string) clientCall {
 	if isText(to) {
@@ -107,7 +108,7 @@ func pythonStrict(r receivedCall, to string) clientCall {
 	return clientRaises("json.loads raises an error")
 }
 
-// fantasyRule is the rule of fantasy.
+// fantasyRule applies the rule of fantasy.
 func fantasyRule(r receivedCall, to string) clientCall {
 	if isText(to) {
 		return asItCame(r, to)
@@ -122,7 +123,7 @@ func fantasyRule(r receivedCall, to string) clientCall {
 	return callWith([]byte("{}"))
 }
 
-// crushRule is the rule of Crush. It replaces text that is not JSON with {} before fantasy receives the text.
+// crushRule applies the rule of Crush. It replaces text that is not JSON with {} before fantasy receives the text.
 func crushRule(r receivedCall, to string) clientCall {
 	if !json.Valid([]byte(r.args)) {
 		r.args = "{}"
@@ -130,7 +131,7 @@ func crushRule(r receivedCall, to string) clientCall {
 	return fantasyRule(r, to)
 }
 
-// openAIAgentsRule is the rule of OpenAI Agents for Python.
+// openAIAgentsRule applies the rule of OpenAI Agents for Python.
 func openAIAgentsRule(r receivedCall, to string) clientCall {
 	if to == chat && r.args == "" {
 		return callWith([]byte("{}"))
@@ -138,7 +139,7 @@ func openAIAgentsRule(r receivedCall, to string) clientCall {
 	return asItCame(r, to)
 }
 
-// springAIRule is the rule of Spring AI.
+// springAIRule applies the rule of Spring AI.
 func springAIRule(r receivedCall, to string) clientCall {
 	out, ok := pythonJSON(r.args) // Jackson writes an object in the same form: integers stay exact
 	switch {
@@ -156,7 +157,7 @@ func springAIRule(r receivedCall, to string) clientCall {
 	return clientRaises("Jackson can't read the arguments as an object")
 }
 
-// langChain4jRule is the rule of LangChain4j.
+// langChain4jRule applies the rule of LangChain4j.
 func langChain4jRule(r receivedCall, to string) clientCall {
 	switch valid := json.Valid([]byte(r.args)); {
 	case isText(to):
@@ -181,7 +182,7 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 // notStudied is a call for which the client's treatment is unknown.
 var notStudied = clientCall{unknown: true}
 
-// emptyOnError is the rule of agents that send {} instead of text that doesn't parse. For JSON values that
+// emptyOnError applies the rule of agents that send {} instead of text that doesn't parse. For JSON values that
 // are not an object, only arrays were observed.
 func emptyOnError(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
@@ -194,7 +195,7 @@ func emptyOnError(r receivedCall, to string) clientCall {
 	return notStudied
 }
 
-// continueCLIRule is the rule of Continue. It stops at a call from Anthropic without arguments.
+// continueCLIRule applies the rule of Continue. It stops at a call from Anthropic without arguments.
 func continueCLIRule(r receivedCall, to string) clientCall {
 	if r.args == "" && r.from == messages {
 		return clientRaises("the client doesn't continue after a call without arguments")
@@ -351,7 +352,7 @@ func appendReprRune(dst []byte, r rune, quote byte) []byte {
 // LangChain. Each byte takes one attempt.
 const maxShortened = 1 << 10
 
-// langChainRule is the rule of LangChain for Python for streamed calls. The client sends the result of its
+// langChainRule applies the rule of LangChain for Python for streamed calls. The client sends the result of its
 // parser for incomplete JSON, or the text if the result is not an object.
 // https://github.com/langchain-ai/langchain, langchain_core/utils/json.py and messages/ai.py,
 // langchain_openai/chat_models/base.py.
@@ -404,10 +405,10 @@ func closedByPython(text string) (closed string, known bool) {
 	return "", true
 }
 
-// endState describes the end of a text. inString reports whether the end is inside a string; escaped, whether
-// it follows a backslash there. closers closes the open brackets. It is nil if a closing bracket doesn't
-// match an open bracket. fixed is the text with the control characters in strings escaped, because LangChain
-// makes Python accept them.
+// endState describes the end of a text. The result inString reports whether the end is inside a string, and
+// escaped whether it follows a backslash there. The result closers closes the open brackets. It is nil if a
+// closing bracket doesn't match an open bracket. The result fixed is the text with the control characters in
+// strings escaped, because LangChain makes Python accept them.
 func endState(text string) (inString bool, closers []byte, escaped bool, fixed string) {
 	var b strings.Builder
 	var open []byte // closing bracket of each open bracket

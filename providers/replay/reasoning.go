@@ -50,7 +50,7 @@ const (
 )
 
 // OpenStep returns the index of the message at which the current step begins, which is the last user message
-// without results. Reasoning after this message must be sent back.
+// without results, or -1 if there is none. Reasoning after this message must be sent back.
 func OpenStep(messages []protocol.Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := &messages[i]; m.Role == protocol.User && !hasResult(m) {
@@ -158,7 +158,7 @@ type reasoningComparison struct {
 	turn      *stream.Turn
 	id        string
 	own, sent []reasoningBlock
-	message   int // index of the first of these messages
+	message   int // index of the first message that sends the turn back
 }
 
 // readSent reads the reasoning in the messages from first to last. It also reads it in messages of the model
@@ -184,7 +184,8 @@ func (c *reasoningComparison) readSent(first, last int) {
 	}
 }
 
-// compareBlocks reports the first block that is missing, and each block that was changed or moved.
+// compareBlocks reports each block that is missing, and each block that was changed or moved. Plain reasoning
+// is reported only if all of it is missing.
 func (c *reasoningComparison) compareBlocks() {
 	if c.to.Reasoning != protocol.SignedReasoning {
 		if len(c.sent) == 0 {
@@ -215,7 +216,8 @@ func (c *reasoningComparison) compareBlocks() {
 	}
 }
 
-// useBlock returns the first unused block for which is returns true, and marks the block as used.
+// useBlock returns the first unused block for which the function is returns true, and marks the block as
+// used. It returns nil if there is none.
 func (c *reasoningComparison) useBlock(is func(*reasoningBlock) bool) *reasoningBlock {
 	for i := range c.sent {
 		if s := &c.sent[i]; !s.used && is(s) {

@@ -39,8 +39,9 @@ func Check(t *testing.T, to *protocol.Target, request, want string) {
 	}
 }
 
-// CheckCut cuts a request off at every byte. Decode must return an error and the complete messages. System
-// messages are ignored, because they may follow the other messages in the request.
+// CheckCut cuts a request off at every byte. Decode must return an error, and messages whose Lines begin the
+// Lines of the complete request. System messages are ignored, because they may follow the other messages in
+// the request.
 func CheckCut(t *testing.T, to *protocol.Target, request string) {
 	t.Helper()
 	said := func(request string) (string, error) {
