@@ -3,8 +3,8 @@
 //
 //	request ─▶ Server ─▶ tool ─▶ Library.Open ─▶ Run ─▶ rows ─▶ redacted, at most MaxAnswer bytes
 //
-// Captured text is always one JSON string on one line. Text outside quotes always comes from toolscope
-// itself.
+// Captured text is a JSON string on one line, except short names of plain characters, which have no quotes.
+// All other text outside quotes comes from toolscope itself.
 package ask
 
 import (
@@ -21,8 +21,8 @@ func quoteText(text string) string {
 	return strings.ReplaceAll(string(display.AppendJSON(nil, text)), "<", `\u003c`)
 }
 
-// quoteStart quotes at most most bytes of a text. size is the size of the complete text. If the quote is shorter,
-// quoteStart adds both sizes.
+// quoteStart quotes the beginning of a text. The parameter most is the maximum number of bytes, and size is
+// the size of the complete text. If the quote is shorter, quoteStart adds both sizes.
 func quoteStart(text string, size, most int) string {
 	start := cutText(text, most)
 	if len(start) >= size {
@@ -31,7 +31,7 @@ func quoteStart(text string, size, most int) string {
 	return fmt.Sprintf("%s (first %d of %d B)", quoteText(start), len(start), size)
 }
 
-// cutText returns at most most bytes of a text. It does not split a character.
+// cutText returns the beginning of a text, at most the given number of bytes. It does not split a character.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text

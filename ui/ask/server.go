@@ -76,7 +76,7 @@ func (s *Server) Serve(from io.Reader, to io.Writer) error {
 	return nil
 }
 
-// readLines sends each line to lines. It shortens a line that is too long to maxLine+1 bytes.
+// readLines sends each line to the channel lines. It shortens a line that is too long to maxLine+1 bytes.
 func readLines(from io.Reader, lines chan<- []byte, stop <-chan struct{}) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	var line []byte
@@ -131,7 +131,7 @@ func (s *Server) answerLine(line []byte, ended <-chan struct{}) []byte {
 		return nil
 	}
 	text, err := json.Marshal(out)
-	if err != nil { // unreachable: the client's id is valid JSON, and the rest is our own
+	if err != nil { // unreachable: the client's id is valid JSON, and toolscope makes all other fields
 		return nil
 	}
 	return text
@@ -194,8 +194,8 @@ func (s *Server) answerMessage(text []byte, ended <-chan struct{}) *reply {
 	return newFailure(m.ID, noMethod, "the server has no such method")
 }
 
-// plainValue returns a JSON value as text. Models sometimes write numbers and booleans as strings, so both forms
-// are accepted.
+// plainValue returns a JSON value as text. Models sometimes write numbers and booleans as strings, so strings
+// are accepted as well as numbers and booleans.
 func plainValue(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {

@@ -87,8 +87,8 @@ type columnState struct {
 	ended  bool
 }
 
-// Entry opens the mode with the turns that diff.ChooseTurns returns. bill is used to compute their costs. If
-// large is set, equal rows are hidden at first.
+// Entry opens the mode with the turns that diff.ChooseTurns returns. The parameter bill computes their costs.
+// If large is set, equal rows are hidden at first.
 func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) modes.Entry {
 	return modes.Entry{Binding: screen.Do("compare", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		places, why, tool := diff.ChooseTurns(h.View(), h.Chosen(), *marks)
@@ -177,7 +177,7 @@ func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 }
 
 // describeTurns sets everything that describes whole turns: names, times, the sentence, and the differences
-// between the responses of different hosts to the same request.
+// between the responses of different providers to the same request.
 func (c *comparison) describeTurns(v *providers.View) {
 	places := make([]diff.ComparedTurn, len(c.columns))
 	for i := range places {
@@ -244,7 +244,8 @@ func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) strin
 	return ""
 }
 
-// findSameRequests finds the columns whose request equals the base's request but was sent to another host.
+// findSameRequests finds the columns whose request equals the base's request but was sent to another
+// provider.
 func (c *comparison) findSameRequests(v *providers.View) {
 	if len(c.sameRequests) == len(c.columns) {
 		return

@@ -84,7 +84,7 @@ func (c *comparison) drawEdge(p *screen.Pen) {
 }
 
 // clockLabel names the start of the bars: the request, or the start of the response if the request was not
-// captured. If this is not the same in all columns, the label is "time".
+// captured. If the bars of different columns have different starts, the label is "time".
 func (c *comparison) clockLabel() display.Text {
 	asked, timed := 0, 0
 	for i := range c.times {

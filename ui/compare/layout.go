@@ -15,9 +15,9 @@ import (
 // line is a row of the window.
 type line struct {
 	kind  lineKind
-	group int    // for a call or a field
+	group int    // index of the group of a call or a field
 	row   int    // index of a field, or of a fact of the response
-	under bool   // the row of the other turn, below the base's row
+	under bool   // the row is about the other visible turn, below the base's row
 	same  bool   // the row is below the edge of the equal rows
 	path  string // shown instead of the field's name, if the fields around it are not in the rows above
 }
@@ -369,8 +369,8 @@ type compareJob struct {
 	coming []bool
 }
 
-// compareGroups compares the groups whose arguments have changed: small groups at once, the others one after
-// the other in another goroutine.
+// compareGroups compares the groups whose arguments have changed: small groups at once, large groups one
+// after another in another goroutine.
 func (c *comparison) compareGroups(v *providers.View) {
 	var later []compareJob
 	turns, budget := c.columnTurns(v), 4*modes.MaxSyncBytes

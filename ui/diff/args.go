@@ -74,7 +74,7 @@ type argsComparer struct {
 
 // CompareArgs returns the fields of matching calls, and a hash of each call's arguments. Equal arguments have
 // equal hashes. The hash is 0 until the arguments are final. A nil call means that the turn has no such call.
-// coming says for each turn whether it may still make the call.
+// The parameter coming says for each turn whether it may still make the call.
 func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uint64) {
 	sums = make([]uint64, len(calls))
 	c := argsComparer{trees: make([]tree, len(calls)), calls: calls, base: base}
@@ -152,8 +152,8 @@ func worseRelation(a, b Relation) Relation {
 
 var rank = [...]int{Same: 0, Alike: 1, Open: 2, Differs: 3}
 
-// compareField compares one field and returns each call's relation. at has the field's node in each call, or -1 if
-// the call lacks the field.
+// compareField compares one field and returns each call's relation. The parameter at has the field's node in
+// each call, or -1 if the call lacks the field.
 func (c *argsComparer) compareField(path, name string, depth int, at []int32, whole []bool) []Relation {
 	n := len(c.rows)
 	r := Row{Name: name, Path: path + pointerStep(name), Depth: depth, Cells: make([]Cell, len(at)), Equal: true}
@@ -178,8 +178,8 @@ func (c *argsComparer) compareField(path, name string, depth int, at []int32, wh
 	return marks
 }
 
-// makeCell returns the cell of call i. inside has the relations of the values inside the field, or is nil if they
-// were not compared.
+// makeCell returns the cell of call i. The parameter inside has the relations of the values inside the field,
+// or is nil if they were not compared.
 func (c *argsComparer) makeCell(at []int32, i int, whole []bool, inside []Relation) (cell Cell) {
 	t, b := &c.trees[i], at[c.base]
 	if at[i] < 0 || t.nodes[at[i]].kind == none {
@@ -308,7 +308,7 @@ type fieldID struct {
 
 // alignFields matches the fields of containers. Each row has a field's node in every container, or -1. Rows
 // are in the base's order. A field that the base lacks follows the field that precedes it in its own
-// container. ordered says for each container whether its fields are in the base's order.
+// container. The result ordered says for each container whether its fields are in the base's order.
 func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool) {
 	u := rowOrder{rows: map[fieldID]int{}, first: -1, last: -1}
 	ordered = make([]bool, len(in))

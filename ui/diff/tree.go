@@ -187,7 +187,8 @@ func (b *treeBuilder) add(n node) int32 {
 	return at
 }
 
-// compareScalars compares two scalars. at is the offset in y's value at which they begin to differ.
+// compareScalars compares two scalars. The result at is the offset in y's value at which they begin to
+// differ.
 func compareScalars(a *tree, x *node, b *tree, y *node) (m Relation, at int) {
 	switch {
 	case x.kind == none || y.kind == none:

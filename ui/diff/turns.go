@@ -55,8 +55,8 @@ func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (pla
 	return nearbyTurns(v, own, tool), Neighbour, tool
 }
 
-// sameRequestTurns returns the exchanges whose prompt equals the prompt of own's exchange, in order. own is
-// included. If own is nil, the prompt of the last exchange is used.
+// sameRequestTurns returns the exchanges whose prompt equals the prompt of own's exchange, in order. That
+// exchange is included. If own is nil, the prompt of the last exchange is used.
 func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) {
 	list := v.Exchanges()
 	at := len(list) - 1

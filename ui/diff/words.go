@@ -221,7 +221,8 @@ func (s *CallSet) hasDifference(i, j, base int) bool {
 }
 
 // agreeingSides returns the largest group of sides that agree with one another. If several groups have the
-// same size, the base's group wins. decided is false while any pair of sides may still agree or differ.
+// same size, the base's group wins. The result decided is false while any pair of sides may still agree or
+// differ.
 func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	decided = true
 	for i := range p.Sides {

@@ -61,8 +61,8 @@ func (d Drawer) AppendClean(dst, src []byte) []byte {
 	return dst
 }
 
-// appendClean is like AppendClean, but only for the units that begin in the first most bytes of src. It
-// returns the bytes after those units as rest.
+// appendClean is like AppendClean, but only for the units that begin in src[:most]. It returns the bytes
+// after those units as rest.
 func (d Drawer) appendClean(dst, src []byte, most int) (_, rest []byte) {
 	for last := len(src) - most; len(src) > last; {
 		n := plainLen(src, len(src)-last)

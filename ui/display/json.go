@@ -48,9 +48,9 @@ func AppendJSONText(dst, text []byte) []byte {
 	return dst
 }
 
-// appendEscaped appends the content of a JSON string: the units that begin in the first most bytes of src. It
-// returns the bytes after those units as rest. If quote is set, src is the value of the string, and quotation
-// marks and backslashes are escaped. Otherwise src is already the content of a JSON string.
+// appendEscaped appends the content of a JSON string: the units that begin in src[:most]. It returns the
+// bytes after those units as rest. If quote is set, src is the value of the string, and quotation marks and
+// backslashes are escaped. Otherwise src is already the content of a JSON string.
 func appendEscaped(dst, src []byte, most int, quote bool) (_, rest []byte) {
 	for last := len(src) - most; len(src) > last; {
 		n := plainLen(src, len(src)-last)

@@ -70,7 +70,7 @@ func (r *Rows[Ink]) Add(ink Ink, t Text) {
 // maxRuneBytes is the maximum number of bytes in a character.
 const maxRuneBytes = 4
 
-// End writes the rest of the line. Blanks at its end are left out.
+// End writes the last word of the line. Blanks after it are left out.
 func (r *Rows[Ink]) End() {
 	if r.Cells > 0 {
 		r.endWord()

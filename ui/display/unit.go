@@ -58,7 +58,7 @@ func PlainLen(b []byte) int {
 	return n
 }
 
-// plainLen is PlainLen for at most the first most bytes. It reads only a few bytes beyond them.
+// plainLen is PlainLen for b[:most]. It reads only a few bytes beyond them.
 func plainLen(b []byte, most int) int {
 	return min(PlainLen(b[:min(len(b), most+utf8.UTFMax)]), most)
 }

@@ -55,7 +55,7 @@ func (n *shortQuery) isPrefixOf(text string) bool {
 }
 
 // plainTerm returns the term for a word without a field. It searches the row of a turn or call, the arguments
-// of a call, and the text of a turn. number is the index of the term in the filter.
+// of a call, and the text of a turn. The parameter number is the index of the term in the filter.
 func plainTerm(value string, number int) term {
 	n, texts := newShortQuery(value), FoldTextQuery(value)
 	return term{calls: true, texts: true, fits: func(s *matchTarget) bool {
@@ -89,8 +89,8 @@ type searchedText struct {
 // alreadyFound is the progress of a text that contains the search string.
 const alreadyFound = -1
 
-// hasText reports whether the arguments of the call, or the text of its turn, contain n. term is the index of
-// the term that n belongs to.
+// hasText reports whether the arguments of the call, or the text of its turn, contain n. The parameter term
+// is the index of the term that n belongs to.
 func (s *matchTarget) hasText(term int, n *TextQuery) bool {
 	c, t := s.call, s.turn
 	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.MayGrow()) {
