@@ -248,11 +248,11 @@ func RunHabitsOf(dialect, named string) (all []RunHabit, own bool) {
 // A Release is a version of a client.
 type Release struct {
 	Version string
-	Day     string // of its publication, as 2026-09-08
+	Day     string // day of its publication, e.g. 2026-09-08
 }
 
 // newer lists, for clients that were run, the first later version, which was not run. On 2026-11-27, the
-// registry had a later version only of these.
+// registry had a later version only of these clients.
 var newer = map[string]Release{
 	"claude-code": {"2.1.331", "2026-11-23"},
 	"codex":       {"0.171.0", "2026-11-20"},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A ProxySetup holds the settings that send a client's requests to a proxy instead of to its provider. A
+// A ProxySetup contains the settings that send a client's requests to a proxy instead of to its provider. A
 // provider's name in braces is a placeholder for the provider's address at the proxy: {anthropic} becomes
 // http://127.0.0.1:8080/anthropic. Settings for providers that the proxy doesn't have are omitted.
 type ProxySetup struct {
@@ -40,8 +40,8 @@ type Settings struct {
 	Flag, Extension string // a flag that names an extension file, and the text of that file, with %s for the JSON
 }
 
-// ReplaceAddresses replaces the placeholders of addresses in a text. at returns "" for a provider that
-// the proxy doesn't have; then ok is false.
+// ReplaceAddresses replaces the placeholders of addresses in a text. The function at returns "" for a
+// provider that the proxy doesn't have. Then ok is false.
 func ReplaceAddresses(text string, at func(host string) string) (filled string, ok bool) {
 	var b strings.Builder
 	for {
@@ -66,7 +66,7 @@ func ReplaceAddresses(text string, at func(host string) string) (filled string, 
 }
 
 // WithAddresses returns the setup for a proxy, without the settings for providers that the proxy doesn't
-// have. ok reports whether any remaining setting leads to the proxy.
+// have. The result ok reports whether any remaining setting leads to the proxy.
 func (p ProxySetup) WithAddresses(at func(host string) string) (f ProxySetup, ok bool) {
 	f = p
 	f.Vars, f.Args, f.Settings.JSON = nil, nil, nil

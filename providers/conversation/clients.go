@@ -52,7 +52,7 @@ var clientHeaders = map[string]struct{ session, agent, parent, of, sub string }{
 	"cline":       {session: "X-Task-Id"},
 }
 
-// header holds headers by canonical name.
+// header maps canonical header names to the values of the headers.
 type header map[string][]string
 
 func (h header) get(name string) string {
@@ -226,7 +226,7 @@ func PurposeOfPath(method, path string) string {
 }
 
 // PurposeOf returns the purpose of a request to a model. It recognises a client's own prompts only for
-// programs that are known to send them. said is the first text of the user in the request.
+// programs that are known to send them. The parameter said is the first text of the user in the request.
 func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	switch {
 	case f.Warms:
@@ -277,7 +277,7 @@ var starters = map[string]bool{
 // IsAgentTool reports whether the tool with the given name starts an agent.
 func IsAgentTool(tool string) bool { return starters[tool] }
 
-// AgentTask holds the arguments of a call that starts an agent.
+// AgentTask contains the arguments of a call that starts an agent.
 type AgentTask struct {
 	Prompt []byte // the text of the agent's first request
 	Task   string // the agent's name

@@ -81,7 +81,7 @@ func sessionOfUser(user json.Value) string {
 	return textAfter(string(text), "_session_")
 }
 
-// A RequestShape holds hashes of the parts of a request that must stay the same in the next request of
+// A RequestShape contains hashes of the parts of a request that must stay the same in the next request of
 // its conversation. It ignores differences without meaning: cache marks, and whether a text is a string
 // or a list.
 type RequestShape struct {
@@ -204,7 +204,7 @@ func (s *RequestShape) ChangeFrom(was *RequestShape) (c stream.RequestChange) {
 	return c
 }
 
-// RequestBody holds the fields of a request's body that identify its sender and purpose. The values are
+// RequestBody contains the fields of a request's body that identify its sender and purpose. The values are
 // slices of the body.
 type RequestBody struct {
 	Model, System, Tools json.Value
@@ -309,8 +309,8 @@ const maxWords = 120
 
 // LatestContent returns the beginning of the latest content of a request. If the request ends with
 // results, it returns their tools and the text of the first result. Otherwise it returns no tools, and
-// the user's last text. called looks up the tool name of a call that is not in the messages by the call's
-// id; it returns "" if the call is unknown.
+// the user's last text. The function called returns the tool name of a call that is not in the messages,
+// given the call's id, or "" if the call is unknown.
 func LatestContent(messages []protocol.Message, called func(id string) string) (tools, words string) {
 	from, to := lastUserRange(messages)
 	var first *protocol.Part
@@ -384,7 +384,7 @@ func userWords(messages []protocol.Message) (words string) {
 	return words
 }
 
-// FirstUserText returns the first text of the user.
+// FirstUserText returns the first text of the user, or nil if there is none.
 func FirstUserText(messages []protocol.Message) []byte {
 	for i := range messages {
 		for j := range messages[i].Parts {

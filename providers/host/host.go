@@ -419,7 +419,8 @@ func Recognise(body []byte) *Host {
 	return For(name)
 }
 
-// signs lists fields that are only in the requests of one protocol.
+// signs lists fields that show the protocol of a request. The first field in this order that the request
+// contains decides.
 var signs = []struct {
 	dialect string
 	members []string

@@ -75,8 +75,8 @@ func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (R
 }
 
 // ModelOf returns the model to request from a host. It is the given model. If that is "", it is the request's
-// own model if the host has this model, and otherwise the host's default model. It is "" if no model is
-// known.
+// own model if the host has this model, or has no known models but uses the protocol of the request.
+// Otherwise, it is the host's default model. It is "" if no model is known.
 func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	if model != "" {
 		return model
@@ -364,8 +364,8 @@ func asForm(form string, list json.Value) (t Tools) {
 }
 
 // Declare adds the tools to a request for a target. If the target uses the protocol of the tools, Declare
-// adds them unchanged. Otherwise it adds the tools that it can translate, and returns the names of all
-// others. Tools that a provider runs itself don't exist at other providers.
+// adds them unchanged. Otherwise it adds the tools that it can translate, and returns the names of the
+// remaining tools. Tools that a provider runs itself don't exist at other providers.
 func (t *Tools) Declare(r *protocol.Request, to *protocol.Target) (left []string) {
 	r.Tools, r.NativeTools = t.List, nil
 	if t.Declared != nil && t.Protocol == to.Protocol && to.Name == to.Protocol {

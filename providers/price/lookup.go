@@ -130,8 +130,8 @@ const ollamaPort = "11434"
 
 // Lookup returns the price of a model. It takes the name of a protocol, the host that sent the response, and
 // the model's name on the wire. The host may have a port; it is "" if unknown. If several sellers are
-// possible, there is no price. If the table has only a preview of the model, the price is the preview's
-// price, with a doubt.
+// possible, there is no price, unless exactly one of them made the model. If the table has only a preview of
+// the model, the price is the preview's price, with a doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	t.once.Do(t.buildIndex)
 	t.asking.Lock()
@@ -270,8 +270,8 @@ func (t *Table) makersPrice(model string) (Price, bool) {
 }
 
 // byModel returns the price of a model with an unknown seller. It is the price of the protocol's vendor, or
-// otherwise the price of the only seller that has the model. A server on this machine is not a seller: it is
-// a proxy in front of a seller, or runs its own model.
+// of the only seller that has the model, or of the model's maker. A server on this machine is not a seller:
+// it is a proxy in front of a seller, or runs its own model.
 func (t *Table) byModel(vendor string, names []string, model string, local bool) Price {
 	if p, ok := t.findRow(vendor, names); ok {
 		return p

@@ -329,7 +329,7 @@ func setNames(to *[]string, field string, value json.RawMessage, line int) error
 const rightAny = "use a list in the form that 'toolscope help prices' shows, LiteLLM's model_prices_and_context_window.json, genai-prices' data.json, or models.dev's api.json"
 
 // Read reads a price list from toolscope, LiteLLM, genai-prices or models.dev. It recognises the form of the
-// list. day is the date of the prices if the list contains no date.
+// list. The parameter day is the date of the prices if the list contains no date.
 func Read(text []byte, day string) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	f := listReader{text: text, day: day}
@@ -392,7 +392,7 @@ func (f *listReader) parseError(field, problem, right string) error {
 	return &ParseError{lineAt(f.text, f.at), f.name + ": " + field, problem, right}
 }
 
-// addPriced adds a model if its prices are known.
+// addPriced adds a model if its prices for input and output are known.
 func (f *listReader) addPriced(p Price) {
 	if p.Input.Known && p.Output.Known {
 		p.AsOf = f.day
@@ -448,7 +448,7 @@ func tierOver(tiers *[]Tier, over int64, service string) *Tier {
 	return &(*tiers)[len(*tiers)-1]
 }
 
-// typeError is the error for a value that is not an object of the expected form.
+// typeError returns the error for a value that is not an object of the expected form.
 func (f *listReader) typeError(err error) error {
 	return f.parseError("model", fmt.Sprintf("can't be read: %v", err), rightAny)
 }

@@ -69,7 +69,8 @@ func (m genAIMatch) addNames(p *Price) {
 	}
 }
 
-// genAIPrices reads one price or several prices. If there are several, it uses the last one that applies.
+// genAIPrices reads one price or several prices. If there are several, those with a start date become
+// Changes, and the last of the others is used.
 func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(raw, &one) == nil {

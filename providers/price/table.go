@@ -30,7 +30,7 @@ type tableRow struct {
 	line []byte // the unparsed row; nil once it is parsed
 }
 
-// read returns the price.
+// read returns the price. It parses an embedded row first if needed.
 func (r *tableRow) read() Price {
 	if r.line != nil {
 		p, err := parseEmbedded(r.line)

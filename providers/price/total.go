@@ -59,7 +59,7 @@ func (t Sum) Dated() string {
 }
 
 // USD formats an amount. Amounts from ten dollars up have cents, smaller amounts have four decimals, and
-// amounts below a cent have four significant digits.
+// amounts below a cent have four significant digits. Zeros after the cents are omitted.
 func USD(amount float64) string {
 	size := math.Abs(amount)
 	sign := ""

@@ -234,7 +234,8 @@ func (c *previewBuilder) makeText(p *protocol.Part) bool {
 }
 
 // makeReasoning fits reasoning. It returns false to leave the reasoning out. The provider of the reasoning
-// receives it with its signature. Other providers receive it as text, or not at all.
+// receives it with its signature. Other providers receive it without its signature, as reasoning or as text,
+// or not at all.
 func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	rule := c.To.Reasoning
 	switch {
@@ -343,7 +344,7 @@ type Acceptance struct {
 	By      Basis // NoProof if nothing is proven
 }
 
-// Verdict is the known part of an Acceptance.
+// Verdict says whether the provider accepts a request, as far as this is known.
 type Verdict uint8
 
 // Verdicts.

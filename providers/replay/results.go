@@ -186,14 +186,16 @@ func quoteTitle(p *protocol.Part) string {
 	return quoteShort(p.Name)
 }
 
-// noteRefusal records that the provider would refuse the history.
+// noteRefusal records that the provider would refuse the history, unless the target accepts unpaired calls
+// and results. Only the first refusal is kept.
 func (c *previewBuilder) noteRefusal(words string, p *protocol.Part, ours string) {
 	if c.doubt = true; !c.To.TakesUnpaired && c.Refused == "" {
 		c.Refused = refusalText(words, p.ID, p.Name, ours)
 	}
 }
 
-// addSplitLoss adds the loss for a turn whose calls were put into several messages.
+// addSplitLoss adds the loss for a turn whose calls were put into several messages, if the target requires
+// them in one message.
 func (c *previewBuilder) addSplitLoss() {
 	if c.To.ResultsFollow {
 		c.addLoss(ParallelSplit.newLoss("the calls that the model made together are sent as if the model had made them one after another"))

@@ -238,7 +238,7 @@ type UnsentCall struct {
 	who      string // "call 2", "a call before this turn"
 }
 
-// Names returns the calls in a history that have an id.
+// Names returns the client's calls in a history, except calls without an id.
 func Names(history []protocol.Message) (all []UnsentCall) {
 	for _, m := range history {
 		for i := range m.Parts {

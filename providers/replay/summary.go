@@ -181,7 +181,8 @@ func hashText(text []byte) (sum uint64, long bool) {
 
 // A MatchKey is a hash of a value that a turn and a history can share: an id, a position, a text, or the
 // content of a call. matchTurns uses only these values. So a turn that shares no key with a history can be
-// omitted from its input, because the turn would get no observation. A MatchKey is only valid within one run.
+// omitted from its input, because the turn would get no observation. A MatchKey is valid only within one run
+// of the program.
 type MatchKey uint64
 
 // A KeyKind is a kind of match keys. Most kinds are needed only for some histories. An index of turns can add
@@ -291,7 +292,7 @@ const (
 type TurnIndex interface {
 	// IndexBy adds a kind of keys to the index.
 	IndexBy(KeyKind)
-	// Find looks up the latest turns with a key and returns their number. It finds at most most turns.
+	// Find looks up the latest turns with a key, up to most turns, and returns their number.
 	Find(c MatchKey, most int) int
 }
 

@@ -41,7 +41,7 @@ const (
 	longNumberCost = 1_000     // units for a calculation with a long number
 )
 
-// jsonCost is the counts that determine how long it takes to check a JSON text.
+// jsonCost contains the counts that determine how long it takes to check a JSON text.
 type jsonCost struct {
 	objects, depth int
 	steps          int  // sum of the depths of all tokens

@@ -130,12 +130,14 @@ func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	return stream.Messagef("%s is not satisfied", stream.OwnFact(strings.Join(e.KeywordPath(), " ")))
 }
 
-// sizeProblem returns the error of a value with too few or too many units. bound is the rule in words.
+// sizeProblem returns the error of a value with too few or too many units. The parameter bound is the rule in
+// words.
 func sizeProblem(got int, unit, bound string, want int) stream.Message {
 	return stream.Messagef("%s, but the schema %s %d", stream.Own(count.Of(got, unit)), stream.OwnFact(bound), want)
 }
 
-// boundProblem returns the error of a number that is too small or too large. bound is the rule in words.
+// boundProblem returns the error of a number that is too small or too large. The parameter bound is the rule
+// in words.
 func boundProblem(got *big.Rat, bound string, want *big.Rat) stream.Message {
 	return stream.Messagef("%s, but the schema %s %s", decimalText(got), stream.OwnFact(bound), decimalText(want))
 }
@@ -162,7 +164,7 @@ const (
 // clipText clips long captured text.
 func clipText(s string) string { return stream.Clip([]byte(s), 0, maxText) }
 
-// listNames returns a list of the first names. total is the number of all names.
+// listNames returns a list of the first names. The parameter total is the number of all names.
 func listNames(names []string, total int) string {
 	if total == 0 {
 		return "nothing"
@@ -402,7 +404,7 @@ func (r *stringProgress) isIdle() bool {
 }
 
 // next reads one character of args[:end], if there is a complete one. It calls fail when a list has no words
-// left, and long when there are too many characters. more means that the literal may continue.
+// left, and long when there are too many characters. The parameter more means that the literal may continue.
 func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
 	c, size := json.NextChar(args[r.at:end], more)
 	if size == 0 {
@@ -555,8 +557,8 @@ func (n *schemaNode) typeOf(name string) string {
 	return strings.ReplaceAll(p.kinds.String(), " or ", "|")
 }
 
-// Required returns the keys that a tool's arguments must have. known is false for a tool that has no usable
-// schema or has not been called yet.
+// Required returns the keys that a tool's arguments must have. The result known is false for a tool that has
+// no usable schema or has not been called yet.
 func (s *Set) Required(space, name string) (keys []string, known bool) {
 	t := s.find(space, name)
 	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {

@@ -50,7 +50,7 @@ type tool struct {
 }
 
 // Compile makes a Set. It returns nil if there are no tools. A schema that can't be used is not an error:
-// calls of its tool get a finding. more means that there may be other tools.
+// calls of its tool get a finding. The parameter more means that there may be other tools.
 func Compile(tools []protocol.Tool, more bool) *Set {
 	if len(tools) == 0 {
 		return nil
@@ -508,7 +508,7 @@ func nestingDepth(n *schemaNode) int {
 	return n.height
 }
 
-// eachInner yields the schemas that are evaluated for the same value.
+// eachInner calls yield for each schema that is evaluated for the same value.
 func (n *schemaNode) eachInner(yield func(*schemaNode)) {
 	for _, list := range append([][]*schemaNode{n.same, n.more}, n.any...) {
 		for _, m := range list {

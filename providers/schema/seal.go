@@ -121,7 +121,7 @@ func (w *CallChecker) isReportedEarly(c violation) bool {
 	return c.early != nil && w.isReported(c.early, c.off) || w.isReported(WrongType, c.off) || w.isReported(NotListed, c.off)
 }
 
-// validate checks arguments against the schema. If that is not possible, why is the reason.
+// validate checks arguments against the schema. If they can't be validated, it returns the reason.
 func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*jsonschema.ValidationError, why stream.Message) {
 	m := measureCost(args, toks)
 	switch {

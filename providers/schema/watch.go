@@ -178,7 +178,7 @@ func (w *CallChecker) stopChecking(why stream.Message) {
 	w.found = append(w.found, Unchecked.Finding("%s", why))
 }
 
-// restart starts again at the first token, because the arguments were replaced.
+// restart starts the checks at the first token: when they begin, and after the arguments were replaced.
 func (w *CallChecker) restart() {
 	w.rewrites = w.call.Rewrites
 	w.done = len(w.reported) >= maxFindings || w.workLeft < 0
@@ -314,7 +314,7 @@ func (w *CallChecker) beginElement(o *openContainer) {
 }
 
 // report reports a finding about the value or key at start, but only once. The byte at off proves the
-// finding. hint is the short form of the message.
+// finding. The parameter hint is the short form of the message.
 func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message stream.Message, hint string) {
 	if w.done || w.isReported(of, start) {
 		return
