@@ -51,8 +51,8 @@ type Record struct {
 	Damaged  bool          // the source is damaged here, as Note says; not part of the format
 	Location Location      // where it can be read again, if anywhere; not part of the format
 
-	// Others is the number of the source's lines outside exchanges since the previous record with such a
-	// number. OtherLines has the last of these lines. Neither is part of the format.
+	// Others is the number of the source's lines outside exchanges, counted since the previous record that
+	// has Others. OtherLines has the last of these lines. Neither is part of the format.
 	Others     int64
 	OtherLines [][]byte
 

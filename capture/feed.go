@@ -182,10 +182,10 @@ func (f *Feed) cutBefore(unique int) string {
 	return ""
 }
 
-// AddGap appends to recs, for each side of each open exchange, a record that n bytes of the capture are
-// missing here. Any open exchange may have lost them, because their content is unknown. The parameter why is
-// the reason in words. If the first bytes of the capture are missing, no exchange is open, and later ones are
-// joined midway.
+// AddGap appends to recs, for each side of each open exchange, a record which says that n bytes of the
+// capture are missing here. Any open exchange may have lost them, because their content is unknown. The
+// parameter why is the reason in words. If the first bytes of the capture are missing, no exchange is open,
+// and later ones are joined midway.
 func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	c := f.c
 	if c.number == 0 { // the header is among the missing bytes

@@ -304,7 +304,7 @@ func (f *follower) readAvailable(t *tail, most int64) {
 
 // readCompressed reads a compressed file to its end, because such a file doesn't grow after it was written. A
 // file that appeared later is read after it was unchanged for settleTime. readCompressed returns false if the
-// file isn't compressed or was already read.
+// file isn't compressed, was already read or can't be opened.
 func (f *follower) readCompressed(t *tail) bool {
 	if t.offset > 0 || t.over || t.file == nil && !f.reopenFile(t) || !isPacked(t.file) {
 		return false
@@ -462,10 +462,10 @@ func (a *changeWatcher) takeWritten() map[string]bool {
 	return written
 }
 
-// waitForEvent returns true when there may be something new: after a notification, or when a timer expires.
-// The timer runs until due, but at least for a.every. waitForEvent returns false when ctx is done. The
-// parameter looked is the duration of the last check. At first, waitForEvent sleeps for nine times that
-// duration, but at most for a.every, so that checks don't take most of the time.
+// waitForEvent first sleeps for nine times the duration of the last check, looked, but at most for a.every.
+// So checks don't take most of the time. Then it returns true when there may be something new: after a
+// notification, or when a timer expires. The timer runs until due, but at least for a.every. waitForEvent
+// returns false when ctx is done.
 func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, due time.Time) bool {
 	if !sleepFor(ctx, min(9*looked, a.every)) {
 		return false

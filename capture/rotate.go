@@ -233,7 +233,8 @@ func rotatedFrom(name, base string) bool {
 }
 
 // addNewFile adds a file that appeared in a followed directory. It skips a file whose name says that it is a
-// compressed copy of a followed file. For a plain copy, it sets what was read already.
+// compressed copy of a followed file. For a plain copy, it records which content was already read from the
+// original.
 func (f *follower) addNewFile(n *followedName) {
 	f.byPath[n.path] = n
 	base := f.findRotationBase(n.path)

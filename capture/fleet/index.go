@@ -41,7 +41,7 @@ type Indexer interface {
 	// Calls returns the calls of turns that have ended and were not returned before. If all is true, no more
 	// records follow, and Calls also returns the calls of open turns.
 	Calls(all bool) []Call
-	// Holds reports whether turns have ended whose calls Calls will return only later.
+	// Holds reports whether a turn has ended and Calls doesn't return its calls yet.
 	Holds() bool
 }
 

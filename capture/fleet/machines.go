@@ -22,7 +22,7 @@ type State struct {
 	Lost        int64         // number of bytes of captures that never arrived
 	Gaps        int64         // number of places where bytes are missing
 	Missed      int64         // number of messages that the hub deleted unread
-	MaybeMissed int64         // maximum number of messages for this view among the deleted ones
+	MaybeMissed int64         // number of deleted messages that may have been for this view
 	Resets      int64         // number of times that the hub lost messages; counted only for a view with an end
 	Invalid     int64         // number of invalid messages
 	Newer       int64         // number of messages of another version

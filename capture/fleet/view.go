@@ -157,7 +157,7 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 }
 
 // Source reads the data of the view's address, once. It ends with ctx, or at the end of the address's period.
-// A view with an end fails if no message arrives for the time in patience before that end.
+// A view with an end fails if no message arrives for the time v.patience.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		defer func() {
@@ -434,7 +434,7 @@ func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 // countExpired counts messages that the hub deleted before they were read. Missing bytes of a capture are
 // also counted if the capture continues; otherwise this count is the only sign of the loss. A view of some
 // captures or calls can't know which of the messages were its own. It counts at most as many as were still to
-// come. countExpired returns true if the view reads all captures and messages were deleted.
+// come. countExpired returns true only if the view reads all captures and messages were deleted.
 func (v *View) countExpired(e streamExtent) bool {
 	if !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
 		n := min(v.waits, e.first-v.read.seq-1)

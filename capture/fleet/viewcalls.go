@@ -37,7 +37,8 @@ type foundKey struct {
 	exchange int
 }
 
-// maxRememberedKeys is the number of latest keys that are always remembered. Up to twice as many may be.
+// maxRememberedKeys is the number of latest keys that are always remembered. Up to twice as many may be
+// remembered.
 const maxRememberedKeys = 1 << 17
 
 // recentKeys is a map that keeps only the latest keys.

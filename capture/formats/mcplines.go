@@ -9,9 +9,8 @@ import (
 )
 
 // mcpLines reads the messages between a client and an MCP server on standard streams, one message on each
-// line, both directions in one file. The lines don't name their sender. It follows from the method, according
-// to the specification of the protocol (2025-11-25). A response goes in the opposite direction of its
-// request.
+// line, both directions in one file. The lines don't name their sender. The sender of a method follows from
+// the specification of the protocol (2025-11-25). A response goes in the opposite direction of its request.
 var mcpLines = capture.Format{
 	Name:  "mcp messages",
 	Title: "MCP messages between a client and a server, one per line",

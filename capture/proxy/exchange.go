@@ -46,8 +46,8 @@ type exchange struct {
 
 	ctx      context.Context // cancelled when the exchange is cut; the cause is the reason
 	cancel   context.CancelCauseFunc
-	detach   func() bool // cancels the cut at the closing of the proxy
-	relax    func() bool // cancels the write deadline that a cut sets
+	detach   func() bool // keeps the proxy's closing from cutting the exchange
+	relax    func() bool // keeps a cut from setting the write deadline
 	idle     *time.Timer
 	sent     *upload          // nil without a body
 	resent   bool             // the request was sent again, on a new connection

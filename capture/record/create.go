@@ -130,8 +130,8 @@ func isInUse(f *os.File, kind int) bool {
 }
 
 // LockDir reserves a folder for one program, until release is called or the program has ended. It creates a
-// missing folder. ok is false if another program has reserved it. A file system without locks doesn't show
-// that.
+// missing folder. ok is false if another program has reserved it. On a file system without locks, ok is
+// always true.
 func LockDir(dir string) (release func(), ok bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, false, err
