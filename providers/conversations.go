@@ -18,11 +18,11 @@ import (
 type conversations struct {
 	seed     maphash.Seed
 	count    int32
-	named    recentMap[conversationName, *agentConversation] // by the client's name for the conversation
-	agents   recentMap[conversationName, *agentConversation] // by the agent alone, without the session
-	paths    recentMap[uint64, *agentConversation]           // by a hash of all messages in a request
-	answered recentMap[string, *agentConversation]           // by the id of a response
-	ordered  recentMap[uint64, agentCall]                    // by a hash of the prompt of an agent
+	named    recentMap[conversationName, *agentConversation] // conversations by the client's name
+	agents   recentMap[conversationName, *agentConversation] // conversations by the agent alone, without the session
+	paths    recentMap[uint64, *agentConversation]           // conversations by a hash of all messages in a request
+	answered recentMap[string, *agentConversation]           // conversations by the id of a response
+	ordered  recentMap[uint64, agentCall]                    // calls by a hash of the prompt or the name of the agent that they start
 }
 
 // Limits on the number of entries in each map.
@@ -322,7 +322,7 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *strea
 	return lost, isBroken
 }
 
-// namedCall is a call whose result in a later request may not contain the call's name.
+// namedCall is a call with its name, which its result in a later request may lack.
 type namedCall struct{ id, name string }
 
 // maxCalls is the maximum number of calls of a turn whose names are kept.

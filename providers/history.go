@@ -24,7 +24,7 @@ type history struct {
 	on       historyLink // link of the request that was observed last
 	before   int         // exchange to which the request adds; 0 if not yet known
 	check    requestCheck
-	heard    int64 // for a WebSocket: number of observed bytes in the client's messages
+	heard    int64 // number of observed bytes in the client's messages on a WebSocket
 
 	names     []replay.UnsentCall // names of its calls, once needed
 	namesRead int64               // number of request bytes from which names were read

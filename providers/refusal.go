@@ -224,7 +224,7 @@ func declarationAt(body json.Value, steps []string) (value json.Value, found str
 	return nil, stream.FoundNowhere
 }
 
-// otherCase maps keys to the other spelling that a request may use.
+// otherCase maps keys to their spelling in the other case, which a request may use.
 var otherCase = map[string]string{"function_declarations": "functionDeclarations", "functionDeclarations": "function_declarations"}
 
 // followSteps follows steps from a value. It skips names that the value doesn't contain, because providers

@@ -20,7 +20,7 @@ import (
 type requestCheck struct {
 	breaches []requestBreach
 	to       *protocol.Target
-	session  *requestrules.Session // for an agent's session file
+	session  *requestrules.Session // the conversation in an agent's session file; nil for other requests
 	reported bool
 }
 
@@ -310,8 +310,8 @@ func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 	return true
 }
 
-// placeOf returns the place of a part in the body. The parts are in the same order in the body. end is 0 if
-// the part was not found.
+// placeOf returns the place of a part in the body. The parts are in the same order in the body. The result
+// end is 0 if the part was not found.
 func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (start, end int) {
 	if at.Message == requestrules.NoMessage {
 		return 0, 0

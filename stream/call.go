@@ -393,7 +393,7 @@ func joinPair(high, s string) (string, bool) {
 	return string(utf16.DecodeRune(unit(high), unit(s))), true
 }
 
-// updateInfo applies new facts about the call; n is the number of the event that brings them.
+// updateInfo applies new facts about the call, which event n brings.
 func (c *Call) updateInfo(d CallInfo, n int) {
 	if d != (CallInfo{Copies: d.Copies}) {
 		c.keepBase()

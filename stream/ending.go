@@ -283,7 +283,7 @@ func unseenBytes(n int64) string {
 	return count.Of(n, "byte")
 }
 
-// applyBehindGap handles an event about a call in a turn with missed bytes. The event's slot may belong to
+// applyBehindGap applies an event about a call in a turn with missed bytes. The event's slot may belong to
 // another call by now, so events apply only to calls that began after the gap. The bytes of such a call are
 // kept, but no finding is based on them.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {

@@ -191,7 +191,7 @@ func (e Event) String() string {
 	return s
 }
 
-// A Payload holds the data of an event for which Event has no field. It is a pointer to one of the types in
+// A Payload contains the data of an event for which Event has no field. It is a pointer to one of the types in
 // this file, to a Usage, or to a Finding. The comments on the EventKinds name the payload of each kind. A
 // payload never changes once it is part of an event.
 type Payload interface {
@@ -208,7 +208,7 @@ func PayloadOf[P any](e Event) P {
 	return none
 }
 
-// An Opening holds facts about a turn when it begins, or new facts about it. An empty field changes
+// An Opening contains facts about a turn when it begins, or new facts about it. An empty field changes
 // nothing.
 type Opening struct {
 	ID, Model string
@@ -220,7 +220,7 @@ type Opening struct {
 	FromHistory bool // the response is known only from what a client sends back
 }
 
-// CallInfo holds facts about a call when it begins, or new facts about it. An empty field changes
+// CallInfo contains facts about a call when it begins, or new facts about it. An empty field changes
 // nothing. Only ID, Name, Kind, Item, Namespace, Signature and Copies can be new later.
 type CallInfo struct {
 	ID, Name      string
@@ -295,7 +295,7 @@ const (
 // data.
 type Ending struct{ By Party }
 
-// BytesMissed holds the number of bytes of a response that were missed.
+// BytesMissed contains the number of bytes of a response that were missed.
 type BytesMissed struct{ Bytes int64 }
 
 // SentBackReport describes a call in the history of a later request.
@@ -323,8 +323,8 @@ type MatchBasis uint8
 
 const (
 	ByID   MatchBasis = iota + 1 // the client sends the call's id
-	ByArgs                       // by the tool's name and equal arguments
-	ByName                       // by the name alone: no other call is possible
+	ByArgs                       // the tool's name and the arguments are equal
+	ByName                       // the tool's name is equal, and no other call is possible
 )
 
 func (j MatchBasis) String() string { return [...]string{"", "id", "args", "name"}[j] }

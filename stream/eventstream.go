@@ -38,7 +38,7 @@ func IsEventStream(head []byte) (could, is bool) {
 	return why == "", why == ""
 }
 
-// readPrelude reads the first bytes of a message. If they are wrong, why gives the reason.
+// readPrelude reads the first bytes of a message. If they are wrong, it returns the reason.
 func readPrelude(p []byte) (total, headers int, why string) {
 	total, headers = int(binary.BigEndian.Uint32(p)), int(binary.BigEndian.Uint32(p[4:]))
 	switch got := crc32.ChecksumIEEE(p[:8]); {

@@ -198,7 +198,7 @@ func (a *Array) inString(c byte) {
 	}
 }
 
-// frameOutside handles a byte before the array opens or after it closed.
+// frameOutside reads a byte before the array opens or after it has closed.
 func (a *Array) frameOutside(c byte) {
 	if a.elem.isEmpty() && json.IsSpace(c) {
 		return

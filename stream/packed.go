@@ -50,7 +50,7 @@ type packedPayload struct {
 type eventBlock struct {
 	base     time.Duration   // the first known time in the block; NoTime until there is one
 	events   packedEvents    // empty once evicted
-	payloads []packedPayload // in the order of the events
+	payloads []packedPayload // payloads of these events, in their order
 	forms    *wireForms
 	turns    int32 // number of turns that have events in the block and were not dropped
 }
@@ -72,7 +72,7 @@ func (b *eventBlock) packTime(at time.Duration) (uint32, bool) {
 	return uint32(int64(since) + zeroTime), true
 }
 
-// unpackTime is the inverse of packTime.
+// unpackTime returns the time that packTime packed.
 func (b *eventBlock) unpackTime(at uint32) time.Duration {
 	if at == noTime {
 		return NoTime

@@ -28,7 +28,7 @@ type sessionPast struct {
 	isPast           bool
 	era              int32 // number of checkpoints
 	lent             int32 // number of events when the latest past session was made; in a past session, when it was made
-	retentionChanges int32 // in a past session: Timeline.retentionChanges when it was made
+	retentionChanges int32 // for a past session: the value of Timeline.retentionChanges when it was made
 	snapshotBytes    int   // bytes of snapshots since the last checkpoint
 }
 
@@ -140,7 +140,7 @@ func (c *Call) copy() *Call {
 	return &d
 }
 
-// A snapshot is a turn or call as it was at some checkpoints. There are many snapshots. So each holds only the
+// A snapshot is a turn or call as it was at some checkpoints. There are many snapshots. So each contains only the
 // fields that change often, as numbers, and only the lengths of growing lists. Other fields are those of the
 // next snapshot that has a base. If no snapshot has one, they are those of the turn or call itself.
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Record holds bytes as they were received on one exchange, with their time.
+// A Record contains bytes as they were received on one exchange, with their time.
 type Record struct {
 	Exchange int           // number of the exchange (a request and its response) that the bytes belong to
 	Request  bool          // sent by the client; otherwise received from the provider
@@ -46,7 +46,7 @@ type Location struct {
 // A Source is the place that records were read from. They can be read from it again. Sources are comparable.
 type Source interface {
 	// Again reads the records of one exchange in [start,end) and calls the function to with each, exactly as
-	// they were first read. start is the position of the first record of the exchange. Again returns an error
+	// they were first read. The position of the first record of the exchange is start. Again returns an error
 	// if the source is gone or has changed.
 	Again(exchange int, start, end int64, to func(Record)) error
 }
@@ -63,7 +63,7 @@ type VerbatimSource interface {
 // share one Machine.
 type Machine struct{ Host, Agent string }
 
-// A Head holds facts about an exchange from outside its bytes.
+// A Head contains facts about an exchange from outside its bytes.
 type Head struct {
 	File                string   // the file that it was read from
 	Origin              *Machine // the machine that the capture comes from, nil for this machine
@@ -85,7 +85,7 @@ type Head struct {
 	Rewound             bool                // the request continues an earlier message than the latest
 }
 
-// A RequestInfo holds facts about the request of a turn: its client, session and agent, and its purpose.
+// A RequestInfo contains facts about the request of a turn: its client, session and agent, and its purpose.
 // It never changes once it is part of an event. An empty field is unknown.
 type RequestInfo struct {
 	Client           string        // the client's name in providers/client

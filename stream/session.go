@@ -233,12 +233,12 @@ func broadcastOf(e Event) broadcast {
 	return broadcast(e.Code)
 }
 
-// choiceCalls holds the calls of one choice, by number. A broadcast still has to visit calls[passed:], and the
+// choiceCalls contains the calls of one choice, by number. A broadcast still has to visit calls[passed:], and the
 // calls of changed[seen:] that it has not visited since they changed.
 type choiceCalls struct {
 	choice       int32
 	calls        []int32
-	changed      []int32 // in the order of the first change after a broadcast visited them
+	changed      []int32 // calls that changed after a broadcast had visited them, in the order of that change
 	passed, seen [numBroadcasts]int32
 }
 
@@ -297,8 +297,9 @@ func (t *Turn) broadcastTo(of *choiceCalls, s broadcast, visit func(*Call)) {
 }
 
 // turnIndex maps turn numbers to positions among all turns that ever began. Most turns are numbered in the
-// order in which they begin. odd holds the positions of the others. A past session shares the index of the live
-// session, because its turns are the first turns of the live session. The zero value is ready.
+// order in which they begin. The map odd contains the positions of the others. A past session shares the
+// index of the live session, because its turns are the first turns of the live session. The zero value is
+// ready.
 type turnIndex struct {
 	odd map[int32]int
 	all int
@@ -334,7 +335,7 @@ func (x *turnIndex) positionOf(number int32) int {
 // probably no longer sent back.
 const maxIDs = 1 << 16
 
-// callIDs holds the latest call of each id.
+// callIDs contains the latest call of each id.
 type callIDs struct {
 	calls map[string]Ref
 	order []string // in order of arrival, a ring once it is full

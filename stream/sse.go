@@ -20,7 +20,7 @@ type SSESplitter struct {
 	started bool        // the first line has been seen (only it may contain a BOM)
 
 	event  []byte
-	data   []byte // of the open block; borrows the current write while lent is set
+	data   []byte // data of the open block; borrows the current write while lent is set
 	own    []byte // buffer for data that outlives a write or spans several lines
 	lent   bool
 	bare   bool // the open block is not fields but JSON, collected in own

@@ -13,7 +13,7 @@ type Timeline struct {
 
 	blocks           []eventBlock
 	checkpoints      []checkpoint
-	texts            Arena // for the texts of returned events
+	texts            Arena // stores the texts of returned events
 	retentionChanges int32 // number of times that turns were evicted, dropped or reloaded
 	session          Session
 }
@@ -204,9 +204,9 @@ func (t *Timeline) At(n int) *Session {
 	return s
 }
 
-// MoveTo returns the fold of the first n events. s is a session that At or MoveTo made. If n is close after s,
-// MoveTo changes s itself, so other holders of s see the change. It makes a new session if n is before s or
-// far after it, if the events up to n did not exist when s was made, or if turns were evicted, dropped or
+// MoveTo returns the fold of the first n events. The session s was made by At or MoveTo. If n is close after
+// s, MoveTo changes s itself, so other holders of s see the change. It makes a new session if n is before s
+// or far after it, if the events up to n did not exist when s was made, or if turns were evicted, dropped or
 // reloaded since then.
 func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	n = min(max(n, 0), t.Len())

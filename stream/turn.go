@@ -372,7 +372,7 @@ type turnContent struct {
 	byID        map[string]int32 // numbers of calls; nil until the first lookup
 	waiting     map[string]int   // by name: calls before this index of Calls don't wait for a result by that name
 	choices     []choiceCalls    // in the order of arrival
-	visited     []*Call          // by the broadcast of the current event
+	visited     []*Call          // calls that the broadcast of the current event visited
 	text        eventText        // Text, with its deltas
 	thinking    eventText        // Thinking, with its deltas
 	deltaStates []deltaState

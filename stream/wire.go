@@ -19,7 +19,7 @@ type Wire struct {
 	boundaries *boundaries
 }
 
-// boundaries holds the places where records and frames begin and end. A wire without records and frames has
+// boundaries contains the places where records and frames begin and end. A wire without records and frames has
 // none.
 type boundaries struct {
 	begins    packedInts // offsets at which records begin
@@ -316,7 +316,7 @@ func (s *packedInts) at(n int) int64 {
 	return s.bases[i].value + int64(*s.low.At(n))
 }
 
-// evictedRange is an evicted range of a wire's bytes. data is not nil once it is restored.
+// evictedRange is an evicted range of a wire's bytes. The field data is nil until the range is restored.
 type evictedRange struct {
 	start, end int64
 	data       []byte

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// wireForms holds the wire forms of some events of a block, in order (see WireForm). Most forms contain the
+// wireForms contains the wire forms of some events of a block, in order (see WireForm). Most forms contain the
 // text of their event, and the bytes around it equal those of the previous form. So only differences are
 // stored: a byte or two for most forms.
 type wireForms struct {

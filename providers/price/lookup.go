@@ -128,10 +128,10 @@ func isLocal(host string) bool {
 
 const ollamaPort = "11434"
 
-// Lookup returns the price of a model. It takes the name of a protocol, the host that sent the response, and
-// the model's name on the wire. The host may have a port; it is "" if unknown. If several sellers are
-// possible, there is no price, unless exactly one of them made the model. If the table has only a preview of
-// the model, the price is the preview's price, with a doubt.
+// Lookup returns the price of a model. The arguments are the name of a protocol, the host that sent the
+// response, and the model's name on the wire. The host may have a port; it is "" if unknown. If several
+// sellers are possible, there is no price, unless exactly one of them made the model. If the table has only a
+// preview of the model, the price is the preview's price, with a doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	t.once.Do(t.buildIndex)
 	t.asking.Lock()

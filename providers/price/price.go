@@ -37,7 +37,7 @@ type Rate struct {
 type Rates struct {
 	Input, Output                           Rate
 	CacheRead, CacheWrite                   Rate
-	CacheWriteHour                          Rate // for a cache entry kept for an hour instead of five minutes
+	CacheWriteHour                          Rate // rate for a cache entry that is kept for an hour instead of five minutes
 	AudioInput, AudioCacheRead, AudioOutput Rate
 	WebSearches                             Rate // dollars per thousand
 }

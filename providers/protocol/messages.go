@@ -62,7 +62,7 @@ type Part struct {
 	Item          string     // id of the part's item, if it differs from ID
 	Name          string     // name of the tool
 	Namespace     string     // namespace of the tool, if Name doesn't contain it
-	ToolKind      string     // for a call, its kind as in stream.Call; for a provider's result, its type on the wire
+	ToolKind      string     // kind of a call, as in stream.Call; type of a provider's result on the wire
 	Parent        string     // id of the call whose code made this call
 	MCPServer     string     // MCP server that runs the call
 	Args          []byte     // arguments of a call: the text, or the exact bytes of the value

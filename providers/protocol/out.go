@@ -18,7 +18,7 @@ type Out struct {
 	emit     func(stream.Event)
 	of       *Out // the outer Out of a nested one, or nil
 	turns    int32
-	open     []*Turn // in the order in which they began
+	open     []*Turn // open turns, in the order in which they began
 	last     *Turn
 	reported reportedOnce
 	text     stream.Arena      // text and wire forms of deltas, until the timeline has copied them

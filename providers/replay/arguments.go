@@ -293,8 +293,8 @@ func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *S
 	sent.noteRefusal("", sent.ID, sent.Name, "a number is too large for a double")
 }
 
-// addLossOf adds a loss for a span in the facts, if the span is not empty. message is a format for the text
-// in the span. A derived value has no bytes of the call, so its loss has no span.
+// addLossOf adds a loss for a span in the facts, if the span is not empty. The parameter message is a format
+// for the text in the span. A derived value has no bytes of the call, so its loss has no span.
 func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return

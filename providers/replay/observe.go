@@ -20,7 +20,7 @@ const (
 	WasEmptied     Treatment = "emptied"              // {} instead of the model's arguments
 	WasRepaired    Treatment = "repaired"             // an object instead of arguments that were not an object
 	WasEncoded     Treatment = "double-encoded"       // a string instead of an object, or a string in a string
-	WasWrapped     Treatment = "wrapped"              // in an object that contains the original text
+	WasWrapped     Treatment = "wrapped"              // an object that contains the original text
 	WasAltered     Treatment = "altered"              // other arguments
 	WasDropped     Treatment = "dropped"              // the turn is in the history, but the call is not
 	WasOrphaned    Treatment = "orphaned"             // without a result, although the conversation continued

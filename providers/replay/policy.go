@@ -58,8 +58,8 @@ func (p *Policy) Speaks(to *protocol.Target) bool {
 	return p.targets == nil || slices.Contains(p.targets, to.Protocol)
 }
 
-// Knows reports whether the policy's effect on calls from one protocol is known for a target. from is nil if
-// that protocol is unknown.
+// Knows reports whether the policy's effect on calls from one protocol is known for a target. The parameter
+// from is nil if that protocol is unknown.
 func (p *Policy) Knows(from, to *protocol.Target) bool {
 	return p.Speaks(to) && (!p.own || from != nil && from.Protocol == to.Protocol)
 }

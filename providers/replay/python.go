@@ -349,7 +349,7 @@ func appendReprRune(dst []byte, r rune, quote byte) []byte {
 }
 
 // maxShortened is the maximum number of bytes that are cut off a text to parse it in the same way as
-// LangChain. Each byte takes one attempt.
+// LangChain. Each byte needs one attempt.
 const maxShortened = 1 << 10
 
 // langChainRule applies the rule of LangChain for Python for streamed calls. The client sends the result of its

@@ -173,7 +173,8 @@ func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment 
 	return fate
 }
 
-// hashText returns a hash of a turn's text. long is false if the text is too short to identify the turn.
+// hashText returns a hash of a turn's text. The result long is false if the text is too short to identify the
+// turn.
 func hashText(text []byte) (sum uint64, long bool) {
 	text = bytes.TrimSpace(text)
 	return maphash.Bytes(seed, text), len(text) >= minText

@@ -40,7 +40,7 @@ type Set struct {
 // toolKey identifies a tool. A key without a space matches the name in every namespace.
 type toolKey struct{ space, name string }
 
-// tool is a declared tool. check is set when the tool is first called.
+// tool is a declared tool. Its field check is set when the tool is first called.
 type tool struct {
 	schema  json.Value
 	kind    string // kind of the tool's calls; "" if tools of several kinds have the name

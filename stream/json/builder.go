@@ -112,7 +112,7 @@ func (b *Builder) Apply(path []byte, value Value, more bool) (PatchResult, error
 	return b.replaceValue(n, value, more), nil
 }
 
-// checkPath checks that the rest of a path, after depth steps, can be created below n.
+// checkPath checks that the steps of a path after the first depth steps can be created below n.
 func (n *node) checkPath(depth int, steps []step) error {
 	if len(steps) > MaxDepth {
 		return fmt.Errorf("more than %d levels of nesting", MaxDepth)
@@ -408,7 +408,7 @@ func parsePath(path []byte, steps []step) ([]step, error) {
 	return steps, nil
 }
 
-// dotName reads ".name". n is the length of that text, or 0 if there is none.
+// dotName reads ".name". It returns the length of that text, or 0 if there is none.
 func dotName(p []byte) (name []byte, n int) {
 	for n = 1; n < len(p) && p[n] != '.' && p[n] != '['; n++ {
 	}
@@ -418,7 +418,7 @@ func dotName(p []byte) (name []byte, n int) {
 	return p[1:n], n
 }
 
-// arrayIndex reads "[12]". n is the length of that text, or 0 if there is none.
+// arrayIndex reads "[12]". It returns the length of that text, or 0 if there is none.
 func arrayIndex(p []byte) (index, n int) {
 	for n = 1; n < len(p) && '0' <= p[n] && p[n] <= '9'; n++ {
 	}
@@ -429,8 +429,8 @@ func arrayIndex(p []byte) (index, n int) {
 	return index, n + 1
 }
 
-// quotedName reads "['name']", or the same with double quotes. n is the length of that text, or 0 if there is
-// none.
+// quotedName reads "['name']", or the same with double quotes. It returns the length of that text, or 0 if
+// there is none.
 func quotedName(p []byte) (name []byte, n int) {
 	quote, escaped := p[1], false
 	for n = 2; n < len(p) && p[n] != quote; n++ {

@@ -549,7 +549,7 @@ type Token struct {
 	Kind TokenKind
 }
 
-// A TokenList holds the tokens of a text, in order.
+// A TokenList contains the tokens of a text, in order.
 type TokenList struct {
 	ended list.List[Token] // all except the last
 	last  Token

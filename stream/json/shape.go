@@ -83,11 +83,11 @@ func Read(data []byte, fields ...Binding) error {
 	return s.End()
 }
 
-// An object holds the bindings for the fields of one JSON object.
+// An object contains the bindings for the fields of one JSON object.
 type object struct {
 	marks []uint32   // markOf each name
 	of    []*Binding // the field that has each name
-	other *Binding   // for all other fields, or nil
+	other *Binding   // the field for all other names, or nil
 }
 
 func objectOf(fields []Binding) *object {
@@ -190,7 +190,7 @@ func (s *Scanner) setName(to *Value) {
 	}
 }
 
-// List holds the objects of an array. The next Read reuses the memory of their values.
+// List contains the objects of an array. The next Read reuses the memory of their values.
 type List[T any] struct {
 	all    []*T
 	shapes []*object

@@ -42,8 +42,8 @@ func AppendUnquoted(dst, lit []byte) []byte {
 	return dst[:to]
 }
 
-// decodeUnicode reads the character that p begins with, written as one \uXXXX or a pair of them. n is the
-// length of the escapes in bytes, or 0 if they are cut off.
+// decodeUnicode reads the character that p begins with, written as one \uXXXX or a pair of them. It returns
+// the length of the escapes in bytes, or 0 if they are cut off.
 func decodeUnicode(p []byte) (c rune, n int) {
 	c, ok := UnicodeEscape(p)
 	if !ok {
@@ -58,8 +58,9 @@ func decodeUnicode(p []byte) (c rune, n int) {
 }
 
 // NextChar returns the first character of the content of a literal, and its length there. If more is set, the
-// literal may continue: n is 0 if later bytes decide which character it is. n is also 0 if there is no
-// character. Half a surrogate pair is a character. A byte that is not UTF-8 is utf8.RuneError, of length 1.
+// literal may continue: the length is 0 if later bytes decide which character it is. The length is also 0 if
+// there is no character. Half a surrogate pair is a character. A byte that is not UTF-8 is utf8.RuneError, of
+// length 1.
 func NextChar(lit []byte, more bool) (c rune, n int) {
 	switch {
 	case len(lit) == 0 || lit[0] != '\\' && more && !utf8.FullRune(lit):
@@ -91,7 +92,7 @@ func Content(literal []byte) (content []byte, closed bool) {
 	return content[:CompleteEscapes(content)], false
 }
 
-// UnescapeByte returns the byte that an escape of a backslash and c means. c is not u.
+// UnescapeByte returns the byte that a backslash followed by c means. The byte c must not be u.
 func UnescapeByte(c byte) byte {
 	switch c {
 	case 'b':

@@ -32,7 +32,7 @@ const (
 	missesAfter = 64 // after these, one miss in this many is traced
 )
 
-// frameValues holds the bound variables that one frame set: values, and the counts and flags of lists.
+// frameValues contains the bound variables that one frame set: values, and the counts and flags of lists.
 type frameValues struct {
 	values []*Value
 	counts []counted // numbers of elements in lists
@@ -198,7 +198,7 @@ func (c *templateCache) read(data []byte) bool {
 	return false
 }
 
-// frameTemplate holds the literals and holes of a frame. Most frames that match it also begin with the
+// frameTemplate contains the literals and holes of a frame. Most frames that match it also begin with the
 // same bytes, up to the first hole that changes. These bytes are compared in one step.
 type frameTemplate struct {
 	frameValues

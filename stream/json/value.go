@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Value holds the exact bytes of one JSON value; nil is a missing value.
+// Value contains the exact bytes of one JSON value; nil is a missing value.
 type Value []byte
 
 // Kind returns the first byte of the value, one of {["tfn-0…9, or 0 if it is missing.

@@ -112,7 +112,7 @@ func WrapArray(elements *Writer) []byte {
 }
 
 // ReplaceMembers rewrites the object before with these fields. Each field replaces the field of the same name,
-// or is appended. All other fields stay. before may be nil.
+// or is appended. All other fields stay. The object before may be nil.
 func ReplaceMembers(before Value, members ...Member) []byte {
 	var w Writer
 	w.Open('{')

@@ -9,7 +9,7 @@ package marks
 
 import "sync/atomic"
 
-// Protocol holds the marks of one protocol.
+// Protocol contains the marks of one protocol.
 type Protocol struct {
 	Name string // name in machine output: "anthropic"
 
@@ -76,7 +76,7 @@ const (
 // Kind is the kind of a payload.
 type Kind int8
 
-// These are the kinds of payloads. Nothing is for payloads of any other kind; they are excluded.
+// These are the kinds of payloads. Payloads of the kind Nothing are excluded.
 const (
 	Nothing Kind = iota
 	Chunk
@@ -128,8 +128,8 @@ type Sent struct {
 	Group []string // one of these conditions holds for further messages of a response; nil if a message is a response
 }
 
-// Place is the place of a value in a JSON text. Path holds the last keys that lead to the value, separated by
-// dots. "#" is an element of a list. A path that begins with ^ holds all keys.
+// Place is the place of a value in a JSON text. Path contains the last keys that lead to the value, separated by
+// dots. "#" is an element of a list. A path that begins with ^ contains all keys.
 type Place struct {
 	Path string
 	With string // a text that the JSON text contains; "" for any
