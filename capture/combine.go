@@ -67,8 +67,8 @@ func (n numberMap) numberOf(exchange int) int {
 	return unique
 }
 
-// Concat reads one source after the other. Exchanges are renumbered, so that those of different sources
-// differ. The first error ends the combined source.
+// Concat reads one source after the other. Exchanges are renumbered, so that exchanges of different sources
+// have different numbers. The first error ends the combined source.
 func Concat(srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
 		var numbers exchangeNumbers
@@ -86,9 +86,9 @@ func Concat(srcs ...Source) Source {
 	}
 }
 
-// Merge reads all sources at the same time and passes their records on as they arrive. A source waits
-// until its record is taken. Exchanges are renumbered, so that those of different sources differ. The
-// first error ends the combined source.
+// Merge reads all sources at the same time and passes their records on as they arrive. A source waits until
+// its record is taken. Exchanges are renumbered, so that exchanges of different sources have different
+// numbers. The first error ends the combined source.
 //
 // Each source runs in its own goroutine until Merge ends. If a source waits for bytes at that moment,
 // only its own context can wake it: open the sources with ctx or a child of it, and cancel that when

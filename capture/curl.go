@@ -261,7 +261,7 @@ var remark = regexp.MustCompile(meters + `*(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\* (?:C
 const meters = `(?:\r?[ \d]{3} [ \d.kMG]{30,50} (?:[-:\d]{8} +){3}[\d.kMG]+)`
 
 // writeBody passes a body on. Remarks that -v added after the body become notes, so that they don't count as
-// part of it.
+// part of the body.
 func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	if !d.traced {
 		recs, _ = d.bodyReader.Write(recs, p, at)

@@ -434,7 +434,7 @@ func newChangeWatcher(o Options) *changeWatcher {
 func (a *changeWatcher) watchFile(path string) {
 	a.names[filepath.Base(path)] = true
 	a.watchPath(filepath.Dir(path))
-	a.watchPath(path) // for the target of a symbolic link
+	a.watchPath(path) // also watches the target of a symbolic link
 }
 
 // watchPath requests notifications for a path. If the system can't send any, only the timer leads to checks

@@ -63,7 +63,7 @@ type Queue[T any] struct {
 	bell  chan struct{} // one slot: a doorbell, not a queue
 
 	mu     sync.Mutex
-	room   sync.Cond // for waiting Puts
+	room   sync.Cond // wakes waiting Puts
 	queue  []T
 	first  int   // index in queue: the items before it were taken
 	taken  int64 // number of items that were ever taken

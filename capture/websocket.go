@@ -85,7 +85,7 @@ type WebSocketReader struct {
 	Code   int  // its status code; 1005 if it has none (§7.1.5)
 	Reason string
 	Broken string // why reading has stopped
-	Unread int64  // number of bytes since then, including those of the message that was open
+	Unread int64  // number of bytes since reading stopped, including those of the message that was open
 }
 
 // Write reads the next bytes and emits each message that they complete. A message that is too long to be kept

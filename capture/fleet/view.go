@@ -37,10 +37,10 @@ type View struct {
 	stream jetstream.Stream
 	of     Address
 	now    func() time.Time // our clock
-	opened time.Time        // by our clock: signs of life are received from then on
-	since  time.Time        // by the hub's clock: exchanges without newer records are skipped
-	until  time.Time        // by the hub's clock: later messages are skipped; zero for no limit
-	begins time.Time        // by the hub's clock: captures that began later must be complete
+	opened time.Time        // time, by our clock, since which signs of life are received
+	since  time.Time        // requested start, by the hub's clock: exchanges without newer records are skipped
+	until  time.Time        // requested end, by the hub's clock: later messages are skipped; zero for no end
+	begins time.Time        // time, by the hub's clock: captures that began later must be complete
 	last   uint64           // number of the last message to read; 0 for no end
 
 	quiet        time.Duration // see silence

@@ -15,7 +15,7 @@ type claudeChain struct {
 	seed    maphash.Seed
 	entries map[uint64]claudeLink // by the hash of their uuid
 	latest  uint64                // the latest entry that has a message and doesn't belong to a sub-agent
-	total   int                   // number of such entries
+	total   int                   // number of entries that have a message and don't belong to a sub-agent
 	isFull  bool                  // there are too many entries, so the tree was dropped
 }
 

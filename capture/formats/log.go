@@ -131,7 +131,7 @@ func (r *lineReader) readLine(line []byte) {
 	}
 }
 
-// readTemplateLine reads a line that matches a template. It returns false if there is no such template, or if
+// readTemplateLine reads a line that matches a template. It returns false if no template matches, or if
 // earlier lines may continue.
 func (r *lineReader) readTemplateLine(line []byte) bool {
 	if r.joined.kind != 0 || r.doc.open || len(r.truncated) > 0 || len(line) > minDockerPart && bytes.HasPrefix(line, []byte(dockerBegin)) {

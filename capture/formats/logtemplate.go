@@ -48,7 +48,7 @@ type slotKind int8
 const (
 	theEnd   slotKind = iota // the text ends here
 	anyTime                  // the same text with other digits
-	lineTime                 // the same, and it is the time of the line
+	lineTime                 // like anyTime; it is the time of the line
 	anyValue                 // a JSON value
 )
 

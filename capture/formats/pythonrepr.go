@@ -70,7 +70,8 @@ const maxReprDepth = 64
 
 func (r *reprReader) write(text string) { r.json = append(r.json, text...) }
 
-// skipByte skips spaces and a c after them. It reports whether there was a c.
+// skipByte skips spaces, then the byte c and the spaces after it. It returns false if there is another byte
+// or none.
 func (r *reprReader) skipByte(c byte) bool {
 	r.rest = afterSpace(r.rest)
 	if len(r.rest) == 0 || r.rest[0] != c {

@@ -36,7 +36,7 @@ func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	for _, m := range all {
 		for _, of := range *marks.All() {
 			history = history || containsText(of.HistoryKeys, m.Key) && isArray(m.Value)
-			isModel := string(m.Key) == "model" && opensObject(m.Value) // in Zed's threads
+			isModel := string(m.Key) == "model" && opensObject(m.Value) // Zed's threads have an object there
 			known = known || containsText(of.RequestKeys, m.Key) && !isModel
 		}
 	}

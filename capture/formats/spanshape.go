@@ -49,7 +49,7 @@ type modelResponse struct {
 // A messageShape describes how a protocol writes a conversation. Every shape's protocol has the history under
 // the key "messages".
 type messageShape struct {
-	name     string // for paths
+	name     string // name in the path of the wrappers
 	messages func(by messageRole, parts []messagePart) [][]byte
 	response func(*modelResponse) []byte
 }

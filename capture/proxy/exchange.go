@@ -52,7 +52,7 @@ type exchange struct {
 	sent     *upload          // nil without a body
 	resent   bool             // the request was sent again, on a new connection
 	received *bodyTap         // nil before the response
-	upgraded *upgraded        // after the protocol was switched
+	upgraded *upgraded        // set after the switch to a WebSocket
 	failure  error            // the reason why there is no response
 	answer   *Refusal         // the proxy's own answer instead of a response
 	cause    capture.Party    // the party that caused the proxy's own answer

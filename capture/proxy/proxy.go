@@ -129,7 +129,7 @@ type Proxy struct {
 	routes    []route
 	mark      string // identifies this proxy among toolscope's servers
 	transport *http.Transport
-	single    *http.Transport // for connections with one request
+	single    *http.Transport // makes connections that serve one request
 	buffers   buffers
 	faults    *fault.Set // nil without faults
 	log       *log.Logger

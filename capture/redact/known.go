@@ -169,7 +169,7 @@ type unescapeState uint8
 const (
 	spellNone    unescapeState = iota
 	spellSlashes               // a run of backslashes
-	spellCode                  // after it a u, and maybe digits
+	spellCode                  // a run of backslashes, a u and maybe digits
 	spellPercent               // a percent sign, and maybe a digit
 )
 

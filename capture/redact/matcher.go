@@ -49,7 +49,7 @@ type knownMatch struct {
 	value  *knownValue // the longest value that the text begins with, or the value that is cut here
 	size   int         // number of characters of the text that belong to the value
 	plain  []byte      // the text without the line breaks of a terminal
-	broken bool        // the text has such line breaks
+	broken bool        // the text has line breaks of a terminal
 	cut    bool        // the value is not complete
 }
 

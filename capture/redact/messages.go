@@ -25,7 +25,7 @@ type awsRedactor struct {
 // decidedPart is a part of the input that is decided at once.
 type decidedPart struct {
 	from, to int64 // place of the part in the input
-	text     span  // the searched part of it
+	text     span  // place of the searched text
 	encoded  bool  // text is base64
 	until    int64 // place in the inner stream
 	checked  bool  // the checksum was right

@@ -273,7 +273,7 @@ func looksLikeWord(letters []byte) bool {
 // isWords reports whether a text is one word, or words and short numbers. These have signs between them, or
 // each begins with a capital, as in names, paths and sentences.
 func isWords(text []byte) bool {
-	letters, short := 0, 0 // in words, and in those too short to judge
+	letters, short := 0, 0 // number of letters in words, and in words that are too short to judge
 	joined := false        // a letter or digit follows
 	for len(text) > 0 {
 		if c := text[len(text)-1]; !alnum[c] {

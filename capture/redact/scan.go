@@ -24,7 +24,7 @@ type ruleSet struct {
 	pairs   map[uint16][]*rule // shapes by their first two characters
 	glued   map[uint32][]*rule // shapes that are found in the middle of a word, by their first four characters
 	follow  [256][]*rule       // contexts by their last character
-	scanner *scanner           // for a Redactor without known values
+	scanner *scanner           // scanner of a Redactor that knows no values
 }
 
 var sharedRules = sync.OnceValue(func() *ruleSet {

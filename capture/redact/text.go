@@ -55,8 +55,8 @@ func (s *textRedactor) write(p []byte) {
 	s.read(p)
 }
 
-// read reads bytes in steps that end at multiples of a fixed size. So decisions there don't depend on how the
-// input is cut.
+// read reads bytes in steps that end at multiples of a fixed size. So decisions at these places don't depend
+// on how the input is cut.
 func (s *textRedactor) read(p []byte) {
 	for len(p) > 0 {
 		n := min(len(p), int(s.nextSettling()-s.pos))
@@ -126,8 +126,8 @@ func (s *textRedactor) decideNow(m *matcher) {
 	markPassed(m.units)
 }
 
-// restOfKnown returns the rest of a known secret, if the text is a long enough beginning of the secret. It must
-// be longer than the prefix that all keys of its kind share.
+// restOfKnown returns the rest of a known secret, if the text is a long enough beginning of the secret. The
+// text must exceed the prefix that all keys of its kind share by at least minPlausibleChars.
 func (r *Redactor) restOfKnown(m *matcher) (rest string, v *knownValue) {
 	if !m.known.alive || len(m.known.plain) < r.publicPrefixLen(m.text)+minPlausibleChars {
 		return "", nil

@@ -27,12 +27,12 @@ type valueForm int
 const (
 	bareForm   valueForm = iota // without quotes, in any text
 	lineForm                    // without quotes, up to the end of a line: YAML, a form
-	envForm                     // the same in an environment, which doesn't contain code
+	envForm                     // like lineForm, in an environment, which doesn't contain code
 	cellForm                    // between tags, or in a column of a table
 	quotedForm                  // in double quotes
-	singleForm                  // in other quotes
+	singleForm                  // in single quotes or backquotes
 	memberForm                  // in double quotes after a name in quotes: JSON in a text
-	entryForm                   // in other quotes after a name in quotes
+	entryForm                   // in single quotes or backquotes after a name in quotes
 	fieldForm                   // all of a JSON string
 	valueForms
 )
@@ -272,8 +272,8 @@ type expectationKind uint8
 
 const (
 	oneValue    expectationKind = iota
-	looseValue                  // after spaces, and in quotes
-	looseQuote                  // in quotes
+	looseValue                  // one value, after spaces and quotes or without them
+	looseQuote                  // one value, after a quote or without one
 	cookieLine                  // each value of a line
 	authorities                 // the first two words: a scheme, and the credential
 )
