@@ -191,7 +191,7 @@ func (x *indexSender) wake() {
 }
 
 // run sends calls as the hub gets the capture. It ends with ctx, or when the hub has everything and all calls
-// are sent. While the hub accepts no calls, the rest of the spool is not read.
+// are sent or can't be sent at the moment. While the hub accepts no calls, the rest of the spool is not read.
 func (x *indexSender) run(ctx context.Context, l *link) {
 	var stuck error // the reason why the hub doesn't take the pending calls
 	for ctx.Err() == nil {

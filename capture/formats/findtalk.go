@@ -80,7 +80,8 @@ var responseLists = []string{"choices", "candidates", "generations"}
 
 const minTalkText = 30
 
-// callWords are words of which every conversation with calls contains at least one.
+// callWords are words of which most conversations with calls contain one. Items of OpenAI Responses may have
+// none.
 var callWords = [][]byte{
 	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
 	[]byte("toolRequest"),

@@ -200,7 +200,7 @@ func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 	}
 }
 
-// writeGap writes all records of a gap, or nothing.
+// writeGap writes all records of a gap at once. After an error, it keeps the gap.
 func (r *Recorder) writeGap(g *gap) error {
 	var lines []byte
 	recs := g.gapRecords()

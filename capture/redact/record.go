@@ -342,10 +342,10 @@ func splitRecord(rec capture.Record) (first, rest capture.Record) {
 }
 
 // Clean is a record that may reach a disk or a screen. Only a Redactor makes one. So code that takes a Clean
-// never gets an unredacted record.
+// gets no unredacted record, unless the Redactor is from KeepAll.
 type Clean struct{ r capture.Record }
 
-// Unwrap returns the record without its secrets.
+// Unwrap returns the record as the Redactor passed it on.
 func (c Clean) Unwrap() capture.Record { return c.r }
 
 // KeepAll returns a redactor that replaces no secrets, for users who want the secrets.
