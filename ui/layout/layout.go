@@ -158,7 +158,7 @@ type breakRule uint8
 const (
 	noBreaks      breakRule = iota
 	plainBreaks             // after a blank, or else after a slash or comma
-	escapedBreaks           // after a blank, or before the token; or else after an escaped line end
+	escapedBreaks           // after a blank, or before the token; or else after an escaped line break
 )
 
 // isTrailingBlank reports whether the byte at off is a blank that may be beyond the end of a full row, where

@@ -21,7 +21,7 @@ func NewText(width int, draw display.Drawer) *Text {
 	return &Text{lineBreaker: lineBreaker{draw: draw, width: max(width, 1)}}
 }
 
-// NewProse returns a layout for a text without marks. It breaks rows between words, and line ends use no
+// NewProse returns a layout for a text without marks. It breaks rows between words, and line breaks use no
 // cells.
 func NewProse(width int, draw display.Drawer) *Text {
 	return &Text{lineBreaker: lineBreaker{draw: draw, width: max(width, 1), breaks: plainBreaks}}

@@ -46,7 +46,7 @@ type breakpointPage struct {
 	typed *screen.Input // filter input, or nil
 }
 
-// Breakpoints returns the entry for the breakpoint page. point is nil if there is no proxy.
+// Breakpoints returns the entry for the breakpoint page. The parameter point is nil if there is no proxy.
 func Breakpoints(point Breakpoint) Entry {
 	return Entry{screen.Do("break", nil), func(h Host) (Mode, display.Text) {
 		if point == nil {

@@ -34,10 +34,10 @@ type ExportVerb uint8
 
 // The verbs.
 const (
-	Copy ExportVerb = iota // to the clipboard
-	Save                   // to a new file
-	Edit                   // in the user's editor
-	Pipe                   // to a command
+	Copy ExportVerb = iota // copy to the clipboard
+	Save                   // save to a new file
+	Edit                   // open in the user's editor
+	Pipe                   // pipe to a command
 )
 
 // verbs are the actions and texts for each ExportVerb.
@@ -57,7 +57,7 @@ type exportMenu struct {
 	draw   display.Drawer
 }
 
-// ExportMenu returns the entry for a verb. what returns the items and the name of their source.
+// ExportMenu returns the entry for a verb. The function what returns the items and the name of their source.
 func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, display.Text), draw display.Drawer) Entry {
 	key := screen.Do(verbs[verb].action, nil)
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
@@ -155,7 +155,8 @@ func (t *exportMenu) acceptInput() {
 	}
 }
 
-// exportSelected exports the selected item and reports the result. input is the file name or the command.
+// exportSelected exports the selected item and reports the result. The parameter input is the file name or
+// the command.
 func (t *exportMenu) exportSelected(input string) {
 	p, h := t.items[t.At], t.host
 	if t.verb == Save {

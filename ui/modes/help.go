@@ -425,8 +425,8 @@ func (h *Help) WantedRows(height int) int {
 // Columns of the help, in cells.
 const (
 	keyColumn   = 3 // cells before a key
-	maxKeyWidth = 6 // for the names of a binding's keys; keys that don't fit are left out, except the first
-	minKeyWidth = 4 // including the blank before the description
+	maxKeyWidth = 6 // cells for the names of a binding's keys; names that don't fit are left out, except the first
+	minKeyWidth = 4 // minimum number of cells for those names and the blank before the description
 )
 
 // Draw draws row y.

@@ -139,7 +139,7 @@ type Reader struct {
 	title display.Text
 }
 
-// NewReader opens a text. ink returns the current paints.
+// NewReader opens a text. The function ink returns the current paints.
 func NewReader(h Host, of panes.Literal, ink func() *screen.Paints, draw display.Drawer) *Reader {
 	return &Reader{panes.NewTextReader(of.Text, of.Hint), h, ink, draw, draw.Clean(of.Path)}
 }

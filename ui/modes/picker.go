@@ -242,8 +242,8 @@ type protocolPicker struct {
 	reread   func(exchange int, as *protocol.Protocol)
 }
 
-// Protocols returns the entry for the protocol picker. reread reads an exchange again as the given protocol.
-// If as is nil, it detects the protocol.
+// Protocols returns the entry for the protocol picker. The function reread reads an exchange again as the
+// given protocol. If as is nil, it detects the protocol.
 func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
 	return Entry{screen.Do("dialect", nil), func(h Host) (Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())

@@ -1,8 +1,9 @@
 // Package noprobe prevents terminal queries before main runs.
 //
 // Bubble Tea v1 queries the background colour in a package's init function. It waits up to five seconds for a
-// terminal that does not reply, even for --version. It skips this query when CI is set. This package sets CI. It
-// imports only syscall, so Go initialises it before Bubble Tea's dependencies. main calls Restore first.
+// terminal that does not reply, even for --version. It skips this query when CI is set. This package sets CI.
+// It imports only syscall, so Go initialises it before Bubble Tea's dependencies. The function main calls
+// Restore first.
 package noprobe
 
 import "syscall"

@@ -127,9 +127,9 @@ func (a *collectorResponse) isFinal() bool {
 	return true
 }
 
-// readResponse reads a response. failed is the error that ended the reading of the body. The collector may
-// have the spans even if the body is incomplete, if the status is a success and the media type belongs to the
-// protocol. hide removes secrets from the collector's text.
+// readResponse reads a response. The parameter failed is the error that ended the reading of the body. The
+// collector may have the spans even if the body is incomplete, if the status is a success and the media type
+// belongs to the protocol. The function hide removes secrets from the collector's text.
 func readResponse(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) collectorResponse {
 	a := collectorResponse{status: res.StatusCode}
 	switch kind := mediaType(res); {

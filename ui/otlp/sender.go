@@ -88,8 +88,8 @@ func (s *Sender) Put(spans []report.Span) {
 	}
 }
 
-// Await waits until half of the queue is free, end is closed, or the collector has stalled. end may be nil. Only
-// callers that can wait should call Await.
+// Await waits until half of the queue is free, end is closed, or the collector has stalled. The channel end
+// may be nil. Only callers that can wait should call Await.
 func (s *Sender) Await(end <-chan struct{}) {
 	for {
 		s.mu.Lock()

@@ -78,8 +78,8 @@ func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream
 	return o
 }
 
-// CalloutOfTurn returns the callout for a turn, without its calls. The callout is about the finding at. ok is
-// false if at is nil and the turn is healthy or open.
+// CalloutOfTurn returns the callout for a turn, without its calls. The callout is about the finding at. The
+// result ok is false if at is nil and the turn is healthy or open.
 func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Callout, ok bool) {
 	x := v.Exchange(t.Exchange)
 	o = Callout{Verdict: VerdictOfTurn(x, t), Finding: at}
@@ -437,7 +437,7 @@ var carelessRules = []struct {
 const maxRepairBytes = 64 << 10
 
 // RanArgs returns the arguments that a call was run with. These are the bytes that had arrived, or their
-// repaired text. how is set if the text was repaired.
+// repaired text. The result how is set if the text was repaired.
 func RanArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
 	args = c.Args()[:r.Bytes]
 	if e == stream.Repaired && len(args) <= maxRepairBytes {

@@ -41,8 +41,8 @@ type OriginRow struct {
 	Text string
 }
 
-// RefusalOf returns the facts about a refused request. ok is false if the request of the turn was not
-// refused.
+// RefusalOf returns the facts about a refused request. The result ok is false if the request of the turn was
+// not refused.
 func RefusalOf(v *providers.View, t *stream.Turn) (r Refusal, ok bool) {
 	x := v.Exchange(t.Exchange)
 	if t.Refusal == nil || x == nil {
@@ -114,8 +114,8 @@ func elementOf(list json.Value, n int) json.Value {
 	return nil
 }
 
-// partsAround returns the message at a path, and the messages before and after it. place is the block that the path
-// names.
+// partsAround returns the message at a path, and the messages before and after it. The parameter place is the
+// block that the path names.
 func partsAround(body json.Value, path string, place json.Value, ids []string) (parts []PlacedPart) {
 	steps := pathSteps(path)
 	if len(steps) < 2 {
@@ -307,8 +307,8 @@ func (p pairInRequest) String() string {
 	return "neither the call nor its result is there"
 }
 
-// carriedPair reports whether the request of a turn contains a call and its result. known is false if the request
-// can't be read.
+// carriedPair reports whether the request of a turn contains a call and its result. The result known is false
+// if the request can't be read.
 func carriedPair(v *providers.View, t *stream.Turn, id string) (p pairInRequest, known bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil || x.Evicted() {

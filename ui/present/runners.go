@@ -14,11 +14,11 @@ import (
 type ending uint8
 
 const (
-	endedWell   ending = iota // with a regular end, or not ended yet
-	endedCut                  // by the token limit or a filter
+	endedWell   ending = iota // the response ended regularly, or it has not ended yet
+	endedCut                  // the token limit or a filter ended the response
 	endedBroken               // the connection broke
-	endedBare                 // without a finish reason, but on an intact connection
-	endedOther                // in a way that was not tested with any program
+	endedBare                 // the response ended without a finish reason, but the connection did not break
+	endedOther                // the response ended in a way that was not tested with any program
 )
 
 func endingOf(t *stream.Turn) ending {
@@ -122,7 +122,8 @@ func deltaWords(c *stream.Call, r stream.RuleRun) string {
 	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
 }
 
-// programNames joins the names of programs. own means that the only program is the sender of the request.
+// programNames joins the names of programs. The parameter own means that the only program is the sender of
+// the request.
 func programNames(who []client.RunHabit, own bool) string {
 	var names []string
 	for _, r := range who {

@@ -120,8 +120,8 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 	return m
 }
 
-// makeSource makes the source. own is the number of the selected call in the source, counted from 1, or 0 if
-// no call is selected.
+// makeSource makes the source. The result own is the number of the selected call in the source, counted from
+// 1, or 0 if no call is selected.
 func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Protocol)
 	if m.scope == replay.OneCall {

@@ -83,7 +83,7 @@ func (c *Check) JUnit() []byte {
 	e := xml.NewEncoder(&b)
 	e.Indent("", " ")
 	if err := e.Encode(all); err != nil {
-		panic(err) // unreachable: our types have only strings and numbers
+		panic(err) // unreachable: these types have only strings and numbers
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
@@ -247,8 +247,8 @@ const printName = "toolscope/v2"
 // levels maps severities to SARIF levels.
 var levels = map[stream.Severity]string{stream.Info: "note", stream.Warn: "warning", stream.Error: "error"}
 
-// SARIF returns the check as SARIF 2.1.0. all has every finding code that toolscope knows. The codes that
-// occur in the check or its baseline become rules.
+// SARIF returns the check as SARIF 2.1.0. The parameter all has every finding code that toolscope knows. The
+// codes that occur in the check or its baseline become rules.
 func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 	var run sarifRun
 	run.Columns = "unicodeCodePoints"

@@ -130,13 +130,14 @@ func fenceArgs(call *stream.Call) string {
 	return fenceCode("json", call.Args(), maxArgumentBytes)
 }
 
-// fenceCode returns the first bytes of text, at most most bytes, as a code block. Its fence is longer than any run
-// of backquotes in the text.
+// fenceCode returns the beginning of text, at most the given number of bytes, as a code block. Its fence is
+// longer than any run of backquotes in the text.
 func fenceCode(kind string, text []byte, most int) string {
 	return fenceMarked(kind, text, most, -1, "")
 }
 
-// fenceMarked is like fenceCode, but adds a row with mark under the byte at. If at is -1, it adds no row.
+// fenceMarked is like fenceCode, but adds a row with the text mark under the byte at the offset at. If at is
+// -1, it adds no row.
 func fenceMarked(kind string, text []byte, most, at int, mark string) string {
 	shown := text[:min(len(text), most)]
 	var b strings.Builder

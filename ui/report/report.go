@@ -130,7 +130,7 @@ func encodeJSON(v any) []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	if err := e.Encode(v); err != nil {
-		panic(err) // unreachable: our types always encode
+		panic(err) // unreachable: toolscope's types can always be encoded
 	}
 	return display.AppendJSONText(nil, b.Bytes())
 }

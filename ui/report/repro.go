@@ -216,7 +216,7 @@ func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// shellQuoteEscaped quotes a text as $'…'. In this form, bash, zsh and ksh interpret escapes.
+// shellQuoteEscaped quotes a text as $'…'. In such a text, bash, zsh and ksh interpret escapes.
 func shellQuoteEscaped(text string) string {
 	var b strings.Builder
 	b.WriteString("$'")

@@ -74,7 +74,7 @@ type otlpAll struct {
 	Values []otlpValue `json:"values"`
 }
 
-// OTLP returns spans as OTLP/JSON. version is toolscope's version. An unknown time becomes 0.
+// OTLP returns spans as OTLP/JSON. The parameter version is toolscope's version. An unknown time becomes 0.
 func OTLP(version string, spans []Span) []byte {
 	all := otlpTraces{[]otlpResource{}}
 	for _, group := range ByMachine(spans) {
@@ -175,7 +175,8 @@ type SpanEvent struct {
 	Attributes []Attribute
 }
 
-// Resource returns the attributes that all spans of a machine share. version is toolscope's version.
+// Resource returns the attributes that all spans of a machine share. The parameter version is toolscope's
+// version.
 func Resource(of stream.Machine, version string) []Attribute {
 	var a attributes
 	a.addText(semService, "toolscope")

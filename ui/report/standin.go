@@ -173,8 +173,8 @@ func putUnit(p []byte, c rune) {
 	}
 }
 
-// respellString replaces the contents of the JSON string raw with text. It keeps the escapes and the length of raw.
-// text is as long as the value of raw.
+// respellString replaces the contents of the JSON string raw with text. It keeps the escapes and the length
+// of raw. The parameter text must be as long as the value of raw.
 func respellString(raw, text []byte) {
 	for n := 0; n < len(raw) && len(text) > 0; {
 		if raw[n] != '\\' {

@@ -14,7 +14,7 @@ type Binding struct {
 	Keys  []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
 	Shown []string     // keys of the hint in the footer; none if only the help lists the binding
 	Hint  string       // word after the keys in the hint
-	Last  bool         // the hint has the last place in the footer, and is never dropped
+	Last  bool         // the hint has the last place in the footer; a wide row always has room for it
 	Does  display.Text // text in the help; empty for an alias of a listed key
 	Do    func()       // nil if the binding only shows a hint for a key that works everywhere
 }
@@ -230,8 +230,8 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 	return all
 }
 
-// CursorKeys returns the bindings that move the cursor. These bindings call to with the new row. The last binding
-// moves to the end. hint names the things that j and k move through; it may be empty.
+// CursorKeys returns the bindings that move the cursor. These bindings call to with the new row. The last
+// binding moves to the end. The parameter hint names the things that j and k move through; it may be empty.
 func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
 	return w.moveKeys(hint, &w.At, to)
 }

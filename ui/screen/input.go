@@ -13,12 +13,12 @@ import (
 type Input struct {
 	Prompt display.Text // text before the input in the footer; empty if the mode draws the input
 	Note   display.Text // text after the input in the footer
-	Lines  bool         // pasted text keeps its line ends and tabs
+	Lines  bool         // pasted text keeps its line breaks and tabs
 	Edits  int          // number of handled keys; if it is unchanged, the input is unchanged
 	line   textinput.Model
 }
 
-// A textinput can't contain line ends and tabs. These private-use characters replace them.
+// A textinput can't contain line breaks and tabs. These private-use characters replace them.
 const (
 	standsForLine = '\U0010fffd'
 	standsForTab  = '\U0010fffc'
@@ -29,8 +29,8 @@ var (
 	fromLine = strings.NewReplacer(string(standsForLine), "\n", string(standsForTab), "\t")
 )
 
-// NewInput returns an input with the given value and the cursor at its end. most is the maximum number of
-// characters.
+// NewInput returns an input with the given value and the cursor at its end. The parameter most is the maximum
+// number of characters.
 func NewInput(prompt display.Text, value string, most int) *Input {
 	in := &Input{Prompt: prompt, line: textinput.New()}
 	in.line.CharLimit = most

@@ -245,7 +245,8 @@ func (p *Pen) Hints(of []Binding) {
 	}
 }
 
-// TrimEnd removes the line end, because a row on the screen ends the line anyway.
+// TrimEnd removes the line break at the end of a line, because the next row of the screen begins a new line
+// anyway.
 func TrimEnd(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		return line[:n-1]

@@ -3,8 +3,8 @@
 //	Page ─▶ Write ─▶ a head with its style, a section per turn, an article per call
 //
 // The page fetches nothing and runs no code. Its Content-Security-Policy allows only the page's own style
-// sheet, which it names by hash. Text from outside is sanitised and then escaped. The package has no other
-// function that writes such text. A state is always shown as a word, never only as a colour.
+// sheet, which it names by hash. All text from outside goes through writeEscaped, which sanitises and escapes
+// it. A state is always shown as a word, never only as a colour.
 package web
 
 import (
