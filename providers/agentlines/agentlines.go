@@ -11,12 +11,12 @@ import (
 // agents are the agents whose lines this package reads.
 var agents = []*agent{&copilot, &pi, &gemini, &droid, &cursor}
 
-// agent describes the lines of an agent.
+// agent describes the output of one agent: how to recognise its lines, and how to read them.
 type agent struct {
 	name, title string   // name and title of the protocol
 	who         string   // the agent's name in findings, if a turn is one run with any number of responses
 	last        string   // the line that ends a turn
-	quiet       []string // types of lines that are not reported if they are not read
+	quiet       []string // types of lines that contain nothing about calls, unless the decoder reads them
 	sniff       func(kind string, line json.Value) int
 	read        func(r *run, kind string, line json.Value) (known bool)
 }

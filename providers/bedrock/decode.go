@@ -77,7 +77,7 @@ func (d *decoder) Close() {
 
 func (d *decoder) cutTurn() { d.turn.Cut("the stream ended without messageStop") }
 
-// endTurn ends the turn after messageStop.
+// endTurn ends the turn after messageStop. It reports calls without contentBlockStop, and missing metadata.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && d.done {
 		for _, c := range d.turn.OpenCalls() {

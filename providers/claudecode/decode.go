@@ -124,7 +124,7 @@ func compareArguments(c *protocol.Call, input json.Value) {
 		"Claude Code runs the call with arguments that differ from the model's; toolscope shows the model's arguments: %s", protocol.Clip(input))
 }
 
-// textOf returns the text of a message's content.
+// textOf returns the text in a message's content: the string, or the texts of the blocks on separate lines.
 func textOf(content json.Value) string {
 	if content.IsString() {
 		return content.Text()
@@ -163,7 +163,7 @@ func (d *decoder) reportResults(l *agent) {
 	}
 }
 
-// reportError reports an error, once per turn.
+// reportError reports the first error of a turn.
 func (d *decoder) reportError(t *protocol.Turn, id, message string) {
 	if d.failed != t {
 		d.failed = t
@@ -265,7 +265,7 @@ func (d *decoder) reportFailedResult(subtype string) {
 	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended with an error"))
 }
 
-// joinElements returns the elements of a list as text.
+// joinElements returns the elements of a list as text, separated by semicolons.
 func joinElements(list json.Value) string {
 	var all []string
 	each := list.Scan()

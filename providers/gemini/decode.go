@@ -59,7 +59,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return d.readChunk(data)
 }
 
-// readChunks reads an array of responses in one frame.
+// readChunks reads an array of responses in one frame. If an element is not an object, it reads nothing and
+// returns an error.
 func (d *decoder) readChunks(data json.Value) error {
 	check := data.Scan()
 	for ok := check.Array(); ok; ok = check.Element() {

@@ -238,7 +238,7 @@ type schemaConverter struct {
 // multiply without a bound.
 const maxSchemas = 10000
 
-// A schemaNode is one schema with its references resolved.
+// A schemaNode is one schema together with the fields of the schemas that it refers to.
 type schemaNode struct {
 	members  map[string]json.Value
 	kind     string // in lower case; "" if the schema has no type, or several types

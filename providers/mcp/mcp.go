@@ -46,7 +46,7 @@ const (
 	maxWaiting   = 4096
 )
 
-// add adds a request that waits for its response.
+// add adds a request to the log and to the waiting requests, and passes it to News.
 func (l *Log) add(r *Request) {
 	l.Requests = append(l.Requests, r)
 	l.addWaiting(r)
@@ -248,7 +248,7 @@ func (l *Log) Write(r *stream.Record, known int32) {
 	}
 }
 
-// readHead reads the head of a response over HTTP.
+// readHead reads the head of a response over HTTP. It chooses the framer by the content type and the status.
 func (t *dialogue) readHead(h *stream.Head) {
 	t.endRequest()
 	kind, _, _ := strings.Cut(firstValue(h.Header["Content-Type"]), ";")
@@ -414,7 +414,7 @@ func (s *Server) addNote(n ServerNote) {
 	}
 }
 
-// Findings returns the findings about a server.
+// Findings returns the findings among the server's notes, oldest first.
 func (s *Server) Findings() (list []stream.Finding) {
 	for _, n := range s.Notes {
 		if n.Finding != nil {

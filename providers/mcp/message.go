@@ -186,7 +186,8 @@ func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 	}
 }
 
-// setResponse sets the response to a request.
+// setResponse stores the result or the error in a response to a request, with the time and the number of
+// model events.
 func (t *dialogue) setResponse(r *Request, m *message, at time.Duration, known int32) {
 	t.log.stopWaiting(r)
 	r.Answered, r.KnownAnswered = at, known

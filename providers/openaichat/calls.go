@@ -274,7 +274,7 @@ func (k *call) checkCall(cut bool) {
 	}
 }
 
-// reportNull reports arguments that are null.
+// reportNull reports null arguments once per call.
 func (k *call) reportNull() {
 	k.Once(protocol.ArgsNull, "the arguments are null: toolscope uses {} instead")
 }

@@ -84,7 +84,7 @@ type choice struct {
 	delta, message choiceContent
 }
 
-// choiceContent is the delta or the message of a choice.
+// choiceContent is the delta or the message in a choice, as sent.
 type choiceContent struct {
 	object, role, content, refusal             json.Value
 	reasoningContent, reasoning, reasoningText json.Value

@@ -142,5 +142,5 @@ func (d *decoder) endResponse(f stream.Frame, response json.Value) error {
 	return err
 }
 
-// Close ends the connection.
+// Close reports the end of the connection to the inner decoder.
 func (d *decoder) Close() { d.inner.Close() }

@@ -574,7 +574,7 @@ func (it *item) addCopy(value json.Value, wrap, from string) {
 	case len(it.args) > 0:
 		return // the announcement is not complete, and deltas have already arrived
 	case !value.IsString():
-		it.grow.object = bytes.Clone(value) // the object is incomplete: output_item.done has the complete object
+		it.grow.object = bytes.Clone(value) // the object is incomplete: the complete object is in output_item.done
 		return
 	}
 	if !value.IsString() && it.callKind.word != "server" {

@@ -122,7 +122,7 @@ func (d *decoder) itemDone(t *turn) {
 	it.endItem(w, itemDone)
 }
 
-// openCall begins the call of an item.
+// openCall opens the call for an item that is a call.
 func (it *item) openCall(w *wireItem, kind callKind) {
 	it.callKind = kind
 	it.turn.items.setCallID(it, w.callID.Text())

@@ -65,8 +65,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// isEventType reports whether word is the type of an event of a response. Other protocols also have event
-// types that begin with "response.".
+// isEventType reports whether word is the type of an event of a response. Event types in other protocols also
+// begin with "response.".
 func isEventType(word string) bool {
 	_, ofItem := itemEvents[word]
 	return ofItem || responseEvents[word]

@@ -37,7 +37,8 @@ const (
 	ByRefusal              // only a refusal is proof, because hosts of the same protocol differ
 )
 
-// A Spot is a place in a history.
+// A Spot is a place where a request breaks a rule: a message, a part, a declared tool, or a call outside the
+// request.
 type Spot struct {
 	Message, Part int            // Part is -1 for the message itself, Message is -1 for a declared tool
 	ID            string         // id of the call; "" if it has none
@@ -48,7 +49,7 @@ type Spot struct {
 // NoMessage is the message index of a place that is not in a message of the request.
 const NoMessage = -2
 
-// A Request is the input of Check.
+// A Request is a request to a target, as far as it is known.
 type Request struct {
 	Body     json.Value // the complete request; nil if it is unknown
 	Messages []protocol.Message

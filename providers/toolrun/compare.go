@@ -155,8 +155,8 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	return Altered
 }
 
-// containsText reports whether a text contains another text, either unchanged or escaped for JSON. For a text
-// of at least eight bytes besides white space, it ignores white space.
+// containsText reports whether a text contains another text, either unchanged or escaped for JSON. If the
+// text without white space has at least eight bytes, it ignores white space.
 func containsText(in, text []byte) bool {
 	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true

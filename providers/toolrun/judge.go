@@ -447,7 +447,7 @@ func structuredText(size int) string {
 	return fmt.Sprintf(" of text and %d structured", size)
 }
 
-// DurationText formats a duration in milliseconds or seconds.
+// DurationText formats a duration: in milliseconds if it is shorter than a second, and otherwise in seconds.
 func DurationText(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)

@@ -125,7 +125,7 @@ type Call struct {
 	exclusive   bool // the name may also mean another server's tool: no request is matched until all facts are known
 }
 
-// A ToolRequest is one request to run a tool.
+// A ToolRequest is one MCP request or shell command that runs a tool, with its match.
 type ToolRequest struct {
 	*mcp.Request
 	Call       *Call // the matched call, or nil
@@ -239,7 +239,7 @@ func (m *Matcher) noteFinal(ref stream.Ref) {
 	}
 }
 
-// closeTurn records that a turn has ended.
+// closeTurn records that a turn has ended, and matches and judges the calls of the turn.
 func (m *Matcher) closeTurn(t *stream.Turn) {
 	m.blind = m.blind || t.Missed > 0
 	for _, of := range m.calls {
