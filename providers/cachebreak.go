@@ -205,8 +205,8 @@ func isDifferent(a, b json.Value) bool {
 	return found
 }
 
-// maxBreakWords is the maximum number of bytes that are quoted from a value that is not a string. From a
-// string, twice as many are quoted.
+// maxBreakWords is the maximum number of bytes that are quoted from a value that is not a string. Quoted
+// strings can be twice as long.
 const maxBreakWords = 24
 
 // compareTexts finds the first difference between two texts, and the words around it.

@@ -19,7 +19,7 @@ type history struct {
 	read     int64 // number of request bytes from which messages were read
 	messages []protocol.Message
 	target   *protocol.Target
-	broken   bool        // the request is cut off
+	broken   bool        // the request can't be read completely
 	observed bool        // the calls that the request sends back were reported
 	on       historyLink // link of the request that was observed last
 	before   int         // exchange to which the request adds; 0 if not yet known

@@ -166,7 +166,7 @@ func (r *requestState) noteStart(at time.Duration) {
 	}
 }
 
-// stampTurn sets the start of the request for a turn that opens, to that of the latest request that was read.
+// stampTurn sets the start of a new turn's request to the start of the latest request that was read.
 func (r *requestState) stampTurn(turn int32) {
 	for len(r.x.times) <= int(turn) {
 		r.x.times = append(r.x.times, r.sentAt)

@@ -31,12 +31,12 @@ type silence struct {
 	x       *Exchange
 	usual   *[numGapKinds]gapCounts // gaps with the turn's model and host; nil before the first delta
 	last    time.Duration           // arrival time of the latest delta
-	kind    gapKind                 // kind of the latest delta
+	kind    gapKind                 // kind of the latest delta; gapInText once the arguments are final
 	named   bool                    // a call has begun
 	pings   int                     // number of pings since the latest delta
 	deltas  int
 	longest stall
-	over    bool // the turn has a finish reason
+	over    bool // the turn has a finish reason, or its stall was reported
 
 	progress turnProgress
 }

@@ -242,9 +242,9 @@ type CallInfo struct {
 // and a value, or a positional array.
 type WireForm struct{ Wire string }
 
-// ResultFor names the call that a result is for: the call with that ID or, if the wire format has no id, the first call
-// of that Name that is still waiting for a result. Without HasContent, the wire reports that there is a result,
-// but not its content.
+// ResultFor identifies the call to which a result belongs: the call with the ID or, if the wire format has no
+// ids, the first call of the tool Name without a result. Without HasContent, the wire reports that there is a
+// result, but not its content.
 type ResultFor struct {
 	ID, Name   string
 	HasContent bool // Result is what the tool returned

@@ -188,9 +188,9 @@ const (
 )
 
 // runHabits are the known habits. Clients with the provenance Ran were tested with the version in All.
-// Each of them got three responses: a complete call followed by a pause, the same with the finish reason
-// of the token limit, and the same with the connection cut off after the call. Libraries in JavaScript
-// also got a response that ends after the call.
+// Each of them got three responses: a complete call followed by a pause, a complete call followed by the
+// finish reason for the token limit, and a complete call after which the connection was cut off. Libraries in
+// JavaScript also got a response that ends after the call.
 var runHabits = []RunHabit{
 	{"claude-code", []string{"anthropic"}, AtBlock, Once, Once, Ran, Unknown},
 	{"codex", []string{"openai-responses"}, AtBlock, Once, Once, Ran, Unknown},

@@ -42,7 +42,8 @@ var programs = []struct{ agent, client string }{
 	{"aws-sdk-", "aws-sdk"},
 }
 
-// clientHeaders lists the headers in which a client names its session and agent. Other clients send none.
+// clientHeaders lists the headers in which a client names its session and agent. For other clients, no such
+// headers are known.
 var clientHeaders = map[string]struct{ session, agent, parent, of, sub string }{
 	"claude-code": {session: "X-Claude-Code-Session-Id", agent: "X-Claude-Code-Agent-Id", parent: "X-Claude-Code-Parent-Agent-Id"},
 	"codex":       {session: "Session-Id", parent: "X-Codex-Parent-Thread-Id", sub: "X-Openai-Subagent"},
@@ -187,7 +188,7 @@ var backgroundPurposes = map[string]bool{
 func IsBackground(purpose string) bool { return backgroundPurposes[purpose] }
 
 // paths maps ends of paths to purposes. An entry that ends in a slash matches anywhere in the path.
-// Requests to these paths are not for a model.
+// Requests to these paths are background requests.
 var paths = []struct{ end, purpose string }{
 	{"/count_tokens", Count}, {":countTokens", Count}, {"/input_tokens", Count}, {"/tokenize", Count}, {"/count-tokens", Count},
 	{"/embeddings", Embeddings}, {"/embed", Embeddings}, {":embedContent", Embeddings}, {":batchEmbedContents", Embeddings},

@@ -3,7 +3,8 @@
 // A session is the client's own id for a piece of work. An agent is a client that runs tools in a loop; a
 // call may start a sub-agent. A conversation is the requests of one agent in one session, in order.
 // Clients put these facts in headers and bodies, each in its own way. The tables of this package list the
-// places. The package never guesses: a fact that a client doesn't send stays empty.
+// places. The package never guesses a client, a session or an agent: a fact that a client doesn't send stays
+// empty.
 //
 // The functions are pure: they derive facts from headers and bytes. Values may be placeholders that
 // redaction left. Equal values have equal placeholders, and the package doesn't interpret the text of

@@ -8,7 +8,8 @@
 // Its address is the URL to which paths are appended. Its own clients call the address the base URL.
 //
 // The package does no I/O: the environment is passed to it as a function, and other packages send the
-// requests. Keys are read only from the environment. Google AI Studio is read from captures and never called.
+// requests. The package finds keys only in the environment. Google AI Studio is read from captures and never
+// called.
 package host
 
 import (

@@ -2,7 +2,7 @@
 //
 //	request ─▶ protocol.Tool ─▶ Set ─▶ CallChecker (one per call) ─▶ findings
 //
-// A finding is never retracted. A CallChecker follows a call while it streams. It reports each error that no
+// A CallChecker never retracts a finding. It follows a call while it streams. It reports each error that no
 // continuation can repair, at the byte that causes the error: an unknown tool name, or a key or value that is
 // not allowed. The full validator would report the same error for every possible completion. One case
 // differs: if a key is duplicated, each of its values is checked. A CallChecker reads only new tokens. When
