@@ -90,7 +90,7 @@ func (d *decoder) openTurn(id string) {
 }
 
 // startMessage begins a message, unless a message is open. Servers that merge streams repeat the start, and
-// clients only read the new id from the repeated start.
+// clients read only the new id from the repeated start.
 func (d *decoder) startMessage() {
 	id := d.chunk.messageID.Text()
 	if d.finished {

@@ -259,7 +259,7 @@ func (d *decoder) reportFailedResult(subtype string) {
 		t = d.Open(stream.Opening{Model: d.model})
 		defer t.End()
 	}
-	if subtype == "success" { // the word only means that the session itself ended
+	if subtype == "success" { // the word means only that the session itself ended
 		subtype = ""
 	}
 	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended with an error"))

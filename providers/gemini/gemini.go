@@ -106,7 +106,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 // finishCodes are the finish reasons. Filters cut off a response, as a limit does. Clients that ask for enums
 // as numbers get numbers for the same reasons. Numbers up to 5 have the same meaning in the Gemini API and
-// Vertex. From 6 on, the two differ, but the numbers up to 8 are filters in both.
+// Vertex. From 6 on, the two differ, but 6, 7 and 8 are filters in both.
 var finishCodes = map[string]stream.Code{
 	"STOP": stream.FinishDone, "1": stream.FinishDone,
 	"MAX_TOKENS": stream.FinishCut, "2": stream.FinishCut,

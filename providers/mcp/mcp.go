@@ -377,7 +377,7 @@ func (s *Server) Tool(name string) *Tool {
 // stderrNote begins a capture's note about the standard error output of a process.
 const stderrNote = "stderr: "
 
-// readNote reads the note of a record. If the record has a gap, the requests that wait for a response in it
+// readNote reads the note of a record. If the record has a gap, the requests whose response may be in the gap
 // become Unseen.
 func (t *dialogue) readNote(r *stream.Record) {
 	if text, is := strings.CutPrefix(r.Note, stderrNote); is {

@@ -108,7 +108,7 @@ func encodeMessage(role protocol.Role, parts []protocol.Part) []byte {
 	var w json.Writer
 	w.Open('{').Member("type", "message")
 	if id := itemID("message", parts[0].Item); id != "" {
-		w.Member("id", id).Member("status", "completed") // each requires the other
+		w.Member("id", id).Member("status", "completed") // id and status require each other
 	}
 	w.Member("role", role.String()).Key("content").Open('[')
 	if role == protocol.Assistant {

@@ -111,7 +111,7 @@ func callPart(id, name, args json.Value) json.Value {
 		newField("args", args))))
 }
 
-// openAIForm is the form of Chat Completions, for messages that are already in this form.
+// openAIForm is the form of Chat Completions. It is for messages that the inner decoder reads unchanged.
 var openAIForm = form{history: "messages", feed: feedOpenAI, end: func(*session) {}, fail: func(*session) {}}
 
 func feedOpenAI(d *session, m *message) {

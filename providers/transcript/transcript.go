@@ -17,7 +17,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// message is the content of an entry. Values are unchanged, or in the form of the inner protocol.
+// message is the content of an entry. Values are unchanged, or translated for the inner protocol.
 type message struct {
 	session json.Value // name of the conversation
 	agent   json.Value // id of the sub-agent, if the entry is from a sub-agent
