@@ -129,7 +129,7 @@ func historyTargetOf(name string) *protocol.Target {
 	return nil
 }
 
-// TargetOf returns the target for the protocol with the given name, or nil if the protocol has no requests.
+// TargetOf returns the first target that uses the protocol with the given name, or nil if there is none.
 func TargetOf(name string) *protocol.Target {
 	for i := range All {
 		for j := range All[i].Targets {

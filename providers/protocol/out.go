@@ -84,7 +84,8 @@ func (o *Out) Stamp(at time.Duration) { o.now = at }
 // LastStamp returns the latest time from Stamp, or stream.NoTime before the first Stamp.
 func (o *Out) LastStamp() time.Duration { return o.now }
 
-// Find reports a finding about the turn that was opened last. Before the first turn, the finding belongs to no turn.
+// Find reports a finding about the turn that was opened last. Before the first turn, the finding belongs to
+// no turn.
 func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
 	o.emitFinding(o.last.Number(), d, format, args)
 }

@@ -57,10 +57,11 @@ type Protocol struct {
 	// Findings lists the findings that only this protocol makes.
 	Findings []*stream.Diagnosis
 	// HistoryTarget describes how to read the history in a request, for a protocol that is never written.
-	// Only its Decode and its rules are used. It is nil if the protocol has Targets.
+	// Only its Decode and its rules are used. It is nil if the protocol has Targets, or no requests.
 	HistoryTarget *Target
 	// Targets lists the targets to which history can be sent in this protocol. The first target is the
-	// provider after which the protocol is named. The list is empty if the protocol has no requests.
+	// provider after which the protocol is named. The list is empty if the protocol has no requests or is
+	// never written.
 	Targets []Target
 }
 

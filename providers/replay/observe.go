@@ -328,7 +328,7 @@ func (o *Observation) ToolResult() (r stream.Result) {
 // clients keep. A request continues another request if its history contains the other request's position (see
 // Along). The zero value means that the request was not seen.
 type Position struct {
-	Begin uint64 // hash of the user's first text; 0 if unknown
+	Begin uint64 // hash of the texts in the first user message that has text; 0 if unknown
 	Calls uint64 // hash of the names of the calls so far
 }
 

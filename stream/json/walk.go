@@ -89,9 +89,9 @@ type FoundValue struct {
 	Long bool   // it is longer than MaxValueBytes, and Raw is nil
 }
 
-// Walk reads a JSON text while its bytes arrive. It passes on each value at one of its paths when the value is
-// complete. It keeps at most one value in memory, and the path to it. The text may be several values in a row, separated
-// by white space.
+// Walk reads a JSON text while its bytes arrive. It passes on each value at one of its paths when the value
+// is complete. It keeps at most one value in memory, and the path to it. The text may be several values in a
+// row, separated by white space.
 //
 // A walk doesn't validate the text: it skips misplaced bytes. It finds the values of all duplicate keys.
 type Walk struct {
