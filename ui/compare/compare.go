@@ -177,7 +177,7 @@ func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 }
 
 // describeTurns sets everything that describes whole turns: names, times, the sentence, and the differences
-// between the responses of different providers to the same request.
+// between the responses of different hosts to the same request.
 func (c *comparison) describeTurns(v *providers.View) {
 	places := make([]diff.ComparedTurn, len(c.columns))
 	for i := range places {
@@ -244,8 +244,7 @@ func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) strin
 	return ""
 }
 
-// findSameRequests finds the columns whose request equals the base's request but was sent to another
-// provider.
+// findSameRequests finds the columns whose request equals the base's request but was sent to another host.
 func (c *comparison) findSameRequests(v *providers.View) {
 	if len(c.sameRequests) == len(c.columns) {
 		return
