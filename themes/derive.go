@@ -7,7 +7,8 @@ import (
 )
 
 // fromStyle makes a theme from a chroma style. Text styles that are missing or illegible come from our own
-// theme. Live, Caution and the selections always come from our own theme, because chroma has no equivalent.
+// theme. Live, Caution and the selections always come from toolscope's own theme, because chroma has no
+// equivalent.
 func fromStyle(s *chroma.Style) Theme {
 	t := Default(isDark(s))
 	t.Name, t.Code = s.Name, s

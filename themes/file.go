@@ -152,8 +152,8 @@ func (f *themeFile) setCode(t *Theme) {
 	t.Code = of.Code
 }
 
-// parseTextStyle parses a text style in a theme file, such as "bold #56b4e9 bg:#101010". ok is false if a word
-// is unknown or the text is empty.
+// parseTextStyle parses a text style in a theme file, such as "bold #56b4e9 bg:#101010". The result ok is
+// false if a word is unknown or the text is empty.
 func parseTextStyle(text string) (i TextStyle, ok bool) {
 	for word := range strings.FieldsSeq(text) {
 		switch word {
@@ -228,7 +228,7 @@ func (t Theme) Roles() (all []RoleText) {
 	return all
 }
 
-// Names of our own themes. The last two each have one variant for dark and one for light backgrounds.
+// Names of toolscope's own themes. The last two each have one variant for dark and one for light backgrounds.
 const (
 	darkName     = "toolscope-dark"
 	lightName    = "toolscope-light"
@@ -236,10 +236,10 @@ const (
 	contrastName = "toolscope-high-contrast"
 )
 
-// ours are the names of our own themes, in display order.
+// ours are the names of toolscope's own themes, in display order.
 var ours = []string{darkName, lightName, blindName, contrastName}
 
-// palette has the colours of one of our own themes, each for a dark and a light background.
+// palette has the colours of one of toolscope's own themes, each for a dark and a light background.
 type palette struct {
 	live, good, caution, bad, muted, accent  [2]string
 	frame                                    [2]string
@@ -248,8 +248,9 @@ type palette struct {
 	tentative                                [2]string
 }
 
-// standardPalette has the colours of the usual themes. In all our palettes, only caution and bad are warm,
-// because yellow, orange and red mean trouble. Blue is for moving data, and pink is for the user's position.
+// standardPalette has the colours of the usual themes. In all palettes of toolscope's own themes, only
+// caution and bad are warm, because yellow, orange and red mean trouble. Blue is for moving data, and pink is
+// for the user's position.
 var standardPalette = palette{
 	live: [2]string{"#56b4e9", "#005f99"}, good: [2]string{"#5ce6b4", "#006b4c"}, caution: [2]string{"#f2c14e", "#7a5000"},
 	bad: [2]string{"#ff8873", "#b3261e"}, muted: [2]string{"#acacac", "#606060"}, accent: [2]string{"#e59fc8", "#8a3f6c"},
@@ -283,7 +284,7 @@ var highContrast = palette{
 	tentative: [2]string{"#d2d2d2", "#444444"},
 }
 
-// Default returns our own theme for a dark or light background.
+// Default returns toolscope's default theme for a dark or light background.
 func Default(dark bool) Theme {
 	if dark {
 		return standardPalette.newTheme(darkName, dark)
@@ -291,7 +292,7 @@ func Default(dark bool) Theme {
 	return standardPalette.newTheme(lightName, dark)
 }
 
-// ownTheme returns our own theme with that name. If the theme has two variants, dark selects one.
+// ownTheme returns toolscope's own theme with that name. If the theme has two variants, dark selects one.
 func ownTheme(name string, dark bool) (t Theme, ok bool) {
 	switch name {
 	case "", "auto":

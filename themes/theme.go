@@ -2,17 +2,17 @@
 //
 // A [Theme] has a [TextStyle] for each role on the screen (live, good, caution, bad, muted, accent, frame,
 // selection) and for each kind of token in a JSON document. It also has a chroma style for code inside a
-// document. Four themes are our own: a dark theme, a light theme, one that does not use red against green,
-// and one with high contrast. Each chroma style is also a theme, under its own name, and users can write
-// themes in TOML.
+// document. Four themes are toolscope's own: a dark theme, a light theme, one that does not use red against
+// green, and one with high contrast. Each chroma style is also a theme, under its own name, and users can
+// write themes in TOML.
 //
 // Invariants:
 //   - The text styles of a theme are for the terminal's own background, which is assumed to be near
 //     black or white. On a terminal with the opposite background, the screen is painted with Page, on
 //     which they are legible too.
-//   - In our own themes, all text has a contrast of at least 4.5:1 on the background, on Selection and
+//   - In toolscope's own themes, all text has a contrast of at least 4.5:1 on the background, on Selection and
 //     on Linked. Lines of the frame have 3:1 on the background.
-//   - In our own themes, only caution and bad are yellow, orange or red.
+//   - In toolscope's own themes, only caution and bad are yellow, orange or red.
 //   - In a theme made from a chroma style, roles have a contrast of at least 4.5:1 on the background,
 //     and tokens have 3:1. Our own styles replace styles with less contrast.
 //   - Colour is never the only sign: a glyph or a word has the same meaning.

@@ -60,8 +60,8 @@ func (m *Model) openEntryOf(action string) {
 }
 
 // openWrite opens the menu of parts and reports that can be written to a file. The parameter name is the
-// file's name, or "" for the default name. The function then is called after the file is written; it may be
-// nil.
+// file's name, or "" for the default name. The function named then is called after the file is written; it
+// may be nil.
 func (m *Model) openWrite(name string, then func()) {
 	outlet := m.newExport()
 	outlet.Name, outlet.Saved = name, then

@@ -7,7 +7,7 @@ import "embed"
 //go:embed docs/*.md
 var docs embed.FS
 
-// DocPage returns the Markdown of a topic; ok is false if there is none.
+// DocPage returns the Markdown of a topic. The result ok is false if the topic has none.
 func DocPage(topic string) (text string, ok bool) {
 	page, err := docs.ReadFile("docs/" + topic + ".md")
 	return string(page), err == nil

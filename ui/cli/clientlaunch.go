@@ -218,8 +218,8 @@ func (o *clientLaunch) passExtension(s client.Settings) error {
 	return nil
 }
 
-// newHome creates a folder that replaces the home folder. The folder contains the user's settings merged with the
-// required ones, and links to everything else. newHome returns "" if the user's settings suffice.
+// newHome creates a folder that replaces the home folder. The folder contains the user's settings merged with
+// the required ones, and links to everything else. It returns "" if the user's settings suffice.
 func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	home := o.env(s.Variable)
 	if home == "" {
@@ -438,7 +438,7 @@ func (o *clientLaunch) openPorts() error {
 	return nil
 }
 
-// portURL returns the URL of a server's port. ok is false if the server has no port.
+// portURL returns the URL of a server's port. The result ok is false if the server has no port.
 func (o *clientLaunch) portURL(s *mcpServer) (text string, ok bool) {
 	if s.port == nil {
 		return "", false

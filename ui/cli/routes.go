@@ -246,8 +246,8 @@ func exportLines(v client.Var) []string {
 	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
 }
 
-// settingsVar returns the variable that has a client's settings. ok is false if the client has no such
-// variable.
+// settingsVar returns the variable that has a client's settings. The result ok is false if the client has no
+// such variable.
 func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
 	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
 		return v, false
@@ -325,8 +325,8 @@ func setupGuide(all []route, url string) *ui.SetupGuide {
 	return a
 }
 
-// fillClientSetup inserts addresses into the lines for a client. ok is false if one of the client's providers has
-// no route.
+// fillClientSetup inserts addresses into the lines for a client. The result ok is false if one of the
+// client's providers has no route.
 func fillClientSetup(way ui.ClientSetup, at func(string) string) (filled ui.ClientSetup, ok bool) {
 	filled = ui.ClientSetup{Client: way.Client}
 	if filled.Line, ok = client.ReplaceAddresses(way.Line, at); !ok {

@@ -237,8 +237,8 @@ func wantedInFile(flag pflag.Value) string {
 	return "a string in quotes"
 }
 
-// textsOf converts a value from the file to the texts that set the flag. ok is false if the type of the value
-// differs from the type of the flag.
+// textsOf converts a value from the file to the texts that set the flag. The result ok is false if the type
+// of the value differs from the type of the flag.
 func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 	_, isList := flag.(pflag.SliceValue)
 	isText := !slices.Contains([]string{"bool", "int", "float64"}, flag.Type())

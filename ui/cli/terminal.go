@@ -351,7 +351,7 @@ type frame struct {
 	last []byte // the last sequence, which moves the cursor
 }
 
-// cutFrame splits a frame into rows. ok is false for other output.
+// cutFrame splits a frame into rows. The result ok is false for other output.
 func cutFrame(p []byte) (f frame, ok bool) {
 	p, ok = bytes.CutPrefix(p, []byte(toStart))
 	end := bytes.LastIndexByte(p, ansi.ESC)

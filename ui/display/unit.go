@@ -213,8 +213,8 @@ func clusterWindow(b []byte) []byte {
 }
 
 // wellFormed returns how many bytes of the cluster c may be drawn as they are: all bytes, or the bytes before
-// the first character that is not allowed in its position. full is true if that character only exceeds a
-// limit.
+// the first character that is not allowed in its position. The result full is true if that character only
+// exceeds a limit.
 //
 // Emoji sequences follow https://unicode.org/reports/tr51/#def_emoji_sequence, except tag sequences.
 func wellFormed(c []byte) (keep int, full bool) {

@@ -160,7 +160,7 @@ func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 }
 
 // fittingBeginning cuts a text before a semicolon, a colon or a parenthesis, so that as much as possible fits
-// into the given number of rows. ok is false if that would leave fewer than room/2 bytes.
+// into the given number of rows. The result ok is false if that would leave fewer than room/2 bytes.
 func fittingBeginning(p *screen.Pen, text string, room, most int) (part display.Text, ok bool) {
 	for {
 		at := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, " ("))

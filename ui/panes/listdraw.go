@@ -460,8 +460,8 @@ func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
 	return screen.Elapsed(at, l.scene.Now)
 }
 
-// IdleTime returns the time since the last byte of a stream: of its calls that may grow, or else of the model's
-// other output. t is nil before the first byte.
+// IdleTime returns the time since the last byte of a stream: of its calls that may grow, or else of the
+// model's other output. The turn t is nil before the first byte.
 func IdleTime(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Duration {
 	last := stream.NoTime
 	if t != nil {

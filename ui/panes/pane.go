@@ -84,7 +84,7 @@ type PaneRows struct {
 	row  func(row int) string // returns the text of a row, for the search
 }
 
-// NewRows returns the base of a pane. row returns the text of a row, for the search.
+// NewRows returns the base of a pane. The function row returns the text of a row, for the search.
 func NewRows(h Host, row func(row int) string) PaneRows { return PaneRows{host: h, row: row} }
 
 // Spot returns an empty spot.

@@ -103,7 +103,7 @@ func (s *TextSheet) Marked(row int) bool {
 	return slices.ContainsFunc(b.marks, func(m Span) bool { return m.Start < int(r.End) && int(r.Start) < m.End })
 }
 
-// Draw draws a row of the sheet. marked is the background for marked bytes.
+// Draw draws a row of the sheet. The parameter marked is the background for marked bytes.
 func (s *TextSheet) Draw(p *screen.Pen, row int, marked screen.Surface) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {

@@ -49,7 +49,7 @@ func (v *version) addCall(c *stream.Call) {
 	}
 }
 
-// versionOf returns the current version. c must not be nil if the scope is replay.OneCall.
+// versionOf returns the current version. The call c must not be nil if the scope is replay.OneCall.
 func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x *providers.Exchange) version {
 	v := version{of: of, scope: s}
 	if x != nil {
