@@ -187,8 +187,8 @@ func (u Usage) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Merge returns u, updated with the counts that later reports. The last value wins: nothing is summed. Doubt is
-// always later's, even if empty: later counts may have resolved it.
+// Merge returns u, updated with the counts that later reports. The last value wins: nothing is summed. Doubt
+// is always that of later, even if empty: later counts may have resolved it.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{
 		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},

@@ -7,7 +7,7 @@ const (
 	PhaseAnnounced Phase = iota // a slot is known, but no name yet
 	PhaseOpen                   // the name is known; arguments may come
 	PhaseSealed                 // the protocol says that the arguments are final
-	PhaseEnded                  // the stream ended cleanly, but the arguments never became final
+	PhaseEnded                  // the response ended, or the source has no more of it, but the arguments never became final
 	PhaseTruncated              // cut by a limit
 	PhaseAborted                // an error, or the bytes ended without a terminator
 	PhaseRejected               // the provider calls it malformed or refuses it

@@ -3,7 +3,8 @@ package list
 
 import "slices"
 
-// Blocks is an append-only list for many elements. Its elements never move. The zero value is ready.
+// Blocks is an append-only list for many elements. Elements move only while the first block grows, or if
+// FreeSpare shortened their block. The zero value is ready.
 type Blocks[T any] struct {
 	blocks [][]T
 	n      int
