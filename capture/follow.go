@@ -211,7 +211,7 @@ func (f *follower) close() {
 	}
 }
 
-// pollFiles reads what is new, up to turnBytes of each file. If nothing was new, it returns the duration of
+// pollFiles reads new bytes, up to turnBytes from each file. If nothing was new, it returns the duration of
 // the check, otherwise 0. A check of all names takes long if there are many. So between two such checks, only
 // names whose files have changed are checked.
 func (f *follower) pollFiles() time.Duration {

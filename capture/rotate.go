@@ -121,7 +121,7 @@ func (f *follower) dropTail(t *tail) {
 }
 
 // isReusedInode reports whether a file is probably not the closed file t, although it has the same inode
-// number: it is shorter than what was read from t.
+// number: it has fewer bytes than were read from t.
 func (f *follower) isReusedInode(t *tail, info fs.FileInfo) bool {
 	return t.file == nil && info.Size() < t.offset
 }

@@ -36,7 +36,7 @@ const (
 	theSystem
 )
 
-// A modelResponse is what a span records about a model's response: a message, or the reason for a failure.
+// A modelResponse is a model's response as a span records it: a message, or the reason for a failure.
 type modelResponse struct {
 	model, id []byte
 	parts     []messagePart

@@ -97,7 +97,7 @@ type noteTaker interface {
 	pendingNotes() string
 }
 
-// clientKeepAlive has the bytes that keep a client waiting, and words for them in notes.
+// clientKeepAlive is bytes for a client that must wait, and words for these bytes in notes.
 type clientKeepAlive struct{ bytes, words string }
 
 // beWatched makes a watch for the response to a request, if breakpoints are on.
