@@ -50,7 +50,7 @@ func exampleAuth(t *testing.T, host, viewer string) (file string) {
 }
 
 // TestAuth checks the permissions that the help page gives as an example. A sender may send as itself and ask
-// how far the hub has its capture. It may not send as another host, read or delete. A viewer may not send or
+// how far the hub has its capture. It may not send as another machine, read or delete. A viewer may not send or
 // delete.
 func TestAuth(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// site is a hub and some hosts that follow logs. Each of them is a process.
+// site is a hub and some machines that follow logs. Each of them is a process.
 type site struct {
 	t       *testing.T
 	program string
@@ -108,7 +108,7 @@ func end(p *exec.Cmd, sig os.Signal) {
 
 func (s *site) log(i int) string { return filepath.Join(s.dir, fmt.Sprintf("%d.sse", i)) }
 
-// write appends lines to the log of host i.
+// write appends lines to the log of machine i.
 func (s *site) write(i, lines int) {
 	f, err := os.OpenFile(s.log(i), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *site) work(d time.Duration) {
 	}
 }
 
-// spools returns the contents of the spools of all hosts, by the subject of each capture.
+// spools returns the contents of the spools of all machines, by the subject of each capture.
 func (s *site) spools() map[string][]byte {
 	all := map[string][]byte{}
 	files, _ := filepath.Glob(filepath.Join(s.dir, "spool*", "*", "*.tsc"))

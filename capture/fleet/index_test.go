@@ -72,7 +72,7 @@ func (h *hubs) indexed() map[string][]string {
 	return all
 }
 
-// countIndexed returns the number of indexed lines of a host.
+// countIndexed returns the number of indexed lines of a machine.
 func (h *hubs) countIndexed(host string) (n int) {
 	for subject, lines := range h.indexed() {
 		if strings.Contains(subject, "."+host+".") {

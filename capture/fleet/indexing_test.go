@@ -27,7 +27,7 @@ func (l longModel) Calls(all bool) []Call {
 }
 
 // TestIndexLongModel checks that a call of a model with an overlong name, which comes from the network, is
-// indexed and found by that name. The subject has space for it even if the host's name is as long as it may
+// indexed and found by that name. The subject has space for it even if the machine's name is as long as it may
 // be.
 func TestIndexLongModel(t *testing.T) {
 	h := newHub(t, nil)

@@ -136,8 +136,8 @@ func TestSpoolOfHub(t *testing.T) {
 	closeNow(fourth)
 }
 
-// TestSpoolOfCluster checks that the spool folder of a cluster of many hosts with long names can be created,
-// that it doesn't depend on the order of the hosts, and that another cluster has another folder.
+// TestSpoolOfCluster checks that the spool folder of a cluster of many servers with long names can be created,
+// that it doesn't depend on the order of the servers, and that another cluster has another folder.
 func TestSpoolOfCluster(t *testing.T) {
 	t.Parallel()
 	hosts := func(from, to int) (all []string) {
@@ -490,7 +490,7 @@ func TestLeftStuck(t *testing.T) {
 }
 
 // TestLeftReached checks that the trouble of a left spool is reported until a part of it is sent, not only
-// until the next try.
+// until the next attempt.
 func TestLeftReached(t *testing.T) {
 	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)

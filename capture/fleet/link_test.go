@@ -117,7 +117,7 @@ func TestBadName(t *testing.T) {
 }
 
 // TestPause checks that the pauses between connection attempts grow up to a limit and are random, so that not
-// all hosts connect at the same time. The limit of views is lower.
+// all machines connect at the same time. The limit of views is lower.
 func TestPause(t *testing.T) {
 	for _, most := range []time.Duration{maxRedialDelay, maxViewRedialDelay} {
 		l, least := &link{maxRedial: most}, minRedialDelay

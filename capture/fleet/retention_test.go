@@ -139,8 +139,8 @@ func TestRetention(t *testing.T) {
 	t.Logf("%d bytes were written; the fast view lost 0, the slow one %d in %d gaps, as it says; it read %d records", written, missing, state.Gaps, len(late.text))
 }
 
-// TestExpiredProcesses checks that a host whose data in the hub has expired continues at its old offset, even
-// after the hub was killed and started again. A hub that lost its files gets everything again.
+// TestExpiredProcesses checks that a machine whose data in the hub has expired continues at its old offset,
+// even after the hub was killed and started again. A hub that lost its files gets everything again.
 func TestExpiredProcesses(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")

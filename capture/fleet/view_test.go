@@ -15,8 +15,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestSilent checks that a view cuts the open exchanges of a silent host, and that later data of such an
-// exchange starts a new exchange. The exchanges of other hosts stay open.
+// TestSilent checks that a view cuts the open exchanges of a silent machine, and that later data of such an
+// exchange starts a new exchange. The exchanges of other machines stay open.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, nil)
@@ -102,8 +102,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestSkew checks that a view reports the skew of a host whose clock is an hour fast or slow. The times of its
-// exchanges follow the hub's clock, and the times between its records stay the same.
+// TestSkew checks that a view reports the skew of a machine whose clock is an hour fast or slow. The times of
+// its exchanges follow the hub's clock, and the times between its records stay the same.
 func TestSkew(t *testing.T) {
 	h := newHub(t, nil)
 	conn, err := nats.Connect(h.URL())
@@ -147,8 +147,8 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestViewersClock checks that a wrong clock of the viewer affects neither since, nor which hosts are silent,
-// nor the reported times: all follow the hub's clock.
+// TestViewersClock checks that a wrong clock of the viewer affects neither since, nor which machines are
+// silent, nor the reported times: all follow the hub's clock.
 func TestViewersClock(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.sending(t, "a")), 1, 0, 1)

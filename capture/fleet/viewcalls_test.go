@@ -31,7 +31,7 @@ func linesOf(t *testing.T, address string) (lines []string, s State) {
 	return lines, v.State()
 }
 
-// manyExchanges publishes six long exchanges of a host, each in messages of its own. One call of the third
+// manyExchanges publishes six long exchanges of a machine, each in messages of its own. One call of the third
 // exchange isn't an object.
 func manyExchanges(t *testing.T, h *hubs, host string) *Publisher {
 	t.Helper()
@@ -93,7 +93,7 @@ func TestCalls(t *testing.T) {
 }
 
 // TestCallsTwice checks that a call that was indexed twice, after a restart or because an answer of the hub
-// was lost, is read once. Invalid lines and lines about another host's calls are counted and not read.
+// was lost, is read once. Invalid lines and lines about another machine's calls are counted and not read.
 func TestCallsTwice(t *testing.T) {
 	h := newHub(t, nil)
 	p := manyExchanges(t, h, "a")
@@ -143,7 +143,8 @@ func TestCallsTwice(t *testing.T) {
 	}
 }
 
-// TestCallsNamed checks that readCall accepts a host name that isn't valid UTF-8, which JSON can't represent.
+// TestCallsNamed checks that readCall accepts a machine name that isn't valid UTF-8, which JSON can't
+// represent.
 func TestCallsNamed(t *testing.T) {
 	for host, file := range map[string]string{"a": "a/x", "\xff\xfe": "\ufffd\ufffd/x", "é\u202e": "é\u202e/x"} {
 		line, err := json.Marshal(map[string]any{"type": "call", "file": file, "status": "complete"})

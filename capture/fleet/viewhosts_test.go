@@ -65,8 +65,8 @@ func line(t *testing.T, r capture.Record) []byte {
 	return text
 }
 
-// TestMachines checks that the bytes that a host has still to send are the sum over its captures. A host that
-// ended properly and a host seen only in history aren't silent; a host that stopped is.
+// TestMachines checks that the bytes that a machine has still to send are the sum over its captures. A
+// machine that ended properly and a machine seen only in history aren't silent; a machine that stopped is.
 func TestMachines(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -145,8 +145,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestStoodStill checks that a view that was suspended or had no hub calls no host silent and cuts no
-// exchange, as it heard nobody. Of two captures of a host only the silent one is cut.
+// TestStoodStill checks that a view that was suspended or had no hub calls no machine silent and cuts no
+// exchange, because it received nothing. Of two captures of a machine, only the silent one is cut.
 func TestStoodStill(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -170,7 +170,7 @@ func TestStoodStill(t *testing.T) {
 	}
 }
 
-// TestSilentEarly checks that no end is shown for an exchange without new data when its host falls silent.
+// TestSilentEarly checks that no end is shown for an exchange without new data when its machine falls silent.
 func TestSilentEarly(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -215,8 +215,8 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// TestSkewLate checks that a message that took long to reach the hub doesn't change the skew of its host, and
-// that a clock that was set back does.
+// TestSkewLate checks that a message that took long to reach the hub doesn't change the skew of its machine,
+// and that a clock that was set back does.
 func TestSkewLate(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
 	v, o, at := bare(&now), subjectParts{version, "a", "x", "1"}, int64(0)
@@ -304,7 +304,7 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// TestStateCost checks that State, which each frame calls, doesn't take longer with many hosts.
+// TestStateCost checks that State, which each frame calls, doesn't take longer with many machines.
 func TestStateCost(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -377,8 +377,8 @@ func TestMostOpen(t *testing.T) {
 	}
 }
 
-// TestFoundSilent checks that an exchange found by the index is cut when its host is silent, even if nothing
-// was ever heard of the host. An exchange whose capture sends heartbeats isn't cut.
+// TestFoundSilent checks that an exchange found by the index is cut when its machine is silent, even if nothing
+// was ever heard of the machine. An exchange whose capture sends heartbeats isn't cut.
 func TestFoundSilent(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -408,8 +408,8 @@ func TestFoundSilent(t *testing.T) {
 	}
 }
 
-// TestEndedBefore checks that a host that last sent just before the view was opened isn't silent, as it may
-// have ended properly. A host with an open exchange is silent, and so is one that sent something later.
+// TestEndedBefore checks that a machine that last sent just before the view was opened isn't silent, as it may
+// have ended properly. A machine with an open exchange is silent, and so is one that sent something later.
 func TestEndedBefore(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)

@@ -64,7 +64,7 @@ func TestWrongKey(t *testing.T) {
 	}
 }
 
-// TestDenied checks that what the hub doesn't allow a host to do is reported as soon as the hub refuses it.
+// TestDenied checks that what the hub doesn't allow a machine to do is reported as soon as the hub refuses it.
 func TestDenied(t *testing.T) {
 	key, public := keyOf(t)
 	for _, c := range []struct{ name, may, want, index string }{
@@ -93,7 +93,7 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestViewDenied checks that opening a view with a host's key returns an error that says so.
+// TestViewDenied checks that opening a view with a machine's key returns an error that says so.
 func TestViewDenied(t *testing.T) {
 	key, public := keyOf(t)
 	h := newHub(t, func(o *HubOptions) { o.Auth = authFile(t, public, hostMay) })

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLinesWithoutLineEnd checks that no part of a stream is lost if the line end between two lines is
+// TestLinesWithoutLineEnd checks that no part of a stream is lost if the line break between two lines is
 // missing. This happens when two processes write to one log.
 func TestLinesWithoutLineEnd(t *testing.T) {
 	data := make([]string, len(chatLeg))
