@@ -12,8 +12,8 @@ import (
 // reloaded first is evicted if it can be read again, and otherwise dropped. Open exchanges are kept, except
 // their parts that have ended. The zero Retention keeps everything.
 type Retention struct {
-	Bytes      int64 // limit for exchanges that can't be read again; 0 for no limit
-	Rereadable int64 // limit for exchanges that can be read again; 0 for no limit
+	Bytes      int64 // maximum number of bytes in memory of exchanges that can't be read again; 0 for no limit
+	Rereadable int64 // maximum number of bytes in memory of exchanges that can be read again; 0 for no limit
 	Rows       int   // maximum number of turns in the session, above which the oldest dropped turns are removed; 0 for no limit
 
 	// ReadOnce frees the bytes of responses once they are decoded. The turns stay, but can't be reloaded

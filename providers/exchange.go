@@ -41,7 +41,7 @@ type Exchange struct {
 	begun     bool         // bytes of the response have arrived
 	own       bool         // toolscope answered, not a provider
 	closing   bool         // no more bytes follow
-	by        stream.Party // the party that ended the exchange; 0 if unknown
+	by        stream.Party // the party that ended the exchange; 0 if the source names none
 	cutFrame  bool         // the bytes end inside a frame
 	aside     bool         // the exchange is pinned and not in its queue
 	evicted   bool         // its content was evicted and can be reloaded

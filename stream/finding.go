@@ -14,7 +14,7 @@ import (
 type Severity uint8
 
 const (
-	Info  Severity = iota // a deviation worth knowing, harmless
+	Info  Severity = iota // a harmless deviation that is worth knowing
 	Warn                  // a careless client fails here
 	Error                 // cut, lost, contradictory or refused
 )

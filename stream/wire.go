@@ -354,7 +354,7 @@ func (w *Wire) Evict(start, end int64) {
 		b := &w.blocks[i]
 		size := int64(len(b.data))
 		b.evictedBytes += int(min(end, b.start+size) - max(start, b.start))
-		if int64(b.evictedBytes) == size && (b.given || i+1 < len(w.blocks)) { // the last one may still grow
+		if int64(b.evictedBytes) == size && (b.given || i+1 < len(w.blocks)) { // the last block may still grow
 			b.data = nil
 		}
 	}

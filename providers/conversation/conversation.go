@@ -33,7 +33,7 @@ type ClientFacts struct {
 	StartedBy        string // the session that started this one, if each agent has a session of its own
 	IsSubagent       bool   // the client states that a sub-agent sent the request
 	Kind             string // the client's own word for the purpose of the request
-	PreviousResponse string // the response that the request continues
+	PreviousResponse string // the id of the response that the request continues
 	Warms            bool   // the request only warms a cache: nothing is generated
 }
 

@@ -284,9 +284,9 @@ func (c *Candidate) keysOf(e *earlierCall, s KeyKind) iter.Seq[MatchKey] {
 // A key that too many turns have proves nothing. Only the latest turns with the key are candidates, and
 // another key must identify them. Otherwise, the match would change with every new turn.
 const (
-	maxTurns        = 64 // turns with the same key
-	maxTurnsAtPlace = 16 // turns at the same position: attempts, and parallel conversations
-	maxTurnsWithID  = 2  // turns with the same id, if the id is only a number
+	maxTurns        = 64 // maximum number of turns with the same key
+	maxTurnsAtPlace = 16 // maximum number of turns at the same position: attempts, and parallel conversations
+	maxTurnsWithID  = 2  // maximum number of turns with the same id, if the id is only a number
 )
 
 // TurnIndex finds turns by their match keys.

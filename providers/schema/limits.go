@@ -25,18 +25,18 @@ import (
 // of a schema to a budget, together with the inner evaluations that fail at once. It also charges each match
 // of a regular expression. When the budget is spent, a panic unwinds the validation.
 const (
-	maxBytes          = 256 << 10 // bytes in a schema
-	maxSchemas        = 2_000     // objects in a schema
-	maxNesting        = 64        // nesting of objects and arrays in a schema
-	maxRefs           = 100       // references to places where no schema is expected
-	maxSchemasAtValue = 48        // nested schemas that apply to one value
-	maxProgram        = 2_000     // instructions in a regular expression
-	maxDepth          = 200       // nesting of arguments
-	maxNumber         = 400       // bytes of a number, and maximum exponent
-	maxSteps          = 2_000_000 // sum of the depths of all tokens of arguments
-	maxArgs           = 8 << 20   // bytes of arguments
+	maxBytes          = 256 << 10 // maximum size of a schema, in bytes
+	maxSchemas        = 2_000     // maximum number of objects in a schema
+	maxNesting        = 64        // maximum nesting of objects and arrays in a schema
+	maxRefs           = 100       // maximum number of references to places where no schema is expected
+	maxSchemasAtValue = 48        // maximum number of nested schemas that apply to one value
+	maxProgram        = 2_000     // maximum number of instructions in a regular expression
+	maxDepth          = 200       // maximum nesting of arguments
+	maxNumber         = 400       // maximum length of a number in bytes, and its maximum exponent
+	maxSteps          = 2_000_000 // maximum sum of the depths of all tokens of arguments
+	maxArgs           = 8 << 20   // maximum size of arguments, in bytes
 
-	maxWork        = 4_000_000 // units of work in one validation, about 10 ns each
+	maxWork        = 4_000_000 // maximum number of units of work in one validation, about 10 ns each
 	evaluationCost = 30        // units for an evaluation, whatever its result
 	longNumberCost = 1_000     // units for a calculation with a long number
 )

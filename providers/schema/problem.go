@@ -157,8 +157,8 @@ func decimalText(n *big.Rat) string {
 // The code below clips captured text in messages. The screen replaces control characters in such text.
 
 const (
-	maxNamed = 8  // number of names in a list
-	maxText  = 60 // number of bytes of a name
+	maxNamed = 8  // maximum number of names in a list
+	maxText  = 60 // maximum number of bytes of a name or another text
 )
 
 // clipText clips long captured text.
