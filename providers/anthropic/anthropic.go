@@ -32,8 +32,8 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// eventTypes are the event types that identify the stream. ping and error don't: other protocols use these
-// names, too.
+// eventTypes are the event types that identify the stream. ping and error are missing, because other
+// protocols use these names, too.
 var eventTypes = map[string]bool{
 	"message_start": true, "content_block_start": true, "content_block_delta": true,
 	"content_block_stop": true, "message_delta": true, "message_stop": true,
@@ -159,8 +159,8 @@ const (
 
 // maxTokens returns the limit for a request that sets none, because the protocol requires a limit. The limit
 // is a third of the model's maximum, as in badlogic/pi-mono, but at most defaultTokens. This leaves room for
-// thinking and for a long conversation. If the model's maximum is at most modestTokens, it is the limit. An
-// unknown model gets modestTokens.
+// thinking and for a long conversation. A maximum of at most modestTokens is itself the limit. An unknown
+// model gets modestTokens.
 func maxTokens(model string) int {
 	model = strings.ToLower(model[strings.LastIndexAny(model, "/.")+1:])
 	for _, m := range maxOutput {

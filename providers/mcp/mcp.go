@@ -10,7 +10,7 @@
 //
 // Invariants:
 //   - An exchange in this package is not a turn of a model, and contains no output of a model.
-//   - A message is read or reported as unreadable, unless it is incomplete, too long or in an error page.
+//   - A message is read or reported as unreadable, unless it is incomplete, too long, or in a response with an error status.
 //   - A response is matched to its request by id and direction, never by its position.
 package mcp
 

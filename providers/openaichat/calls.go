@@ -105,8 +105,8 @@ func (d *decoder) reportReused(index int64) {
 
 // isContinuedBy reports whether w continues call k although their ids differ. If w has no name, it continues
 // k unless w begins an object and k ends with a brace. If w repeats k's name and has arguments, it continues
-// k unless k ends with a brace or w begins an object. As the first arguments of k, w must begin an object
-// that is not complete. Custom calls are never continued.
+// k unless k ends with a brace or w begins an object. If k has no arguments yet, w must instead begin an
+// object and not complete it. Custom calls are never continued.
 func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	begins := startsObject(w.args)
 	switch {
