@@ -294,7 +294,7 @@ func (in *Inspector) indexByKind(s replay.KeyKind) {
 type candidateSet struct {
 	in       *Inspector
 	exchange int  // the exchange whose turns don't count
-	own      bool // the turns of exchange also count, because it has had earlier requests
+	own      bool // the turns of the exchange also count, because it is a WebSocket with earlier requests
 	turns    []int32
 }
 

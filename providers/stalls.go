@@ -21,7 +21,7 @@ var stalled = &stream.Diagnosis{
 // silence shorter than minStall is never a stall.
 const (
 	maxCallSilence  = 30 * time.Second  // inside the arguments of a call, where a model doesn't pause to think
-	maxOtherSilence = 120 * time.Second // after a call
+	maxOtherSilence = 120 * time.Second // outside arguments, once a call has begun
 	minStall        = 20 * time.Second
 	minKnownGaps    = 30 // number of gaps from which on the usual gaps are considered known
 )

@@ -232,9 +232,9 @@ func (v *View) Exchange(number int) *Exchange {
 
 // knownSince contains the event counts at which facts about an exchange became known.
 type knownSince struct {
-	since        int32 // the exchange began
-	status       int32 // the status of its response arrived
-	end          int32 // the exchange ended, and everything was reported
+	since        int32 // when the exchange began
+	status       int32 // when the status of its response arrived
+	end          int32 // when the exchange had ended and everything was reported
 	requestSizes []sizeAt
 }
 

@@ -160,10 +160,10 @@ type RunHabit struct {
 	Client    string
 	Protocols []string
 	When      RunMoment
-	Cut       RunCount // if the token limit cut off the response after the call
-	Broken    RunCount // if the connection broke after the call
+	Cut       RunCount // how often it runs the call if the token limit cut off the response after the call
+	Broken    RunCount // how often it runs the call if the connection broke after the call
 	Known     Provenance
-	Bare      RunCount // if the response ended after the call, without a finish reason
+	Bare      RunCount // how often it runs the call if the response ended after the call, without a finish reason
 }
 
 // RunMoment is the moment at which a client runs a call.

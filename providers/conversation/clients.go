@@ -162,7 +162,7 @@ func textAfter(s, sep string) string {
 
 // These are the purposes of requests, as JSON and the screen show them.
 const (
-	Turn       = "turn" // the user or an agent waits for it
+	Turn       = "turn" // the user or an agent waits for the response
 	Compact    = "compact"
 	Title      = "title"
 	Topic      = "topic"
@@ -174,7 +174,7 @@ const (
 	Embeddings = "embeddings"
 	Telemetry  = "telemetry"
 	Health     = "health"
-	Connect    = "connect" // a WebSocket without a request
+	Connect    = "connect" // a WebSocket connection without a request to a model
 	Other      = "other"   // not a request to a model
 )
 

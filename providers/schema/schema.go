@@ -373,7 +373,7 @@ type schemaNode struct {
 	listed    bool     // the allowed strings are listed
 	words     []string // the listed strings, sorted
 	maxLength int
-	cost      int // in units
+	cost      int // units of work for the schema's own type and listed values
 	height    int // number of nested schemas that apply to one value; -1 while it is being computed
 }
 
