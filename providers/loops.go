@@ -26,8 +26,8 @@ const (
 	minUsefulRounds = 5  // for calls without an error, for a warning
 	minShortRounds  = 8  // for calls with a short result, which may be a confirmation
 	minWaitRounds   = 10 // for calls that wait
-	shortResult     = 16 // in bytes
-	maxPeriod       = 3  // number of calls in a round
+	shortResult     = 16 // length in bytes from which on a result is not short
+	maxPeriod       = 3  // maximum number of calls in a round
 )
 
 // callLoops finds repeated rounds of the same calls with the same results in a conversation.

@@ -39,7 +39,7 @@ type Rates struct {
 	CacheRead, CacheWrite                   Rate
 	CacheWriteHour                          Rate // rate for a cache entry that is kept for an hour instead of five minutes
 	AudioInput, AudioCacheRead, AudioOutput Rate
-	WebSearches                             Rate // dollars per thousand
+	WebSearches                             Rate // dollars per thousand searches
 }
 
 // A rateField is a rate with its name in price lists.
@@ -97,7 +97,7 @@ type Price struct {
 	Tiers []Tier
 	Names []string // other names of the model; "x*" matches x and its snapshots, "*x*" also matches them after a maker's name
 	Since []Change // other prices from a day on, in order of the days
-	AsOf  string   // day on which the price was valid, as 2026-08-21
+	AsOf  string   // day on which the price was valid, e.g. 2026-08-21
 
 	Free  bool   // the model runs on the user's own machine
 	Doubt string // reason why the price may differ; "" if it is not in doubt
@@ -106,7 +106,7 @@ type Price struct {
 
 // Change is a new price for a model from a day on.
 type Change struct {
-	Day string // as 2026-09-01
+	Day string // first day of the new price, e.g. 2026-09-01
 	Rates
 	Tiers []Tier
 }

@@ -20,7 +20,7 @@ type Policy struct {
 	targets []string          // protocols that the client uses; nil for all protocols
 	read    []string          // protocols of targets for which the client's code was only read, although the client was run
 	own     bool              // the client accepts only history in the target's own protocol
-	way     clientRule        // rule for the calls that the client sends; if it is nil, the fields below apply
+	way     clientRule        // rule for the calls that the client sends; if it is nil, the fields text, object and those after them apply
 	names   idRule            // rule for the ids and names that the client sends with way; nil if it sends them unchanged
 	shapes  callTemplates     // forms of its calls, if they are not the usual forms
 	idless  []string          // protocols for which the client sends no call ids

@@ -14,9 +14,9 @@ type Source struct {
 	From     *protocol.Target // target of the source's own protocol; nil if unknown
 
 	facts    []*argsFacts // facts about each call, in order
-	results  bool         // the last message contains made-up results, which a Preview keeps separate
+	results  bool         // the last message contains pending results, which a Preview keeps separate
 	split    bool         // calls of the same turn were put into several messages
-	behind   []bool       // for each call of a split source: a signed call was before it in its message
+	behind   []bool       // for each call of a split source: it is not signed, but a call before it in its message is
 	others   []UnsentCall // calls in the conversation that are not sent
 	evidence []Evidence
 	later    bool // earlier calls of the turn are not sent
