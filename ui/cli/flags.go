@@ -427,7 +427,7 @@ const minMemory = 1_000_000
 func (l *lookFlags) isThemeSet() bool { return l.theme != "auto" && l.theme != "" }
 
 // applyTo sets the options for the appearance of the screen. The function note receives problems in the theme
-// file. It returns the keys that the user typed while it queried the terminal.
+// file. The result is the keys that the user typed while applyTo queried the terminal.
 func (l *lookFlags) applyTo(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
 	kept := readSavedState()
 	if _, err := lookTheme(kept.theme, true, func(string) {}); !l.isThemeSet() && err == nil && kept.theme != "" {
