@@ -184,8 +184,8 @@ func mediansByKind(rows []timesRow, kind func(timesRow) string) (all []timesRow)
 	return all[:min(len(all), maxSameTurn)]
 }
 
-// medianTime returns the median of the known times, or NoTime if none is known. Of two middle times, it
-// returns the smaller one.
+// medianTime returns the median of the known times, or NoTime if none is known. If there are two middle times,
+// it returns the smaller one.
 func medianTime(rows []timesRow, of int) time.Duration {
 	var known []time.Duration
 	for _, r := range rows {
