@@ -125,9 +125,9 @@ func (h *history) reportLoop(l *agentConversation, ref stream.Ref, call *loopCal
 	if !isNew {
 		return
 	}
-	what, result := stream.Own("call was"), stream.Own("result")
+	what, result := stream.Own("call has been"), stream.Own("result")
 	if r.period > 1 {
-		what = stream.Own(fmt.Sprintf("%d calls were", r.period))
+		what = stream.Own(fmt.Sprintf("%d calls have been", r.period))
 	}
 	if r.kind == stepFails || r.kind == stepFailsWaiting {
 		result = "error"

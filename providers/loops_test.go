@@ -107,7 +107,7 @@ func TestLoop(t *testing.T) {
 		}
 	}
 	f := playSteps("LOOP", repeat(3, build))
-	want := `the same call was made 3 times since turn 1, most recently shell {"command":"ninja -C out"}, each time with the same error (ninja: error: loading build.ninja)`
+	want := `the same call has been made 3 times since turn 1, most recently shell {"command":"ninja -C out"}, each time with the same error (ninja: error: loading build.ninja)`
 	if bytes := 2 * (len(build.args) + len(build.result)); len(f) != 1 || f[0].Message != want || f[0].Detail.Value("bytes") != bytes {
 		t.Errorf("%+v, want %s", f, want)
 	}

@@ -314,7 +314,7 @@ func (s *openStreamsPage) drawTitle(p *screen.Pen) {
 		p.Text(screen.Muted, screen.Bytes(s.m.rate.last).Between("  ", "/s"))
 	}
 	if n := len(s.refused); n > 0 {
-		p.Text(screen.Caution, p.Format("  refused %s", screen.Count(n)))
+		p.Text(screen.Caution, p.Format("  %s refused", screen.Count(n)))
 	}
 	if s.m.turnFilter.Active() {
 		p.Text(screen.Caution, p.Format("  %s hidden", screen.Count(s.filteredOut)))

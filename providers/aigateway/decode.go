@@ -135,7 +135,7 @@ func (d *decoder) sealCall(c *protocol.Call, input json.Value) {
 	}
 	c.SealWhole(input)
 	if differs {
-		c.Find(protocol.DoneMismatch, "the input in tool-call differs from the earlier deltas, and the SDK runs the input in tool-call: %s", protocol.Clip(input))
+		c.Find(protocol.DoneMismatch, "the input in tool-call differs from the earlier deltas: the SDK runs the call with the input in tool-call, %s", protocol.Clip(input))
 	}
 }
 

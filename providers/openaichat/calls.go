@@ -40,7 +40,7 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 		k.Once(idIsNull, `the id is the word "null": the call has no id`)
 	}
 	if isNumber {
-		k.Once(idIsNumber, "the id is the number %s, not a string: clients that check types refuse the number", id)
+		k.Once(idIsNumber, "the id is the number %s, not a string: clients that check types reject it", id)
 	}
 	if w.args != nil {
 		if k.Sealed && w.args.HasText() {

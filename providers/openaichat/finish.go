@@ -152,8 +152,8 @@ func (d *decoder) checkChoices() {
 		}
 		switch {
 		case len(st.calls) == 0 && st.emptyLists >= minEmptyLists:
-			d.turn.Once(callsEmpty, "%s only an empty list of calls, and no call followed: the server's parser removed the call",
-				stream.Own(count.Of(st.emptyLists, "delta")+" with"))
+			d.turn.Once(callsEmpty, "%s had only an empty list of calls, and no call followed: the server's parser removed the call",
+				stream.Own(count.Of(st.emptyLists, "delta")))
 		case split:
 		case len(st.calls) == 0 && toolFinish[st.finish]:
 			d.turn.Once(protocol.FinishWithoutCall,

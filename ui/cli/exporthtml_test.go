@@ -207,7 +207,7 @@ func TestHTMLChooses(t *testing.T) {
 	if out := command(t, nil, "export", file, "--as", "html", "--call", "7"); out.code != 2 || out.stdout != "" {
 		t.Errorf("call 7: %+v", out)
 	}
-	if out := command(t, nil, "export", file, "--as", "html", "--redact"); out.code != 0 || strings.Contains(out.stdout, canary) || !strings.Contains(out.stdout, "are removed") {
+	if out := command(t, nil, "export", file, "--as", "html", "--redact"); out.code != 0 || strings.Contains(out.stdout, canary) || !strings.Contains(out.stdout, "toolscope removed the keys") {
 		t.Errorf("redacted: %+v", out)
 	}
 }

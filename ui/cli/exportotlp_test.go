@@ -77,7 +77,7 @@ func TestSVG(t *testing.T) {
 		if err := xml.Unmarshal([]byte(out.stdout), &root); err != nil || out.code != 0 {
 			t.Fatal(err, out.stderr)
 		}
-		if root.Role != "img" || root.Title != "Turn 1 of "+name+".tsc" || !strings.Contains(root.Desc, "deltas") || strings.Contains(out.stdout, "<script") {
+		if root.Role != "img" || root.Title != "Turn 1 in "+name+".tsc" || !strings.Contains(root.Desc, "deltas") || strings.Contains(out.stdout, "<script") {
 			t.Errorf("%+v", root)
 		}
 	}

@@ -41,7 +41,7 @@ func TestFleetRefused(t *testing.T) {
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--keep-secrets"}, "--keep-secrets: can't be combined with --publish"},
 		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "works only for reading"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--linger", "0s"}, "from 1ms to 5s"},
-		{[]string{"proxy", "--publish", "nats://hub:4222", "--host", strings.Repeat("é", 40), "--agent", "b"}, "--host and --agent: the names of the machine and the agent have 241 bytes together"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--host", strings.Repeat("é", 40), "--agent", "b"}, "--host and --agent: together, the names of the machine and the agent have 241 bytes"},
 		{[]string{"print", "nats://hub:4222?host=" + strings.Repeat("a", 201)}, "use at most 200"},
 		{[]string{"proxy", "--publish", "http://hub"}, "use nats://HOST:PORT"},
 		{[]string{"proxy", "--publish", "nats://hub:4222", "--hub-token", "hunter2pw"}, "not allowed on the command line"},
