@@ -97,7 +97,7 @@ var (
 	cacheBroken = &stream.Diagnosis{
 		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
 		Meaning: "The request differs from the previous request in the conversation, inside the part that the provider had cached. The provider can't use its cache after the difference.",
-		Advice:  "If the cost matters, keep the tools, the system prompt and earlier messages unchanged between requests. Add messages only at the end.",
+		Advice:  "Keep the tools, the system prompt and earlier messages unchanged between requests if the cost matters. Add messages only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,

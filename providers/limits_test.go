@@ -152,7 +152,7 @@ func TestCountedOnly(t *testing.T) {
 						got += f.Message
 					}
 				}
-				if want := []string{"", "toolscope keeps at most 65535 calls per turn and only counted 5 calls"}[i]; !strings.HasPrefix(got, want) || i == 0 && got != "" {
+				if want := []string{"", "toolscope keeps at most 65535 calls per turn, and only counts the others: 5 calls"}[i]; !strings.HasPrefix(got, want) || i == 0 && got != "" {
 					t.Errorf("%d calls: %q, want %q", n, got, want)
 				}
 			}

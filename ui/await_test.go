@@ -90,7 +90,7 @@ func TestRefusals(t *testing.T) {
 			s.shows("put /openai before it")
 		}
 		s.feed(asking(2, "claude-cli/2.1", begun)...)
-		s.hides("WAITING", "Paste").press("L").shows("Streams 1 open of 2", "refused 1", "write_file", "GET /v1/models")
+		s.hides("WAITING", "Paste").press("L").shows("Streams 1 open of 2", "1 refused", "write_file", "GET /v1/models")
 		checkFrame(t, s)
 		s.press("<enter>").hides("Streams").shows("write_file")
 	}

@@ -216,7 +216,7 @@ var (
 		Code: "IDX_CHANGED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "index changed",
 		Meaning: "Later deltas of a call have a different index. Only the id shows which call such a delta belongs to.",
-		Advice:  "If a delta has an id, make your client use the id instead of the index.",
+		Advice:  "Make your client use the id of a delta instead of the index, if the delta has an id.",
 	}
 	indexAndIDMissing = &stream.Diagnosis{
 		Code: "IDX_ID_MISSING", Severity: stream.Warn, By: stream.Gateway,

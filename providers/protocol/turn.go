@@ -303,7 +303,7 @@ func (t *Turn) close(code stream.Code, missing string) {
 	if t.IsOpen() {
 		t.open = false
 		if n := t.opened - stream.MaxCalls; n > 0 {
-			t.Find(CountedOnly, "toolscope keeps at most %d calls per turn: it counted %s more without keeping them", stream.MaxCalls, stream.Own(count.Of(n, "call")))
+			t.Find(CountedOnly, "toolscope keeps at most %d calls per turn, and only counts the others: %s", stream.MaxCalls, stream.Own(count.Of(n, "call")))
 		}
 		t.out.removeTurn(t)
 		t.emit(stream.Event{Kind: stream.TurnClose, Code: code, Text: missing})

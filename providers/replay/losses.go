@@ -209,7 +209,7 @@ var (
 		Code: "ID_COLLISION", Verdict: "same id twice", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,
 		Meaning:      "Two calls have the same id in the history, so it is unclear which call a result belongs to.",
-		Advice:       "When you rewrite ids, add a different number to each id.",
+		Advice:       "Add a different number to each id when you rewrite ids.",
 	}, Critical, "two calls have the same id"}
 	ItemIDDropped = &Kind{&stream.Diagnosis{
 		Code: "ITEM_ID_DROPPED", Severity: stream.Info, By: stream.Client,
