@@ -251,7 +251,7 @@ const (
 	ofHeap      = 8
 	bigHeap     = 128 << 20
 	proxySlack  = 64 << 20
-	proxyProcs  = 4
+	proxyProcs  = 8
 )
 
 // proxying is true if the program runs a proxy.
