@@ -61,7 +61,7 @@ func TestCorpusCuttings(t *testing.T) {
 	case testing.Short() || raceEnabled:
 		random = 20
 	case os.Getenv("TOOLSCOPE_LONG") != "":
-		random = 250
+		random = 1000
 	}
 	eachCapture(t, func(t *testing.T, wire []byte) {
 		checkKept(t, inspect(wire), wire)

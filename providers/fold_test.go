@@ -94,13 +94,13 @@ func state(session *stream.Session) string {
 }
 
 // effort returns the number of bytes that a wire may be read again for one kind of cuttings: every place in
-// up to 512 bytes (8 KiB with TOOLSCOPE_LONG=1), and fewer places in longer wires.
+// up to 512 bytes (32 KiB with TOOLSCOPE_LONG=1), and fewer places in longer wires.
 func effort() int {
 	switch {
 	case testing.Short() || raceEnabled:
 		return 256 * 256
 	case os.Getenv("TOOLSCOPE_LONG") != "":
-		return 8192 * 8192
+		return 32768 * 32768
 	}
 	return 512 * 512
 }

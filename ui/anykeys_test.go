@@ -115,7 +115,7 @@ func TestAnyKeysAreFlat(t *testing.T) {
 		runtime.ReadMemStats(m)
 		return runtime.NumGoroutine()
 	}
-	many := 15_000 / thin()
+	many := 100_000 / thin() / thin()
 	goroutines := walk(many, &before)
 	if n := walk(2*many, &after); n > goroutines {
 		t.Errorf("%d goroutines, and %d after %d more keys", goroutines, n, 2*many)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -89,8 +90,12 @@ func TestSpoiledLogs(t *testing.T) {
 	}
 }
 
-// twice inserts a long line before the first line of a log, and in the middle.
+// twice inserts a long line before the first line of a log, and in the middle. With TOOLSCOPE_LONG=1, it inserts the
+// line as between does.
 func twice(log, line string) string {
+	if os.Getenv("TOOLSCOPE_LONG") != "" {
+		return between(log, line)
+	}
 	lines := strings.SplitAfter(log, "\n")
 	middle := len(lines) / 2
 	return line + strings.Join(lines[:middle], "") + line + strings.Join(lines[middle:], "")
