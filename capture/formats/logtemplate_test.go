@@ -146,6 +146,9 @@ func FuzzMoulds(f *testing.F) {
 	}
 	f.Add("data: "+startB, uint8(2))
 	f.Add("data:{\"type\":\"error\"}", uint8(5))
+	for kind := range uint8(8) {
+		f.Add("event:\rm", kind)
+	}
 	names := slices.Sorted(func(yield func(string) bool) {
 		for name := range mouldLogs {
 			if !yield(name) {

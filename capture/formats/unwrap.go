@@ -293,9 +293,10 @@ func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 	return 0, false
 }
 
-// isEventName reports whether p, the text after "event:", is only a name.
+// isEventName reports whether p, the text after "event:", is only a name. A CR ends the line of an event, so
+// text with a CR is more than a name.
 func isEventName(p []byte) bool {
-	p = bytes.TrimSpace(p)
+	p = bytes.Trim(p, " \t")
 	for _, c := range p {
 		if (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '.' && c != '-' && c != '/' && !isDigit(c) {
 			return false
