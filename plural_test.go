@@ -45,7 +45,7 @@ var severals = []string{
 	"the id is shortened from %d to %d bytes",
 	"the log has %d of the %d characters of the arguments of %s",
 	"the part has %d fields: clients that expect 11 never see the call",
-	"toolscope keeps at most %d findings per exchange and only counted %s beyond that",
+	"toolscope keeps at most %d findings per exchange, and only counts the others: %s",
 	"the body has %d codings: toolscope decodes at most %d",
 	"the %d tokens read from and written to the cache exceed the prompt's %d",
 	"more than %d levels of nesting",

@@ -67,7 +67,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 		r.At = r.At.Truncate(time.Microsecond) // the precision of a capture, so that live and recorded times are equal
 	}
 	in.Others.add(r)
-	if len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 {
+	if isNoteAlone(&r) {
 		if r.Note != "" {
 			in.noteSource(r.Note)
 		}
@@ -234,6 +234,11 @@ func (x *Exchange) reportNotes() {
 	}
 }
 
+// isNoteAlone reports whether a record contains at most a note, so the note is about the source.
+func isNoteAlone(r *stream.Record) bool {
+	return len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0
+}
+
 // noteSource reports a note about the source.
 func (in *Inspector) noteSource(text string) {
 	in.Timeline.Append(withoutTime(findingEvent(stream.NoTurn, sourceNote, "%s", text)))
@@ -382,6 +387,6 @@ func (d *details) emitLateUsage() {
 func (d *details) reportExcess() {
 	if n := d.findings - maxDetails; n > 0 {
 		d.x.emit(findingEvent(d.x.lastTurn(), protocol.CountedOnly,
-			"toolscope keeps at most %d findings per exchange and only counted %s beyond that", maxDetails, stream.Own(count.Of(n, "finding"))))
+			"toolscope keeps at most %d findings per exchange, and only counts the others: %s", maxDetails, stream.Own(count.Of(n, "finding"))))
 	}
 }

@@ -122,6 +122,9 @@ func (m *mcpTraffic) feed(r stream.Record) {
 	in := m.in
 	in.log.addWithBytes(r)
 	m.noteOffset(&r, in.nextEvent())
+	if r.Note != "" && isNoteAlone(&r) && !mcp.IsProcessNote(r.Note) {
+		in.noteSource(r.Note)
+	}
 	if r.Head != nil && !r.Request && len(r.Head.Header["Content-Encoding"]) > 0 {
 		if chain, err := coding.New(r.Head.Header); err == nil && chain != nil {
 			if m.chains == nil {

@@ -377,6 +377,14 @@ func (s *Server) Tool(name string) *Tool {
 // stderrNote begins a capture's note about the standard error output of a process.
 const stderrNote = "stderr: "
 
+// IsProcessNote reports whether a note of a capture is about the process of a server, according to its beginning. Any
+// other note is about the source.
+func IsProcessNote(note string) bool {
+	return slices.ContainsFunc([]string{stderrNote, "argv: ", "signal: ", "input ended", "nobody reads"}, func(prefix string) bool {
+		return strings.HasPrefix(note, prefix)
+	})
+}
+
 // readNote reads the note of a record. If the record has a gap, the requests whose response may be in the gap
 // become Unseen.
 func (t *dialogue) readNote(r *stream.Record) {
