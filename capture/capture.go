@@ -23,6 +23,7 @@
 package capture
 
 import (
+	"cmp"
 	"iter"
 	"net/http"
 	"time"
@@ -92,6 +93,11 @@ const (
 type Stream struct {
 	Exchange int
 	Side     Side
+}
+
+// Compare orders streams by exchange, the request of an exchange before its response.
+func (s Stream) Compare(other Stream) int {
+	return cmp.Or(cmp.Compare(s.Exchange, other.Exchange), cmp.Compare(other.Side, s.Side))
 }
 
 // Stream returns the stream that the record belongs to.

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -108,9 +107,7 @@ func (r *Redactor) Flush() []Clean {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []Clean
-	for _, key := range slices.SortedFunc(maps.Keys(r.sides), func(a, b capture.Stream) int {
-		return cmp.Or(cmp.Compare(a.Exchange, b.Exchange), cmp.Compare(b.Side, a.Side))
-	}) {
+	for _, key := range slices.SortedFunc(maps.Keys(r.sides), capture.Stream.Compare) {
 		s := r.sides[key]
 		out = s.close(out, s.lastRecord(key))
 	}

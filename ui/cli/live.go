@@ -166,7 +166,7 @@ func (l *liveInput) forwardAll() {
 		}
 		<-l.arrived.Wakeups()
 	}
-	for _, s := range slices.SortedFunc(maps.Keys(l.omitted), compareStreams) {
+	for _, s := range slices.SortedFunc(maps.Keys(l.omitted), capture.Stream.Compare) {
 		l.reportOmitted(capture.Record{Exchange: s.Exchange, Side: s.Side, At: time.Since(l.began)})
 	}
 	l.forwardRecords(l.redactor.Flush())
@@ -209,10 +209,6 @@ func (l *liveInput) reportOmitted(r capture.Record) (reported bool) {
 	delete(l.omitted, r.Stream())
 	l.forwardRecords(l.redactor.Take(omittedRules.Gap(lost+r.Lost, r)))
 	return true
-}
-
-func compareStreams(a, b capture.Stream) int {
-	return cmp.Or(cmp.Compare(a.Exchange, b.Exchange), cmp.Compare(b.Side, a.Side))
 }
 
 // sentFrom is above the exchange numbers of any source. Requests from the screen have the numbers -1, -2 and
