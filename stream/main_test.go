@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMain has garbage collected rarely, except in benchmarks: the tests make much of it and keep
-// little.
+// TestMain makes garbage collection rare, except in benchmarks, because the tests make much garbage and keep
+// little memory.
 func TestMain(m *testing.M) {
 	if flag.Parse(); flag.Lookup("test.bench").Value.String() == "" {
 		debug.SetGCPercent(400)

@@ -32,8 +32,8 @@ func loaded(t *testing.T, variables ...string) *types.Project {
 	return project
 }
 
-// machine stands in for the containers: their addresses are ports of this machine, and their files are in
-// dir.
+// machine runs the programs of all containers as processes. The containers' addresses are ports of this machine, and
+// their files are in dir.
 type machine struct {
 	t       *testing.T
 	project *types.Project

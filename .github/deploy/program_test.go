@@ -54,7 +54,7 @@ func program(t *testing.T, tags string) string {
 	return path
 }
 
-// process is a process that stands in for a container.
+// process runs the program of a container as a process of this machine.
 type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd

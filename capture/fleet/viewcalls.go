@@ -316,8 +316,8 @@ func (v *View) firstMessageFrom(ctx context.Context, subject string, seq uint64)
 	return v.index.captures.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 }
 
-// seqAtOffset finds the last message of a capture that begins at or before an offset. It uses binary search,
-// because the hub has the messages in order. If there is no such message, it returns the stream's first number.
+// seqAtOffset finds the last message of a capture that begins at or before an offset. It uses binary search: the hub
+// has the messages in order. If there is no such message, it returns the stream's first number.
 func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (seq uint64, err error) {
 	e, err := v.link.capturesExtent(ctx)
 	if err != nil {

@@ -147,8 +147,8 @@ func LockDir(dir string) (release func(), ok bool, err error) {
 	return func() { f.Close() }, true, nil
 }
 
-// HasRoom checks whether a folder has room for size bytes, by writing them to a file that it then removes. An
-// error is the reason why there is no room.
+// HasRoom checks whether a folder has room for size bytes, by writing them to a file that it then removes. If there
+// is no room, the error gives the reason.
 func HasRoom(dir string, size int) error {
 	path := filepath.Join(dir, ".room")
 	os.Remove(path) // a killed program may have left it
