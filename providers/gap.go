@@ -45,51 +45,32 @@ func (g *gaps) checkBeginning(e *stream.Event) {
 	if g.x.Head.Wrappers == "" && !g.x.Head.EndUnknown || e.Turn > 0 || g.firstFrame != g.x.frame+1 && !g.beganBefore {
 		return
 	}
-	switch c, info := g.callOf(*e), stream.PayloadOf[stream.CallInfo](*e); e.Kind {
+	switch e.Kind {
 	case stream.Found:
-		f := stream.PayloadOf[stream.Finding](*e)
-		switch {
-		case g.beganBefore || f.Diagnosis.Base() != stream.ProtocolViolation:
-		case e.Slot == stream.NoSlot:
+		if f := stream.PayloadOf[stream.Finding](*e); !g.beganBefore && f.Diagnosis.Base() == stream.ProtocolViolation {
+			g.beganBefore = true
 			g.x.emit(findingEvent(e.Turn, stream.ProtocolViolation.WithSeverity(stream.Info).WithCause(stream.UnknownParty),
 				"the log begins in the middle of the response, or its first lines are missing"))
-			g.beganBefore = true
-		default:
-			g.reportLateStart(e.Turn)
 		}
 	case stream.CallOpen:
-		if info.ID == "" && info.Name == "" && !g.beganBefore {
-			g.reportLateStart(e.Turn)
+		if info := stream.PayloadOf[stream.CallInfo](*e); info.ID == "" && info.Name == "" {
+			g.beganBefore, info.LateStart = true, true
+			e.What = &info
 		}
 	case stream.Args:
-		if c == nil {
-			g.reportLateStart(e.Turn)
+		if g.callOf(*e) == nil {
+			g.beganBefore = true
+			g.x.emit(stream.Event{Kind: stream.CallOpen, Turn: e.Turn, Slot: e.Slot, What: &stream.CallInfo{LateStart: true}})
 		}
 	}
-}
-
-// reportLateStart reports that the log begins in the middle of a call.
-func (g *gaps) reportLateStart(turn int32) {
-	g.beganBefore = true
-	if t := g.turnOf(turn); t == nil || !t.HasGap() {
-		g.emitGap(turn, 1, "the log begins in the middle of a call: the call's state is unknown")
-	}
-}
-
-// turnOf returns the turn with the decoder's number n, or nil.
-func (g *gaps) turnOf(n int32) *stream.Turn {
-	if n < 0 || int(n) >= len(g.x.turns) {
-		return nil
-	}
-	return g.x.in.Session().Turn(g.x.turns[n])
 }
 
 // callOf returns the call of a decoder's event, or nil.
 func (g *gaps) callOf(e stream.Event) *stream.Call {
-	if t := g.turnOf(e.Turn); t != nil {
-		return t.InSlot(e.Slot)
+	if e.Turn < 0 || int(e.Turn) >= len(g.x.turns) {
+		return nil
 	}
-	return nil
+	return g.x.in.Session().Turn(g.x.turns[e.Turn]).InSlot(e.Slot)
 }
 
 // noteMissed records that n bytes of the response were missed.

@@ -70,7 +70,7 @@ func TestLogBeginsInside(t *testing.T) {
 		}
 		for n := 1; n < len(frames)-1; n++ {
 			codes, turn := inspectLines("line", frames[n:])
-			codes = slices.DeleteFunc(codes, func(c string) bool { return c == "RECORD_GAP by toolscope" })
+			codes = slices.DeleteFunc(codes, func(c string) bool { return c == "RECORD_GAP by unknown" })
 			if len(codes) > 0 {
 				t.Errorf("%s without %d frames: %s", name, n, codes)
 			}
@@ -80,6 +80,32 @@ func TestLogBeginsInside(t *testing.T) {
 					t.Errorf("%s without %d frames: the call is %s", name, n, c.Status())
 				}
 			}
+		}
+	}
+}
+
+// TestLateStartOfOneCall checks parallel calls in a log that begins in the middle of the first one. Only that call is
+// unseen; the other one keeps its state, its deltas and its findings.
+func TestLateStartOfOneCall(t *testing.T) {
+	const chunk = `{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`
+	for _, second := range []struct {
+		args string
+		want stream.Status
+	}{{`{\"a\":1}`, stream.Complete}, {`{\"a\":x}`, stream.Malformed}} {
+		_, turn := inspectLines("line", []string{
+			fmt.Sprintf(chunk, `{"tool_calls":[{"index":0,"function":{"arguments":"lo\"}"}}]}`, "null"),
+			fmt.Sprintf(chunk, `{"tool_calls":[{"index":1,"id":"call_2","type":"function","function":{"name":"g","arguments":"`+second.args+`"}}]}`, "null"),
+			fmt.Sprintf(chunk, `{}`, `"tool_calls"`),
+		})
+		if len(turn.Calls) != 2 || turn.HasGap() {
+			t.Fatalf("%d calls, gap %v", len(turn.Calls), turn.HasGap())
+		}
+		late, whole := turn.Calls[0], turn.Calls[1]
+		if late.Status() != stream.Unseen || string(late.Args()) != `lo"}` || len(late.Findings) != 1 || late.Findings[0].By != stream.UnknownParty {
+			t.Errorf("the late call is %s, %q: %v", late.Status(), late.Args(), late.Findings)
+		}
+		if whole.Status() != second.want || whole.Deltas() != 1 {
+			t.Errorf("%s: the second call is %s", second.args, whole.Status())
 		}
 	}
 }

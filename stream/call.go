@@ -65,6 +65,7 @@ type callState struct {
 	stopped    bool // aborted by the client
 	frozen     bool // no more events apply to the call: bytes before them were missed
 	settled    bool // no more findings about the syntax are made
+	lateStart  bool // the source lacks the call's beginning
 	broken     bool // the first wrong byte has been reported
 	reusesID   bool // an earlier call, of this turn or another, has its id
 	counted    bool // the session's Counts count the call, under countedAs

@@ -127,7 +127,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		}
 		c.noteRuleRun(AtEnd, n)
 		c.freeSpare()
-		if t.blind || others {
+		if t.blind || others || c.lateStart {
 			return // the call may look unfinished only because its rest was missed or cut
 		}
 		c.checkSeal(Message{Text: "the call was reported complete"}, n)
@@ -227,8 +227,8 @@ var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
 	ExplainsState: true,
 	Verdict:       "bytes missing",
-	Meaning:       "Bytes are missing: toolscope was too slow, or the capture has a gap. The state of calls that were not final before the gap is unknown.",
-	Advice:        "Record again if you need this call. Find out what slowed toolscope down. This finding doesn't mean that the model or the provider is at fault.",
+	Meaning:       "Bytes are missing: toolscope was too slow, the capture has a gap, or a log begins in the middle of a response. The state of calls that were not final before the gap is unknown.",
+	Advice:        "Record again if you need this call, or open the log from an earlier line. Find out what slowed toolscope down. This finding doesn't mean that the model or the provider is at fault.",
 }
 
 // applyGap applies a gap: missed bytes of the turn. Calls whose arguments were final before the gap stay as
@@ -272,6 +272,33 @@ func (c *Call) markUnseen(event int, bytes int64) {
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
 	c.reportOnce(RecordGap, event, "toolscope missed %s before this call: the call may have begun in the gap", Own(unseenBytes(bytes)))
+}
+
+// openLate makes a call Unseen because the source lacks its beginning, for example a log that begins in its middle.
+func (c *Call) openLate(event int) {
+	c.phase, c.settled, c.lateStart = PhaseUnseen, true, true
+	c.reportOnce(RecordGap.WithCause(UnknownParty), event, "the source lacks the beginning of this call: its state is unknown")
+}
+
+// applyToLateCall handles an event about a call without its beginning. Its bytes are kept, but no finding is based on
+// them. Complete arguments that arrive later replace them, and the call's state is then known.
+func (t *Turn) applyToLateCall(c *Call, e *Event, n int) {
+	c = t.editCall(c)
+	c.ensureContent()
+	t.markChanged(c)
+	switch e.Kind {
+	case CallMeta:
+		info := PayloadOf[CallInfo](*e)
+		c.updateInfo(info, n)
+		t.updateLookups(c, info)
+	case Args:
+		c.appendDelta(e.Text, int32(n))
+	case Rewrite:
+		c.keepBase()
+		c.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool { return f.Diagnosis == RecordGap })
+		c.phase, c.settled, c.lateStart = PhaseOpen, false, false
+		c.replaceArgs(*e, n)
+	}
 }
 
 // unseenBytes formats a number of missed bytes. It returns "some bytes" for 1 or less, because the size of

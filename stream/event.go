@@ -236,6 +236,7 @@ type CallInfo struct {
 	Discarded     bool   // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
 	Copies        int    // number of equal copies of the arguments that arrived, if there are several
 	Signature     string // opaque text that must be sent back with the call
+	LateStart     bool   // of CallOpen: the source lacks the beginning of the call
 }
 
 // WireForm is the form of a delta on the wire, if the delta's text was derived from it: for example a path

@@ -141,6 +141,10 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 		return
 	}
 	c := t.inSlot(e.Slot)
+	if c != nil && c.lateStart && e.Kind != CallOpen {
+		t.applyToLateCall(c, e, n)
+		return
+	}
 	switch {
 	case e.Kind == CallOpen && len(t.Calls) == MaxCalls:
 		return
@@ -160,6 +164,9 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 		c.updateInfo(info, n)
 		t.updateLookups(c, info)
 		s.checkID(c, n)
+		if info.LateStart {
+			c.openLate(n)
+		}
 	case Args:
 		t.addArgsDelta(c, e, n)
 	case Rewrite:
