@@ -250,15 +250,15 @@ func (c *previewBuilder) fillTemplate(p *protocol.Part) json.Value {
 		}
 	}
 	proof := p.Signature
-	if proof == "" && c.call-1 == c.before {
-		proof = c.To.Sentinel // for the first call of a turn
+	if proof == "" && c.proven {
+		proof = c.To.Sentinel
 	}
 	for word, value := range map[string]string{"SIGNATURE": p.Signature, "PROOF": proof} {
 		if value == "" {
 			shape = strings.Replace(shape, `,"thoughtSignature":`+word, "", 1)
 		}
 	}
-	return json.Value(strings.NewReplacer("SIGNATURE", quoteJSON(p.Signature), "PROOF", quoteJSON(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", quoteJSON(p.ID), "ITEM", quoteJSON(p.Item), "NAME", quoteJSON(p.Name), "ARGS", args).Replace(shape))
+	return json.Value(strings.NewReplacer("SIGNATURE", quoteJSON(p.Signature), "PROOF", quoteJSON(proof), "INDEX", strconv.Itoa(c.index), "ID", quoteJSON(p.ID), "ITEM", quoteJSON(p.Item), "NAME", quoteJSON(p.Name), "ARGS", args).Replace(shape))
 }
 
 // quoteJSON returns text as a JSON string.

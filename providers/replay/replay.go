@@ -142,7 +142,8 @@ type previewBuilder struct {
 	same   bool // the target uses the protocol of the source
 	ids    idMapper
 	call   int            // number of the current call in the source
-	before int            // number of calls of the source before the current message
+	index  int            // index of the current call in its turn
+	proven bool           // the client signs the current call with the target's sentinel if it has no signature
 	named  namedCall      // the client's id and name for the current call
 	mates  []receivedCall // the calls of the current message
 	shape  string         // form of the current call, if the policy doesn't determine it
@@ -165,8 +166,8 @@ func (c *previewBuilder) addLoss(l Loss) {
 
 // fitMessages fits each message to the target separately. Calls and results are paired later.
 func (c *previewBuilder) fitMessages() (out []protocol.Message) {
-	number := 0
-	for _, m := range c.src.Messages {
+	number, loop := 0, activeLoop(c.src.Messages)
+	for n, m := range c.src.Messages {
 		made := protocol.Message{Role: m.Role}
 		if m.Role != protocol.Assistant {
 			c.textIDs = nil
@@ -177,7 +178,8 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 		if c.Policy.way != nil {
 			c.mates = c.receiveAll(&m, number)
 		}
-		first := !c.src.later // no call of the turn has been sent yet
+		first := c.src.earlier == 0 // no call of the turn has been sent yet
+		c.index = c.src.earlier - 1
 		for i := range m.Parts {
 			p := m.Parts[i]
 			c.call = 0
@@ -187,6 +189,8 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 			if p.Kind == protocol.CallPart {
 				number++
 				c.call = number
+				c.index++
+				c.proven = first && n >= loop
 			}
 			c.sanitise(&p)
 			var keep bool
@@ -222,6 +226,17 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 		return c.asText(out)
 	}
 	return out
+}
+
+// activeLoop returns the number of the last message in which the user writes text, or 0. Gemini CLI puts a
+// sentinel only on calls after this message.
+func activeLoop(messages []protocol.Message) int {
+	for n, m := range slices.Backward(messages) {
+		if m.Role == protocol.User && slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.TextPart && len(p.Text) > 0 }) {
+			return n
+		}
+	}
+	return 0
 }
 
 // makeText fits a text. It returns false to leave the text out.

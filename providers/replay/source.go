@@ -19,7 +19,7 @@ type Source struct {
 	behind   []bool       // for each call of a split source: it is not signed, but a call before it in its message is
 	others   []UnsentCall // calls in the conversation that are not sent
 	evidence []Evidence
-	later    bool // earlier calls of the turn are not sent
+	earlier  int // number of earlier calls of the turn that are not sent
 }
 
 // SourceOfHistory returns the source for a complete history.
@@ -263,7 +263,7 @@ func (s *Source) InHistory(before []UnsentCall, t *stream.Turn, c *stream.Call) 
 		switch {
 		case other.Discarded || other.RunByProvider:
 		case other.Number < c.Number:
-			out.later = true
+			out.earlier++
 			fallthrough
 		case other.Number > c.Number:
 			if other.ID != "" {
