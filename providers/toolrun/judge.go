@@ -1,6 +1,7 @@
 package toolrun
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"time"
@@ -308,6 +309,28 @@ func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 		m.found(of, a, cut.Finding("%s was run with %s, %s before the last of %s arrived", a.Tool, of.partialArgs(a), stream.Own(DurationText(of.LastAt-a.AskedAt)), stream.Own(count.Of(of.Size, "byte"))))
 	case whole:
 		m.found(of, a, altered.Finding("%s got arguments that the model didn't write: %s differs", a.Tool, at))
+	case of.syntax == json.SyntaxOther || of.syntax == json.SyntaxDouble:
+		if kind := nonObjectKind(wrote, a.Request.Args); kind != "" {
+			m.found(of, a, altered.Finding("%s got arguments that the model didn't write: the model wrote %s, not an object", a.Tool, stream.OwnFact(kind)))
+		}
+	}
+}
+
+// nonObjectKind names the JSON value that a model wrote instead of an object. It returns "" if got has the same
+// meaning: the object inside the string that the model wrote, or an empty object for an empty value.
+func nonObjectKind(wrote []byte, got json.Value) string {
+	v := json.Value(bytes.TrimSpace(wrote))
+	switch kind := v.Kind(); {
+	case (string(v) == `""` || kind == '[' && json.FirstElement(v) == nil) && sameArgs(nil, got), v.IsString() && sameArgs(v.Unquoted(), got):
+		return ""
+	case kind == '"':
+		return "a string"
+	case kind == '[':
+		return "an array"
+	case v.IsNumber():
+		return "a number"
+	default:
+		return string(v)
 	}
 }
 

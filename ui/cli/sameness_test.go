@@ -67,6 +67,40 @@ func TestSamenessAgrees(t *testing.T) {
 	}
 }
 
+// TestAlteredNonObjects checks the finding about a tool that got an object although the model's complete arguments
+// are not an object. Near misses are an object inside a string, and values that stand for no arguments.
+func TestAlteredNonObjects(t *testing.T) {
+	for _, test := range []struct{ wrote, got, want string }{
+		{`[1,2]`, `{"items":[1,2]}`, "an array"},
+		{`"Oslo"`, `{"city":"Oslo"}`, "a string"},
+		{`7`, `{"n":7}`, "a number"},
+		{`false`, `{}`, "false"},
+		{`"{\"a\":1}"`, `{"a":2}`, "a string"},
+		{`[{"a":1}]`, `{"a":1}`, "an array"},
+		{`"{\"a\":1}"`, `{ "a": 1.0 }`, ""},
+		{`"[1]"`, `[1]`, ""},
+		{`[]`, `{}`, ""},
+		{` [ ] `, `{}`, ""},
+		{`""`, `{}`, ""},
+		{`null`, `{}`, ""},
+		{`7`, `7`, ""},
+	} {
+		var found []string
+		for _, f := range sameness(test.wrote, test.got).Session().Turns[0].Calls[0].Findings {
+			if f.Code == "EXEC_ALTERED" {
+				found = append(found, f.Severity.String()+" "+f.Message)
+			}
+		}
+		want := []string{"error sum got arguments that the model didn't write: the model wrote " + test.want + ", not an object"}
+		if test.want == "" {
+			want = nil
+		}
+		if !slices.Equal(found, want) {
+			t.Errorf("%s got as %s: %q", test.wrote, test.got, found)
+		}
+	}
+}
+
 // sameness reads a source in which a model calls a tool with the arguments a, and then with b. For the first call,
 // the tool receives b, and a later request sends the call back with b. The tool's schema is a for the model and b
 // at its server.
