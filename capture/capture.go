@@ -51,6 +51,7 @@ type Record struct {
 	Note     string        // remarks about the exchange; if OfSource returns true, about the source
 	Damaged  bool          // the source is damaged here, as Note says; not part of the format
 	Location Location      // where it can be read again, if anywhere; not part of the format
+	Open     bool          // a program still records the exchange: more may follow; not part of the format
 
 	// Others is the number of the source's lines outside exchanges, counted since the previous record that
 	// has Others. OtherLines has the last of these lines. Neither is part of the format.
@@ -74,7 +75,7 @@ type DataChunk = struct {
 
 // OfSource reports whether a record belongs to no exchange: it is a note about the source, or empty.
 func (r Record) OfSource() bool {
-	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == ""
+	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == "" && !r.Open
 }
 
 // NoTime is the time of a record whose arrival time is unknown.

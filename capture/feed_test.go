@@ -20,7 +20,7 @@ func lineOf(t *testing.T, r Record) []byte {
 // started returns a feed that has read the header of its capture.
 func started(t *testing.T, f *Feeds, host string) *Feed {
 	t.Helper()
-	line, err := EncodeHeader(time.Now(), "test")
+	line, err := EncodeHeader(time.Now(), "test", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,9 @@ import (
 // formatVersion is the version of the capture format. A capture is JSON Lines. The first line describes the
 // file:
 //
-//	{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"toolscope open"}
+//	{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"toolscope proxy","dir":"/home/ann/shop"}
+//
+// The key dir is the working folder of the program that records, if that program knows it.
 //
 // Every other line is one record, with only the keys that have a value:
 //
@@ -44,6 +46,7 @@ type fileHeader struct {
 	Version int    `json:"toolscope"`
 	Created string `json:"created"`
 	By      string `json:"by,omitempty"`
+	Dir     string `json:"dir,omitempty"`
 }
 
 type recordLine struct {
@@ -128,9 +131,9 @@ func trimBlanks(line []byte) []byte {
 }
 
 // EncodeHeader returns the first line of a capture. created is the wall clock time from which the
-// records' times count. by names the program that made the capture.
-func EncodeHeader(created time.Time, by string) ([]byte, error) {
-	return encodeLine(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by})
+// records' times count. by names the program that made the capture, and dir its working folder, if it is known.
+func EncodeHeader(created time.Time, by, dir string) ([]byte, error) {
+	return encodeLine(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by, dir})
 }
 
 // EncodeRecord returns a record as one line, with its line break. It fails if the exchange number is out of

@@ -17,7 +17,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // written returns a capture of the records, as in a file.
 func written(t testing.TB, recs ...Record) string {
 	t.Helper()
-	file, err := EncodeHeader(noon, "test")
+	file, err := EncodeHeader(noon, "test", "")
 	for _, r := range recs {
 		line, unfit := EncodeRecord(r)
 		file, err = append(file, line...), errors.Join(err, unfit)

@@ -166,6 +166,8 @@ type inputReader struct {
 	room    []byte   // buffer for the next read
 	recs    []Record // reused for the records of a chunk
 	late    bool     // the reader has waited long enough for bytes that decide the format
+	checked bool     // live is known
+	live    bool     // a program still records to the file
 }
 
 func newInputReader(file string, n *exchangeNumbers) *inputReader {
@@ -256,7 +258,7 @@ func (in *inputReader) add(recs []Record, p []byte, at time.Duration) ([]Record,
 	return in.decideFormat(false)
 }
 
-// close ends all open exchanges. An input without any bytes is an exchange only if it ended properly.
+// close ends all open exchanges, except those that a program still records. An input without any bytes is an exchange only if it ended properly.
 func (in *inputReader) close(end End, why string, at time.Duration) []Record {
 	if in.reader == nil && len(in.held) == 0 && end == EndCut {
 		return nil
@@ -264,6 +266,9 @@ func (in *inputReader) close(end End, why string, at time.Duration) []Record {
 	var recs []Record
 	if in.reader == nil {
 		recs, _ = in.decideFormat(true) // an error here would end the input, which ends anyway
+	}
+	if c := in.asCapture(); c != nil && in.live {
+		return c.leaveOpen(recs)
 	}
 	return in.reader.Close(recs, end, why, at)
 }

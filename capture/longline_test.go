@@ -83,7 +83,7 @@ func TestFeedLongLine(t *testing.T) {
 		}
 		return text
 	}
-	header, _ := EncodeHeader(time.Now(), "test")
+	header, _ := EncodeHeader(time.Now(), "test", "")
 	line := func(text string) []byte {
 		p, _ := EncodeRecord(Record{Exchange: 1, Data: []byte(text)})
 		return p

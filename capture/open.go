@@ -37,6 +37,8 @@ type Options struct {
 	Forced       bool                      // the input has the first of these formats, or is a bare body if there is none
 	GuessPayload func([]byte) PayloadGuess // guesses what a payload is, by the formats of providers; may be nil
 
+	IsLive func(path string) bool // reports whether a program records to a capture, whose exchanges then stay open; may be nil
+
 	ReadOnce    bool      // records from logs need not be read again
 	AllowChunks bool      // records from logs may have several Chunks, and then have no Before and After
 	Progress    *Progress // counts the bytes read from files; may be nil
@@ -162,7 +164,16 @@ func openRegular(ctx context.Context, name string, open func() (osFile, error), 
 			}
 			from = &decompressor{name: "SQLite", read: bytes.NewReader(text)}
 		}
-		for ctx.Err() == nil && in.deliverChunk(yield, in.readChunk(from)) {
+		for ctx.Err() == nil {
+			c := in.readChunk(from)
+			if c.err == io.EOF && path != "" && o.IsLive != nil && !in.checked && in.asCapture() != nil {
+				if in.live, in.checked = o.IsLive(path), true; !in.live {
+					c.err = nil // the program may have written its last lines since the read
+				}
+			}
+			if !in.deliverChunk(yield, c) {
+				return
+			}
 		}
 	}
 }

@@ -96,6 +96,19 @@ func (c *captureReader) Close(recs []Record, end End, why string, _ time.Duratio
 	return c.closeAll(recs, why)
 }
 
+// leaveOpen marks the open exchanges of a capture to which a program still records. If there are none, it
+// marks the latest exchange. The last line is not read if it has no line break: the rest of it follows.
+func (c *captureReader) leaveOpen(recs []Record) []Record {
+	open := slices.Sorted(maps.Keys(c.open))
+	if len(open) == 0 && c.current != 0 {
+		open = []int{c.current}
+	}
+	for _, x := range open {
+		recs = append(recs, Record{Exchange: x, At: NoTime, Open: true, Location: c.here})
+	}
+	return recs
+}
+
 // readLastLine reads the last line, which has no line break.
 func (c *captureReader) readLastLine(recs []Record) []Record {
 	if len(c.line) > 0 {

@@ -27,7 +27,8 @@ type Inspector struct {
 	forced        *protocol.Protocol
 	rereads       map[int]*protocol.Protocol // by exchange: the protocol with which it is read again, or nil if its bytes decide
 	closed        bool
-	alone         bool // rereads one exchange, independently of others
+	recording     map[int]bool // exchanges that a program was still recording at the end of the source
+	alone         bool         // rereads one exchange, independently of others
 	kept          evictor
 	sets          []*schema.Set
 	heads         recentHeads
@@ -55,6 +56,13 @@ func (in *Inspector) Session() *stream.Session { return in.Timeline.Session() }
 
 // Write reads the next record of the source.
 func (in *Inspector) Write(r stream.Record) {
+	if r.Open {
+		if in.recording == nil {
+			in.recording = map[int]bool{}
+		}
+		in.recording[r.Exchange] = true
+		return
+	}
 	if !in.toolTraffic().writeRecord(r) {
 		in.writeModelRecord(r)
 	}
@@ -173,14 +181,16 @@ func partyOf(name string) stream.Party {
 	return 0
 }
 
-// Close ends the input. Exchanges that are still open are cut off.
+// Close ends the input. Exchanges that are still open are cut off, unless a program still records them.
 func (in *Inspector) Close() {
 	in.closed = true
 	in.toolTraffic().trimHeads()
 	for _, x := range in.exchanges {
-		x.end()
+		if !in.recording[x.Number] {
+			x.end()
+		}
 	}
-	if len(in.executed.log.Servers) > 0 {
+	if len(in.executed.log.Servers) > 0 && len(in.recording) == 0 {
 		in.executed.matcher.Close()
 	}
 }

@@ -25,7 +25,7 @@ func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	if in.log.closed {
 		return errDropped
 	}
-	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
+	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads, recording: in.recording}
 	if fresh.rereads == nil {
 		fresh.rereads = map[int]*protocol.Protocol{}
 	}

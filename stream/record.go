@@ -22,6 +22,7 @@ type Record struct {
 	Lost     int64         // number of missed bytes of this side before Data: toolscope's own gap
 	Note     string        // a remark about the exchange; in a record without other fields, about the source itself
 	Location Location      // place where the record can be read again
+	Open     bool          // the source ends here, but a program still records this exchange to it
 
 	Others     int64    // number of the source's lines that belong to no exchange, since the last report of them
 	OtherLines [][]byte // the last of these lines

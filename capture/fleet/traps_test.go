@@ -301,7 +301,7 @@ func TestPoison(t *testing.T) {
 	p := publish(t, h.sending(t, "good"))
 	one(t, p, 1, 0, 2)
 	js := h.admin()
-	line, _ := capture.EncodeHeader(time.Now(), "test")
+	line, _ := capture.EncodeHeader(time.Now(), "test", "")
 	send := func(id string, s string, enc string, data []byte) {
 		msg := nats.NewMsg(captureSubject(bytesKind, "bad", "main", id))
 		msg.Header.Set(headSpan, s)

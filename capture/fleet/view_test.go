@@ -113,7 +113,7 @@ func TestSkew(t *testing.T) {
 	defer conn.Close()
 	for _, skew := range []time.Duration{time.Hour, -time.Hour} {
 		host, clock := fmt.Sprint("h", skew.Hours()), time.Now().Add(skew)
-		data, _ := capture.EncodeHeader(clock, "test")
+		data, _ := capture.EncodeHeader(clock, "test", "")
 		times := []time.Duration{2 * time.Second, 2*time.Second + 10*time.Millisecond, 3 * time.Second}
 		for _, at := range times {
 			line, err := capture.EncodeRecord(capture.Record{Exchange: 1, At: at, Data: []byte("x")})

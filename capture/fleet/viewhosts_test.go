@@ -49,7 +49,7 @@ func (v *View) bring(of subjectParts, from int64, data []byte, at time.Time, mor
 
 func header(t *testing.T) []byte {
 	t.Helper()
-	line, err := capture.EncodeHeader(time.Now(), "test")
+	line, err := capture.EncodeHeader(time.Now(), "test", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ func Create(path string, created time.Time, by string) (*Recorder, error) {
 }
 
 func createFile(c *captureFile) (*Recorder, error) {
+	c.dir, _ = os.Getwd() // without a working folder, the capture doesn't name one
 	w, err := c.open(c.first)
 	if err != nil {
 		return nil, err
@@ -38,14 +39,14 @@ func createFile(c *captureFile) (*Recorder, error) {
 	return r, nil
 }
 
-func openCapture(f *os.File, created time.Time, by string) (*writer, error) {
+func openCapture(f *os.File, c *captureFile) (*writer, error) {
 	if err := restrictToOwner(f); err != nil {
 		return nil, err
 	}
 	if err := lockForWriting(f); err != nil {
 		return nil, err
 	}
-	w, err := newWriter(f, created, by)
+	w, err := newWriter(f, c.created, c.by, c.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -264,5 +265,10 @@ func Pin(path string) (release func()) {
 	return func() { f.Close() }
 }
 
-// IsOpen reports whether a program is recording to a capture.
-func IsOpen(path string) bool { return isLocked(path) }
+// IsOpen reports whether a program is recording to a capture. It follows symbolic links.
+func IsOpen(path string) bool {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file
+	}
+	return isLocked(path)
+}

@@ -29,6 +29,7 @@ type captureFile struct {
 	makesDir bool   // a missing directory is created
 	created  time.Time
 	by       string
+	dir      string // working folder; empty if unknown
 }
 
 // open creates the file at a path, and writes the capture's header to it.
@@ -40,7 +41,7 @@ func (c *captureFile) open(path string) (*writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, capture.WithoutPath(err))
 	}
-	w, err := openCapture(f, c.created, c.by)
+	w, err := openCapture(f, c)
 	if err != nil {
 		f.Close()
 		os.Remove(path)

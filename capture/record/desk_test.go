@@ -82,7 +82,7 @@ func (d *disk) content() string {
 
 func writerOn(t *testing.T, d *disk) *writer {
 	t.Helper()
-	w, err := newWriter(d, noon, "test")
+	w, err := newWriter(d, noon, "test", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func killOne(t *testing.T, path string) (handed []time.Time, killed time.Time) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	at := make(chan time.Time, 1)
+	at, wasOpen := make(chan time.Time, 1), false
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if lines.Text() != strconv.Itoa(len(handed)) {
@@ -78,6 +78,7 @@ func killOne(t *testing.T, path string) (handed []time.Time, killed time.Time) {
 		if len(handed) == 0 {
 			go func() {
 				time.Sleep(rand.N(40 * time.Millisecond))
+				wasOpen = IsOpen(path)
 				at <- time.Now()
 				_ = child.Process.Kill()
 			}()
@@ -88,7 +89,11 @@ func killOne(t *testing.T, path string) (handed []time.Time, killed time.Time) {
 	if len(handed) == 0 {
 		t.Fatal("the child has recorded nothing")
 	}
-	return handed, <-at
+	killed = <-at
+	if !wasOpen || IsOpen(path) {
+		t.Errorf("recording before the kill: %v, after it: %v", wasOpen, IsOpen(path))
+	}
+	return handed, killed
 }
 
 // survived returns the number of records in a capture, which must be the first ones, and the number of its

@@ -62,7 +62,7 @@ type State struct {
 // New begins a capture on w and records to it. created is the wall clock time from which the records'
 // times count; by names the program that made the capture. At the end, w is closed if it can be.
 func New(w io.Writer, created time.Time, by string) (*Recorder, error) {
-	cw, err := newWriter(w, created, by)
+	cw, err := newWriter(w, created, by, "")
 	if err != nil {
 		return nil, err
 	}
@@ -284,8 +284,8 @@ type writer struct {
 	damaged error // what another program did to the file, which is closed then
 }
 
-func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
-	line, err := capture.EncodeHeader(created, by)
+func newWriter(w io.Writer, created time.Time, by, dir string) (*writer, error) {
+	line, err := capture.EncodeHeader(created, by, dir)
 	if err != nil {
 		return nil, fmt.Errorf("begin capture: %w", err)
 	}

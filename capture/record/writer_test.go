@@ -59,7 +59,7 @@ func (f *flaky) Write(p []byte) (int, error) {
 // A record after an incomplete line is not damaged.
 func TestWriterAfterTornLine(t *testing.T) {
 	disk := &flaky{fails: func(n int) bool { return n == 2 }}
-	w, err := newWriter(disk, noon, "test")
+	w, err := newWriter(disk, noon, "test", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func TestNoCanaryOnDisk(t *testing.T) {
 				continue // a header has no line breaks
 			}
 			path := filepath.Join(t.TempDir(), "x.tsc")
-			file, err := capture.EncodeHeader(time.Unix(0, 0), "test")
+			file, err := capture.EncodeHeader(time.Unix(0, 0), "test", "")
 			if err != nil {
 				t.Fatal(err)
 			}

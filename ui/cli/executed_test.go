@@ -12,7 +12,7 @@ import (
 // the client begin with "<", and lines from the server with ">". They are one millisecond apart.
 func serverRecording(t *testing.T, script string) string {
 	t.Helper()
-	text, err := capture.EncodeHeader(time.Unix(0, 0), "toolscope mcp")
+	text, err := capture.EncodeHeader(time.Unix(0, 0), "toolscope mcp", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -282,7 +282,7 @@ type captureFile struct {
 // only this record.
 func (w *captureFile) write(r capture.Record) error {
 	if !w.begun {
-		line, err := capture.EncodeHeader(beginOf(r), w.by)
+		line, err := capture.EncodeHeader(beginOf(r), w.by, "")
 		if err == nil {
 			_, err = w.to.Write(line)
 		}

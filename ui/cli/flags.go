@@ -16,6 +16,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/formats"
+	"toolscope/capture/record"
 	"toolscope/providers"
 	"toolscope/providers/protocol"
 	"toolscope/stream/json"
@@ -278,7 +279,7 @@ func (se *settingSources) printOldNames() {
 
 // openOptions returns the options for opening an input in the format that --from names.
 func (r *readFlags) openOptions(follow bool, stdin io.Reader) capture.Options {
-	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looksLike}
+	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, GuessPayload: looksLike, IsLive: record.IsOpen}
 	switch r.as {
 	case "", "auto":
 	case "body":

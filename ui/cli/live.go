@@ -511,7 +511,7 @@ func pathsOf(path string) []string {
 func coreRecord(r capture.Record) stream.Record {
 	out := stream.Record{
 		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
-		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note,
+		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note, Open: r.Open,
 		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines, Chunks: r.Chunks,
 	}
 	if r.Head != nil {

@@ -62,6 +62,9 @@ func (ip *inputs) runOpen(ctx context.Context, args []string) error {
 		ip.app.format = "text"
 		return ip.app.runPrint(ctx, paths)
 	}
+	if len(paths) == 1 && ip.app.speed == 0 && filepath.Ext(paths[0]) == record.Extension && record.IsOpen(paths[0]) {
+		ip.follow = true // as if the user had opened it from the list of captures
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	prices, err := ip.app.loadPrices()
