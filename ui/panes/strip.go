@@ -611,6 +611,9 @@ func (s *TimeStrip) addFindings(t *stream.Turn, p *screen.Pen) {
 			text = display.Join(sign, words)
 		}
 		for at, r := range []rune(text.String()) {
+			if k+at == len(cells) { // the sign is wider than the strip
+				break
+			}
 			cells[k+at] = laneCell{p.Clean(string(r)), screen.SeverityRoles[f.Severity]}
 		}
 		free = k + text.Width() + 1
