@@ -26,6 +26,7 @@ import (
 	"cmp"
 	"iter"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -71,11 +72,12 @@ type DataChunk = struct {
 }
 
 // A note together with a head, bytes, a loss or an end is about that exchange only. A note on its own is
-// about the source itself, such as a damaged line; its exchange number is only the latest one.
+// about the source itself, such as a damaged line; its exchange number is only the latest one. A note that
+// begins with HeldNote is always about its exchange.
 
 // OfSource reports whether a record belongs to no exchange: it is a note about the source, or empty.
 func (r Record) OfSource() bool {
-	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == "" && !r.Open
+	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == "" && !r.Open && !strings.HasPrefix(r.Note, HeldNote)
 }
 
 // NoTime is the time of a record whose arrival time is unknown.

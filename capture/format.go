@@ -247,8 +247,12 @@ const OwnAnswer = "the proxy itself gave this answer: "
 // has the bytes that the provider sent.
 const FaultedNote = "bent by toolscope"
 
-// HeldNote begins the note of a response that the client waited for because toolscope held it.
+// HeldNote begins a note about a response that the client waits for because toolscope holds it. The note is about
+// its exchange, even if its record has nothing else.
 const HeldNote = "held by toolscope"
+
+// ResumedNote begins the note about the end of a hold.
+const ResumedNote = HeldNote + ": the client waited "
 
 func parseMillis(t stdjson.Number) (time.Duration, error) {
 	if t == "" {

@@ -364,6 +364,8 @@ type exchangeContent struct {
 	pageFound   bool               // an HTML page in the stream was reported
 	suspect     *protocol.Protocol // protocol that the last pending frame suggests, in conflict with path and header
 	text        textCalls          // calls in the text of turns
+	held        bool               // toolscope holds the response at a breakpoint
+	heldAt      time.Duration      // with held: when the hold began
 	silence     silence            // the silences between the deltas of the current turn
 	check       schemaCheck
 	past        history

@@ -89,6 +89,9 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 		}
 	}()
 	x.noteLocation(r.Location)
+	if strings.HasPrefix(r.Note, heldPrefix) {
+		x.held, x.heldAt = !r.End && !strings.HasPrefix(r.Note, resumedPrefix), r.At
+	}
 	if r.Head != nil {
 		x.receiveHead(&r)
 	}
@@ -205,8 +208,12 @@ func (in *Inspector) End(number int) {
 // faultPrefix begins the note about a response with an injected fault.
 const faultPrefix = "bent by toolscope"
 
-// heldPrefix begins the note about a response that was held at a breakpoint.
-const heldPrefix = "held by toolscope"
+// heldPrefix begins a note about a response that is or was held at a breakpoint. The note about the end of a hold
+// begins with resumedPrefix.
+const (
+	heldPrefix    = "held by toolscope"
+	resumedPrefix = heldPrefix + ": the client waited "
+)
 
 // holdNote keeps the Note of a record until there is a turn for it. It skips notes about toolscope's own
 // responses, because a finding reports the same fact.
@@ -246,7 +253,7 @@ func (x *Exchange) reportNotes() {
 
 // isNoteAlone reports whether a record contains at most a note, so the note is about the source.
 func isNoteAlone(r *stream.Record) bool {
-	return len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0
+	return len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 && !strings.HasPrefix(r.Note, heldPrefix)
 }
 
 // noteSource reports a note about the source.

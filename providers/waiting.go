@@ -19,10 +19,12 @@ const (
 	WritingArguments                  // a call arrives
 	KeptAlive                         // only pings arrive
 	Silent                            // nothing arrives
-	NumTurnStates                     // number of values of TurnState
+	NumTurnStates                     // number of the states above, in which a turn spends its time
+
+	Held = NumTurnStates // toolscope holds the response at a breakpoint
 )
 
-var turnStateWords = [NumTurnStates]string{"sending", "thinking", "text", "arguments", "kept alive", "silent"}
+var turnStateWords = [...]string{"sending", "thinking", "text", "arguments", "kept alive", "silent", "held"}
 
 func (s TurnState) String() string { return turnStateWords[s] }
 
@@ -94,6 +96,9 @@ func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	switch {
 	case v.past != nil, x.Ended, x.own, x.evicted, x.Head.NoDeltas, x.Head.EndUnknown, now < x.at, x.at < 0:
 		return w, false
+	}
+	if x.held {
+		return Waiting{State: Held, For: now - max(0, x.heldAt)}, true
 	}
 	t := v.LatestOf(x.Number)
 	p := turnProgress{sent: x.requestEnd(), delta: stream.NoTime, ping: stream.NoTime}

@@ -98,7 +98,14 @@ func TestWaiting(t *testing.T) {
 	see(101, "kept alive 20s false")
 	see(112, "kept alive 31s true")
 	see(140, "silent 59s true")
-	receive(141, stream.Record{End: true})
+	receive(141, stream.Record{Note: "held by toolscope: a call; the client has 90 bytes of this response, and waits"})
+	see(150, "held 9s false")
+	receive(151, stream.Record{Note: "held by toolscope: the client waited 10s after byte 90; then the response resumed"})
+	see(152, "silent 1m11s true")
+	if notes := in.Session().Findings; len(notes) > 0 {
+		t.Errorf("notes about the source: %v", notes)
+	}
+	receive(153, stream.Record{End: true})
 	if _, ok := in.View().WaitingAt(in.Exchange(1), 150*time.Second); ok {
 		t.Error("an ended exchange waits")
 	}

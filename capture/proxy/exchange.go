@@ -269,7 +269,7 @@ func (x *exchange) finish() {
 		last.Note = x.faulted.faultNote()
 	}
 	if x.held != nil {
-		last.Note = joinWords(last.Note, x.held.holdNote())
+		last.Note = joinWords(last.Note, x.held.keepAliveNote())
 	}
 	if x.messages != nil {
 		last.Note = joinWords(last.Note, x.messages.note)

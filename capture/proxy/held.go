@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 type heldBody struct {
 	x        *exchange
 	from     io.ReadCloser
-	recorder noteTaker
+	recorder bytesRecorder
 	limit    time.Duration
 	plea     clientKeepAlive
 	alive    time.Duration // time between keep-alives; 0 if the body allows none
@@ -41,7 +40,6 @@ type heldBody struct {
 	free    bool // the response can't be held any more
 	broke   bool
 	room    chan struct{} // signals readUpstream that there is room
-	notes   []string
 }
 
 // startReading begins to read the body. cut owns the bytes that it gets, and adds the events in them.
@@ -224,16 +222,23 @@ func (h *heldBody) askWatch() (why string) {
 	return ""
 }
 
-// holdResponse holds the response and adds a note with the reason.
+// holdResponse holds the response and records a note with the reason.
 func (h *heldBody) holdResponse(why string) {
 	h.why, h.since, h.spoke = why, h.x.p.options.Now(), h.x.p.options.Now()
-	h.recorder.addNote(fmt.Sprintf("%s: %s; the client has %s of this response, and waits", capture.HeldNote, why, count.Of(h.given, "byte")))
+	h.recordNote(fmt.Sprintf("%s: %s; the client has %s of this response, and waits", capture.HeldNote, why, count.Of(h.given, "byte")))
 }
 
-// resumeResponse resumes the response and adds a note about it.
+// recordNote records a note after the bytes that have arrived. It doesn't wait for more bytes, so a reader of the
+// capture knows at once that the response is held.
+func (h *heldBody) recordNote(words string) {
+	h.recorder.handOver()
+	h.x.putRecord(capture.Record{At: h.x.p.recordTime(), Note: words})
+}
+
+// resumeResponse resumes the response and records a note about it.
 func (h *heldBody) resumeResponse(how string) {
 	took := h.x.p.options.Now().Sub(h.since).Round(time.Millisecond)
-	h.notes = append(h.notes, fmt.Sprintf("%s: the client waited %v after byte %d; then the response %s", capture.HeldNote, took, h.given, how))
+	h.recordNote(fmt.Sprintf("%s%v after byte %d; then the response %s", capture.ResumedNote, took, h.given, how))
 	h.why, h.steps = "", 0
 }
 
@@ -271,17 +276,17 @@ func (h *heldBody) holdState() (hold Hold, ok bool) {
 	return hold, h.why != ""
 }
 
-// holdNote describes the holds of the response, for the last record.
-func (h *heldBody) holdNote() string {
+// keepAliveNote describes the keep-alives that the client got, for the last record.
+func (h *heldBody) keepAliveNote() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.why != "" {
 		h.resumeResponse("was not sent completely")
 	}
-	if h.kept > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("meanwhile the client got %s of %s", count.Of(h.kept, "byte"), h.plea.words))
+	if h.kept == 0 {
+		return ""
 	}
-	return joinWords(h.recorder.pendingNotes(), strings.Join(h.notes, "; "))
+	return fmt.Sprintf("%s: meanwhile the client got %s of %s", capture.HeldNote, count.Of(h.kept, "byte"), h.plea.words)
 }
 
 // wasAborted reports whether the response was cut off at a breakpoint.

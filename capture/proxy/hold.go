@@ -90,12 +90,8 @@ type heldEvent struct {
 	past       bool // it passes while others are held
 }
 
-// noteTaker records the response and notes about it.
-type noteTaker interface {
-	handOver()
-	addNote(string)
-	pendingNotes() string
-}
+// bytesRecorder records the bytes of a response that have arrived.
+type bytesRecorder interface{ handOver() }
 
 // clientKeepAlive is bytes for a client that must wait, and words for these bytes in notes.
 type clientKeepAlive struct{ bytes, words string }
@@ -135,7 +131,7 @@ func (x *exchange) holdWatchedResponse(res *http.Response) {
 	})
 }
 
-func (x *exchange) newHeldBody(from io.ReadCloser, said noteTaker) *heldBody {
+func (x *exchange) newHeldBody(from io.ReadCloser, said bytesRecorder) *heldBody {
 	return &heldBody{
 		x: x, from: from, recorder: said, limit: cmp.Or(x.p.options.HoldTime, holdTime),
 		wake: make(chan struct{}, 1), room: make(chan struct{}, 1),

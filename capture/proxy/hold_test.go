@@ -94,6 +94,9 @@ func TestHeld(t *testing.T) {
 	if hold.Delivered != int64(len(opened)) || string(hold.Next) != started || hold.Why != `an event says "\\\"a\\\""` {
 		t.Errorf("held: %+v", hold)
 	}
+	if got := heldNotes(d.records(1)); len(got) != 1 || !strings.HasSuffix(got[0], "of this response, and waits") {
+		t.Errorf("recorded while it is held: %q", got)
+	}
 	if len(watch.seen) < 3 || watch.seen[0].Head.Method != "POST" || string(watch.seen[1].Data) != `{"model":"m"}` || watch.seen[2].Head.Status != 200 {
 		t.Errorf("the watch has seen %+v", watch.seen)
 	}

@@ -97,13 +97,6 @@ func (u *upgraded) addNote(words string) {
 	u.upstream.note = joinWords(u.upstream.note, words)
 }
 
-// pendingNotes returns the notes that are not in a record yet.
-func (u *upgraded) pendingNotes() string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.upstream.note
-}
-
 func (u *upgraded) handOver() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -263,20 +256,6 @@ func (t *bodyTap) handOver() {
 		t.note = ""
 	}
 	t.held = nil
-}
-
-// addNote adds a note to the next record.
-func (t *bodyTap) addNote(words string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.note = joinWords(t.note, words)
-}
-
-// pendingNotes returns the notes that are not in a record yet.
-func (t *bodyTap) pendingNotes() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.note
 }
 
 func joinWords(words, more string) string {

@@ -77,8 +77,11 @@ func (w *waitingLines) beginLine(v *providers.View, x *providers.Exchange, on st
 // writeLine writes the party for which an open exchange waits.
 func (w *waitingLines) writeLine(v *providers.View, x *providers.Exchange, wait *providers.Waiting) {
 	on := "provider"
-	if wait.State == providers.SendingRequest {
+	switch wait.State {
+	case providers.SendingRequest:
 		on = "client"
+	case providers.Held:
+		on = "toolscope"
 	}
 	o := w.beginLine(v, x, on)
 	o.text("state", strings.ReplaceAll(wait.State.String(), " ", "_"))
