@@ -17,7 +17,7 @@ import (
 // A Call is one tool call that the model makes, as far as it has arrived. Its fields belong to the fold:
 // read them, don't set them.
 type Call struct {
-	Number    int   // within its turn, from 1
+	Number    int   // number within its turn, from 1
 	OpenedBy  int32 // number of the event that opened it
 	Turn      int32
 	Slot      int32
@@ -35,9 +35,9 @@ type Call struct {
 	Runs      []ToolRun      // tool runs that are matched to it
 	Findings  []Finding
 
-	OpenedAt time.Duration // or NoTime
+	OpenedAt time.Duration // NoTime if unknown
 
-	evicted       *evictedCall // state of the call's content, while its turn is evicted
+	evicted       *evictedCall // state of the call's content; nil unless its turn is evicted
 	Choice        int32
 	RunByProvider bool // the provider runs the call
 	Discarded     bool // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
@@ -53,11 +53,11 @@ type Call struct {
 
 // callState is the part of a call that changes often. A snapshot has a copy of it.
 type callState struct {
-	FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
+	FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime if unknown or not yet
 
 	Copies     int    // number of equal copies of the arguments that arrived; 0 if there is only one
 	ClosedBy   int32  // number of the event that gave its slot to another call, 0 if none did
-	sealedBy   int32  // frame that made the arguments final
+	sealedBy   int32  // number of the frame that made the arguments final
 	sealEvent  int32  // number of the event from which on the arguments can't change; 0 if they are not final
 	visitedBy  uint16 // one bit for each broadcast that visited the call since it last changed
 	ResultCode Code   // ResultOK or ResultFailed once the response or a later request contains its result
@@ -82,8 +82,8 @@ type SentBackCall struct {
 	Event          int    // number of the event that reports it
 	KeptByProvider bool   // the history doesn't contain the call: the provider keeps it
 	Result         Result // what its tool returned, if ResultCode is not 0
-	Reasoning      string // "gone", "altered" or "not needed"; "" if it is intact or there is none
-	Signature      string // "gone", "altered" or "not needed", for the signature; "" if it is intact or there is none
+	Reasoning      string // of the turn: "gone", "altered" or "not needed"; "" if there is none or it is intact
+	Signature      string // of the turn or the call; the same words as Reasoning
 }
 
 // A ToolRun describes a tool run that is matched to a call.
@@ -104,14 +104,14 @@ func (c *Call) LatestResult() *SentBackCall {
 	return nil
 }
 
-// A Delta is one fragment of a call's arguments, or of a turn's text. Its start is not stored: it begins
-// where the previous delta ended.
+// A Delta is one fragment of a call's arguments, or of a turn's text. The start is not stored: a delta begins
+// where the previous delta ends.
 type Delta struct {
 	End   uint32
 	Event int32 // number of the event that brought it
 }
 
-// doubleEncodingCheck remembers whether args[:size] is a string that contains JSON.
+// doubleEncodingCheck records whether args[:size] is one string that contains an object or array.
 type doubleEncodingCheck struct {
 	size int
 	yes  bool
@@ -149,8 +149,8 @@ func (c *Call) DeltasBefore(event int) int {
 // DeltaEvent returns the number of the event that brought delta n.
 func (c *Call) DeltaEvent(n int) int32 { return c.deltas.At(n).Event }
 
-// Lexer returns the lexer, which has read exactly Args(): its tokens are the tokens of the arguments. It has
-// read nothing if the arguments are not JSON by design.
+// Lexer returns the lexer of the arguments. It has read exactly Args(), or nothing if the arguments are not
+// JSON by design.
 func (c *Call) Lexer() *json.Lexer { return &c.lex }
 
 // Phase returns what the provider said about the call.
@@ -170,8 +170,8 @@ func (c *Call) StoppedByClient() bool { return c.stopped }
 // Freeform reports whether the arguments are not JSON by design.
 func (c *Call) Freeform() bool { return c.freeform }
 
-// Syntax returns the syntax of the argument bytes. If null means that there are no arguments, null is
-// SyntaxEmpty.
+// Syntax returns the syntax of the argument bytes. The arguments null are SyntaxEmpty if the protocol writes
+// them for no arguments.
 func (c *Call) Syntax() json.Syntax {
 	if c.evicted != nil {
 		return c.evicted.syntax
@@ -193,13 +193,14 @@ func (c *Call) Syntax() json.Syntax {
 	return s
 }
 
-// DeltaAt returns the number of the delta that brought the argument byte at off.
+// DeltaAt returns the number of the delta that brought the argument byte at off, or Deltas() if there is no
+// such byte.
 func (c *Call) DeltaAt(off int) int {
 	return c.from + sort.Search(c.deltas.Len()-c.from, func(i int) bool { return int(c.deltas.At(c.from+i).End) > off })
 }
 
-// DeltaSpan returns the range of the arguments that delta n brought. The range is empty if the arguments have been
-// replaced since.
+// DeltaSpan returns the range of the arguments that delta n brought. The range is empty if the arguments have
+// been replaced since, or if there is no delta n.
 func (c *Call) DeltaSpan(n int) (start, end int) {
 	if n < c.from || n >= c.deltas.Len() {
 		return 0, 0
@@ -210,7 +211,8 @@ func (c *Call) DeltaSpan(n int) (start, end int) {
 	return start, int(c.deltas.At(n).End)
 }
 
-// appendDelta appends the text of one delta.
+// appendDelta appends the text of one delta. Half of a surrogate pair at the end of the text waits for the next
+// delta.
 func (c *Call) appendDelta(text string, event int32) {
 	c.exact = c.half == ""
 	if c.half != "" && text != "" {
@@ -384,8 +386,8 @@ func halfPair(s string) int {
 	return 0
 }
 
-// joinPair returns the character that the surrogate high makes with the first three bytes of s; false if
-// those are not a low surrogate.
+// joinPair returns the character that the surrogate high makes with the first three bytes of s. It returns
+// false if these bytes are not a low surrogate.
 func joinPair(high, s string) (string, bool) {
 	if len(s) < 3 || s[0] != 0xed || s[1]&0xf0 != 0xb0 {
 		return "", false
@@ -394,7 +396,7 @@ func joinPair(high, s string) (string, bool) {
 	return string(utf16.DecodeRune(unit(high), unit(s))), true
 }
 
-// updateInfo applies new facts about the call, which event n brings.
+// updateInfo applies the new facts about the call in event n.
 func (c *Call) updateInfo(d CallInfo, n int) {
 	if d != (CallInfo{Copies: d.Copies}) {
 		c.keepBase()
@@ -450,7 +452,8 @@ func hasUnprintable(s string) bool {
 	return false
 }
 
-// sealArgs makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
+// sealArgs applies a Seal: the arguments are final, refused or, with SealWithdrawn, no longer final. A second
+// seal changes nothing. A refusal overrules a seal.
 func (c *Call) sealArgs(e Event, n int) {
 	if e.Code == SealWithdrawn {
 		c.withdrawSeal()

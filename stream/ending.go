@@ -213,7 +213,8 @@ func failureMessage(code, message string) Message {
 	return Messagef(" %s: %s", Fact(code), message)
 }
 
-// noAnswerMessage returns the reason for a missing response and, if toolscope answered instead, its status.
+// noAnswerMessage returns the reason for a missing response and, if toolscope answered instead, the status of
+// that answer.
 func noAnswerMessage(status, why string) Message {
 	if status == "" {
 		return Messagef("%s", why)
@@ -274,13 +275,14 @@ func (c *Call) openUnseen(event int, bytes int64) {
 	c.reportOnce(RecordGap, event, "toolscope missed %s before this call: the call may have begun in the gap", Own(unseenBytes(bytes)))
 }
 
-// openLate makes a call Unseen because the source lacks its beginning, for example a log that begins in its middle.
+// openLate makes a call Unseen because the source lacks the call's beginning: for example, a log begins in the
+// middle of the call.
 func (c *Call) openLate(event int) {
 	c.phase, c.settled, c.lateStart = PhaseUnseen, true, true
 	c.reportOnce(RecordGap.WithCause(UnknownParty), event, "the source lacks the beginning of this call: its state is unknown")
 }
 
-// applyToLateCall handles an event about a call without its beginning. Its bytes are kept, but no finding is based on
+// applyToLateCall applies an event about a call without its beginning. Its bytes are kept, but no finding is based on
 // them. Complete arguments that arrive later replace them, and the call's state is then known.
 func (t *Turn) applyToLateCall(c *Call, e *Event, n int) {
 	c = t.editCall(c)

@@ -146,7 +146,7 @@ const (
 // Codes of a Signed.
 const (
 	SignedShown  Code = iota
-	SignedHidden      // redacted: only the provider can read it
+	SignedHidden      // the reasoning is encrypted: only the provider can read it
 )
 
 // Codes of a CallResult and of a SentBack. The code is 0 if the request has no result.
@@ -212,7 +212,7 @@ func PayloadOf[P any](e Event) P {
 // nothing.
 type Opening struct {
 	ID, Model string
-	Parent    string // id of the call that started its agent
+	Parent    string // id of the call that started the turn's agent
 	Protocol  string
 	Exchange  int
 	Request   *RequestInfo // nil changes nothing
@@ -258,9 +258,9 @@ type Signature struct{ Item string }
 // FinishMeaning is the meaning of the finish reason, if that is a number.
 type FinishMeaning struct{ Text string }
 
-// FailureInfo describes an error. By is 0 or Provider if the provider reports it: then Code is its code
-// or type. If By is another party, there is no response from a provider: then Code is the HTTP status
-// that toolscope answered with, or empty.
+// FailureInfo describes an error. By is 0 or Provider if the provider reports it: then Code is the error's code
+// or type. If By is another party, there is no response from a provider: then Code is the HTTP status that
+// toolscope answered with, or empty.
 type FailureInfo struct {
 	Code    string
 	By      Party
@@ -271,12 +271,12 @@ type FailureInfo struct {
 
 // A Refusal is an error about a wrong request, with the place in the request that the error names.
 type Refusal struct {
-	Status int      // HTTP status, 0 if the error came in another way
+	Status int      // HTTP status, 0 if the error has none
 	Type   string   // the error's code or type
 	Reason string   // what is wrong, in a few words; "" if only the error's message describes it
-	Said   string   // the place that the error names, as it writes it; "" if it names none
+	Said   string   // the place that the error names, in the error's own words; "" if it names none
 	Path   string   // that place in the request, as far as it was found
-	Found  string   // how it was found: FoundAsSent, FoundJoined, FoundByID, or FoundNowhere
+	Found  string   // how Path was found: FoundAsSent, FoundJoined, FoundByID, or FoundNowhere
 	IDs    []string // ids of the request that the error names
 	Fits   string   // code of the finding about the request that the error confirms, "" if there is none
 	Via    []string // programs that passed the error on, from the outside in
@@ -308,7 +308,7 @@ type SentBackReport struct {
 	Result         Result  // the result that its tool returned, if the request contains it
 	Finding        Finding // about a loss, if there is one
 	Reasoning      string  // what became of the turn's reasoning; see SentBackCall
-	Signature      string  // what became of its signature, or that of the call
+	Signature      string  // what became of the signature of the turn or the call; see SentBackCall
 }
 
 // ToolExecution is a tool run that is matched to a call, or a finding about it.
@@ -334,7 +334,7 @@ func (j MatchBasis) String() string { return [...]string{"", "id", "args", "name
 type Result struct {
 	Bytes int    // size of the complete text, of which Text may be only the beginning
 	Media int    // number of parts that are not text
-	Text  string // its beginning, at most MaxResultBytes
+	Text  string // the beginning of the text, at most MaxResultBytes
 }
 
 // ResultOf returns a Result for text and a number of parts that are not text.

@@ -18,7 +18,7 @@ import (
 type EventStream struct {
 	pos int64
 	buf []byte
-	bad string // why reading stopped
+	bad string // the reason why reading stopped; "" if it didn't
 }
 
 const (
@@ -50,7 +50,7 @@ func readPrelude(p []byte) (total, headers int, why string) {
 	return total, headers, why
 }
 
-// Write frames p.
+// Write appends p to the stream, and emits each message that is now complete.
 func (e *EventStream) Write(p []byte, emit func(Frame)) {
 	e.buf = append(e.buf, p...)
 	at := 0
@@ -89,7 +89,7 @@ func (e *EventStream) Close(emit func(Frame)) {
 	e.pos, e.buf = f.End, nil
 }
 
-// readMessage reads one complete message.
+// readMessage reads one complete message. If the message is invalid, it returns the reason.
 func readMessage(p []byte, headers int) (f Frame, why string) {
 	body := p[:len(p)-trailerLen]
 	if got, want := crc32.ChecksumIEEE(body), binary.BigEndian.Uint32(p[len(body):]); got != want {
@@ -122,7 +122,7 @@ func readMessage(p []byte, headers int) (f Frame, why string) {
 // them.
 var headerSizes = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8: 8, 9: 16}
 
-// readHeader reads the first header of h.
+// readHeader reads the first header of h. The result ok is false if h contains no complete, known header.
 func readHeader(h []byte) (name, value, rest []byte, ok bool) {
 	take := func(n int) (part []byte) {
 		if ok = ok && n <= len(h); ok {

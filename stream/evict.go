@@ -55,7 +55,7 @@ func (t *Turn) dropContent() {
 	*t = row
 }
 
-// Memory returns roughly how many bytes of memory the turn uses.
+// Memory returns roughly how many bytes of memory the turn uses, 0 for a dropped turn.
 func (t *Turn) Memory() int {
 	if t.Retention == Dropped {
 		return 0
@@ -103,7 +103,7 @@ type evictedCall struct {
 	rest         string // see callContent.packRuns
 }
 
-// Evict frees the arguments and texts of a turn.
+// Evict frees the arguments, the texts and the tool results of a turn, if it is in memory.
 func (t *Timeline) Evict(number int32) {
 	on := t.session.Turn(number)
 	if on == nil || on.Retention != InMemory {
@@ -240,7 +240,7 @@ func (p argsState) withEventNumbers(events map[int32]int32) argsState {
 	return p
 }
 
-// withEventNumbers returns the deltas with their event numbers replaced.
+// withEventNumbers returns the deltas, with each event number replaced by the one to which events maps it.
 func withEventNumbers(deltas *list.List[Delta], events map[int32]int32) (out list.List[Delta]) {
 	for i := range deltas.Len() {
 		d := deltas.At(i)

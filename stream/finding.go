@@ -258,7 +258,8 @@ type (
 )
 
 // Messagef formats a message as fmt.Sprintf does, and records which of its bytes are captured text. An
-// argument that is a Message keeps its ranges and facts. Argument indexes are not supported.
+// argument that is a Message keeps its ranges and facts. If an argument is missing, the complete text counts as
+// captured. Argument indexes are not supported.
 func Messagef(format string, args ...any) Message {
 	var b messageBuilder
 	text := fmt.Sprintf(format, args...)
@@ -344,7 +345,7 @@ func isCaptured(arg any) bool {
 	return false
 }
 
-// Clip returns the bytes of text from offset from on, with a maximum of most bytes. It doesn't split
+// Clip returns the bytes of text from offset from on, up to most bytes. It doesn't split
 // characters, and writes … for omitted text.
 func Clip(text []byte, from, most int) string {
 	from = charStart(text, from)

@@ -347,8 +347,8 @@ func (c *Call) checkSeal(said Message, event int) {
 // maxMissing is the maximum number of missing quotes and brackets that a message shows.
 const maxMissing = 12
 
-// missingEnd returns the closing quote and brackets that are certainly missing from the arguments, or "their
-// end" if there are none.
+// missingEnd returns the closing quote and brackets that are certainly missing from the arguments, at most
+// maxMissing of them, or "their end" if there are none.
 func (c *Call) missingEnd() string {
 	var end []byte
 	if last := c.lex.Last(); c.lex.Open() && (last == json.String || last == json.Key) {

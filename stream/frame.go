@@ -58,7 +58,7 @@ type Lines struct {
 	any  bool
 }
 
-// Write frames p.
+// Write adds p to the stream, and emits each line that is now complete.
 func (l *Lines) Write(p []byte, emit func(Frame)) {
 	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')
@@ -105,7 +105,7 @@ type Values struct {
 	esc   bool
 }
 
-// Write frames p.
+// Write adds p to the stream, and emits each value that is now complete.
 func (v *Values) Write(p []byte, emit func(Frame)) {
 	for _, c := range p {
 		v.pos++
@@ -171,7 +171,7 @@ type Array struct {
 	ended bool        // the outer array has closed
 }
 
-// Write frames p.
+// Write adds p to the stream, and emits each element that is now complete.
 func (a *Array) Write(p []byte, emit func(Frame)) {
 	for _, c := range p {
 		a.pos++

@@ -132,8 +132,8 @@ func (t *Timeline) storeEvent(e *Event) {
 	}
 }
 
-// keepsText reports whether the call or turn of the last applied event keeps the event's text. Half a character
-// may still move to the next delta.
+// keepsText reports whether the call or turn of the last applied event keeps the event's text. It doesn't count
+// text that ends in half a character, because that half may move to the next delta.
 func (s *Session) keepsText(e *Event, c *Call) bool {
 	n := int32(s.events - 1)
 	if e.Kind == Args && c != nil && c.deltas.Len() > 0 && c.deltas.At(c.deltas.Len()-1).Event == n {
@@ -178,8 +178,8 @@ func (b *eventBlock) evictIfUnused() {
 	}
 }
 
-// textOf returns the text of event n, if its call or turn keeps the text. While the session again is folded
-// again, that text is usually the call's next delta in it.
+// textOf returns the text of event n, if its call or turn keeps the text. If the session again is being folded
+// again, the text is usually the next delta of its copy of the call.
 func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
 	switch {
 	case on == nil:
@@ -240,7 +240,7 @@ type packedEvents struct {
 
 const eventFields = 6
 
-// fieldValues returns the fields as numbers. For a field that may be -1, 1 is added.
+// fieldValues returns the fields as numbers. It adds 1 to a field that may be -1.
 func (f *packedEvent) fieldValues() [eventFields]uint32 {
 	return [...]uint32{uint32(f.turn + 1), uint32(f.frame + 1), f.at, uint32(f.call), uint32(f.kind), uint32(f.code)}
 }

@@ -35,7 +35,7 @@ type sessionPast struct {
 // ofPast is the state of a past session, which keeps no past of its own.
 var ofPast = sessionPast{isPast: true}
 
-// changeStamp is the time of the last change of a turn or call.
+// changeStamp says when a turn or call last changed.
 type changeStamp struct {
 	changed int32 // number of events at that time
 	era     int32 // number of checkpoints at that time
@@ -187,7 +187,7 @@ func (t *Turn) keepBase() {
 	}
 }
 
-// Sizes of snapshots and their parts, in bytes.
+// Sizes of turns, calls, snapshots and their parts, in bytes.
 var (
 	turnSize         = sizeOf[Turn]() + sizeOf[turnContent]()
 	callSize         = sizeOf[Call]() + sizeOf[callContent]()

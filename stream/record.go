@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Record contains bytes as they were received on one exchange, with their time.
+// A Record contains bytes from one side of an exchange, as captured, with their time.
 type Record struct {
 	Exchange int           // number of the exchange (a request and its response) that the bytes belong to
 	Request  bool          // sent by the client; otherwise received from the provider
@@ -66,7 +66,7 @@ type Machine struct{ Host, Agent string }
 
 // A Head contains facts about an exchange from outside its bytes.
 type Head struct {
-	File                string   // the file that it was read from
+	File                string   // the file that the exchange was read from
 	Origin              *Machine // the machine that the capture comes from, nil for this machine
 	Run                 string   // exchanges of different runs have different clocks and don't belong together
 	Method, URL         string
@@ -93,12 +93,12 @@ type RequestInfo struct {
 	Session          string        // the client's id of the session
 	GeneratedSession bool          // the client names no session: toolscope made up Session
 	Agent            string        // the agent that sent the request: "main", or the client's id or name of a sub-agent
-	Parent           string        // the agent that started it
+	Parent           string        // the agent that started Agent
 	Title            string        // the agent's name for people; "" if it is the same as Agent
 	StartedBy        Ref           // the call that started the agent; its Call is 0 if none is known
 	Conversation     int32         // number of the conversation of this agent in this session, 0 if it belongs to none
 	Purpose          string        // "turn", "title", "count" …
-	Background       bool          // it is a background request
+	Background       bool          // the request is not part of the agent's task
 	ResultsOf        string        // the tools whose results end the request, "" if the user's text ends it
 	Snippet          string        // the beginning of the user's last text, or of the result
 	Change           RequestChange // changes since the previous request
@@ -134,7 +134,7 @@ func (c *RequestChange) BreaksAt() string {
 	return ""
 }
 
-// A Count is a number of tokens. The wire may not report the number.
+// A Count is a number of tokens. Reported is false if the wire doesn't report the number.
 type Count struct {
 	N        int64
 	Reported bool
@@ -188,8 +188,8 @@ func (u Usage) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Merge returns u, updated with the counts that later reports. The last value wins: nothing is summed. Doubt
-// is always that of later, even if empty: later counts may have resolved it.
+// Merge returns u with the values that the usage later reports. These replace those in u: nothing is summed.
+// Doubt is always that of later, even if empty, because later counts may have resolved it.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{
 		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},

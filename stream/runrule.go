@@ -57,8 +57,8 @@ func (v RunOutcome) String() string {
 // A RuleRun describes when a run rule runs a call, and the outcome.
 type RuleRun struct {
 	Outcome  RunOutcome
-	Event    int  // number of the event that ran it
-	Bytes    int  // bytes of arguments at that event
+	Event    int  // number of the event at which the rule runs the call; 0 if it doesn't
+	Bytes    int  // number of argument bytes at that event
 	Replaced bool // a Rewrite has replaced those bytes since
 }
 

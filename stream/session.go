@@ -184,7 +184,8 @@ func (s *Session) isOtherLeg(other Ref, c *Call) bool {
 	return twin != nil && twin.Name == c.Name && t.Protocol != s.Turn(c.Turn).Protocol
 }
 
-// checkID reports an id that was used before, in this turn or in another. Results name their calls only by id.
+// checkID reports an id that another call had before, in this turn or in another, because results name their
+// calls only by id. It reports nothing for the same call on the other side of a gateway.
 func (s *Session) checkID(c *Call, n int) {
 	if c.ID == "" {
 		return
@@ -342,7 +343,7 @@ func (x *turnIndex) positionOf(number int32) int {
 // probably no longer sent back.
 const maxIDs = 1 << 16
 
-// callIDs contains the latest call of each id.
+// callIDs contains the latest call with each id.
 type callIDs struct {
 	calls map[string]Ref
 	order []string // in order of arrival, a ring once it is full

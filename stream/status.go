@@ -8,9 +8,9 @@ const (
 	PhaseOpen                   // the name is known; arguments may come
 	PhaseSealed                 // the protocol says that the arguments are final
 	PhaseEnded                  // the response ended, or the source has no more of it, but the arguments never became final
-	PhaseTruncated              // cut by a limit
-	PhaseAborted                // an error, or the bytes ended without a terminator
-	PhaseRejected               // the provider calls it malformed or refuses it
+	PhaseTruncated              // a limit cut the response
+	PhaseAborted                // an error ended the response, or its bytes ended without a terminator
+	PhaseRejected               // the provider calls the call malformed or refuses it
 	PhaseUnseen                 // bytes of the response were missed before the arguments were final
 )
 
@@ -27,12 +27,12 @@ const (
 	LooksDone                 // the arguments are an object (or ended free text), but not final: the call is not safe to run
 	Complete                  // final, and one complete object (or free text)
 	NoArguments               // final or ended, without arguments
-	CutShort                  // stops in the middle
-	Malformed                 // can never be the required JSON
-	NotObject                 // JSON, but not an object
+	CutShort                  // the arguments stop before they are complete
+	Malformed                 // the arguments can't become the required JSON
+	NotObject                 // the arguments are JSON, but not an object
 	Aborted                   // an error, a lost connection or the client ended the response
-	Rejected                  // refused by the provider
-	Unseen                    // toolscope missed bytes of it: its state is unknown
+	Rejected                  // the provider refused the call
+	Unseen                    // toolscope missed bytes of the call: its state is unknown
 
 	NumStatus = iota
 )

@@ -38,8 +38,8 @@ func (t *Timeline) Event(n int) (e Event, kept bool) {
 }
 
 // eventAt returns event n, and the earlier call with the same id as its call. The parameter again is the
-// session that is being folded again and has reached n, or nil. Folding needs no WireForm, so only a nil
-// session gets one.
+// session that is being folded again and has reached n, or nil. The event has its WireForm only if again is
+// nil, because folding doesn't need it.
 func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept bool) {
 	e, text, reused, kept := t.eventWithKeptText(n, again)
 	if again == nil {
@@ -116,8 +116,8 @@ func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 }
 
-// EventPrefix returns event n with a maximum of most bytes of its text, because one event may bring
-// megabytes.
+// EventPrefix returns event n with at most the first most bytes of its text, because one event may bring
+// megabytes. If most is 0, it also omits the wire form.
 func (t *Timeline) EventPrefix(n, most int) Event {
 	e, text, _, _ := t.eventWithKeptText(n, nil)
 	if most > 0 {
@@ -222,7 +222,7 @@ func (t *Timeline) MoveTo(s *Session, n int) *Session {
 func (t *Timeline) IsCurrent(s *Session) bool { return s.retentionChanges == t.retentionChanges }
 
 // Detach gives the session s, which At made, its own copy of a turn. The caller can then apply invented events
-// to it. Detach folds all events of the turn again for the copy.
+// to it. Detach folds the events of the turn again for the copy. It does nothing if the turn is not in memory.
 func (t *Timeline) Detach(s *Session, number int32) {
 	on, then := t.session.Turn(number), s.Turn(number)
 	if on == nil || then == nil || then.Retention != InMemory {

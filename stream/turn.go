@@ -12,13 +12,13 @@ import (
 
 // A Turn is one model response. Its fields belong to the fold: read them, don't set them.
 type Turn struct {
-	Number   int32 // within the timeline, from 0
+	Number   int32 // number within the timeline, from 0
 	OpenedBy int32 // number of its first event
 	Exchange int
 	Protocol string
 	ID       string
 	Model    string
-	Parent   string       // id of the call that started its agent
+	Parent   string       // id of the call that started the turn's agent
 	Request  *RequestInfo // facts about its request, nil if none was captured
 	Calls    []*Call
 	Usage    Usage
@@ -51,7 +51,7 @@ type Turn struct {
 
 // turnState is the part of a turn that changes often. A snapshot has a copy of it.
 type turnState struct {
-	Finish        string // the provider's own word, unmapped
+	Finish        string // the finish reason, in the provider's own word
 	FinishMeaning string // the meaning of Finish, if that is a number
 	ClosedAt      time.Duration
 	Events        int
@@ -76,8 +76,8 @@ type TurnPhase uint8
 const (
 	TurnIsOpen    TurnPhase = iota // still open, or the end may be among bytes that were missed or that the source lacks
 	TurnComplete                   // ended as the protocol ends a response
-	TurnTruncated                  // cut by a limit
-	TurnAborted                    // an error, or the bytes ended without a terminator
+	TurnTruncated                  // a limit cut the response
+	TurnAborted                    // an error ended the response, or its bytes ended without a terminator
 	TurnRejected                   // the provider refuses to answer
 	TurnRefused                    // the provider refuses the request
 )
@@ -115,7 +115,7 @@ func (t *Turn) TextLens() (text, thinking int) {
 	return len(t.Text), len(t.Thinking)
 }
 
-// DroppedCounts returns the number of calls in each status, for a dropped turn.
+// DroppedCounts returns the number of calls in each status for a dropped turn, and zeros for any other turn.
 func (t *Turn) DroppedCounts() [NumStatus]int32 {
 	if t.droppedCounts == nil {
 		return [NumStatus]int32{}
@@ -209,7 +209,8 @@ func (t *Turn) leaveLatestCall(to *Call, n int) {
 	}
 }
 
-// addArgsDelta adds a delta to c.
+// addArgsDelta adds the delta of event n to c. It reports a delta that comes too late or between deltas of
+// another call.
 func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 	if e.Text != "" {
 		if c.phase > PhaseOpen {
@@ -237,7 +238,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 	c.noteArgsRuns(n)
 }
 
-// applyEvent applies an event about the turn itself.
+// applyEvent applies an event about the turn itself, or about a later use of one of its calls.
 func (t *Turn) applyEvent(e Event, n int) {
 	switch e.Kind {
 	case TurnOpen, TurnMeta:
@@ -311,7 +312,7 @@ func (t *Turn) updateInfo(d Opening) {
 
 // applyFinish applies the finish reason of the response, or of one choice of it.
 func (t *Turn) applyFinish(e Event, n int) {
-	if !t.finished || e.Code != FinishDone || t.finishCode == FinishDone && t.finishSlot == e.Slot { // of several finish reasons of one choice, the last counts
+	if !t.finished || e.Code != FinishDone || t.finishCode == FinishDone && t.finishSlot == e.Slot { // FinishDone replaces only an earlier FinishDone of the same choice
 		t.Finish, t.FinishMeaning, t.finishCode, t.finishSlot = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code, e.Slot
 	}
 	t.finished = true
@@ -410,9 +411,9 @@ type callContent struct {
 // deltaProgress is the part of a call's content that changes with its deltas. A snapshot has a copy of it.
 type deltaProgress struct {
 	half      string // half of a surrogate pair, waiting for the other half
-	argsFrame int32  // frame of the latest delta
+	argsFrame int32  // number of the frame of the latest delta
 	argsFrom  int32  // number of the first event with a delta of that frame
-	repeated  int32  // event of the first delta that began with all earlier text, 0 if none
+	repeated  int32  // number of the event with the first delta that began with all earlier text, 0 if none
 }
 
 // ensureContent gives a call without content its own content, which may be changed.

@@ -19,8 +19,8 @@ type Wire struct {
 	boundaries *boundaries
 }
 
-// boundaries contains the places where records and frames begin and end. A wire without records and frames has
-// none.
+// boundaries contains the offsets at which records begin and frames end. A wire without records and frames has
+// no boundaries.
 type boundaries struct {
 	begins    packedInts // offsets at which records begin
 	times     packedInts // when the records arrived, in microseconds since the source began; negative if unknown
@@ -242,8 +242,8 @@ func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	return start, w.boundaries.ends.at(int(n))
 }
 
-// Bytes returns the bytes [start, end), or nil if some of them are evicted. The caller must not change the
-// bytes.
+// Bytes returns the bytes [start, end), or nil if some of them are evicted or the range is empty. The caller
+// must not change the bytes.
 func (w *Wire) Bytes(start, end int64) []byte {
 	if start >= end || start < w.evictedEnd {
 		return nil
@@ -360,7 +360,7 @@ func (w *Wire) Evict(start, end int64) {
 	}
 }
 
-// Restore puts the bytes of an evicted range back. It returns false if data is not exactly one range.
+// Restore puts the bytes of an evicted range back. It returns false if start and data don't match exactly one range.
 func (w *Wire) Restore(start int64, data []byte) bool {
 	h := w.evictedIn(start, start+1)
 	if h == nil || h.start != start || h.end != start+int64(len(data)) {
@@ -370,7 +370,7 @@ func (w *Wire) Restore(start int64, data []byte) bool {
 	return true
 }
 
-// EvictFrames forgets the bounds of frames before frame n, or some of them.
+// EvictFrames forgets the bounds of some or all frames before frame n.
 func (w *Wire) EvictFrames(n int32) {
 	if w.boundaries != nil {
 		w.boundaries.ends.low.FreeBefore(int(n) - 1)

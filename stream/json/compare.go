@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Same reports whether two JSON texts are the same value. White space, the order of fields, and the spelling of
+// Same reports whether two JSON texts have the same value. White space, the order of fields, and the spelling of
 // strings and numbers don't count. Numbers are compared exactly. Every field counts, even if its name occurs
-// again. A text that isn't JSON is the same only as itself.
+// again. A text that isn't JSON is the same only if the bytes are equal.
 func Same(a, b []byte) bool { return SameIn(Exact, a, b) }
 
-// SameIn reports whether two JSON texts are the same value for a reader with this mode.
+// SameIn reports whether two JSON texts have the same value for a reader with this mode.
 func SameIn(mode Mode, a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -38,8 +38,8 @@ const (
 	AsDouble
 )
 
-// Canonical returns the same form for all JSON texts of the same value. The form isn't JSON. ok is false if the
-// text is not one complete JSON value.
+// Canonical returns the same form for all JSON texts of the same value. The form isn't JSON. The result ok is
+// false if the text is not one complete JSON value.
 func Canonical(text []byte, mode Mode) (form []byte, ok bool) {
 	c := canonicalWriter{mode: mode, dst: make([]byte, 0, len(text)+16)}
 	s := Scan(text)
@@ -54,7 +54,7 @@ type canonicalWriter struct {
 	spare  []byte
 }
 
-// canonicalField is the place of a field in dst.
+// canonicalField contains the offsets of a field in dst.
 type canonicalField struct{ start, nameEnd, end int }
 
 func (c *canonicalWriter) writeValue(s *Scanner) {
@@ -198,7 +198,7 @@ func MemberPairs(a, b Value) func(yield func(x, y ObjectMember) bool) {
 	}
 }
 
-// FirstDifference returns the JSON pointer of the first value that differs in the sense of Same. It returns ""
+// FirstDifference returns the JSON pointer of the first value that differs according to Same. It returns ""
 // if the values are the same or differ as a whole.
 func FirstDifference(a, b Value) string {
 	switch {

@@ -225,7 +225,7 @@ func AppendFields(to []FoundField, p []byte) (all []FoundField, n int, whole boo
 	return to, r.At, r.Closed
 }
 
-// Text unquotes a string. ok is false for any other value, and for a string that is cut off.
+// Text unquotes a string. The result ok is false for any other value, and for a string that is cut off.
 func Text(value []byte) (text []byte, ok bool) {
 	value = value[SpaceLen(value):]
 	content, closed := Content(value)

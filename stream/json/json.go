@@ -28,7 +28,7 @@ func SpaceLen(p []byte) (n int) {
 	return n
 }
 
-// HexValue returns the value of a hexadecimal digit, or -1.
+// HexValue returns the value of a hexadecimal digit, or -1 for any other byte.
 func HexValue(c byte) rune {
 	if c-'0' <= 9 {
 		return rune(c - '0')

@@ -137,7 +137,7 @@ func (l *Lexer) Syntax() Syntax {
 	return SyntaxOther
 }
 
-// Write lexes p.
+// Write lexes p, which continues the text.
 func (l *Lexer) Write(p []byte) {
 	l.closed = false
 	for i := 0; i < len(p); {

@@ -61,7 +61,8 @@ func (s *Scanner) End() error {
 // Err returns the first error. The error names the wrong byte.
 func (s *Scanner) Err() error { return s.err }
 
-// Kind returns the first byte of the next value, one of {["tfn-0…9, or 0 at the end.
+// Kind returns the first byte of the next value, or 0 at the end or after an error. In valid JSON, it is one of
+// {["tfn-0…9.
 func (s *Scanner) Kind() byte {
 	if s.i < len(s.data) && s.err == nil {
 		return s.data[s.i]

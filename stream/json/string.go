@@ -234,8 +234,8 @@ func IsHalf[T ~string | ~[]byte](text T) bool {
 	return len(text) >= 3 && text[0] == 0xed && text[1] >= 0xa0 && text[1] <= 0xbf && text[2]&0xc0 == 0x80
 }
 
-// CharLen returns the length of the first character of text, or of half a surrogate pair there. ok is false for a
-// byte that is neither.
+// CharLen returns the length of the first character of text, or of half a surrogate pair there. The result ok
+// is false for a byte that is neither.
 func CharLen(text []byte) (n int, ok bool) {
 	if IsHalf(text) {
 		return 3, true

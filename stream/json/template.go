@@ -24,7 +24,7 @@ type templateCache struct {
 // come again.
 type size struct{ literals, holes int }
 
-// These are limits. A larger frame, or a frame with more holes, does not become a template.
+// Limits of the cache. A frame with more holes or more literal bytes does not become a template.
 const (
 	maxHoles    = 128
 	maxLiterals = 4 << 10
@@ -148,7 +148,7 @@ func (c *templateCache) addTemplate(data []byte) {
 	c.looks[0], c.last = l, &l.frameValues
 }
 
-// isRecentSize reports whether a frame of this size came shortly before.
+// isRecentSize reports whether a frame of this size came shortly before. If not, it records the size.
 func (c *templateCache) isRecentSize(s size) bool {
 	if slices.Contains(c.sizes[:], s) {
 		return true

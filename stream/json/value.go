@@ -137,7 +137,7 @@ func (r Value) BeyondDouble() bool {
 	return errors.Is(err, strconv.ErrRange) || err == nil && (n > exact || n < -exact)
 }
 
-// Float returns the value of a number.
+// Float returns the value of a number. It returns false for any other value, and for a number that is too large.
 func (r Value) Float() (float64, bool) {
 	if !r.IsNumber() {
 		return 0, false

@@ -153,7 +153,8 @@ func (w *Walk) Close(give func(FoundValue)) {
 // Len returns the number of bytes read.
 func (w *Walk) Len() int64 { return w.read }
 
-// Open reports whether the text is incomplete: an object or an array that the walk entered is not closed.
+// Open reports whether the text is incomplete: it ends inside a value, or inside an object or array that the
+// walk entered.
 func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
 
 // readOn reads more bytes of a value or a key, and returns their number.
