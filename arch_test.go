@@ -47,7 +47,7 @@ var packageRules = []struct {
 	{"ui/display", nil, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "ui/display"}, []string{"os", "net", "github.com/*"}},
 	{"ui/screen", []string{"providers/client", "stream", "providers/replay", "themes", "ui/display"}, []string{"os", "net", "net/*"}},
-	{"ui/present", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/price", "providers/replay", "providers/schema", "providers/toolrun", "ui/display", "ui/screen"}, []string{"os", "net", "net/*", "github.com/*"}},
+	{"ui/present", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/conversation", "providers/price", "providers/replay", "providers/schema", "providers/toolrun", "ui/display", "ui/screen"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"ui/panes", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/conversation", "providers/price", "providers/replay", "providers/schema", "ui/display", "ui/filter", "ui/layout", "ui/present", "ui/screen"}, []string{"os", "net", "net/*"}},
 	{"ui/modes", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/price", "providers/replay", "themes", "ui/display", "ui/filter", "ui/layout", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*"}},
 	{"ui/replay", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/replay", "ui/display", "ui/present", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},

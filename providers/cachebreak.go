@@ -107,17 +107,9 @@ func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 
 // declaredNames returns the names of the declared tools, in order.
 func declaredNames(tools json.Value) (names []string) {
-	for tool := range tools.Elements() {
-		for _, key := range []string{"functionDeclarations", "function_declarations"} {
-			for of := range tool.Get(key).Elements() {
-				names = append(names, of.Get("name").Text())
-			}
-		}
-		for _, of := range []json.Value{tool.Get("name"), tool.Get("function").Get("name"), tool.Get("toolSpec").Get("name")} {
-			if of.HasText() {
-				names = append(names, of.Text())
-				break
-			}
+	for _, tool := range conversation.DeclaredTools(tools) {
+		if tool.Name != "" {
+			names = append(names, tool.Name)
 		}
 	}
 	return names

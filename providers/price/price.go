@@ -526,3 +526,14 @@ func madeBy(model string) (maker string, ids []string) {
 	}
 	return maker, ids
 }
+
+// InputCost returns the cost of input tokens in dollars. The tokens include those that were read from the cache, and
+// those that were written to it. The parameter hour is the share of the written tokens that the provider keeps for
+// an hour.
+func (r Rates) InputCost(tokens, read, written, hour float64) float64 {
+	var f Figure
+	micros := (tokens-read-written)*r.Input.USD + read*f.firstRate(read, "", r.CacheRead, r.Input) +
+		written*(1-hour)*f.firstRate(written, "", r.CacheWrite, r.Input) +
+		written*hour*f.firstRate(written, "", r.CacheWriteHour, r.CacheWrite, r.Input)
+	return micros / 1e6
+}

@@ -4,13 +4,15 @@ import (
 	"slices"
 
 	"toolscope/providers"
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
-// Request is the pane of the selected turn's request: its URL, its size, and its body. The body is folded
-// except for the last message and the tool of the selected call.
+// Request is the pane of the selected turn's request: its URL and its size, its parts, and its body. The body is
+// folded except for the last message and the tool of the selected call.
 type Request struct {
 	PaneRows
 	key    requestKey // the inputs that doc was made from
@@ -18,6 +20,7 @@ type Request struct {
 	look   unfoldKey  // the inputs that the folds were set for
 	doc    *foldableDocument
 	head   display.Text
+	parts  breakdownTable
 	why    []display.Text // the text to show if there is no body
 	size   int            // size of the body; -1 if there is none
 	hits   map[int32]bool
@@ -63,11 +66,14 @@ func (r *Request) headRows() int {
 	if r.head.Empty() {
 		return 0
 	}
-	return 1
+	return 1 + r.parts.rowCount()
 }
 
+// toggleFold folds or unfolds the row at the cursor. In the table above the body, it goes to the part in the body.
 func (r *Request) toggleFold() {
-	if row := r.selectedRow(); row >= 0 {
+	if at := r.parts.partAt(r.At - 1); at >= 0 && r.doc != nil {
+		r.GoTo(at)
+	} else if row := r.selectedRow(); row >= 0 {
 		r.setFolded(!r.doc.shut[row])
 	}
 }
@@ -152,6 +158,15 @@ func (r *Request) Extend(s *Context, w, h int) {
 	if h > 0 {
 		r.layOut(s, c, x, w)
 	}
+	if s.News.All {
+		r.parts.called = calledNames{}
+	}
+	switch {
+	case r.doc == nil:
+		r.parts.Breakdown = nil
+	case h > 0:
+		r.parts.updateUsage(s, c.Turn)
+	}
 	rows := r.headRows() + len(r.why)
 	if r.doc != nil {
 		rows = r.headRows() + r.doc.shownCount()
@@ -189,9 +204,12 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 		r.doc, r.Window = nil, screen.Window{}
 	}
 	draw, width := s.Pen.Drawer, max(w-3, 8)
+	target, change := breakdownInput(c, x)
+	readParts := func() *present.Breakdown { return present.ReadBreakdown(body, target, change) }
 	if len(body) <= maxSyncBytes {
 		r.key, r.doc = key, newFolded(body, width, draw)
 		r.head = requestLine(x, r.doc, draw)
+		r.parts.setBreakdown(readParts(), change)
 		r.unfoldFor(c)
 		return
 	}
@@ -201,12 +219,25 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 	}
 	r.making = key
 	r.host.Do(func() func() {
-		doc := newFolded(body, width, draw)
+		doc, parts := newFolded(body, width, draw), readParts()
 		return func() {
 			r.making, r.key = requestKey{}, key
+			r.parts.setBreakdown(parts, change)
 			r.doc, r.head, r.why = doc, requestLine(x, doc, draw), nil
 		}
 	})
+}
+
+// breakdownInput returns the protocol and the changes of a request that the client sent in this form. The target is
+// nil for other requests.
+func breakdownInput(c Selection, x *providers.Exchange) (to *protocol.Target, change stream.RequestChange) {
+	if x.Head.Incremental || x.Head.Reconstructed || x.Protocol == nil {
+		return nil, change
+	}
+	if c.Turn.Request != nil {
+		change = c.Turn.Request.Change
+	}
+	return providers.TargetOf(x.Protocol.Name), change
 }
 
 // maxSyncBytes is the maximum size of a body that is laid out at once, not in the background.
@@ -280,9 +311,14 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 	row := r.Top + y - titleRow
 	switch {
 	case y == 0:
-	case row == 0 && r.headRows() == 1:
+	case row == 0 && r.headRows() > 0:
 		r.drawCursor(p, row)
 		p.TextOn(screen.Plain, screen.Bare, r.head)
+	case r.doc != nil && row < r.headRows():
+		if row < r.headRows()-1 || row == r.At { // the title of the body begins at the edge
+			r.drawCursor(p, row)
+		}
+		r.parts.drawRow(p, row-1)
 	case r.doc == nil:
 		if n := row - r.headRows(); n >= 0 && n < len(r.why) {
 			p.Spaces(screen.Bare, 1)

@@ -1,0 +1,264 @@
+package panes
+
+import (
+	"strconv"
+	"strings"
+
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/present"
+	"toolscope/ui/screen"
+)
+
+// breakdownTable is the table of a request's parts, at the top of the pane Request.
+type breakdownTable struct {
+	*present.Breakdown
+	counted  stream.Usage // the usage that the tokens and costs were computed from
+	closed   bool
+	figure   price.Figure
+	compared bool         // the previous request is known, so the last column marks new parts
+	unused   display.Text // a note about the tools that were not called; empty if there is none
+
+	called   calledNames
+	computed bool // the tokens and costs are computed
+}
+
+// calledNames are the names of the tools that were called so far.
+type calledNames struct {
+	names   map[string]bool
+	ended   int  // the turns before this one have ended, and their calls are in names
+	partial bool // the calls of some turns were dropped
+}
+
+// addTurns adds the names of the calls since the previous call.
+func (n *calledNames) addTurns(turns []*stream.Turn) {
+	if n.names == nil {
+		n.names = map[string]bool{}
+	}
+	ended := true
+	for i := min(n.ended, len(turns)); i < len(turns); i++ {
+		t := turns[i]
+		for _, c := range t.Calls {
+			n.names[c.Name] = true
+		}
+		n.partial = n.partial || t.Retention == stream.Dropped
+		if ended = ended && t.Closed(); ended {
+			n.ended = i + 1
+		}
+	}
+}
+
+// Widths of the columns, including the blanks before them.
+const (
+	breakdownLabel  = 20
+	breakdownBar    = 16
+	minBreakdownBar = 6
+)
+
+// breakdownColumns are the columns after the bar.
+var breakdownColumns = [...]struct {
+	head  display.Text
+	cells int
+}{{display.Lit("BYTES"), 8}, {display.Lit("TOKENS"), 8}, {display.Lit("$ NOW"), 9}, {display.Lit("   NEW"), 10}}
+
+// breakdownWidths are the widths of the bar and of the columns in breakdownColumns. A column that has no values, or
+// for which there is no room, has the width 0.
+type breakdownWidths struct {
+	bar     int
+	columns [len(breakdownColumns)]int
+}
+
+// setBreakdown sets the breakdown of another request.
+func (b *breakdownTable) setBreakdown(parts *present.Breakdown, change stream.RequestChange) {
+	b.Breakdown, b.compared, b.computed = parts, change.Comparable, false
+}
+
+// rowCount returns the number of rows: the heads, the parts, the total, a note, and the title of the body.
+func (b *breakdownTable) rowCount() int {
+	switch {
+	case b.Breakdown == nil:
+		return 0
+	case b.unused.Empty():
+		return len(b.Rows) + 3
+	}
+	return len(b.Rows) + 4
+}
+
+// updateUsage computes the tokens and the costs again if the usage of the turn has changed.
+func (b *breakdownTable) updateUsage(s *Context, t *stream.Turn) {
+	if b.Breakdown == nil || t == nil {
+		return
+	}
+	b.countUnused(s)
+	if b.computed && b.counted == t.Usage && b.closed == t.Closed() {
+		return
+	}
+	b.computed, b.counted, b.closed, b.figure = true, t.Usage, t.Closed(), s.Bill.CostOf(t)
+	if b.figure.Source != price.FromTable {
+		b.SetUsage(t.Usage, nil)
+		return
+	}
+	rates := s.Bill.Prices.Rates(t, headOf(s.View, t))
+	b.SetUsage(t.Usage, &rates)
+}
+
+// minTurnsForUnused is the number of turns from which on the note about unused tools is shown.
+const minTurnsForUnused = 2
+
+// countUnused sets the note about the tools that were not called.
+func (b *breakdownTable) countUnused(s *Context) {
+	turns := s.View.Session().Turns
+	b.called.addTurns(turns)
+	b.unused = display.Text{}
+	unused, all, size := b.UnusedTools(b.called.names)
+	if unused > 0 && len(turns) >= minTurnsForUnused && len(b.called.names) > 0 && !b.called.partial {
+		b.unused = s.Pen.Format("%d of %s not called so far: %s of this request.", unused, screen.Plural(all, "tool"), screen.Bytes(size))
+	}
+}
+
+// partAt returns the offset in the body of the part in a row, or -1 if the row has none.
+func (b *breakdownTable) partAt(row int) int {
+	if b.Breakdown == nil || row < 1 || row > len(b.Rows) {
+		return -1
+	}
+	return b.Rows[row-1].At
+}
+
+// widthsIn returns the widths of the columns in a table with the given number of cells.
+func (b *breakdownTable) widthsIn(cells int) (w breakdownWidths) {
+	cells -= breakdownLabel
+	for i, has := range [...]bool{true, b.Counted, b.Priced, b.compared} {
+		if of := breakdownColumns[i].cells; has && of <= cells {
+			w.columns[i] = of
+			cells -= of
+		}
+	}
+	if cells >= minBreakdownBar {
+		w.bar = min(cells, breakdownBar)
+	}
+	return w
+}
+
+// drawRow draws a row of the table.
+func (b *breakdownTable) drawRow(p *screen.Pen, row int) {
+	w := b.widthsIn(p.Left)
+	switch row--; {
+	case row < 0:
+		p.Text(screen.Plain, p.Pad(p.Truncate(display.Lit("What it is made of"), breakdownLabel-1), breakdownLabel+w.bar))
+		for i, of := range breakdownColumns[:len(breakdownColumns)-1] {
+			p.Text(screen.Muted, alignRight(p, of.head, w.columns[i]))
+		}
+		p.Text(screen.Muted, p.Truncate(breakdownColumns[len(breakdownColumns)-1].head, w.columns[len(w.columns)-1]))
+	case row < len(b.Rows):
+		of := &b.Rows[row]
+		p.Spaces(screen.Bare, 2)
+		p.Text(screen.Plain, p.Pad(p.Truncate(partName(p, of), breakdownLabel-3), breakdownLabel-2))
+		bar := b.barOf(of, w.bar)
+		p.Block(screen.Live, true, true, bar)
+		p.Spaces(screen.Bare, w.bar-bar)
+		b.drawNumbers(p, of, &w, true)
+		b.drawChange(p, of, w.columns[len(w.columns)-1])
+	case row == len(b.Rows):
+		b.drawTotal(p, &w)
+	case row == len(b.Rows)+1 && !b.unused.Empty():
+		p.Text(screen.Muted, b.unused.Between("i ", ""))
+	default:
+		p.Caption(screen.Muted, display.Lit("Body"))
+	}
+}
+
+// barOf returns the number of cells for a part. The largest part has the whole bar, and each part has at least one
+// cell.
+func (b *breakdownTable) barOf(of *present.BreakdownRow, cells int) int {
+	most := 1
+	for i := range b.Rows {
+		most = max(most, b.Rows[i].Bytes)
+	}
+	return min(cells, max(1, (of.Bytes*cells+most/2)/most))
+}
+
+// drawNumbers draws the size, the tokens and the cost of a row. Tokens that are only a share are approximate.
+func (b *breakdownTable) drawNumbers(p *screen.Pen, of *present.BreakdownRow, w *breakdownWidths, share bool) {
+	p.Text(screen.Plain, alignRight(p, screen.Bytes(of.Bytes), w.columns[0]))
+	p.Text(screen.Plain, alignRight(p, p.Clean(tokensText(of.Tokens, share)), w.columns[1]))
+	p.Text(screen.Plain, alignRight(p, p.Clean(partCost(of.Cost, share || b.figure.Approximate)), w.columns[2]))
+}
+
+// drawChange draws whether a part is new.
+func (b *breakdownTable) drawChange(p *screen.Pen, of *present.BreakdownRow, cells int) {
+	if cells == 0 {
+		return
+	}
+	p.Spaces(screen.Bare, 3)
+	switch of.Change {
+	case present.NewPart:
+		p.Text(screen.Plain, display.Lit("new"))
+	case present.ChangedPart:
+		p.Text(screen.Plain, display.Lit("changed"))
+	default:
+		p.Text(screen.Muted, p.Glyph.Dash.Between(" ", ""))
+	}
+}
+
+// drawTotal draws the row with the size of the body, the input tokens of the turn, and their costs.
+func (b *breakdownTable) drawTotal(p *screen.Pen, w *breakdownWidths) {
+	label := display.Lit("in all")
+	if with := p.Format("in all, %s of it cached", p.Clean(tokensText(b.Cached, false))); b.Counted && b.Cached > 0 && with.Width() < breakdownLabel-2+w.bar {
+		label = with
+	}
+	p.Spaces(screen.Bare, 2)
+	p.Text(screen.Muted, p.Pad(label, breakdownLabel-2+w.bar))
+	b.drawNumbers(p, &b.Total, w, false)
+	if without := p.Format("  uncached %s", p.Clean(partCost(b.Uncached, b.figure.Approximate))); w.columns[2] > 0 && b.Cached > 0 && without.Width() <= p.Left {
+		p.Text(screen.Muted, without)
+	}
+}
+
+// partName returns the label of a part.
+func partName(p *screen.Pen, of *present.BreakdownRow) display.Text {
+	switch of.Class {
+	case present.ToolsClass:
+		return p.Name(strings.Join(of.Names, ", ")).Between("tools: ", "")
+	case present.ResultClass:
+		if of.First == of.Last {
+			return p.Format("tool result %d", of.First)
+		}
+		return p.Format("tool results %d%s%d", of.First, p.Glyph.Dash, of.Last)
+	}
+	return partLabels[of.Class]
+}
+
+var partLabels = [...]display.Text{
+	present.SystemClass: display.Lit("system"), present.CallClass: display.Lit("tool calls"), present.ReasoningClass: display.Lit("reasoning"),
+	present.UserTextClass: display.Lit("your text"), present.ModelTextClass: display.Lit("model text"),
+	present.MediaClass: display.Lit("media"), present.OtherClass: display.Lit("others"),
+}
+
+// partCost formats a cost in at most eight cells. The costs in the table have the same number of decimals.
+func partCost(usd float64, approximate bool) string {
+	decimals := 4
+	switch {
+	case usd > 0 && usd < 0.00005:
+		return minAmount
+	case usd >= 1:
+		decimals = 2
+	}
+	text := "$" + strconv.FormatFloat(usd, 'f', decimals, 64)
+	if approximate {
+		return "~" + text
+	}
+	return text
+}
+
+// tokensText formats a number of tokens in at most seven cells.
+func tokensText(n int64, approximate bool) string {
+	text := strconv.FormatInt(n, 10)
+	if n >= 1000 {
+		text = strconv.FormatFloat(float64(n)/1000, 'f', 1, 64) + "k"
+	}
+	if approximate {
+		return "~" + text
+	}
+	return text
+}

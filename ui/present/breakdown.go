@@ -1,0 +1,363 @@
+package present
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+
+	"toolscope/providers/conversation"
+	"toolscope/providers/price"
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// Breakdown lists the parts of a request's body. Each byte of the body is in exactly one row, so the sizes
+// add up to the size of the body.
+type Breakdown struct {
+	Rows     []BreakdownRow
+	Total    BreakdownRow
+	Cached   int64   // tokens that the provider read from its cache
+	Uncached float64 // cost of all tokens without a cache, in US dollars
+	Counted  bool    // the rows have tokens
+	Priced   bool    // the rows have costs
+
+	pieces  []bodyPiece
+	tools   []conversation.DeclaredTool
+	carried map[string]bool // the names of the calls in the history
+	media   int             // bytes of parts whose size has no relation to their tokens
+}
+
+// BreakdownRow is a part of a request. Its tokens are its share of the input tokens, by bytes.
+type BreakdownRow struct {
+	Class       BodyClass
+	Names       []string // server of the tools, or the names of tools without a server
+	Change      BodyChange
+	First, Last int // numbers of the tool results, from 1
+	At          int // offset of its first byte in the body
+	Bytes       int
+	Tokens      int64
+	Cost        float64 // in US dollars, with the cache as it was
+}
+
+// BodyClass is a kind of content in a request.
+type BodyClass uint8
+
+const (
+	ToolsClass BodyClass = iota
+	SystemClass
+	ResultClass
+	CallClass
+	ReasoningClass
+	UserTextClass
+	ModelTextClass
+	MediaClass
+	OtherClass
+)
+
+// BodyChange is the difference between a part of a request and the previous request of its conversation.
+type BodyChange uint8
+
+const (
+	NoChange BodyChange = iota
+	NewPart
+	ChangedPart
+)
+
+// maxBreakdownRows is the maximum number of rows. The smallest parts share the last row.
+const maxBreakdownRows = 8
+
+// maxMediaShare is the maximum share of media in a body whose tokens are estimated by bytes.
+const maxMediaShare = 0.1
+
+// bodyPiece is a range of the body that belongs to one row. The pieces inside it are not part of it.
+type bodyPiece struct {
+	at, end, own int
+	row          int
+}
+
+// ReadBreakdown reads the parts of a request in the protocol of a target. It returns nil if the body contains no
+// messages.
+func ReadBreakdown(body []byte, to *protocol.Target, change stream.RequestChange) *Breakdown {
+	if to == nil {
+		return nil
+	}
+	messages, err := to.Decode(body)
+	if err != nil || len(messages) == 0 {
+		return nil
+	}
+	r := breakdownReader{body: body, b: &Breakdown{carried: map[string]bool{}}, change: change}
+	r.addPiece(body, BreakdownRow{Class: OtherClass})
+	r.addTools()
+	r.addMessages(messages)
+	r.b.measurePieces()
+	r.b.orderRows()
+	return r.b
+}
+
+// breakdownReader reads the parts of a request.
+type breakdownReader struct {
+	body    []byte
+	b       *Breakdown
+	change  stream.RequestChange
+	results int // number of tool results so far
+	from    int // offset of the last value that was found by its text
+
+	hasSystem bool // the system prompt has a field of its own
+}
+
+// addPiece adds a value of the body to the row of the same kind. Values that are not in the body are ignored.
+func (r *breakdownReader) addPiece(value json.Value, as BreakdownRow) {
+	at := r.offsetOf(value)
+	if at < 0 {
+		return
+	}
+	row := slices.IndexFunc(r.b.Rows, func(o BreakdownRow) bool {
+		server := as.Class != ToolsClass || len(as.Names) == len(o.Names) && slices.Equal(o.Names, as.Names)
+		return o.Class == as.Class && o.Change == as.Change && server
+	})
+	if row < 0 {
+		as.At, row = at, len(r.b.Rows)
+		r.b.Rows = append(r.b.Rows, as)
+	}
+	of := &r.b.Rows[row]
+	of.Last = max(of.Last, as.Last)
+	r.b.pieces = append(r.b.pieces, bodyPiece{at: at, end: at + len(value), row: row})
+}
+
+// offsetOf returns the offset of a value in the body, or -1. Most values are slices of the body. The others are copies,
+// in the order of the body.
+func (r *breakdownReader) offsetOf(value json.Value) int {
+	if len(value) == 0 {
+		return -1
+	}
+	if at := cap(r.body) - cap(value); at >= 0 && at+len(value) <= len(r.body) && &r.body[at] == &value[0] {
+		return at
+	}
+	copied := bytes.Index(r.body[r.from:], value)
+	if copied >= 0 {
+		copied += r.from
+	} else {
+		copied = bytes.Index(r.body, value)
+	}
+	for at := copied; at >= 0; {
+		if &r.body[at] == &value[0] {
+			copied = at
+			break
+		}
+		next := bytes.Index(r.body[at+1:], value)
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	r.from = max(r.from, copied)
+	return copied
+}
+
+// addTools adds the declared tools and the system prompt.
+func (r *breakdownReader) addTools() {
+	fields := conversation.ReadBody(r.body)
+	r.hasSystem = fields.System != nil
+	r.addPiece(fields.System, BreakdownRow{Class: SystemClass, Change: r.changeIf(r.change.System)})
+	tools := fields.Tools
+	if tools == nil {
+		tools = json.Value(r.body).Get("toolConfig").Get("tools")
+	}
+	r.b.tools = conversation.DeclaredTools(tools)
+	var own []string
+	for _, tool := range r.b.tools {
+		if tool.Server == "" && tool.Name != "" {
+			own = append(own, tool.Name)
+		}
+	}
+	for _, tool := range r.b.tools {
+		as := BreakdownRow{Class: ToolsClass, Change: r.changeIf(r.change.Tools), Names: own}
+		if tool.Server != "" {
+			as.Names = []string{tool.Server}
+		}
+		r.addPiece(tool.Raw, as)
+	}
+}
+
+// changeIf returns the change of a part that both requests have.
+func (r *breakdownReader) changeIf(is bool) BodyChange {
+	if is && r.change.Comparable {
+		return ChangedPart
+	}
+	return NoChange
+}
+
+// addMessages adds the messages and their parts. The bytes around the parts of a message belong to its first part.
+func (r *breakdownReader) addMessages(messages []protocol.Message) {
+	same := r.change.Same
+	for i := range messages {
+		m := &messages[i]
+		change := NoChange
+		if r.hasSystem && i == same-r.change.Same && m.Role == protocol.System {
+			same++ // Same doesn't count system prompts in a field of their own
+		}
+		if r.change.Comparable && i >= same {
+			change = NewPart
+		}
+		var rows []BreakdownRow
+		for j := range m.Parts {
+			rows = append(rows, r.rowOf(m.Role, &m.Parts[j], change))
+		}
+		if len(rows) > 0 {
+			r.addPiece(m.Raw, rows[0])
+		}
+		for j := range rows {
+			r.addPiece(m.Parts[j].Raw, rows[j])
+		}
+	}
+}
+
+// rowOf returns the row of a part of a message.
+func (r *breakdownReader) rowOf(role protocol.Role, p *protocol.Part, change BodyChange) BreakdownRow {
+	as := BreakdownRow{Change: change}
+	switch {
+	case p.Kind == protocol.ResultPart:
+		r.results++
+		as.Class, as.First, as.Last = ResultClass, r.results, r.results
+		if p.Media > 0 {
+			r.b.media += len(p.Raw)
+		}
+	case p.Kind == protocol.CallPart:
+		as.Class, r.b.carried[p.Name] = CallClass, true
+	case p.Kind == protocol.ReasoningPart:
+		as.Class = ReasoningClass
+	case p.Kind == protocol.OtherPart:
+		as.Class = MediaClass
+		r.b.media += len(p.Raw)
+	case role == protocol.System:
+		as.Class, as.Change = SystemClass, r.changeIf(r.change.System)
+	case role == protocol.Assistant:
+		as.Class = ModelTextClass
+	default:
+		as.Class = UserTextClass
+	}
+	return as
+}
+
+// measurePieces computes the size of each piece without the pieces inside it, and sorts the pieces in the order in
+// which providers cache them.
+func (b *Breakdown) measurePieces() {
+	slices.SortStableFunc(b.pieces, func(a, c bodyPiece) int { return cmp.Or(a.at-c.at, c.end-a.end) })
+	var around []int
+	for i := range b.pieces {
+		p := &b.pieces[i]
+		p.own = p.end - p.at
+		for len(around) > 0 && b.pieces[around[len(around)-1]].end <= p.at {
+			around = around[:len(around)-1]
+		}
+		if len(around) > 0 {
+			b.pieces[around[len(around)-1]].own -= p.own
+		}
+		around = append(around, i)
+	}
+	for _, p := range b.pieces {
+		b.Rows[p.row].Bytes += p.own
+		b.Total.Bytes += p.own
+	}
+	rank := func(p bodyPiece) int {
+		switch class := b.Rows[p.row].Class; class {
+		case ToolsClass, SystemClass:
+			return int(class)
+		case OtherClass:
+			return int(OtherClass)
+		}
+		return int(ResultClass)
+	}
+	slices.SortStableFunc(b.pieces, func(a, c bodyPiece) int { return rank(a) - rank(c) })
+}
+
+// orderRows sorts the rows by class, and moves the smallest rows to the last one if there are too many.
+func (b *Breakdown) orderRows() {
+	order := make([]int, 0, len(b.Rows))
+	for i := range b.Rows {
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return int(b.Rows[i].Class) - int(b.Rows[j].Class) })
+	bySize := slices.Clone(order)
+	slices.SortStableFunc(bySize, func(i, j int) int { return b.Rows[i].Bytes - b.Rows[j].Bytes })
+	var others []int // row 0 is that of the bytes around all parts
+	for n := len(b.Rows) - maxBreakdownRows; n > 0; bySize = bySize[1:] {
+		if bySize[0] != 0 {
+			others = append(others, bySize[0])
+			n--
+		}
+	}
+	rows, place := make([]BreakdownRow, 0, maxBreakdownRows), make([]int, len(b.Rows))
+	for _, i := range order {
+		if slices.Contains(others, i) {
+			continue
+		}
+		place[i] = len(rows)
+		rows = append(rows, b.Rows[i])
+	}
+	for _, i := range others {
+		place[i] = place[0]
+		rows[place[0]].Bytes += b.Rows[i].Bytes
+	}
+	for i := range b.pieces {
+		b.pieces[i].row = place[b.pieces[i].row]
+	}
+	b.Rows = rows
+}
+
+// SetUsage divides the input tokens of the response among the rows, and computes their costs if rates is not nil.
+// The tokens are unknown if media are a large part of the body.
+func (b *Breakdown) SetUsage(u stream.Usage, rates *price.Rates) {
+	b.Counted = u.Input.Reported && u.Input.N > 0 && float64(b.media) <= maxMediaShare*float64(b.Total.Bytes)
+	b.Priced = b.Counted && rates != nil && rates.Input.Known
+	for i := range b.Rows {
+		b.Rows[i].Tokens, b.Rows[i].Cost = 0, 0
+	}
+	b.Total.Tokens, b.Total.Cost, b.Cached, b.Uncached = 0, 0, 0, 0
+	if !b.Counted {
+		return
+	}
+	all, read, write := float64(u.Input.N), float64(u.CacheRead.N), float64(u.CacheWrite.N)
+	b.Total.Tokens, b.Cached = u.Input.N, u.CacheRead.N
+	if u.SeenInput.Reported { // these are counts of processed tokens, not of billed tokens
+		read, write, b.Cached = 0, 0, 0
+	}
+	within := func(from, to, start, size float64) float64 { return max(0, min(to, start+size)-max(from, start)) }
+	size := 0
+	for _, p := range b.pieces {
+		row := &b.Rows[p.row]
+		from := all * float64(size) / float64(b.Total.Bytes)
+		size += p.own
+		to := all * float64(size) / float64(b.Total.Bytes)
+		row.Tokens += int64(math.Round(to)) - int64(math.Round(from))
+		if !b.Priced {
+			continue
+		}
+		cached, written := within(from, to, 0, read), within(from, to, read, write)
+		row.Cost += rates.InputCost(to-from, cached, written, float64(u.CacheWriteHour.N)/max(1, write))
+	}
+	if b.Priced {
+		for _, row := range b.Rows {
+			b.Total.Cost += row.Cost
+		}
+		b.Uncached = rates.InputCost(all, 0, 0, 0)
+	}
+}
+
+// UnusedTools returns the number of named tools that the request declares, and the number and the size of those
+// that were not called, neither in called nor in the request's history.
+func (b *Breakdown) UnusedTools(called map[string]bool) (unused, all, size int) {
+	for _, tool := range b.tools {
+		if tool.Name == "" {
+			continue
+		}
+		all++
+		if !called[tool.Name] && !b.carried[tool.Name] {
+			unused++
+			size += len(tool.Raw)
+		}
+	}
+	return unused, all, size
+}

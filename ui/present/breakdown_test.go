@@ -1,0 +1,133 @@
+package present
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+)
+
+// madeBodies are requests with the same content in several protocols.
+var madeBodies = map[string]string{
+	"anthropic": `{"model":"m","system":"Answer in one short sentence.","tools":[{"name":"mcp__git__log","input_schema":{}},{"name":"read","input_schema":{}}],
+		"messages":[{"role":"user","content":"hello"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"read","input":{"path":"a"}}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"text"},{"type":"text","text":"and now?"}]}]}`,
+	"openai-chat": `{"model":"m","tools":[{"type":"function","function":{"name":"mcp__git__log","parameters":{}}},{"type":"function","function":{"name":"read","parameters":{}}}],
+		"messages":[{"role":"system","content":"Answer in one short sentence."},{"role":"user","content":"hello"},{"role":"assistant","content":null,"tool_calls":[{"id":"t1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a\"}"}}]},
+		{"role":"tool","tool_call_id":"t1","content":"text"},{"role":"user","content":"and now?"}]}`,
+	"openai-responses": `{"model":"m","instructions":"Answer in one short sentence.","tools":[{"type":"namespace","name":"mcp__git","tools":[{"type":"function","name":"log","parameters":{}}]},{"type":"function","name":"read","parameters":{}}],
+		"input":[{"role":"user","content":"hello"},{"type":"function_call","call_id":"t1","name":"read","arguments":"{\"path\":\"a\"}"},{"type":"function_call_output","call_id":"t1","output":"text"},{"role":"user","content":"and now?"}]}`,
+	"gemini": `{"systemInstruction":{"parts":[{"text":"Answer in one short sentence."}]},"tools":[{"functionDeclarations":[{"name":"mcp__git__log"},{"name":"read"}]}],
+		"contents":[{"role":"user","parts":[{"text":"hello"}]},{"role":"model","parts":[{"functionCall":{"name":"read","args":{"path":"a"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"text"}}},{"text":"and now?"}]}]}`,
+	"bedrock": `{"system":[{"text":"Answer in one short sentence."}],"toolConfig":{"tools":[{"toolSpec":{"name":"mcp__git__log"}},{"toolSpec":{"name":"read"}}]},
+		"messages":[{"role":"user","content":[{"text":"hello"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"t1","name":"read","input":{"path":"a"}}}]},
+		{"role":"user","content":[{"toolResult":{"toolUseId":"t1","content":[{"text":"text"}]}},{"text":"and now?"}]}]}`,
+}
+
+// TestBreakdown checks that each byte of a request is in one row, whatever its protocol, that tokens and costs add up
+// to those of the turn, and that cached tokens are those at the beginning.
+func TestBreakdown(t *testing.T) {
+	rates := price.Rates{Input: price.Rate{USD: 3, Known: true}, CacheRead: price.Rate{USD: 0.3, Known: true}, CacheWrite: price.Rate{USD: 3.75, Known: true}}
+	for name, body := range madeBodies {
+		change := stream.RequestChange{Comparable: true, Same: 2} // the first text and the call
+		if name == "openai-chat" {
+			change.Same++ // the system prompt is a message
+		}
+		b := ReadBreakdown(append(make([]byte, 0, len(body)+7), body...), providers.TargetOf(name), change)
+		if b == nil {
+			t.Errorf("%s: no breakdown", name)
+			continue
+		}
+		sizes := map[BodyClass]int{}
+		bytes := 0
+		for _, row := range b.Rows {
+			sizes[row.Class] += row.Bytes
+			bytes += row.Bytes
+			if row.Bytes <= 0 {
+				t.Errorf("%s: %+v", name, row)
+			}
+		}
+		if bytes != len(body) || b.Total.Bytes != len(body) {
+			t.Errorf("%s: rows of %d and %d bytes, want %d", name, bytes, b.Total.Bytes, len(body))
+		}
+		for _, class := range []BodyClass{ToolsClass, SystemClass, ResultClass, CallClass, UserTextClass} {
+			if sizes[class] == 0 {
+				t.Errorf("%s: no row of class %d: %+v", name, class, b.Rows)
+			}
+		}
+		if unused, all, size := b.UnusedTools(nil); unused != 1 || all != 2 || size == 0 {
+			t.Errorf("%s: %d of %d tools in %d bytes are unused, want 1 of 2", name, unused, all, size)
+		}
+		servers := 0
+		for _, row := range b.Rows {
+			if row.Class == ToolsClass && slices.Equal(row.Names, []string{"git"}) {
+				servers++
+			}
+			if class := row.Class; (class == ResultClass || class == SystemClass) && (row.Change == NewPart) != (class == ResultClass) || class == CallClass && row.Change == NewPart {
+				t.Errorf("%s: wrong change: %+v", name, row)
+			}
+		}
+		if servers != 1 {
+			t.Errorf("%s: %d rows for the tools of git, want 1: %+v", name, servers, b.Rows)
+		}
+		u := stream.Usage{Input: stream.Tokens(1001), CacheRead: stream.Tokens(301), CacheWrite: stream.Tokens(100)}
+		b.SetUsage(u, &rates)
+		tokens, cost := int64(0), 0.0
+		for _, row := range b.Rows {
+			tokens, cost = tokens+row.Tokens, cost+row.Cost
+			if row.Class == ToolsClass && row.Cost > float64(row.Tokens+1)*0.3/1e6 {
+				t.Errorf("%s: tools at the beginning were cached, but cost $%g", name, row.Cost)
+			}
+		}
+		want := (600*3 + 301*0.3 + 100*3.75) / 1e6
+		if tokens != 1001 || math.Abs(cost-want) > 1e-12 || math.Abs(b.Total.Cost-want) > 1e-12 || math.Abs(b.Uncached-1001*3/1e6) > 1e-12 {
+			t.Errorf("%s: %d tokens, cost $%g and $%g, uncached $%g; want 1001 and $%g", name, tokens, cost, b.Total.Cost, b.Uncached, want)
+		}
+	}
+}
+
+// TestBreakdownWithoutTokens checks that tokens are unknown if the response has no usage, or if media are a large part
+// of the body. Without rates, there are no costs.
+func TestBreakdownWithoutTokens(t *testing.T) {
+	to := providers.TargetOf("anthropic")
+	text := ReadBreakdown([]byte(madeBodies["anthropic"]), to, stream.RequestChange{})
+	picture := ReadBreakdown(fmt.Appendf(nil, `{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"%0300d"}}]}]}`, 1), to, stream.RequestChange{})
+	u := stream.Usage{Input: stream.Tokens(1000)}
+	text.SetUsage(u, nil)
+	picture.SetUsage(u, nil)
+	if !text.Counted || text.Priced || picture.Counted {
+		t.Errorf("counted %t, priced %t, counted with a picture %t; want true, false, false", text.Counted, text.Priced, picture.Counted)
+	}
+	if text.SetUsage(stream.Usage{}, nil); text.Counted || text.Total.Tokens != 0 || text.Rows[0].Tokens != 0 {
+		t.Errorf("without usage: %+v", text)
+	}
+	for _, body := range []string{``, `{}`, `[1]`, `{"messages":[]}`, `{"messages":[{"role":"user"`} {
+		if b := ReadBreakdown([]byte(body), to, stream.RequestChange{}); b != nil {
+			t.Errorf("%s: %+v", body, b)
+		}
+	}
+}
+
+// TestBreakdownRows checks that a request with many parts has few rows, and that no byte is lost.
+func TestBreakdownRows(t *testing.T) {
+	body := `{"tools":[`
+	for i := range 12 {
+		body += fmt.Sprintf(`{"name":"mcp__s%d__t","description":"%0*d"},`, i, 10*i+1, 0)
+	}
+	body += `{"name":"mcp__last__t"}],"messages":[{"role":"user","content":"hello"}]}`
+	b := ReadBreakdown([]byte(body), providers.TargetOf("anthropic"), stream.RequestChange{})
+	size := 0
+	for _, row := range b.Rows {
+		size += row.Bytes
+	}
+	if last := b.Rows[len(b.Rows)-1]; len(b.Rows) != maxBreakdownRows || last.Class != OtherClass || size != len(body) {
+		t.Errorf("%d rows, the last of class %d, %d of %d bytes", len(b.Rows), last.Class, size, len(body))
+	}
+	if b.Rows[0].Names[0] != "s5" {
+		t.Errorf("the smallest parts must share the last row: %+v", b.Rows)
+	}
+}
