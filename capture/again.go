@@ -59,9 +59,9 @@ func (f *File) finish(size int64) int64 {
 }
 
 // Again yields the records of one exchange in [start,end), as they were first read. It leaves out records
-// about the source itself and records that are marked as damaged. start is the start of the location of the
-// exchange's first record. exchange is the number that the exchange had then, whatever its number in the
-// file.
+// about the source itself and records that are marked as damaged. The parameter start is the start of the
+// location of the exchange's first record. The records get the number in the parameter exchange, whatever the
+// number in the file.
 //
 // A missing or changed file is an error. A file that has only grown counts as unchanged. A change that keeps
 // size and times is not detected here; callers that must be sure compare the bytes.

@@ -35,8 +35,7 @@ import (
 // once.
 type Source = iter.Seq2[Record, error]
 
-// Record is bytes as they were received, on one side of one exchange. A record may have other facts but no
-// bytes.
+// Record contains bytes from one side of one exchange, as captured. A record may have other facts but no bytes.
 type Record struct {
 	Exchange int           // number of its exchange in the source; from 1, never reused
 	Side     Side          // the zero value is the response
@@ -131,9 +130,9 @@ const (
 // Machine.
 type Machine struct{ Host, Agent string }
 
-// Head holds the facts about one side of an exchange from outside its body. Every field may be empty.
+// Head contains the facts about one side of an exchange from outside its body. Every field may be empty.
 type Head struct {
-	File        string      // the path as the user wrote it, or "stdin"
+	File        string      // path of the source as the user wrote it, or "stdin"
 	Origin      *Machine    // the machine that the exchange comes from; nil for this machine; not part of the format
 	Run         string      // identifies the clock of the times; if it is "", File identifies the clock
 	Method      string      // method of the request

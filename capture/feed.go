@@ -65,8 +65,8 @@ func (f *Feeds) Open(of Machine) *Feed {
 	return f.OpenAt(of, fmt.Sprintf("%s/%s %d", of.Host, of.Agent, f.n), 0)
 }
 
-// OpenAt begins to read a capture of another machine from an offset at which a line begins. run is unique
-// to the capture.
+// OpenAt begins to read a capture of another machine from an offset at which a line begins. The parameter run
+// must be unique to the capture.
 func (f *Feeds) OpenAt(of Machine, run string, offset int64) *Feed {
 	c := newCaptureReader(of.Host+"/"+of.Agent, &f.numbers)
 	c.room, c.ended = &f.room, new(recentExchanges)
@@ -76,8 +76,8 @@ func (f *Feeds) OpenAt(of Machine, run string, offset int64) *Feed {
 	return &Feed{c: c, run: run, of: &of, begun: map[int]bool{}, torn: offset > 0}
 }
 
-// OpenExchange begins to read a single exchange in a capture of another machine. exchange is its number in the
-// capture, and offset is the start of its first line.
+// OpenExchange begins to read a single exchange in a capture of another machine. The parameters exchange and
+// offset are the exchange's number in the capture and the start of its first line.
 func (f *Feeds) OpenExchange(of Machine, run string, exchange int, offset int64) *Feed {
 	one := f.OpenAt(of, run, offset)
 	one.torn = false
@@ -182,10 +182,10 @@ func (f *Feed) cutBefore(unique int) string {
 	return ""
 }
 
-// AddGap appends to recs, for each side of each open exchange, a record which says that n bytes of the
+// AddGap appends to recs, for each side of each open exchange, a record with the note that n bytes of the
 // capture are missing here. Any open exchange may have lost them, because their content is unknown. The
-// parameter why is the reason in words. If the first bytes of the capture are missing, no exchange is open,
-// and later ones are joined midway.
+// parameter why is the reason in words. If the first bytes of the capture are missing, no exchange is open, and
+// later ones are joined midway.
 func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	c := f.c
 	if c.number == 0 { // the header is among the missing bytes
@@ -204,7 +204,7 @@ func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	return recs
 }
 
-// Cut ends all open exchanges for the reason why. Later records of these exchanges form new exchanges.
+// Cut ends all open exchanges, with why as the reason in words. Later records of these exchanges form new exchanges.
 func (f *Feed) Cut(recs []Record, why string) []Record {
 	f.expectMidway()
 	if f.since = 0; f.cut == nil {

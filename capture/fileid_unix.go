@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// fileIDOf returns the number that the system gives a file.
+// fileIDOf returns the device and inode numbers of a file, or the zero ID if info doesn't contain them.
 func fileIDOf(info fs.FileInfo) fileID {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fileID{uint64(s.Dev), uint64(s.Ino)} // the fields have other types on other systems

@@ -22,7 +22,7 @@ type FoundFile struct {
 }
 
 // Find lists the files that paths name, in reading order: all files in a directory and below, and all that
-// match a pattern. left describes the files that were left out. A pattern without a match, or a directory
+// match a pattern. The result left describes the files that were left out. A pattern without a match, or a directory
 // without a file, is an error. A missing file is not an error here; opening it fails.
 func Find(paths []string) (files []FoundFile, left []string, err error) {
 	for _, path := range paths {
@@ -149,7 +149,7 @@ func (p *searchPath) addTree(dir string) {
 	})
 }
 
-// eachEntry calls do for each entry of a directory.
+// eachEntry calls do for each entry of a directory. It records an error in left, unless the directory doesn't exist.
 func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	dir = cmp.Or(dir, ".")
 	entries, err := os.ReadDir(dir)
@@ -162,7 +162,7 @@ func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	}
 }
 
-// add adds a file, or calls below for a directory. kind is the type of the file in the listing of its
+// add adds a file, or calls below for a directory. The parameter kind is the type of the file in the listing of its
 // directory.
 func (p *searchPath) add(path string, kind fs.FileMode, below func(dir string)) {
 	link := kind&fs.ModeSymlink != 0

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxRotatedFiles = 8       // maximum number of rotated files read per name; the one that was quiet for longest is dropped first
+	maxRotatedFiles = 8       // maximum number of rotated files read per name; the one that has been quiet for longest is dropped first
 	maxOpenFiles    = 200     // maximum number of files that are kept open; others are opened again when they grow
 	openReserve     = 50      // number of additional files that may be open, so that closing is rare
 	turnBytes       = 8 << 20 // number of bytes read from one file before the next file gets its turn
@@ -187,7 +187,7 @@ func (f *follower) addOpened(t *tail) {
 	}
 }
 
-// closeOldest closes the files that were quiet for longest, until at most a given number is open. It doesn't
+// closeOldest closes the files that have been quiet for longest, until at most most files are open. It doesn't
 // close files that can't be opened again because they no longer have a name.
 func (f *follower) closeOldest(most int, except *tail) {
 	f.opened = slices.DeleteFunc(f.opened, func(t *tail) bool { return t.file == nil })

@@ -130,8 +130,8 @@ func trimBlanks(line []byte) []byte {
 	return line
 }
 
-// EncodeHeader returns the first line of a capture. created is the wall clock time from which the
-// records' times count. by names the program that made the capture, and dir its working folder, if it is known.
+// EncodeHeader returns the first line of a capture. The times of the records count from created. The parameter
+// by names the program that makes the capture; dir is its working folder, "" if that is unknown.
 func EncodeHeader(created time.Time, by, dir string) ([]byte, error) {
 	return encodeLine(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by, dir})
 }
@@ -161,7 +161,7 @@ func EncodeRecord(r Record) ([]byte, error) {
 	return encodeLine(line)
 }
 
-// formatMillis formats d as milliseconds, without using a float.
+// formatMillis formats d as milliseconds, without using a float. It returns "" for NoTime.
 func formatMillis(d time.Duration) stdjson.Number {
 	if d < 0 {
 		return ""
@@ -272,8 +272,8 @@ const Refused = "refused: "
 // The functions below read the most frequent lines of a capture, as EncodeRecord writes them: time, exchange,
 // side and bytes, in that order and with nothing between. If they succeed, the result is that of decodeRecord.
 
-// quickRecord decodes one of these frequent lines. For any other line, valid or not, ok is false. The data is
-// written to room, whose capacity is at least the length of the line.
+// quickRecord decodes one of these frequent lines. For any other line, valid or not, the result ok is false.
+// The data is written to room, whose capacity is at least the length of the line.
 func quickRecord(line, room []byte) (r Record, ok bool) {
 	t, x, p := linePrefix(line)
 	if x < 1 || x > maxExchange {
@@ -297,8 +297,8 @@ func quickRecord(line, room []byte) (r Record, ok bool) {
 	return r, ok && isEnding(p) && utf8.Valid(line)
 }
 
-// linePrefix returns the time and the exchange of a line that begins with them. For any other line, x is 0.
-// rest begins with another key, or is the line's end.
+// linePrefix returns the time and the exchange of a line that begins with them. For any other line, the result
+// x is 0. The result rest begins with another key, or is the line's end.
 func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 	p, first := bytes.CutPrefix(line, []byte(`{"x":`))
 	if !first {

@@ -43,7 +43,8 @@ const (
 // Write appends the records of p to recs. The reader owns p from then on, and p may become the data of a
 // record. The records are the same however the input is split, except for the split of a body's bytes among
 // them. An error means that the input can't be read any further; the readable records are returned with it.
-// Damage becomes a note instead. Close ends all open exchanges. end and why describe how the input ended.
+// Damage becomes a note instead. Close ends all open exchanges. The parameters end and why describe how the
+// input ended.
 type Reader interface {
 	Write(recs []Record, p []byte, at time.Duration) ([]Record, error)
 	Close(recs []Record, end End, why string, at time.Duration) []Record
@@ -86,7 +87,7 @@ const (
 	Ask                         // a request to a provider
 )
 
-// NewInput returns an input that is read outside of a Source. looks may be nil.
+// NewInput returns an input that is read outside of a Source. The function looks may be nil.
 func NewInput(file string, looks func([]byte) PayloadGuess) *Input {
 	return newInput(file, &exchangeNumbers{}, looks)
 }
@@ -258,7 +259,8 @@ func (in *inputReader) add(recs []Record, p []byte, at time.Duration) ([]Record,
 	return in.decideFormat(false)
 }
 
-// close ends all open exchanges, except those that a program still records. An input without any bytes is an exchange only if it ended properly.
+// close ends all open exchanges, except those that a program still records. An input without any bytes counts
+// as an exchange only if it ended properly.
 func (in *inputReader) close(end End, why string, at time.Duration) []Record {
 	if in.reader == nil && len(in.held) == 0 && end == EndCut {
 		return nil
@@ -295,7 +297,7 @@ func (in *inputReader) isOneExchange() bool {
 }
 
 // decideFormat chooses the format if the held bytes suffice, and passes them to its reader in the chunks
-// in which they came. whole means that no more bytes follow.
+// in which they came. The parameter whole means that no more bytes follow.
 func (in *inputReader) decideFormat(whole bool) ([]Record, error) {
 	var first []byte
 	for _, c := range in.held {
@@ -339,7 +341,7 @@ func (in *inputReader) decideNow() ([]Record, error) {
 }
 
 // chooseReader returns the reader of an input that begins with first, or nil if more bytes could decide the
-// format. whole means that no more bytes follow.
+// format. The parameter whole means that no more bytes follow.
 func (in *inputReader) chooseReader(first []byte, whole bool) Reader {
 	if in.forced && len(in.formats) > 0 {
 		return in.formats[0].New(in.Input)
@@ -385,7 +387,7 @@ const (
 
 const bom = "\ufeff"
 
-// sniffKind returns the kind of an input that begins with p. whole means that nothing follows.
+// sniffKind returns the kind of an input that begins with p. The parameter whole means that nothing follows.
 func sniffKind(p []byte, whole bool) kind {
 	if len(p) < len(bom) && bytes.HasPrefix([]byte(bom), p) {
 		return undecided
@@ -508,15 +510,15 @@ func (b *bodyReader) completeRecord(r Record) Record {
 }
 
 // Entries is a file in which each entry contains one complete exchange, so the entry's position is enough
-// to read the exchange again. No content of an entry is kept. It is safe for concurrent use.
+// to read the exchange again. Entries keeps no content of an entry. It is safe for concurrent use.
 type Entries struct {
 	file *File
 	in   *Input // the input of the file; its exchange numbers are not used
 	read func(in *Input, entry []byte) []Record
 }
 
-// Entries returns the Entries of the input, or nil if it can't be read again. read returns the records of one
-// entry, as it did the first time. On a later read, the entry may be any bytes.
+// Entries returns the Entries of the input, or nil if the input can't be read again. The function read returns
+// the records of one entry, as it did the first time. On a later read, the entry may be any bytes.
 func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	if in.again == nil || in.AllowChunks {
 		return nil
@@ -524,8 +526,8 @@ func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	return &Entries{file: in.again, in: in, read: read}
 }
 
-// SetLocation sets the location of the records of an entry, if they belong to one exchange. at is where
-// the entry begins, counted after a byte order mark.
+// SetLocation sets the location of the records of an entry, if they belong to one exchange. The parameter at is
+// where the entry begins, counted after a byte order mark.
 func (e *Entries) SetLocation(recs []Record, at, size int64) {
 	if e == nil {
 		return

@@ -43,7 +43,7 @@ type lineHead struct {
 	head   *Head
 }
 
-// ending is how the exchange ended.
+// ending describes how the exchange ended.
 type ending struct {
 	end   End
 	why   string
@@ -90,7 +90,7 @@ func (s LineSpan) MoveTo(line []byte, start int64, in *Input) LineSpan {
 	return LineSpan{in.begin + start, in.begin + start + int64(len(line)), s.shape}
 }
 
-// Add sets a record's location. Its bytes are those at a LineSpan, followed by a number of line breaks.
+// Add sets a record's location. The record's bytes are those at a LineSpan, followed by a number of line breaks.
 func (l *Lines) Add(r *Record, at LineSpan, breaks int) {
 	if l == nil || l.lost || l.lineAdder == nil {
 		if l != nil {
@@ -344,7 +344,7 @@ func (s *lineShape) isSame(of *lineShape) bool {
 	return s.before == of.before && s.behind == of.behind && slices.Equal(s.strings, of.strings)
 }
 
-// find searches for a text in a line and in the strings in the line.
+// find searches for a text in a line and in the strings in the line. It reports whether it found the text.
 func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
 	if n := len(before) + len(text); bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) && bytes.HasPrefix(after, withoutBreaks(line[n:])) {
 		s.before, s.behind = len(before), len(line)-len(before)-len(text)
@@ -421,8 +421,8 @@ func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after
 	return before, text[s.before:end], after, true
 }
 
-// lineStep is the position of a record relative to the previous one. bits is the shape of the text and the
-// flags, gap the distance in bytes, and later the time difference.
+// lineStep is the position of a record relative to the previous one. The field bits is the shape of the text
+// and the flags, gap the distance in bytes, and later the time difference.
 type lineStep struct {
 	bits  uint64
 	gap   int64

@@ -25,7 +25,7 @@ const (
 	minReadBytes = 16 << 10 // minimum free buffer for reading a file
 
 	pollEvery   = 100 * time.Millisecond // poll interval of a followed file, whatever the file system reports
-	oldFileStay = 10 * time.Second       // a rotated file is read until it was quiet for this long
+	oldFileStay = 10 * time.Second       // a rotated file is read until it has been quiet for this long
 )
 
 // Options are options for opening a source. The zero value reads a file to its end.
@@ -366,8 +366,8 @@ func unpackZstd(r io.Reader) (io.Reader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 }
 
-// compressionOf returns the compression of data that begins with first. more reports that further bytes
-// could decide it.
+// compressionOf returns the compression of data that begins with first. The result more reports that further
+// bytes could decide it.
 func compressionOf(first []byte) (p *compression, more bool) {
 	for i := range compressions {
 		magic := []byte(compressions[i].magic)

@@ -79,8 +79,8 @@ func (p *Player) currentTime() time.Duration {
 	return p.timeLocked()
 }
 
-// timeUntil returns how long it takes until the player's time is t if nothing changes before. changed is
-// closed at the next change.
+// timeUntil returns how long it takes until the player's time is t if nothing changes before; the maximum
+// duration while the player is paused. The channel changed is closed at the next change.
 func (p *Player) timeUntil(t time.Duration) (left time.Duration, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,7 +226,7 @@ func (a *readAhead) enqueue(r Record) bool {
 	return !a.left
 }
 
-// takeAll waits for records and returns all of them; room becomes the next buffer. It reports whether
+// takeAll waits for records and returns all of them. The slice room becomes the next buffer. It reports whether
 // more may come.
 func (a *readAhead) takeAll(room []Record) (recs []Record, more bool) {
 	a.mu.Lock()

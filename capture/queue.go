@@ -60,7 +60,7 @@ type QueueState struct {
 // Queue holds waiting items. Any number of goroutines may put items in; one takes them out.
 type Queue[T any] struct {
 	rules QueueRules[T]
-	bell  chan struct{} // one slot: a doorbell, not a queue
+	bell  chan struct{} // see Wakeups; it has one slot
 
 	mu     sync.Mutex
 	room   sync.Cond // wakes waiting Puts
@@ -206,7 +206,7 @@ func (b *Queue[T]) Wakeups() <-chan struct{} { return b.bell }
 func (b *Queue[T]) Wake() {
 	select {
 	case b.bell <- struct{}{}:
-	default: // it is ringing already
+	default: // a value is already waiting
 	}
 }
 

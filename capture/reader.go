@@ -29,7 +29,7 @@ type captureReader struct {
 	header  lineStart        // the line that decided summed
 	open    map[int]bool     // exchanges that have begun and not ended
 	current int              // exchange of the latest record
-	from    *File            // nil if it can't be read again
+	from    *File            // nil if the input can't be read again
 	before  int64            // number of bytes of the file before offset 0
 	here    Location         // location of the current line
 	room    *lineBuffer      // nil until it is needed

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// This file keeps track of renamed, rotated and copied files.
+// The functions in this file recognise renamed, rotated and copied files.
 
 // followName reads new bytes in the file of a name, and finds out which file has the name now. It doesn't
 // report a name without a file, because that happens for a moment in each rotation.
@@ -389,7 +389,7 @@ type tail struct {
 
 	busy  time.Time   // when it last had bytes
 	seen  fs.FileInfo // its state when it was last read to its end
-	until time.Time   // when that was
+	until time.Time   // when it was last read to its end
 	out   bool        // another file has its name now
 	over  bool        // nothing more is read: it is unreadable, or compressed and read completely
 }

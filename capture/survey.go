@@ -54,7 +54,7 @@ func Survey(ctx context.Context, path string, all []ResponseMarker, workers int)
 	return s.sumUp(), ctx.Err()
 }
 
-// survey is the state that its goroutines share.
+// survey is the state that the goroutines of one Survey share.
 type survey struct {
 	ctx  context.Context
 	file *os.File
@@ -218,9 +218,9 @@ func hasValue(rest []byte) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// seenNear reports whether the end of the same response was seen shortly before, because some providers
-// repeat the end with the usage. The last id before the marker in its line identifies the response. An end
-// without an id counts as the end of another response.
+// seenNear reports whether the end of the same response was seen shortly before, and records this end, because
+// some providers repeat the end with the usage. The last id before the marker in its line identifies the
+// response. An end without an id counts as the end of another response.
 func (m *markerScanner) seenNear(text []byte, at int) bool {
 	line := text[max(0, at-markBehind):at]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]

@@ -18,14 +18,15 @@ type cacheBreak struct {
 	path    string
 	was, is string // the words that differ; "" if the difference is not in a text
 	offset  int    // offset of the first differing byte in its text
-	bytes   int    // bytes of the previous request from the difference on, in the order in which providers cache
+	bytes   int    // number of bytes of the previous request from the difference on, in the order in which providers cache
 	words   stream.Message
 }
 
 // cacheLife is the time for which a provider keeps its cache, unless the request requires an hour.
 const cacheLife = 5 * time.Minute
 
-// hasExpired reports whether the provider's cache had expired at the given time.
+// hasExpired reports whether the provider's cache had expired at the given time. It returns false if a time is
+// unknown.
 func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 	pause := at - l.endedAt
 	if l.endedAt <= 0 || at <= 0 {
@@ -53,8 +54,8 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
 }
 
-// findCacheBreak finds the first difference between two requests. It is in the first part of the request that
-// changed.
+// findCacheBreak returns the first difference between two requests. The difference is in the first part of the
+// request that changed.
 func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak, ok bool) {
 	was, is := conversation.ReadBody(before), conversation.ReadBody(after)
 	var from, to json.Value
@@ -82,7 +83,8 @@ func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak
 	return b, ok
 }
 
-// toolsBreak finds the first difference between the tools in two requests.
+// toolsBreak returns the first difference between the tools in two requests. A change in the names of the tools
+// comes first.
 func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 	old, now := declaredNames(was), declaredNames(is)
 	b, ok = differenceOf("tools", was, is)
@@ -115,7 +117,7 @@ func declaredNames(tools json.Value) (names []string) {
 	return names
 }
 
-// differenceOf finds the first difference between two values.
+// differenceOf returns the first difference between two values.
 func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 	b.path, b.bytes = path, len(was)
 	for whole := was; ; {

@@ -165,7 +165,8 @@ func (r *callIndex) nextUnindexed(s replay.KeyKind) *uint32 {
 	return next
 }
 
-// indexTurn adds a turn to the index, if it has calls and is in memory. The calls can no longer change.
+// indexTurn adds a turn to the index, if it has calls and is in memory. It is called when the calls can't
+// change any more.
 func (in *Inspector) indexTurn(t *stream.Turn) {
 	if t == nil || len(t.Calls) == 0 {
 		return
@@ -211,8 +212,8 @@ func (in *Inspector) summariseTurn(turn int32) {
 	f.summary = in.observer.Summarise(t)
 }
 
-// CallName returns the name and the id of a call in an evicted or dropped turn. ok is false if they are no
-// longer known.
+// CallName returns the name and the id of a call in an evicted or dropped turn. The result ok is false if they
+// are no longer known.
 func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
 	f := in.recall.entryOf(r.Turn)
 	if f == nil || f.summary == nil {
@@ -261,7 +262,8 @@ func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 	return in.recall.entryOf(before.turns[len(before.turns)-1])
 }
 
-// candidateOf returns the turn for an index entry. ok is false if neither the turn nor its summary is kept.
+// candidateOf returns the turn for an index entry. The result ok is false if there is neither a summary nor a
+// turn with calls.
 func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
 	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Position: f.position}
 	if c.Turn != nil {

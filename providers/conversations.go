@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// conversations contains the conversations of all requests so far. The state of a conversation grows by only
-// one hash per message, and only the latest conversations are kept.
+// conversations contains the latest conversations, and finds the conversation of a request. The state of a
+// conversation grows by only one hash per message.
 type conversations struct {
 	seed     maphash.Seed
 	count    int32
@@ -109,7 +109,7 @@ func (ls *conversations) find(f *conversation.ClientFacts, r *requestKey) *agent
 // from the main agent.
 var saysAgents = map[string]bool{"claude-code": true, "codex": true, "opencode": true}
 
-// mainAgent returns the conversation of a session's main agent.
+// mainAgent returns the conversation of a session's main agent. It creates the conversation if needed.
 func (ls *conversations) mainAgent(f *conversation.ClientFacts) *agentConversation {
 	name := conversationName{f.Client, f.Session, ""}
 	l := ls.named.get(name)
@@ -123,7 +123,7 @@ func (ls *conversations) mainAgent(f *conversation.ClientFacts) *agentConversati
 	return l
 }
 
-// subAgent returns the conversation of a sub-agent that the client identifies.
+// subAgent returns the conversation of a sub-agent that the client identifies. It creates the conversation if needed.
 func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *agentConversation {
 	name := conversationName{f.Client, f.Session, f.Agent}
 	l := ls.named.get(name)
@@ -215,7 +215,7 @@ func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 	return nil
 }
 
-// addRequest adds the next request to the conversation, and returns the changes in it.
+// addRequest adds the next request to the conversation, and returns how it differs from the previous request.
 func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape) (c stream.RequestChange) {
 	if l.shape != nil {
 		c = s.ChangeFrom(l.shape)
@@ -329,6 +329,7 @@ type namedCall struct{ id, name string }
 const maxCalls = 64
 
 // callName returns the name of a call in the conversation's previous turn. The call is identified by its id.
+// The name is "" if it is unknown.
 func (l *agentConversation) callName(id string) string {
 	if l != nil {
 		for _, c := range l.calls {
@@ -346,7 +347,7 @@ type recentMap[K comparable, V any] struct {
 	keys []K // in the order in which they were added
 }
 
-// peek returns the value of a key.
+// peek returns the value of a key, and whether the map has the key.
 func (r *recentMap[K, V]) peek(k K) (v V, ok bool) {
 	v, ok = r.is[k]
 	return v, ok

@@ -130,7 +130,7 @@ func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
 
 // resolveProtocol chooses a protocol if the path and the header are evidence for one protocol, and a frame is
 // evidence for another. Two such frames outweigh the path. One frame doesn't, because errors look similar in
-// all protocols.
+// all protocols. Until the protocol is certain, the result is nil.
 func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
 	own, ownScore := detectProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
 	switch {
@@ -402,7 +402,8 @@ func (x *Exchange) endUnknown(e *stream.Event, turn int32) {
 }
 
 // attributeCut adds the party that ended a turn without its terminator, if that party is known. If a turn is
-// cut off at the end of the response, the party that ended the response also ended the turn.
+// cut off at the end of the response, the party that ended the response also ended the turn. A turn with a gap
+// ends as unseen.
 func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 	switch {
 	case x.in.Session().Turn(e.Turn).HasGap():

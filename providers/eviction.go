@@ -54,7 +54,7 @@ func (in *Inspector) Keep(k Retention) {
 	in.MakeRoom()
 }
 
-// Dropped returns the number of turns that were dropped for good.
+// Dropped returns the number of turns that were dropped.
 func (in *Inspector) Dropped() int { return in.kept.dropped }
 
 // addEvictable queues an exchange that has ended or was reloaded. If the exchange consists of parts,
@@ -115,8 +115,8 @@ func (in *Inspector) MakeRoom() {
 	k.evictTo(&k.rereadable, k.Rereadable, evictable.evict)
 }
 
-// evictTo removes units until the queue contains no more than most bytes. Pinned units leave the queue but
-// stay in memory.
+// evictTo removes units until the queue contains no more than most bytes. If most is 0, it removes none. Pinned
+// units leave the queue but stay in memory.
 func (k *evictor) evictTo(l *evictionQueue, most int64, letGo func(evictable)) {
 	for most > 0 && l.bytes > most && len(l.lots) > 0 {
 		of := l.lots[0]

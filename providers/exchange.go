@@ -31,7 +31,7 @@ type Exchange struct {
 	client    string          // the client, if a header identifies it
 	at        time.Duration
 	headAt    time.Duration // time of arrival of the response's head, or NoTime
-	ahead     time.Duration // time from the inspector's epoch to the zero of its own times
+	ahead     time.Duration // time from the inspector's epoch to the zero of the exchange's own times
 	timed     bool          // ahead is known
 	byteCount int64         // bytes in memory, while the exchange may be evicted
 	sum       uint64        // hash of the exchange's bytes, while it is evicted
@@ -345,7 +345,7 @@ type exchangeContent struct {
 	chain       *coding.Chain // nil before the first bytes, or if there is nothing to decode
 	broken      bool          // the codings can't be decoded any further
 	bomb        bool          // broken is set because the body becomes too large
-	trouble     error         // the reason, until it is reported
+	trouble     error         // the error in the codings, until it is reported
 	gap         gaps          // missed bytes
 	notes       []string      // notes about the exchange that wait for a turn
 	glued       bool          // events arrived without blank lines between them

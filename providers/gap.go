@@ -106,7 +106,7 @@ func (g *gaps) leaveCodings() {
 	}
 }
 
-// leaveFrame ends the open frame.
+// leaveFrame ends the open frame, and begins the search for the next start of a frame.
 func (g *gaps) leaveFrame() {
 	g.endFrame(g.x.Response.Size())
 	g.base, g.seeking, g.lookedAt = g.x.Response.Size(), true, 0

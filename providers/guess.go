@@ -140,7 +140,7 @@ func keysOf(text []byte) string {
 }
 
 // guessTable recognises a table: the second line has at least as many commas, tabs or semicolons as the
-// first.
+// first. It returns "" for any other text.
 func guessTable(text []byte) string {
 	lines := bytes.Split(text, []byte("\n"))
 	for _, sep := range []string{",", "\t", ";"} {

@@ -336,7 +336,7 @@ type CarriedCall struct {
 	At, End  int            // range of the arguments in Body; At is -1 if unknown
 }
 
-// Carried returns a call in the form that a request contains. ok is false if the request can't be read.
+// Carried returns a call in the form that a request contains. The result ok is false if the request can't be read.
 func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	x, t := v.Exchange(exchange), v.Session().Turn(c.Turn)
 	if x == nil || t == nil {

@@ -24,8 +24,8 @@ var framesIgnored = &stream.Diagnosis{
 // frames matters.
 const minIgnoredFrames = 4
 
-// ignoredFrames counts the data frames of an exchange that its decoder doesn't interpret. The only events of
-// such a frame are unknown events.
+// ignoredFrames counts the data frames of an exchange that its decoder doesn't interpret. Such a frame makes
+// only unknown events, apart from findings and the opening of a turn.
 type ignoredFrames struct {
 	x       *Exchange
 	frames  int

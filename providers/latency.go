@@ -49,7 +49,8 @@ func (l *Latency) TimePoints() []TimePoint {
 	}
 }
 
-// fromStart converts a time in the source to a time since From.
+// fromStart converts a time in the source to a time since From. It returns NoTime if a time is unknown or is
+// before From.
 func (l *Latency) fromStart(at time.Duration) time.Duration {
 	if at < 0 || l.From < 0 || at < l.From {
 		return stream.NoTime

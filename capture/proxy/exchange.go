@@ -186,7 +186,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 		}
 	}
 	if x.sent != nil {
-		x.sent.handOver() // the upstream responded to this, so it was sent before
+		x.sent.handOver() // the upstream responded to these bytes, so they were sent before
 		x.sent.releaseKept()
 	}
 	head := capture.Record{At: at, Head: &capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}}

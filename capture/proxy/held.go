@@ -42,7 +42,7 @@ type heldBody struct {
 	room    chan struct{} // signals readUpstream that there is room
 }
 
-// startReading begins to read the body. cut owns the bytes that it gets, and adds the events in them.
+// startReading begins to read the body. The function cut owns the bytes that it gets, and adds the events in them.
 func (h *heldBody) startReading(cut func(p []byte, ended bool)) {
 	h.x.held = h
 	h.x.p.mu.Lock()
@@ -138,8 +138,8 @@ func (h *heldBody) waitEvent(most time.Duration) bool {
 	return true
 }
 
-// nextBytes returns the bytes to forward now. If there are none, wait is the maximum time until the next
-// attempt; 0 means no limit.
+// nextBytes returns the bytes to forward now. If there are none, the result wait is the maximum time until the
+// next attempt; 0 means no limit.
 func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -262,7 +262,7 @@ func (h *heldBody) applyResume(how Resume) bool {
 	return true
 }
 
-// holdState returns the state of the response. ok reports whether it is held.
+// holdState returns the state of the response. The result ok reports whether the response is held.
 func (h *heldBody) holdState() (hold Hold, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

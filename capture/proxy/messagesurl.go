@@ -33,7 +33,7 @@ func (x *exchange) redirectMessages(res *http.Response) {
 	res.ContentLength = -1
 }
 
-// endpointEvent matches the event if it has an absolute URL.
+// endpointEvent matches an endpoint event that has an absolute URL.
 var endpointEvent = regexp.MustCompile(`^(event: ?endpoint\r?\ndata: ?)(https?://[^/\s]+)/[^\n]*\n\r?\n`)
 
 const (

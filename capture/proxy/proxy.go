@@ -419,7 +419,7 @@ func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 		p.options.Record(rec)
 	}
 	path := cmp.Or(rawPath(r), r.RequestURI)
-	if p.options.Token != "" { // the first segment may be the token, or a wrong guess of it
+	if p.options.Token != "" { // the first segment may be the token, or an incorrect token
 		_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		path = "/…/" + rest
 	}
@@ -433,8 +433,9 @@ func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 	put(capture.Record{End: capture.EndEOF, Why: capture.Refused + no.Why, By: capture.Toolscope})
 }
 
-// routeRequest returns the target of a request, or a refusal. passed holds the marks of the servers that the
-// request has passed. A public proxy accepts any host name, because the token keeps strangers out.
+// routeRequest returns the target of a request, or a refusal. The parameter passed contains the marks of the
+// servers that the request has passed. A public proxy accepts any host name, because the token keeps strangers
+// out.
 func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:

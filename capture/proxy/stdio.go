@@ -37,7 +37,7 @@ type StdioOptions struct {
 	CommandLine           []string  // the command line, redacted for the record
 	Began                 time.Time // the start of the records' times
 	Stdin, Stdout, Stderr *os.File
-	Record                func(capture.Record) // owns the record, and never waits
+	Record                func(capture.Record) // owns the record, and must not wait
 }
 
 // Ending says how the process ended: by a signal, or with an exit code.
@@ -182,7 +182,7 @@ func (w *wrapper) forwardInput(to *os.File, parent int) {
 	}
 }
 
-// killOrphan ends a process that continues although its client is gone.
+// killOrphan waits until the client is gone. It then ends the process if the process continues.
 func (w *wrapper) killOrphan(parent int) {
 	for tick := 50 * time.Millisecond; os.Getppid() == parent; {
 		if w.waitDone(tick) {
@@ -214,7 +214,7 @@ func (w *wrapper) recordOutput(p []byte) { w.putRecord(capture.Record{Data: p}) 
 // recordStderr records lines of the process's standard error.
 func (w *wrapper) recordStderr(text []byte) { w.addNote(capture.Stderr + string(text)) }
 
-// forwardSignals forwards signals to the process.
+// forwardSignals records signals and forwards them to the process, until the process has exited.
 func (w *wrapper) forwardSignals(signals <-chan os.Signal) {
 	for {
 		select {

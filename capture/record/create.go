@@ -55,8 +55,8 @@ func openCapture(f *os.File, c *captureFile) (*writer, error) {
 }
 
 // CreateIn begins a capture with this name in a directory, as Create does. It creates a missing directory, for
-// its owner only. It does not change an existing directory; warning reports a directory that is open to other
-// users, or belongs to another user.
+// its owner only. It does not change an existing directory. The result warning reports a directory that is open
+// to other users, or belongs to another user.
 func CreateIn(dir, name string, created time.Time, by string) (r *Recorder, warning string, err error) {
 	if name != filepath.Base(name) {
 		return nil, "", fmt.Errorf("create %s in %s: not a file name", name, dir)
@@ -113,7 +113,7 @@ func lockForWriting(f *os.File) error {
 	return nil
 }
 
-// isLocked reports whether another program is writing to a capture.
+// isLocked reports whether another program is writing to a capture. It returns false for a file that it can't open.
 func isLocked(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|noWait, 0)
 	if err != nil {
@@ -131,8 +131,8 @@ func isInUse(f *os.File, kind int) bool {
 }
 
 // LockDir reserves a folder for one program, until release is called or the program has ended. It creates a
-// missing folder. ok is false if another program has reserved it. On a file system without locks, ok is
-// always true.
+// missing folder. The result ok is false if another program has reserved the folder. On a file system without
+// locks, ok is always true.
 func LockDir(dir string) (release func(), ok bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, false, err
@@ -201,8 +201,8 @@ func List(dir string) (list []StoredCapture) {
 // CompanionDir returns the directory with the other captures from a capture's run.
 func CompanionDir(path string) string { return strings.TrimSuffix(path, Extension) + ".mcp" }
 
-// MakeCompanionDir creates the companion directory of a capture, for its owner only. leave removes it if
-// it is empty.
+// MakeCompanionDir creates the companion directory of a capture, for its owner only. The function leave removes
+// the directory if it is empty.
 func MakeCompanionDir(path string) (leave func(), err error) {
 	dir := CompanionDir(path)
 	_, err = makeDir(dir)

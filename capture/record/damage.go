@@ -70,7 +70,7 @@ func (c *captureFile) openNext() (*writer, error) {
 }
 
 // findDamage describes the damage that another program did to the file. It returns "" if there is no damage.
-// size is the number of written bytes. A file that was only renamed is undamaged.
+// The parameter size is the number of written bytes. A file that was only renamed is undamaged.
 func (c *captureFile) findDamage(size int64) string {
 	info, err := c.Stat()
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *captureFile) findDamage(size int64) string {
 	return ""
 }
 
-// fileContent describes the content of a file. If the file is damaged, this content is missing.
+// fileContent describes the content of a file. If another program damages the file, this content is lost.
 type fileContent struct {
 	open  map[int]*openContent
 	bytes int64 // number of bytes of all bodies in the file
@@ -206,7 +206,7 @@ type gap struct {
 type loss struct {
 	of    capture.Stream
 	bytes int64
-	told  bool // a record already reports it
+	told  bool // a record already reports the loss
 }
 
 func (g *gap) isOpen() bool { return g.why != "" }

@@ -29,8 +29,8 @@ const (
 // mustClose reports whether a file must be closed before it can be deleted.
 const mustClose = false
 
-// tryLock tries to lock a file. held reports that another process has a lock that excludes this one. An error
-// means that the file system has no locks.
+// tryLock tries to lock a file. The result held reports that another process has a lock that excludes this one.
+// An error means that the file system has no locks.
 func tryLock(f *os.File, kind int) (held bool, err error) {
 	err = syscall.Flock(int(f.Fd()), kind|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -26,9 +26,9 @@ const (
 // mustClose reports whether a file must be closed before it can be deleted.
 const mustClose = true
 
-// tryLock tries to lock a file. held reports that another process has a lock that excludes this one. Locked
-// bytes can't be read, so it locks one byte far beyond any content. An error means that the file system has no
-// locks.
+// tryLock tries to lock a file. The result held reports that another process has a lock that excludes this one.
+// Locked bytes can't be read, so it locks one byte far beyond any content. An error means that the file system
+// has no locks.
 func tryLock(f *os.File, kind int) (held bool, err error) {
 	const far = 1<<31 - 1
 	err = windows.LockFileEx(windows.Handle(f.Fd()), uint32(kind)|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: far})

@@ -86,8 +86,8 @@ func segmentOf(file string) (name string, start int64, ok bool) {
 	return file[:i], start, err == nil && start > 0
 }
 
-// TakeSpool takes over an orphaned spool. ok is false if another program uses the spool, or if the spool no
-// longer has segments.
+// TakeSpool takes over an orphaned spool. The result ok is false if another program uses the spool, or if the
+// spool has no segments any more.
 func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
 	s = &Spool{base: filepath.Join(dir, name), bell: make(chan struct{}, 1), closed: true}
 	if s.lock.takeOrphan(lockPath(dir, name), now) != nil {
@@ -191,7 +191,8 @@ func openFree(path string, flags, kind int, now time.Time) (l lockFile, err erro
 // program that uses the file updates its time much more often.
 const quietTime = 10 * time.Minute
 
-// isFree reports whether no program uses a spool. age is the time since its lock file's last change.
+// isFree reports whether no program uses a spool. The parameter age is the time since the last change of the
+// spool's lock file.
 func isFree(held bool, unlockable error, age time.Duration) bool {
 	if unlockable != nil {
 		return age > quietTime

@@ -59,8 +59,8 @@ type State struct {
 	Damage  string // what another program did to the previous file, and where recording continues
 }
 
-// New begins a capture on w and records to it. created is the wall clock time from which the records'
-// times count; by names the program that made the capture. At the end, w is closed if it can be.
+// New begins a capture on w and records to it. The times of the records count from created. The parameter by
+// names the program that makes the capture. At the end, w is closed if it is an io.Closer.
 func New(w io.Writer, created time.Time, by string) (*Recorder, error) {
 	cw, err := newWriter(w, created, by, "")
 	if err != nil {
@@ -227,7 +227,7 @@ func (r *Recorder) writeGap(g *gap) error {
 const recordCost = 256
 
 // QueueRules returns the rules for a queue of records from the network: Put never waits, and gaps are reported
-// where they are. why is the second part of a gap's note: "were not recorded: …".
+// where they are. The parameter why is the second part of a gap's note: "were not recorded: …".
 func QueueRules(limit int, why string) capture.QueueRules[capture.Record] {
 	return capture.QueueRules[capture.Record]{
 		Limit: limit, Cost: RecordCost, PartOf: partOf, WithoutBytes: withoutBytes,
