@@ -59,7 +59,7 @@ func hasRuleWords(b *requestBreach, words string) bool {
 	return slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) })
 }
 
-// hasBody reports whether the request is one body without a gap. The requests on a WebSocket are not.
+// hasBody reports whether the request is one body without a gap. On a WebSocket, each message is a request.
 func (h *history) hasBody() bool { return h.x.gap.requestBytes == 0 && !isWebSocket(h.x.Head) }
 
 // maxErrorDepth is the maximum number of nested errors that are unwrapped.
@@ -330,8 +330,8 @@ func hasNamedKind(v json.Value, words string) bool {
 	return !named
 }
 
-// resolvePosition returns the content with a call of a tool at a position. Positions may count from 1 or from
-// 0, so the result is nil unless exactly one of the two contents has such a call.
+// resolvePosition returns the part with a call of a tool, in the content at a position. Positions may count
+// from 1 or from 0, so the result is nil unless exactly one of the two contents has such a call.
 func resolvePosition(body json.Value, name, position string) (value json.Value, found string) {
 	n, _ := strconv.Atoi(position)
 	contents := body.Get("contents")

@@ -44,8 +44,8 @@ func (r *requestState) readHead(h *stream.Head) {
 	r.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
 }
 
-// readMessage queues a message that the client sends on a WebSocket. If the provider has sent data since the
-// previous message and no turn is open, the provider refused the queued messages.
+// readMessage queues a message that requests a turn on a WebSocket. If the provider has sent data since the
+// previous message and no turn is open, the provider refused the queued messages, and they leave the queue.
 func (r *requestState) readMessage(message []byte, at time.Duration) {
 	if kind := json.Value(message).Get("type"); kind.IsPresent() && !kind.Is("response.create") {
 		return

@@ -293,7 +293,7 @@ type breachKey struct {
 // maxBreaches is the maximum number of kept keys of reported breaches.
 const maxBreaches = 1 << 14
 
-// isNewBreach reports whether the breach was not reported for an earlier request in the conversation.
+// isNewBreach reports whether the breach was not reported for an earlier request in the conversation, and records it.
 // Breaches of rules about the host are reported once per conversation.
 func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 	key := breachKey{rule: b.Rule}

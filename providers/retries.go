@@ -18,7 +18,8 @@ type failedTurn struct {
 // repeatable lists the status codes below 500 after which the same request may succeed.
 var repeatable = []int{408, 409, 425, 429}
 
-// noteFailure records whether a turn failed. If the client disconnected, no request repeats the turn.
+// noteFailure records whether a turn failed in such a way that clients repeat the request. If the client
+// disconnected, no request repeats the turn.
 func (l *agentConversation) noteFailure(x *Exchange, t *stream.Turn) {
 	l.failed.number = 0
 	status := x.Head.Status
@@ -57,7 +58,8 @@ type Retry struct {
 	Wanted time.Duration // time that the server told the client to wait, or NoTime
 }
 
-// Retry returns the repetition of a turn's request. ok is false if there is none so far.
+// Retry returns the repetition of a turn's request. The result ok is false if there is none so far, or if it is
+// no longer kept.
 func (v *View) Retry(t *stream.Turn) (r Retry, ok bool) {
 	number, ok := v.in.retries.peek(t.Number)
 	if !ok {

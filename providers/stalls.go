@@ -90,7 +90,7 @@ func (s *silence) afterEvent(e stream.Event, number int32) {
 	}
 }
 
-// noteDelta records a delta.
+// noteDelta records a delta, which ends the current gap.
 func (s *silence) noteDelta(e *stream.Event, kind gapKind) {
 	s.endGap(e)
 	if s.usual == nil {

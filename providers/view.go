@@ -69,7 +69,7 @@ func (v *View) Event(n int) stream.Event {
 	return e
 }
 
-// EventPrefix returns event n with a maximum of most bytes of its text.
+// EventPrefix returns event n with at most the first most bytes of its text.
 func (v *View) EventPrefix(n, most int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		e.Text = e.Text[:min(len(e.Text), most)]
@@ -172,8 +172,8 @@ func (v *View) TurnAfter(r *stream.SentBackCall) *stream.Turn {
 	return v.TurnOf(r.Exchange)
 }
 
-// Result returns the complete result of a call in a later request. ok is false if no request contains one, or
-// if that request was evicted.
+// Result returns the complete result of a call in a later request. The result ok is false if no request
+// contains one, or if that request was evicted.
 func (v *View) Result(c *stream.Call) (result protocol.Part, ok bool) {
 	r := c.LatestResult()
 	if r == nil {
@@ -185,9 +185,10 @@ func (v *View) Result(c *stream.Call) (result protocol.Part, ok bool) {
 	return result, false
 }
 
-// WallClock converts a time in an exchange to wall-clock time. ok is false if the start is unknown. Exchanges
-// in several captures count their times from different starts, and by the clocks of different machines. If
-// the start of an exchange was not seen, the start of its run is used, never another start.
+// WallClock converts a time in an exchange to wall-clock time. The result ok is false if the time or the start
+// is unknown. Exchanges in several captures count their times from different starts, and by the clocks of
+// different machines. If the start of an exchange was not seen, the start of its run is used, never another
+// start.
 func (v *View) WallClock(exchange int, at time.Duration) (clock time.Time, ok bool) {
 	if v.in.epoch.IsZero() || at < 0 {
 		return clock, false

@@ -61,7 +61,7 @@ func (b browse) Keys() []screen.Binding {
 	return keys
 }
 
-// quitHint returns the hint for q, which is quit or back.
+// quitHint returns the key q, with the hint "quit" or "back".
 func (m *Model) quitHint() screen.Binding {
 	quit := screen.Can("quit")[0]
 	if m.search.query != "" || m.zoom || m.from != nil && m.from.to == m.selected || m.focus != m.last[panes.Left] && m.selectedTurn() != nil || m.turnFilter.Active() {

@@ -12,7 +12,7 @@
 // Invariants:
 //   - A frame is exactly as high and as wide as the window.
 //   - A frame's cost depends on the window, not on the document.
-//   - A pen writes only bytes that it cleans, or a display.Text, which is always clean.
+//   - A pen writes only bytes that it sanitises, or a display.Text, which is always sanitised.
 //
 // - An idle screen does no work: timers run only while data arrives or is awaited, or something plays.
 package ui

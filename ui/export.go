@@ -183,7 +183,7 @@ func (ob *outbox) followSentTurn() {
 	}
 }
 
-// endSource handles the end of the source, which cuts its open exchanges. Requests that toolscope sent
+// endSource records that the source has ended, and cuts off its open exchanges. Requests that toolscope sent
 // continue.
 func (m *Model) endSource(err error) {
 	m.ended, m.failure = true, err

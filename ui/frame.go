@@ -203,7 +203,7 @@ func (c column) beginsAt(y int) bool {
 	return false
 }
 
-// placeEnd shortens a place to its last cells.
+// placeEnd returns the end of a path, with a sign for the omitted beginning, in the given number of cells.
 func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 	if place.Width() <= cells {
 		return place

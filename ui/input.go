@@ -76,7 +76,7 @@ func (m *Model) readBatch(inbox Inbox) (more bool) {
 	return more
 }
 
-// handleInbox reads one batch from an inbox.
+// handleInbox reads one batch from an inbox, or from the source's inbox if the parameter is nil.
 func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 	if inbox == nil {
 		inbox = m.opt.Inbox
@@ -403,7 +403,8 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 	return screen.Live, p.Glyph.Status[stream.Streaming], display.Lit("begun")
 }
 
-// openedAt returns the time at which a stream's turn began, or the time of its last record if it has no turn.
+// openedAt formats the time at which a stream's turn began, or the time of the stream's last record if it has
+// no turn.
 func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	if t == nil {
 		return m.timeText(x, x.LastRecordAt())
@@ -489,7 +490,7 @@ func (r *meter) scheduleTick() tea.Cmd {
 	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return rateTick(t) })
 }
 
-// handleTick updates the rate, and schedules another tick unless it is zero and nothing waits.
+// handleTick updates the rate, and schedules another tick unless the rate is zero and no stream waits.
 func (r *meter) handleTick(now time.Time) tea.Cmd {
 	r.watching = false
 	if r.advanceTo(now); r.last == 0 && r.count == 0 && !r.waits {

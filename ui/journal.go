@@ -326,7 +326,7 @@ func (m *Model) RecentKeys() []string { return m.recentKeys }
 // maxRecentKeys is the maximum number of recent keys in a Crash.
 const maxRecentKeys = 20
 
-// runBinding runs the action of a key.
+// runBinding runs the action of a key, and records the key for a Crash.
 func (m *Model) runBinding(b *screen.Binding) {
 	if len(m.recentKeys) == maxRecentKeys {
 		m.recentKeys = append(m.recentKeys[:0], m.recentKeys[1:]...)

@@ -340,7 +340,8 @@ func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y
 	return nil
 }
 
-// turnToKey handles a pane's number key. It focuses the pane; for a tab, it opens or closes the tab.
+// turnToKey focuses the pane of a number key. If the pane is a tab, turnToKey opens the tab, or closes it if it
+// has the focus.
 func (pl *paneLayout) turnToKey(p placedPane) {
 	pl.picks = pl.picks || p.isTab()
 	if p.isTab() && pl.focus == p.Pane && (pl.zoom || len(pl.m.frame.paneColumns()) < 3) {

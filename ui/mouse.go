@@ -40,7 +40,7 @@ func (mo *mouse) askMouse() {
 	}
 }
 
-// handleMouse handles a mouse event.
+// handleMouse applies a mouse event: a click, a drag or a wheel step. It ignores events while the mouse is off.
 func (mo *mouse) handleMouse(e tea.MouseMsg) {
 	left := e.Button == tea.MouseButtonLeft
 	switch {

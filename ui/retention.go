@@ -90,7 +90,7 @@ func (ps *pinSet) reloadShown() {
 	}
 }
 
-// onReloaded continues after a turn is reloaded, or reports why it couldn't be.
+// onReloaded refreshes the panes after a reload. If the reload failed, it shows the reason.
 func (ps *pinSet) onReloaded(err error) {
 	if ps.m.reloading = false; err != nil {
 		ps.m.showNotice(ps.m.draw.Clean(err.Error()))

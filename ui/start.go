@@ -254,7 +254,7 @@ func (su *setupScreen) copySetupLines() {
 	su.m.copyText([]byte(strings.Join(a.Ways[su.index].lines(), "\n")))
 }
 
-// copyText copies a text, and shows which method it used.
+// copyText copies a text to the clipboard, and shows the methods that it used.
 func (m *Model) copyText(text []byte) {
 	if m.opt.Copy == nil {
 		m.showNotice(display.Lit("no clipboard"))

@@ -150,8 +150,9 @@ func ReadMessages(request []byte, read func(json.Value) Message) (messages []Mes
 	return messages, s.End()
 }
 
-// ReadChat reads the messages of a request in a form where a message with the role tool is the result of one
-// call. That message becomes a user message, with the part that the function result reads.
+// ReadChat reads the messages of a request in which each message with the role tool is the result of one call.
+// Such a message becomes a user message, with the part that the function result returns. The function parts
+// reads the parts of any other message.
 func ReadChat(request []byte, result func(json.Value) Part, parts func(json.Value) []Part) ([]Message, error) {
 	return ReadMessages(request, func(v json.Value) Message {
 		switch role := v.Get("role"); {
@@ -167,8 +168,8 @@ func ReadChat(request []byte, result func(json.Value) Part, parts func(json.Valu
 	})
 }
 
-// WriteMessages writes each message with the function write. It writes the results in a message with the
-// function result, as separate messages before the message itself.
+// WriteMessages writes the messages. The function result writes each result as a separate message, before the
+// message that contains it. The function write writes that message with its other parts.
 func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {
 	for i := range messages {
 		m := &messages[i]
@@ -329,7 +330,7 @@ func callNames(messages []Message) map[string]string {
 }
 
 // MergeResults joins consecutive messages with results, for protocols that require all results for a turn in
-// one message. A message is not joined if its results have a Raw.
+// one message. A message is not joined if one of its parts has a Raw.
 func MergeResults(messages []Message) (joined []Message) {
 	before := false // results can be added to the last message in joined
 	for _, m := range messages {

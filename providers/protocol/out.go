@@ -208,7 +208,8 @@ func CountOf(v json.Value) stream.Count {
 	return stream.Count{N: n, Reported: ok}
 }
 
-// PositiveCount returns a count that is greater than zero. Some providers always send a count of 0.
+// PositiveCount returns a value as a token count, which is not reported unless it is greater than zero. Some
+// providers always send a count of 0.
 func PositiveCount(v json.Value) (n stream.Count) {
 	if c := CountOf(v); c.N > 0 {
 		n = c

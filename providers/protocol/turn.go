@@ -344,7 +344,7 @@ type Call struct {
 	turn     *Turn
 	silent   bool // see IsCounted
 	reported reportedOnce
-	unsealed int  // number of findings reported before Seal
+	unsealed int  // length of reported at the latest Seal
 	null     bool // the arguments so far are the beginning of the word null
 	keeps    bool
 	kept     []byte
@@ -394,7 +394,7 @@ func (c *Call) appendDelta(text string, from []byte) {
 	c.emitArgs(stream.Args, text, from)
 }
 
-// noteArgs records a delta of the arguments.
+// noteArgs records a delta of the arguments, whose text is not empty.
 func (c *Call) noteArgs(text string) {
 	n := len(text)
 	c.null = (c.null || c.Bytes == 0) && c.Bytes+n <= len(null) && null[c.Bytes:c.Bytes+n] == text
