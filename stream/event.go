@@ -126,6 +126,7 @@ const (
 	FinishCut                 // a limit or filter cut the response
 	FinishRefused             // the provider refuses: calls of this turn must not be run
 	FinishFailed              // the response ended in an error
+	FinishOther               // the reason says nothing that toolscope knows, so nothing follows from it
 )
 
 // Codes of a TurnClose.

@@ -221,8 +221,8 @@ const (
 	broadcastCut
 	broadcastRefused
 	broadcastFailed
+	broadcastOther
 	broadcastTools   // a FinishDone with a finish reason that is about tools
-	broadcastOther   // a Finish with a code that has no name
 	broadcastFailure // a Failure
 	broadcastClose   // a TurnClose
 	broadcastGap     // a Gap
@@ -232,13 +232,10 @@ const (
 
 // broadcastOf returns the broadcast of a Finish.
 func broadcastOf(e Event) broadcast {
-	switch {
-	case e.Code == FinishDone && toolWords[e.Text]:
+	if e.Code == FinishDone && toolWords[e.Text] {
 		return broadcastTools
-	case e.Code > FinishFailed:
-		return broadcastOther
 	}
-	return broadcast(e.Code)
+	return broadcast(min(e.Code, FinishOther))
 }
 
 // choiceCalls contains the calls of one choice, by number. A broadcast still has to visit calls[passed:], and the

@@ -70,6 +70,8 @@ var callCases = []struct {
 		`f aborted prefix: aborted {"a`},
 	{"done says nothing of an open call", []Event{opened(0, "id", "f"), args(0, `{}`), finish(FinishDone, "stop")},
 		`f open object: looks done {}`},
+	{"an unknown reason says nothing of an open call", []Event{opened(0, "id", "f"), args(0, `{}`), finish(FinishOther, "eos")},
+		`f open object: looks done {}`},
 	{"finish of another choice", []Event{inChoice(0, opened(0, "1", "f")), inChoice(1, opened(1, "2", "g")), args(0, `{"a`), args(1, `{"b`), {Kind: Finish, Slot: 1, Code: FinishCut, Text: "length"}},
 		"f open prefix: streaming {\"a\ng truncated prefix: cut short {\"b"},
 

@@ -312,7 +312,8 @@ func (t *Turn) updateInfo(d Opening) {
 
 // applyFinish applies the finish reason of the response, or of one choice of it.
 func (t *Turn) applyFinish(e Event, n int) {
-	if !t.finished || e.Code != FinishDone || t.finishCode == FinishDone && t.finishSlot == e.Slot { // FinishDone replaces only an earlier FinishDone of the same choice
+	// A good end replaces only an earlier good end of the same choice.
+	if isBadEnd(e.Code) || !t.finished || e.Slot == t.finishSlot && !isBadEnd(t.finishCode) {
 		t.Finish, t.FinishMeaning, t.finishCode, t.finishSlot = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code, e.Slot
 	}
 	t.finished = true
@@ -342,6 +343,9 @@ func (t *Turn) applyFinish(e Event, n int) {
 		}
 	})
 }
+
+// isBadEnd reports whether a finish reason with this code keeps the response from being complete.
+func isBadEnd(code Code) bool { return code != FinishDone && code != FinishOther }
 
 // toolWords are the finish reasons that are about tools.
 var toolWords = map[string]bool{

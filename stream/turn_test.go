@@ -1,6 +1,10 @@
 package stream
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestNoDetails checks that an event of any kind may lack a payload.
 func TestNoDetails(t *testing.T) {
@@ -32,6 +36,10 @@ func TestFinishWords(t *testing.T) {
 		{[]Event{finish(FinishDone, "stop"), finish(FinishCut, "length")}, "length", TurnTruncated},
 		{[]Event{finish(FinishCut, "length"), finish(FinishDone, "stop")}, "length", TurnTruncated},
 		{[]Event{finish(FinishCut, "length"), finish(FinishRefused, "refusal")}, "refusal", TurnRejected},
+		{[]Event{finish(FinishCut, "length"), finish(FinishOther, "eos")}, "length", TurnTruncated},
+		{[]Event{finish(FinishOther, "eos"), finish(FinishCut, "length")}, "length", TurnTruncated},
+		{[]Event{finish(FinishOther, "eos"), finish(FinishDone, "stop")}, "stop", TurnComplete},
+		{[]Event{finish(FinishDone, "stop"), {Kind: Finish, Slot: 1, Code: FinishOther, Text: "eos"}}, "stop", TurnComplete},
 	} {
 		turn := fold(append(c.events, closed(CloseEnd))...).Turns[0]
 		if turn.Finish != c.word || turn.Phase() != c.phase {
@@ -104,5 +112,20 @@ func TestWhoFailed(t *testing.T) {
 	}
 	if turn := fold(opened(0, "1", "f"), gap(3), gap(4)).Turns[0]; turn.Missed != 7 || !turn.HasGap() {
 		t.Errorf("%d bytes missed", turn.Missed)
+	}
+}
+
+// TestUnknownReasonProvesNothing checks that only a documented normal end contradicts arguments that stop early.
+func TestUnknownReasonProvesNothing(t *testing.T) {
+	for _, code := range []Code{FinishDone, FinishOther} {
+		events := []Event{opened(0, "1", "f"), args(0, `{"a`), finish(code, "eos")}
+		seal := sealed(0)
+		turn := fold(append(events[:2:2], seal, events[2], closed(CloseEnd))...).Turns[0]
+		contradicts := slices.ContainsFunc(turn.Calls[0].Findings, func(f Finding) bool {
+			return f.Code == FinishContradicts.Code && strings.Contains(f.Message, "eos")
+		})
+		if contradicts != (code == FinishDone) {
+			t.Errorf("code %d: contradicts %v, %v", code, contradicts, turn.Calls[0].Findings)
+		}
 	}
 }

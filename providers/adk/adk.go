@@ -92,11 +92,11 @@ func (d *decoder) readEvent(event json.Value) {
 		})
 	}
 	if reason := event.Get("finishReason").Text(); reason != "" {
-		code := stream.FinishDone
-		if reason == "MAX_TOKENS" {
-			code = stream.FinishCut
-		}
+		code, known := protocol.GoogleFinishCodes.Of(reason)
 		d.turn.Finish(reason, code)
+		if !known {
+			d.turn.Find(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(reason))
+		}
 	}
 	if code := event.Get("errorCode"); code.HasText() {
 		d.turn.Fail(code.Text(), event.Get("errorMessage").Text())

@@ -92,6 +92,12 @@ func elementAt(list json.Value, n int32) json.Value {
 	return nil
 }
 
+// piFinishCodes are pi's stop reasons.
+var piFinishCodes = protocol.FinishCodes{
+	"stop": stream.FinishDone, "toolUse": stream.FinishDone, "length": stream.FinishCut,
+	"error": stream.FinishFailed, "aborted": stream.FinishFailed,
+}
+
 // endPiMessage reads the end of a message: its stop reason, usage and error.
 func (r *run) endPiMessage(message json.Value) {
 	if r.hasEnded() {
@@ -100,10 +106,11 @@ func (r *run) endPiMessage(message json.Value) {
 	t := r.ensureTurn()
 	t.Usage(usageOf(message.Get("usage"), "input", "output", "cacheRead", "cacheWrite"))
 	word := message.Get("stopReason").Text()
-	t.Finish(word, map[string]stream.Code{
-		"stop": stream.FinishDone, "toolUse": stream.FinishDone, "length": stream.FinishCut,
-		"error": stream.FinishFailed, "aborted": stream.FinishFailed,
-	}[word])
+	code, known := piFinishCodes.Of(word)
+	t.Finish(word, code)
+	if !known {
+		t.Find(protocol.FinishUnknown, "stop reason %q is not documented", stream.Fact(word))
+	}
 	if word != "error" && word != "aborted" {
 		t.End()
 		return

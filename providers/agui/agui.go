@@ -70,7 +70,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 // finishCodes are TanStack AI's finish reasons of a run, and the protocol's outcomes: success, and interrupt
 // for a run that waits for a person.
-var finishCodes = map[string]stream.Code{
+var finishCodes = protocol.FinishCodes{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "success": stream.FinishDone, "interrupt": stream.FinishDone,
 	"length": stream.FinishCut, "content_filter": stream.FinishCut,
 }

@@ -137,8 +137,8 @@ func (d *decoder) finishRun() {
 		t.Usage(stream.Usage{Input: in, Output: out})
 	}
 	word := cmp.Or(ev.finish.Text(), ev.outcome.Text(), ev.outcome.Get("type").Text())
-	code, known := finishCodes[word]
-	if code == stream.FinishDone {
+	code, known := finishCodes.Of(word)
+	if code == stream.FinishDone || word == "" {
 		d.checkCalls()
 	}
 	if word != "" {

@@ -65,7 +65,7 @@ var modelWarning = &stream.Diagnosis{
 var finishes = protocol.FinishReasons{
 	What: "finish reason", Calls: "tool-calls", Done: "stop",
 	Codes: map[string]stream.Code{
-		"stop": stream.FinishDone, "tool-calls": stream.FinishDone, "other": stream.FinishDone, "unknown": stream.FinishDone,
+		"stop": stream.FinishDone, "tool-calls": stream.FinishDone, "other": stream.FinishOther, "unknown": stream.FinishOther,
 		"length": stream.FinishCut, "content-filter": stream.FinishCut, "error": stream.FinishFailed,
 	},
 }

@@ -162,7 +162,7 @@ func (d *decoder) finishTurn(t *protocol.Turn, part json.Value) {
 			shown = word
 		}
 	}
-	code := finishes.Codes[word]
+	code, _ := finishes.Codes.Of(word)
 	if code == stream.FinishDone {
 		for _, c := range t.OpenCalls() {
 			c.Find(protocol.NotSealed, "the response ended without a tool-call part: the SDK doesn't run this call")

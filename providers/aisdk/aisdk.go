@@ -68,8 +68,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 }
 
 // finishCodes are the SDK's finish reasons. The SDK maps the providers' finish reasons to them.
-var finishCodes = map[string]stream.Code{
-	"stop": stream.FinishDone, "tool-calls": stream.FinishDone, "other": stream.FinishDone, "unknown": stream.FinishDone,
+var finishCodes = protocol.FinishCodes{
+	"stop": stream.FinishDone, "tool-calls": stream.FinishDone, "other": stream.FinishOther, "unknown": stream.FinishOther,
 	"length": stream.FinishCut, "content-filter": stream.FinishCut,
 	"error": stream.FinishFailed,
 }

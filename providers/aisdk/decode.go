@@ -113,8 +113,8 @@ func (d *decoder) finishMessage() {
 	d.finished, d.ended = true, true
 	d.readMetadata(t)
 	word := d.chunk.finish.Text()
-	code, known := finishCodes[word]
-	if code == stream.FinishDone {
+	code, known := finishCodes.Of(word)
+	if code == stream.FinishDone || word == "" {
 		d.checkCalls()
 	}
 	if word == "" {

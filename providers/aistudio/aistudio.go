@@ -74,7 +74,7 @@ type finishReason struct {
 
 // finishReasons are the values of Candidate.FinishReason. A filter cuts off a response, as a limit does.
 var finishReasons = []finishReason{
-	{"FINISH_REASON_UNSPECIFIED", stream.FinishDone}, {"STOP", stream.FinishDone}, {"MAX_TOKENS", stream.FinishCut},
+	{"FINISH_REASON_UNSPECIFIED", stream.FinishOther}, {"STOP", stream.FinishDone}, {"MAX_TOKENS", stream.FinishCut},
 	{"SAFETY", stream.FinishCut}, {"RECITATION", stream.FinishCut}, {"LANGUAGE", stream.FinishCut},
 	{"OTHER", stream.FinishCut}, {"BLOCKLIST", stream.FinishCut}, {"PROHIBITED_CONTENT", stream.FinishCut},
 	{"SPII", stream.FinishCut}, {"MALFORMED_FUNCTION_CALL", stream.FinishRefused}, {"IMAGE_SAFETY", stream.FinishCut},
@@ -87,7 +87,7 @@ const malformedCall = 10
 
 func reasonOf(n int64) (r finishReason, known bool) {
 	if n < 0 || n >= int64(len(finishReasons)) {
-		return finishReason{word: "not known"}, false
+		return finishReason{"not known", stream.FinishOther}, false
 	}
 	return finishReasons[n], true
 }

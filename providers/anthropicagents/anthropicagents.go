@@ -124,6 +124,11 @@ func (d *decoder) readConfirmation(data json.Value) {
 	c.Find(protocol.CallDenied, "the user didn't allow the call: %s", stream.Fact(why))
 }
 
+// finishCodes are the reasons why the agent is idle.
+var finishCodes = protocol.FinishCodes{
+	"end_turn": stream.FinishDone, "requires_action": stream.FinishDone, "retries_exhausted": stream.FinishFailed,
+}
+
 // endWork ends the turn with the reason why the agent is idle.
 func (d *decoder) endWork(reason json.Value) {
 	if !d.turn.IsOpen() {
@@ -131,11 +136,11 @@ func (d *decoder) endWork(reason json.Value) {
 		return
 	}
 	word := reason.Get("type").Text()
-	code := stream.FinishDone
-	if word == "retries_exhausted" {
-		code = stream.FinishFailed
-	}
+	code, known := finishCodes.Of(word)
 	d.turn.Finish(word, code)
+	if !known {
+		d.turn.Find(protocol.FinishUnknown, "stop reason %q is not documented", stream.Fact(word))
+	}
 	for id := range reason.Get("event_ids").Elements() {
 		if c := d.calls[id.Text()]; c != nil {
 			c.Find(waitsForYou, "the session waits for a result or permission for this call")

@@ -202,7 +202,7 @@ func (d *decoder) endTurn() {
 
 // reportFinish reports an error and a finish reason. The reason is "" if it is null or missing.
 func reportFinish(t *protocol.Turn, reason string, err json.Value) {
-	code := endings.Codes[reason]
+	code, _ := endings.Codes.Of(reason)
 	if reason != "" {
 		t.Finish(reason, code)
 	}

@@ -187,7 +187,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	if reason == "" || reason == "0" || reason == "FINISH_REASON_UNSPECIFIED" {
 		return
 	}
-	code, known := finishCodes[reason]
+	code, known := protocol.GoogleFinishCodes.Of(reason)
 	ch.flush()
 	switch {
 	case code == stream.FinishRefused && !ch.finished:
@@ -201,7 +201,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	switch {
 	case !known:
 		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(reason))
-	case code == stream.FinishCut && finishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
+	case code == stream.FinishCut && protocol.GoogleFinishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
 		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", stream.Fact(reason), afterColon(k.message))
 	case code == stream.FinishDone && ch.first != nil && !d.signed && strings.Contains(d.turn.Model, "gemini-3"):
 		ch.first.Find(protocol.SignatureMissing,

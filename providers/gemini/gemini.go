@@ -104,23 +104,6 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the finish reasons. Filters cut off a response, as a limit does. Clients that ask for enums
-// as numbers get numbers for the same reasons. Numbers up to 5 have the same meaning in the Gemini API and
-// Vertex. From 6 on, the two differ, but 6, 7 and 8 are filters in both.
-var finishCodes = map[string]stream.Code{
-	"STOP": stream.FinishDone, "1": stream.FinishDone,
-	"MAX_TOKENS": stream.FinishCut, "2": stream.FinishCut,
-
-	"SAFETY": stream.FinishCut, "RECITATION": stream.FinishCut, "LANGUAGE": stream.FinishCut, "OTHER": stream.FinishCut,
-	"BLOCKLIST": stream.FinishCut, "PROHIBITED_CONTENT": stream.FinishCut, "SPII": stream.FinishCut, "MODEL_ARMOR": stream.FinishCut,
-	"IMAGE_SAFETY": stream.FinishCut, "IMAGE_PROHIBITED_CONTENT": stream.FinishCut, "IMAGE_RECITATION": stream.FinishCut,
-	"IMAGE_OTHER": stream.FinishCut, "NO_IMAGE": stream.FinishCut,
-	"3": stream.FinishCut, "4": stream.FinishCut, "5": stream.FinishCut, "6": stream.FinishCut, "7": stream.FinishCut, "8": stream.FinishCut,
-
-	malformedCall: stream.FinishRefused, "MALFORMED_RESPONSE": stream.FinishRefused, "10": stream.FinishRefused,
-	unexpectedCall: stream.FinishRefused, "TOO_MANY_TOOL_CALLS": stream.FinishRefused, "MISSING_THOUGHT_SIGNATURE": stream.FinishRefused,
-}
-
 const (
 	malformedCall  = "MALFORMED_FUNCTION_CALL"
 	unexpectedCall = "UNEXPECTED_TOOL_CALL"

@@ -260,7 +260,7 @@ func (d *decoder) endInteraction(interaction json.Value) {
 	}
 	d.reportUsage(interaction.Get("usage"), interaction.Get("service_tier").Text())
 	status := interaction.Get("status")
-	if code, known := endings.Codes[status.Text()]; known && code == stream.FinishDone {
+	if code, _ := endings.Codes.Of(status.Text()); code == stream.FinishDone {
 		d.sealRest()
 	}
 	d.reportStatus(status)

@@ -161,6 +161,15 @@ func (d *decoder) readChunk(chunk json.Value) {
 	d.readEnd(m, chunk)
 }
 
+// finishCodes are finish reasons that LangChain passes on from providers, besides Google's.
+var finishCodes = protocol.FinishCodes{
+	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "function_call": stream.FinishDone, // OpenAI
+	"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone, // Anthropic, Bedrock
+	"length": stream.FinishCut, "content_filter": stream.FinishCut,
+	"max_tokens": stream.FinishCut, "model_context_window_exceeded": stream.FinishCut,
+	"error": stream.FinishFailed, // Mistral
+}
+
 // readEnd reads the finish reason and the usage of a message. A finish reason that is not a limit makes the
 // message's calls final.
 func (d *decoder) readEnd(m *message, of json.Value) {
@@ -175,10 +184,11 @@ func (d *decoder) readEnd(m *message, of json.Value) {
 	if word == "" {
 		return
 	}
-	code := stream.FinishDone
-	if word == "length" || word == "max_tokens" || word == "MAX_TOKENS" {
-		code = stream.FinishCut
-	} else {
+	code, known := finishCodes.Of(word)
+	if !known {
+		code, _ = protocol.GoogleFinishCodes.Of(word)
+	}
+	if code != stream.FinishCut && code != stream.FinishFailed {
 		sealCalls(m.Turn)
 	}
 	m.Finish(word, code)

@@ -125,7 +125,7 @@ func (d *decoder) endTurn(t *protocol.Turn) {
 		t.Usage(u)
 	}
 	if reason := l.doneReason.Text(); reason != "" { // old versions send no reason
-		code, known := finishCodes[reason]
+		code, known := finishCodes.Of(reason)
 		t.Finish(reason, code)
 		if !known {
 			t.Find(protocol.FinishUnknown, "done reason %q is not documented", stream.Fact(reason))

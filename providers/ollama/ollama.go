@@ -82,7 +82,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 // finishCodes are the values of done_reason. load and unload are for requests that only load a model into
 // memory or unload it.
-var finishCodes = map[string]stream.Code{
+var finishCodes = protocol.FinishCodes{
 	"stop": stream.FinishDone, "load": stream.FinishDone, "unload": stream.FinishDone,
 	"length": stream.FinishCut,
 }

@@ -40,13 +40,15 @@ var finishReasons = map[string]finishReason{
 }
 
 // readFinish looks up a finish reason, or else its part before a colon: Gemini's compatible endpoint puts its
-// own reason after a colon.
+// own reason after a colon. An unknown reason has the code stream.FinishOther.
 func readFinish(word string) (r finishReason, known bool) {
 	if r, known = finishReasons[word]; known {
 		return r, true
 	}
 	before, _, _ := strings.Cut(word, ":")
-	r, known = finishReasons[before]
+	if r, known = finishReasons[before]; !known {
+		r.code = stream.FinishOther
+	}
 	return r, known
 }
 
@@ -65,7 +67,8 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	word := c.finish.Text()
 	reason, known := readFinish(word)
 	code := reason.code
-	if native := c.native.Text(); code == stream.FinishDone && cutWords[native] {
+	usual := code == stream.FinishDone || !known
+	if native := c.native.Text(); usual && cutWords[native] {
 		code = stream.FinishCut
 		d.turn.Once(finishRewritten,
 			"the finish reason is %q, but the upstream's is %q: the gateway rewrote the reason, and the response is cut off", stream.Fact(word), stream.Fact(native))
@@ -74,7 +77,7 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 		d.running--
 	}
 	st.finished, st.finish = true, word
-	if code != stream.FinishFailed && !(st.early && code == stream.FinishDone) {
+	if code != stream.FinishFailed && !(st.early && usual) {
 		st.sealCalls(code == stream.FinishCut)
 	}
 	d.turn.FinishChoice(st.index, word, "", code)

@@ -315,14 +315,17 @@ func (t *turn) updateTurn(r *wireResponse) {
 func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	t.updateTurn(r)
 	d.compareOutput(t, r, from)
-	code, known := finishCodes[word]
-	switch told, ok := finishCodes[r.status.Text()]; {
+	code, known := finishCodes.Of(word)
+	switch told, ok := finishCodes.Of(r.status.Text()); {
 	case ok && told != stream.FinishDone:
 		word, code, known = r.status.Text(), told, true
 	case !ok && r.status.Text() != "" && !r.status.Is("in_progress") && !r.status.Is("queued"):
 		word, known = r.status.Text(), false
+		if code == stream.FinishDone {
+			code = told
+		}
 	}
-	if code == stream.FinishDone {
+	if code == stream.FinishDone || word == "" {
 		t.sealRest(from)
 	}
 	t.reportUsage(r)

@@ -83,7 +83,7 @@ var responseEvents = map[string]bool{
 var connectionEvents = map[string]bool{"keepalive": true, "rate_limits.updated": true, "codex.rate_limits": true}
 
 // finishCodes are the final statuses of a response.
-var finishCodes = map[string]stream.Code{
+var finishCodes = protocol.FinishCodes{
 	"completed": stream.FinishDone, "incomplete": stream.FinishCut,
 	"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
 }

@@ -158,35 +158,6 @@ func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) 
 	t.emit(e)
 }
 
-// FinishReasons are the finish reasons of a protocol.
-type FinishReasons struct {
-	What        string // the protocol's term for finish reasons, e.g. "stop reason"
-	Calls, Done string // reason of a turn that waits for results of its calls; reason of any other turn
-	Codes       map[string]stream.Code
-}
-
-// FinishAndCheck does the same as Finish, for a protocol whose finish reason shows whether the client must
-// run calls. It also compares the reason with the calls of the turn, and returns the code of the reason.
-func (t *Turn) FinishAndCheck(word string, of *FinishReasons) stream.Code {
-	code := of.Codes[word]
-	t.Finish(word, code)
-	t.CheckStop(word, of)
-	return code
-}
-
-// CheckStop compares the finish reason with the calls of the turn.
-func (t *Turn) CheckStop(word string, of *FinishReasons) {
-	_, known := of.Codes[word]
-	switch {
-	case !known:
-		t.Find(FinishUnknown, "%s %q is not documented", stream.Own(of.What), stream.Fact(word))
-	case word == of.Calls && t.client == 0 && !t.lost:
-		t.Find(FinishWithoutCall, "the %s is %s, but the response has no call: the call was lost before it arrived", stream.Own(of.What), stream.Fact(word))
-	case word == of.Done && t.client > 0:
-		t.Find(FinishStop, "the %s is %s, but the response has calls: clients that wait for %s never run the calls", stream.Own(of.What), stream.Fact(word), stream.Own(of.Calls))
-	}
-}
-
 // HasClientCalls reports whether the turn has a call that the client must run.
 func (t *Turn) HasClientCalls() bool { return t.client > 0 }
 

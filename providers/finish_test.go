@@ -1,0 +1,59 @@
+package providers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestUnknownFinish replaces each documented finish reason in the fixtures of all protocols with one that no
+// provider documents. It must not count as a normal end. The reasons of AI Studio are numbers.
+func TestUnknownFinish(t *testing.T) {
+	const unknown = "solar-flare"
+	also := map[string][]string{"ai-gateway": {"stop", "tool-calls"}} // the SDK's words beside the provider's
+	finishes, checked := map[string]bool{}, map[string]bool{}
+	for _, f := range fixtures(t) {
+		words := map[string]bool{}
+		for _, e := range finishEvents(f.inspect(f.wire)) {
+			if e.Code == stream.FinishDone && f.dialect.Name != "aistudio" {
+				words[e.Text], finishes[f.dialect.Name] = true, true
+			}
+		}
+		for word := range words {
+			a := f.archive
+			a.sections = slices.Clone(a.sections)
+			for i := range a.sections {
+				if s := &a.sections[i]; strings.HasPrefix(s.name, "wire") {
+					for _, w := range append(also[f.dialect.Name], word) {
+						s.text = strings.ReplaceAll(s.text, `"`+w+`"`, `"`+unknown+`"`)
+					}
+				}
+			}
+			for _, e := range finishEvents(f.inspect(wireOf(t, f.name, a))) {
+				if e.Text != unknown {
+					continue
+				}
+				checked[f.dialect.Name] = true
+				if e.Code != stream.FinishOther {
+					t.Errorf("%s: %s instead of %s has code %d, want %d", f.name, unknown, word, e.Code, stream.FinishOther)
+				}
+			}
+		}
+	}
+	for name := range finishes {
+		if !checked[name] {
+			t.Errorf("%s: no fixture has a finish reason that was replaced", name)
+		}
+	}
+}
+
+func finishEvents(in *Inspector) (all []stream.Event) {
+	for n := range in.Timeline.Len() {
+		if e := in.View().Event(n); e.Kind == stream.Finish {
+			all = append(all, e)
+		}
+	}
+	return all
+}
