@@ -59,6 +59,7 @@ var packageRules = []struct {
 	{"ui/otlp", []string{"ui/report"}, []string{"os", "github.com/charmbracelet/*"}},
 	{"ui/web", []string{"stream", "providers", "providers/protocol", "providers/price", "providers/replay", "ui/display", "ui/present", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*", "html/*", "github.com/*"}},
 	{"ui/ask", []string{"stream", "providers", "providers/price", "ui/display", "ui/present"}, []string{"os", "net", "net/*", "github.com/*"}},
+	{"ui/stats", []string{"stream", "providers", "providers/price", "ui/display", "ui/present", "ui/report", "ui/screen"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"ui/noprobe", nil, []string{"os", "github.com/*"}},
 	{"ui", []string{"providers/client", "stream", "providers", "providers/protocol", "providers/mcp", "providers/price", "themes", "ui/display", "ui/filter", "ui/present", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
 	{"ui/cli", []string{"stream", "stream/marks", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},

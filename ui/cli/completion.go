@@ -26,6 +26,7 @@ import (
 	"toolscope/themes"
 	"toolscope/ui/filter"
 	"toolscope/ui/present"
+	"toolscope/ui/stats"
 )
 
 const completionHelp = `The script completes commands, flags and their values: protocols, themes,
@@ -84,10 +85,14 @@ var flagCompleters = map[string]completer{
 	"export as": fixedCompletions(func() []completion {
 		return mapSlice(exportForms(), func(f exportForm) completion { return completion{f.name, f.says} })
 	}),
-	"theme":        fixedCompletions(func() []completion { return wordCompletions(append([]string{"auto"}, themes.Names()...)) }),
-	"replay to":    fixedCompletions(targetCompletions),
-	"proxy to":     fixedCompletions(func() []completion { return withSuffix(providerNameCompletions(), "=") }),
-	"run to":       fixedCompletions(func() []completion { return withSuffix(providerNameCompletions(), "=") }),
+	"theme":     fixedCompletions(func() []completion { return wordCompletions(append([]string{"auto"}, themes.Names()...)) }),
+	"replay to": fixedCompletions(targetCompletions),
+	"proxy to":  fixedCompletions(func() []completion { return withSuffix(providerNameCompletions(), "=") }),
+	"run to":    fixedCompletions(func() []completion { return withSuffix(providerNameCompletions(), "=") }),
+	"stats by":  commaCompletions(fixedCompletions(func() []completion { return wordCompletions(stats.KeyNames()) })),
+	"stats fail-on": commaCompletions(fixedCompletions(func() []completion {
+		return append(wordCompletions([]string{"worse", "bad>1%", "failed>1%", "first.p95>10s", "cost>5"}), withSuffix(codeCompletions(), ">1%")...)
+	})),
 	"policy":       fixedCompletions(policyCompletions),
 	"fail-on":      commaCompletions(fixedCompletions(func() []completion { return append(wordCompletions(severityWords), codeCompletions()...) })),
 	"fail-on-loss": fixedCompletions(func() []completion { return wordCompletions(mapSlice(replay.Severities, replay.Severity.String)) }),
@@ -111,7 +116,7 @@ var argCompleters = map[string]completer{
 
 // fileFlags are the flags whose values are files or folders.
 var fileFlags = []string{
-	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "hub-ca", "tls-cert", "tls-key", "tools",
+	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "hub-ca", "tls-cert", "tls-key", "tools", "vs",
 }
 
 // addCompletions registers the completers of arguments and flags with cobra.

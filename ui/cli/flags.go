@@ -71,6 +71,7 @@ var flagTexts = []flagText{
 	// Flags for the output.
 	{"print", "format", "FORMAT", "output format: text, or jsonl with one JSON object per call and turn"},
 	{"check", "format", "FORMAT", "output format: text, jsonl, junit or sarif"},
+	{"stats", "format", "FORMAT", "output format: text, jsonl or prometheus"},
 	{"diff", "format", "FORMAT", "output format: text, or jsonl with one JSON object per line"},
 	{"replay", "format", "FORMAT", "output format: text, or jsonl with one JSON object per call, target and policy"},
 	{"", "format", "FORMAT", "also print calls, with or without a screen: text or jsonl"},
@@ -123,6 +124,10 @@ var flagTexts = []flagText{
 	{"", "timeout", "TIME", "maximum wait for the first byte of the response"},
 
 	// Flags for check, replay, cut, demo and config.
+	{"stats", "by", "KEYS", "group by these keys, separated by commas: model, server, provider, client, day or tool"},
+	{"stats", "vs", "FILE", "compare with the turns in FILE or folder FILE, which are the older ones; repeatable"},
+	{"stats", "fail-on", "LIST", "conditions that make stats exit with 1, separated by commas, e.g. 'worse,bad>1%'"},
+	{"stats", "strict", "", "with --fail-on: also exit with 1 if the numbers are too few to decide a condition"},
 	{"", "fail-on", "LIST", "lowest severity that makes the check fail (info, warn or error), or finding codes, separated by commas"},
 	{"", "expect-tool", "NAME", "fail unless tool NAME is called; repeatable"},
 	{"", "forbid-tool", "NAME", "fail if tool NAME is called; repeatable"},

@@ -28,7 +28,7 @@ Usage:
 `
 
 // rootFlags are the flags that rootHelp lists. 'open --help' lists all flags.
-var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii", "no-color", "help", "version"}
+var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "no-color", "help", "version"}
 
 const rootHelpEnd = `'toolscope open --help' lists all flags for files. 'toolscope help hubs' describes
 the flags for hubs. Topics for 'toolscope help TOPIC':`
@@ -38,7 +38,7 @@ var commandGroups = []struct {
 	title    string
 	commands string
 }{
-	{"Look", "open print diff explain ask demo"},
+	{"Look", "open print diff explain ask stats demo"},
 	{"Capture", "run proxy mcp connect"},
 	{"Test", "check replay serve cut export"},
 	{"Many machines", "hub"},
@@ -59,6 +59,7 @@ var (
 	briefExits   = []exitMeaning{{"0", "success"}, {"1", "the command failed"}, {"2", "wrong usage"}}
 	commandExits = map[string][]exitMeaning{
 		"check":   {{"0", "no findings that make the check fail"}, {"1", "findings that make the check fail"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
+		"stats":   {{"0", "no condition of --fail-on is met"}, {"1", "a condition of --fail-on is met or, with --strict, can't be decided"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},

@@ -92,7 +92,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	facts := Facts{
 		textFact("dialect", "protocol", t.Protocol),
 		optionalFact("model", "model", t.Model),
-		optionalFact("at", "", turnTime(v, t)),
+		optionalFact("at", "", TurnTime(v, t)),
 		textFact("phase", "phase", t.Phase().String()),
 		{Key: "finish", Word: "finish", Text: FinishText(t), JSON: omitZero(t.Finish)},
 		fieldFact("text_bytes", len(t.Text)),
@@ -160,9 +160,9 @@ func retryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 		timeFact("after_ms", r.After), timeFact("retry_after_ms", r.Wanted))
 }
 
-// turnTime returns the time of day at which the request of a turn began. If that is unknown, it returns the time
+// TurnTime returns the time of day at which the request of a turn began. If that is unknown, it returns the time
 // at which the response began, or "".
-func turnTime(v *providers.View, t *stream.Turn) string {
+func TurnTime(v *providers.View, t *stream.Turn) string {
 	from := t.OpenedAt
 	if at := v.RequestStart(t); at >= 0 {
 		from = at

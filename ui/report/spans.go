@@ -230,9 +230,9 @@ func (a *attributes) addList(key, value string) {
 	}
 }
 
-// semconv is the commit of the OpenTelemetry conventions for generative AI that the spans follow. The conventions
+// Semconv is the commit of the OpenTelemetry conventions for generative AI that the spans follow. The conventions
 // are in development and have no version yet, so each span names this commit.
-const semconv = "open-telemetry/semantic-conventions-genai@9430220eb6f3f8a0e41d2e0e548aeb5cb9ca5f14"
+const Semconv = "open-telemetry/semantic-conventions-genai@9430220eb6f3f8a0e41d2e0e548aeb5cb9ca5f14"
 
 // These constants are attribute names in the conventions, from docs/gen-ai/gen-ai-spans.md in that
 // repository. They are followed by the stable OpenTelemetry attributes to which that file refers.

@@ -49,7 +49,7 @@ type Tracer struct {
 // time, the URL and the response. So a turn has the same ids in every run, on every machine.
 func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	t, said := of.Turn, &spanTexts{tr: tr, room: maxTextBytes}
-	s := Span{Name: strings.TrimSpace(of.operationName() + " " + said.limitWord(cmp.Or(of.RequestedModel, t.Model))), Client: true, Machine: of.Machine}
+	s := Span{Name: strings.TrimSpace(of.OperationName() + " " + said.limitWord(cmp.Or(of.RequestedModel, t.Model))), Client: true, Machine: of.Machine}
 	s.Trace, s.ID = of.spanIDs()
 	of.setParent(&s)
 	a := of.turnAttributes(said)
@@ -66,9 +66,9 @@ func (tr *Tracer) Spans(of *TracedTurn) []Span {
 		s.Ended = s.Began
 		a.addText(ownClock, "unknown: toolscope read the turn at these times")
 	}
-	if of.hasFailed() {
+	if of.HasFailed() {
 		s.Failed, s.Failure = true, said.limitContent(t.Failure)
-		a.addText(semError, of.errorType())
+		a.addText(semError, of.ErrorType())
 	}
 	a.addText(semMessages, said.outputMessage(t))
 	s.Events = said.findingEvents(of, t.Findings, &s)
@@ -107,8 +107,8 @@ func (of *TracedTurn) clockTime(at time.Duration) (clock time.Time) {
 
 func (of *TracedTurn) turnAttributes(said *spanTexts) (a attributes) {
 	t := of.Turn
-	a.addText(ownSemconv, semconv)
-	a.addText(semOperation, of.operationName())
+	a.addText(ownSemconv, Semconv)
+	a.addText(semOperation, of.OperationName())
 	a.addText(semProvider, of.Provider)
 	a.addText(semAsked, said.limitWord(of.RequestedModel))
 	a.addFlag(semStream, of.Streaming)
@@ -259,8 +259,8 @@ func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool
 	return trace, span, bits[0], trace != [16]byte{} && span != [8]byte{}
 }
 
-// operationName returns the name that the conventions give the requested operation.
-func (of *TracedTurn) operationName() string {
+// OperationName returns the name that the conventions give the requested operation.
+func (of *TracedTurn) OperationName() string {
 	if u, err := url.Parse(of.URL); err == nil {
 		path := strings.TrimSuffix(u.Path, "/")
 		if strings.HasSuffix(path, "/completions") && !strings.HasSuffix(path, "/chat/completions") || strings.HasSuffix(path, "/api/generate") {
@@ -270,9 +270,9 @@ func (of *TracedTurn) operationName() string {
 	return cmp.Or(operations[of.Turn.Protocol], "chat")
 }
 
-// hasFailed reports whether the turn was aborted, rejected or refused. It returns false if the client ended the
+// HasFailed reports whether the turn was aborted, rejected or refused. It returns false if the client ended the
 // turn or toolscope did not see its end, because a failure is then unknown.
-func (of *TracedTurn) hasFailed() bool {
+func (of *TracedTurn) HasFailed() bool {
 	t := of.Turn
 	if p := t.Phase(); p != stream.TurnAborted && p != stream.TurnRejected && p != stream.TurnRefused {
 		return false
@@ -280,8 +280,8 @@ func (of *TracedTurn) hasFailed() bool {
 	return t.EndedBy != stream.Client && (t.EndedBy != stream.Toolscope || of.AnsweredHere)
 }
 
-// errorType returns the class of a turn's failure: the HTTP status if it is an error, else the phase.
-func (of *TracedTurn) errorType() string {
+// ErrorType returns the class of a turn's failure: the HTTP status if it is an error, else the phase.
+func (of *TracedTurn) ErrorType() string {
 	if of.Status >= 400 {
 		return strconv.Itoa(of.Status)
 	}

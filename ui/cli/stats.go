@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture"
+	"toolscope/providers"
+	"toolscope/providers/mcp"
+	"toolscope/providers/price"
+	"toolscope/providers/toolrun"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/present"
+	"toolscope/ui/stats"
+)
+
+// statsFlags are the flags of stats.
+type statsFlags struct {
+	by, failOn string
+	vs         []string
+	strict     bool
+	format     string
+}
+
+func (a *app) statsCommand() *cobra.Command {
+	var f statsFlags
+	cmd := &cobra.Command{
+		Use: "stats [FILE…]", Short: "Count failures, latencies and costs; compare",
+		Example: "toolscope stats logs\ntoolscope stats --by model,day logs\ntoolscope stats --by tool run.tsc\ntoolscope stats new --vs old --fail-on worse\ntoolscope stats logs --fail-on 'bad>1%,first.p95>10s'\ntoolscope stats logs --format prometheus",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := a.runStats(cmd, args, &f)
+			if err != nil {
+				a.code = exitTrouble
+			}
+			return err
+		},
+	}
+	to := cmd.Flags()
+	to.StringVar(&f.by, "by", "model", "")
+	to.StringArrayVar(&f.vs, "vs", nil, "")
+	to.StringVar(&f.failOn, "fail-on", "", "")
+	to.BoolVar(&f.strict, "strict", false, "")
+	addFormatFlag(to, &f.format, "text", "text", "jsonl", "prometheus")
+	a.colourFlags(cmd)
+	a.addFilterFlag(to)
+	a.pricesFlag(cmd)
+	a.reading.add(to)
+	a.hubFlags(cmd)
+	a.callFlags(cmd)
+	return cmd
+}
+
+// runStats reads every file and writes the numbers.
+func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
+	keys, unknown := stats.ParseKeys(f.by)
+	if unknown != "" || len(keys) == 0 {
+		return usageErrorf("--by: unknown key %q%s\nkeys: %s", unknown, suggestName(unknown, stats.KeyNames()), present.JoinWords(stats.KeyNames()...))
+	}
+	codes := mapSlice(providers.Findings(), func(d *stream.Diagnosis) string { return d.Code })
+	conditions, wrong := stats.ParseConditions(f.failOn, codes)
+	switch {
+	case wrong != "":
+		return usageErrorf("--fail-on: unknown condition %s\n%s; 'toolscope help findings' lists the codes", wrong, stats.ConditionHelp)
+	case f.format == "prometheus" && len(f.vs) > 0:
+		return usageErrorf("--vs: --format prometheus has no comparisons\nuse --format text or jsonl")
+	case len(f.vs) == 0 && slices.ContainsFunc(conditions, stats.Condition.NeedsComparison):
+		return usageErrorf("--fail-on worse: needs the older files\nuse --vs FILE")
+	}
+	paths := a.inputPaths(args)
+	if len(args) == 0 && len(paths) == 0 {
+		paths = mapSlice(recentCaptures(), func(r recentCapture) string { return r.Path })
+	}
+	if len(paths) == 0 {
+		return usageErrorf("stats: needs a FILE, because toolscope's folder has no captures\ntoolscope stats FILE…")
+	}
+	if err := a.checkHubFlags(append(slices.Clone(paths), f.vs...)); err != nil {
+		return err
+	}
+	prices, err := a.loadPrices()
+	if err == nil {
+		err = a.parseFilter(prices)
+	}
+	if err != nil {
+		return err
+	}
+	var before *stats.Set
+	if len(f.vs) > 0 {
+		if before, err = a.collectStats(cmd.Context(), f.vs, prices); err != nil {
+			return err
+		}
+	}
+	set, err := a.collectStats(cmd.Context(), paths, prices)
+	if err != nil {
+		return err
+	}
+	to, err := a.outputFor(f.format)
+	if err != nil {
+		return err
+	}
+	w := &statsWriter{lineWriter: to, keys: keys, set: set, groups: set.Groups(keys), total: set.Total()}
+	if before != nil {
+		w.compared = stats.Compare(before, set, keys)
+	}
+	w.write(f.format)
+	if err := to.flush(); err != nil {
+		return err
+	}
+	fails := a.checkConditions(conditions, w, f.strict)
+	switch {
+	case a.code != 0:
+		a.code = exitTrouble
+	case fails:
+		a.code = exitFound
+	}
+	return nil
+}
+
+// collectStats reads the turns in files and folders.
+func (a *app) collectStats(ctx context.Context, paths []string, prices *price.Table) (*stats.Set, error) {
+	c := &statsCollector{prices: prices}
+	a.joins = true
+	err := a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
+		c.set.Sources++
+		return a.printSource(src, path, in, c)
+	})
+	return &c.set, err
+}
+
+// checkConditions prints the conditions that are met, and those for which the numbers are too few. It reports whether
+// the command fails.
+func (a *app) checkConditions(conditions []stats.Condition, w *statsWriter, strict bool) (fails bool) {
+	for _, c := range conditions {
+		for _, r := range c.Check(w.groups, w.total, w.compared) {
+			a.printNote("--fail-on %s", r.Text)
+			fails = fails || r.Fails || r.TooFew && strict
+		}
+	}
+	return fails
+}
+
+// statsCollector is a printer that collects the facts about turns.
+type statsCollector struct {
+	set    stats.Set
+	prices *price.Table
+}
+
+func (c *statsCollector) addTurn(v *providers.View, _ string, t *stream.Turn) {
+	if of, ok := stats.ReadTurn(v, c.prices, t); ok {
+		c.set.AddTurn(t.Number, of)
+	}
+}
+
+// sentBack adds the results of calls and the findings about calls that later requests sent back.
+func (c *statsCollector) sentBack(calls []sentBackCall) {
+	for i := range calls {
+		c.set.AddFindings(calls[i].of, calls[i].findings)
+		c.set.AddResult(calls[i].of, calls[i].ResultCode)
+	}
+}
+
+// addRequest adds the findings in a tool run.
+func (c *statsCollector) addRequest(_ string, _ *mcp.Request, a *toolrun.ToolRequest) {
+	if a != nil && a.Call != nil {
+		c.set.AddFindings(a.Call.Ref, a.Findings)
+	}
+}
+
+// notRun adds the finding about a call without a tool run.
+func (c *statsCollector) notRun(_ string, n *toolrun.CallWithoutRun) {
+	c.set.AddFindings(n.Ref, []stream.Finding{n.Finding})
+}
+
+func (c *statsCollector) addServer(string, *mcp.Server) {}
+func (c *statsCollector) flush() error                  { return nil }
+
+// statsWriter writes the numbers of a set.
+type statsWriter struct {
+	lineWriter
+	keys     []stats.Key
+	set      *stats.Set
+	groups   []*stats.Group
+	total    *stats.Group
+	compared *stats.Comparison // nil without --vs
+}
+
+func (w *statsWriter) write(format string) {
+	switch {
+	case format == "prometheus":
+		for _, line := range w.set.Prometheus(versionText()) {
+			w.writeLine(display.Clean(line))
+		}
+	case format == "jsonl":
+		w.writeJSONL()
+	case w.compared != nil:
+		w.writeComparison()
+	default:
+		w.writeTables()
+	}
+}
+
+// writeTables writes the tables, separated by empty lines, and notes about facts that the tables leave out.
+func (w *statsWriter) writeTables() {
+	for i, table := range stats.Tables(w.keys, w.groups) {
+		if i > 0 {
+			w.printLine("")
+		}
+		w.writeNumbers(table)
+	}
+	if notes := w.set.Notes(); len(notes) > 0 {
+		w.printLine("")
+		w.writeWrapped("", present.JoinWords(notes...))
+	}
+}
+
+// writeNumbers writes a table. It aligns numbers at the right.
+func (w *statsWriter) writeNumbers(table stats.Table) {
+	rows := make([][]any, len(table.Rows))
+	for i := range table.Rows[0] {
+		wide := 0
+		for _, row := range table.Rows {
+			wide = max(wide, display.Clean(row[i]).Width())
+		}
+		for n, row := range table.Rows {
+			text := row[i]
+			if i >= table.Keys {
+				text = fmt.Sprintf("%*s", wide-display.Clean(text).Width()+len([]rune(text)), text)
+			}
+			rows[n] = append(rows[n], ifElse[any](n == 0, inMuted(text), text))
+		}
+	}
+	writeTable(w.lineWriter, rows)
+}
+
+// writeComparison writes the changes that are shown, and a sentence about the others.
+func (w *statsWriter) writeComparison() {
+	c := w.compared
+	var rows [][]any
+	for i := range c.Changes {
+		var row []any
+		for n, cell := range c.Changes[i].Text(c.Limit, c.Tests) {
+			row = append(row, ifElse[any](n == 0 && c.Changes[i].Verdict.IsBad(), inInk(badInk, cell), cell))
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) > 0 {
+		writeTable(w.lineWriter, rows)
+	}
+	w.writeWrapped("", c.RestText())
+	for _, text := range c.Also {
+		w.printLine("also different: %s", text)
+	}
+}
+
+// writeJSONL writes an object for each number, and an object with the totals.
+func (w *statsWriter) writeJSONL() {
+	var lines []present.Facts
+	for _, g := range w.groups {
+		lines = append(lines, g.Lines(w.keys)...)
+	}
+	if w.compared != nil {
+		lines = append(lines, w.compared.Lines(w.keys)...)
+	}
+	for _, facts := range append(lines, w.set.Summary()) {
+		o := new(jsonObject)
+		o.addFacts(facts)
+		w.writeObject(o)
+	}
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// savedRuns writes captures of one turn each into a folder. In the first broken captures, the arguments of the call are
+// malformed. The first token comes after wait milliseconds.
+func savedRuns(t *testing.T, runs, broken, wait int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for n := range runs {
+		args := "{}"
+		if n < broken {
+			args = "{]"
+		}
+		var b strings.Builder
+		b.WriteString(`{"toolscope":1}` + "\n")
+		fmt.Fprintf(&b, `{"t":0,"x":1,"side":"request","head":{"method":"POST","url":"https://api.openai.com/v1/chat/completions"},"d":%s,"end":"eof"}`+"\n", quoted(fmt.Sprintf(`{"model":"gpt-x","stream":true,"messages":[{"role":"user","content":"%d %d %d"}]}`, n, broken, wait)))
+		for i, chunk := range [][]byte{chat(toolChunk(args)), chat(finishChunk, "[DONE]")} {
+			fmt.Fprintf(&b, `{"t":%d,"x":1,"d":%s}`+"\n", wait+100*i+n, quoted(string(chunk)))
+		}
+		fmt.Fprintf(&b, `{"t":%d,"x":1,"end":"eof"}`+"\n", wait+200+n)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run%d.tsc", n)), []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestStatsNumbers checks the numbers in each format, and that they agree with those of print.
+func TestStatsNumbers(t *testing.T) {
+	dir := savedRuns(t, 40, 10, 500)
+	for _, c := range []struct{ args, want string }{
+		{"", "gpt-x     40    40     40  10 (25%)       0"},
+		{"", "gpt-x  ARGS_BROKEN  error        10                -      10 of 40"},
+		{"", "gpt-x        30         10"},
+		{"--by tool", "f        40    40     40  10 (25%)            -            -"},
+		{"--by provider,server", "openai    api.openai.com     40    40"},
+		{"--format jsonl", `{"type":"rate","by":{"model":"gpt-x"},"metric":"ARGS_BROKEN","severity":"error","turns":40,"calls":40,"runs":40,"runs_with":10,"count":10}`},
+		{"--format jsonl", `{"type":"latency","by":{"model":"gpt-x"},"metric":"first_token_ms","n":40,"p50":519,"p95":537}`},
+		{"--format jsonl", `{"type":"stats","turns":40,"calls":40,"runs":40,"background":0,"unseen_calls":0}`},
+		{"--format jsonl", `"states":{"complete":30,"malformed":10}`},
+		{"--format prometheus", `toolscope_calls_total{tool="f",status="malformed"} 10`},
+		{"--format prometheus --filter state:bad", `toolscope_turns_total{phase="complete",model="gpt-x"} 10`},
+	} {
+		out := command(t, nil, append([]string{"stats", dir}, strings.Fields(c.args)...)...)
+		if out.code != 0 || out.stderr != "" || !strings.Contains(out.stdout, c.want) {
+			t.Errorf("%s: %d %s: no %q in\n%s", c.args, out.code, out.stderr, c.want, out.stdout)
+		}
+	}
+	summary := command(t, nil, "print", "--summary", dir).stdout
+	if !strings.Contains(summary, "40 turns, 40 calls: 30 complete, 10 malformed") {
+		t.Errorf("print has other numbers: %s", summary)
+	}
+}
+
+// TestStatsCompared checks comparisons and the exit codes of conditions.
+func TestStatsCompared(t *testing.T) {
+	good, same40, bad, slow, few := savedRuns(t, 40, 1, 500), savedRuns(t, 40, 2, 500), savedRuns(t, 40, 30, 500), savedRuns(t, 40, 1, 5000), savedRuns(t, 1, 1, 9000)
+	for _, c := range []struct {
+		args      string
+		code      int
+		out, errs string
+	}{
+		{same40 + " --vs " + good + " --fail-on worse", 0, "no difference shown; too few runs for", ""},
+		{bad + " --vs " + good + " --fail-on worse", 1, "worse  gpt-x  ARGS_BROKEN  1 of 40 runs → 30 of 40", "--fail-on worse: 2 of"},
+		{good + " --vs " + bad + " --fail-on worse", 0, "better  gpt-x  ARGS_BROKEN", ""},
+		{slow + " --vs " + good + " --fail-on worse", 1, "slower  gpt-x  first token  p50 519 ms → 5.01 s", "--fail-on worse: 2 of"},
+		{few + " --vs " + good + " --fail-on worse", 0, "too few runs for 4 comparisons\n", "worse: too few runs for each comparison"},
+		{few + " --vs " + good + " --fail-on worse --strict", 1, "too few", "too few"},
+		{"testdata/malformed.sse --by server --vs " + good, 0, "nothing to compare", ""},
+		{bad + " --vs " + good + " --format jsonl", 0, `"metric":"ARGS_BROKEN","verdict":"worse","before":{"runs":40,"with":1},"after":{"runs":40,"with":30}`, ""},
+		{bad + " --fail-on bad>50%", 1, "gpt-x", "--fail-on bad>50%: gpt-x: 30 of 40 runs"},
+		{bad + " --fail-on bad>80%,first.p95>1s", 0, "gpt-x", ""},
+		{few + " --fail-on bad>50%", 0, "gpt-x", "--fail-on bad>50%: too few runs in 1 of 1 row"},
+		{few + " --fail-on bad>50% --strict", 1, "gpt-x", "too few runs"},
+		{few + " --fail-on worse", 2, "", "use --vs FILE"},
+		{few + " --fail-on bad", 2, "", `unknown condition "bad"`},
+		{few + " --by modle", 2, "", `unknown key "modle"`},
+		{few + " --format prometheus --vs " + good, 2, "", "has no comparisons"},
+		{filepath.Join(few, "none.tsc"), 2, "", "no such file"},
+		{"testdata/logs --vs " + filepath.Join(few, "none.tsc"), 2, "", "no such file"},
+	} {
+		out := command(t, nil, append([]string{"stats"}, strings.Fields(c.args)...)...)
+		if out.code != c.code || !strings.Contains(out.stdout, c.out) || !strings.Contains(out.stderr, c.errs) {
+			t.Errorf("%s: %d\n%s%s", c.args, out.code, out.stdout, out.stderr)
+		}
+	}
+}
+
+// TestStatsOfFolder checks that without a FILE, stats reads toolscope's own folder.
+func TestStatsOfFolder(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	if out := command(t, nil, "stats"); out.code != 2 || !strings.Contains(out.stderr, "needs a FILE") {
+		t.Errorf("no captures: %+v", out)
+	}
+	kept := filepath.Join(state, "toolscope", "recordings")
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(savedRuns(t, 3, 1, 10), kept); err != nil {
+		t.Fatal(err)
+	}
+	if out := command(t, nil, "stats"); out.code != 0 || !strings.Contains(out.stdout, "gpt-x      3     3      3") {
+		t.Errorf("%+v", out)
+	}
+}

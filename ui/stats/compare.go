@@ -1,0 +1,320 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/stream/count"
+)
+
+// falseAlarms is the probability that a comparison of two sets without a difference reports any difference.
+const falseAlarms = 0.05
+
+// A Verdict is the result of a comparison.
+type Verdict uint8
+
+const (
+	TooFew Verdict = iota // no outcome with these numbers of runs could show a difference
+	NoDifference
+	Worse
+	Better
+	Slower
+	Faster
+	More // of a finding whose severity is info
+	Fewer
+)
+
+func (v Verdict) String() string {
+	return [...]string{"too few", "no difference shown", "worse", "better", "slower", "faster", "more", "fewer"}[v]
+}
+
+// IsBad reports whether the newer set is worse or slower.
+func (v Verdict) IsBad() bool { return v == Worse || v == Slower }
+
+// A Share is a number of runs, and the number of runs among them that have a property.
+type Share struct{ Runs, With int }
+
+// A Change compares one metric, or one latency, between two sets.
+type Change struct {
+	Values        []string // values of the keys
+	Metric        string
+	Verdict       Verdict
+	Before, After Share
+	Median        [2]time.Duration // before and after, for a latency
+	Latency       bool
+	P             float64
+	least         float64 // the smallest P that the numbers of runs allow
+	severity      stream.Severity
+	up            bool // the share is higher after than it would be without a difference
+}
+
+// A Comparison is all changes between two sets.
+type Comparison struct {
+	Changes       []Change // with a difference, sorted by P
+	Limit         float64  // a change with a higher P proves nothing
+	Tests         int      // number of changes that could be shown
+	TooFew, Equal int      // number of changes without a difference, by verdict
+	Also          []string // other facts in which the sets differ
+	rest          []Change // changes without a difference
+}
+
+// lengthLimits are the upper limits for the strata of runs by length, in turns. A longer run has more findings, so
+// only runs of similar length are compared.
+var lengthLimits = []int{3, 6, 10, 16, 25, 40, 70, math.MaxInt}
+
+// A stratum counts the runs of similar length.
+type stratum struct{ before, after, beforeWith, afterWith int }
+
+// Compare compares two sets. It compares groups that have the same values of the keys.
+func Compare(before, after *Set, keys []Key) *Comparison {
+	c := compareGroups(before.Groups(keys), after.Groups(keys))
+	c.Also = otherDifferences(before, after, keys)
+	return c
+}
+
+// compareGroups compares groups with the same values.
+func compareGroups(before, after []*Group) *Comparison {
+	var changes []Change
+	for _, new := range after {
+		i := slices.IndexFunc(before, func(g *Group) bool { return slices.Equal(g.Values, new.Values) })
+		if i < 0 {
+			continue
+		}
+		old := before[i]
+		for _, metric := range occurringMetrics(old, new) {
+			changes = append(changes, compareMetric(old, new, metric))
+		}
+		for kind := range numTimes {
+			if len(old.times[kind]) > 0 && len(new.times[kind]) > 0 {
+				changes = append(changes, compareTimes(old, new, kind))
+			}
+		}
+	}
+	return judgeChanges(changes)
+}
+
+// occurringMetrics returns the metrics that occur in one of two groups, in alphabetical order.
+func occurringMetrics(a, b *Group) (list []string) {
+	for _, g := range []*Group{a, b} {
+		for metric := range g.rates {
+			if !slices.Contains(list, metric) {
+				list = append(list, metric)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// compareMetric compares the shares of runs in which a metric occurs.
+func compareMetric(before, after *Group, metric string) Change {
+	c := Change{Values: after.Values, Metric: metric, severity: max(before.Rate(metric).Severity, after.Rate(metric).Severity)}
+	c.testRuns(before.order, after.order, func(r *run) (bool, bool) { return r.has[metric], true })
+	return c
+}
+
+// slowShare is the share of all compared runs that count as slow.
+const slowShare = 0.2
+
+// compareTimes compares the shares of slow runs. A run is slow if its median is above a quantile of the medians of
+// all runs in both groups.
+func compareTimes(before, after *Group, kind int) Change {
+	c := Change{Values: after.Values, Metric: timeNames[kind], Latency: true, severity: stream.Warn}
+	c.Median[0], _ = quantileOf(before.times[kind], 0.5)
+	c.Median[1], _ = quantileOf(after.times[kind], 0.5)
+	var medians []time.Duration
+	for _, r := range slices.Concat(before.order, after.order) {
+		if m, ok := quantileOf(r.times[kind], 0.5); ok {
+			medians = append(medians, m)
+		}
+	}
+	slices.Sort(medians)
+	limit := medians[max(int(math.Ceil((1-slowShare)*float64(len(medians))))-1, 0)]
+	c.testRuns(before.order, after.order, func(r *run) (slow, known bool) {
+		m, ok := quantileOf(r.times[kind], 0.5)
+		return m > limit, ok
+	})
+	return c
+}
+
+// testRuns counts the runs in their strata and sets the result of the test. The function of returns whether a run has
+// the property, and whether this is known.
+func (c *Change) testRuns(before, after []*run, of func(*run) (has, known bool)) {
+	strata := make([]stratum, len(lengthLimits))
+	for _, r := range before {
+		if has, known := of(r); known {
+			s := &strata[stratumOf(r.turns)]
+			s.before++
+			s.beforeWith += countIf(has)
+		}
+	}
+	for _, r := range after {
+		if has, known := of(r); known {
+			s := &strata[stratumOf(r.turns)]
+			s.after++
+			s.afterWith += countIf(has)
+		}
+	}
+	for _, s := range strata {
+		c.Before.Runs += s.before
+		c.Before.With += s.beforeWith
+		c.After.Runs += s.after
+		c.After.With += s.afterWith
+	}
+	c.P, c.least, c.up = testStrata(strata)
+}
+
+func stratumOf(turns int) int {
+	return slices.IndexFunc(lengthLimits, func(most int) bool { return turns <= most })
+}
+
+func countIf(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// testStrata is an exact conditional test for a common difference in all strata. If nothing differs, the number of
+// runs with the property after the change has a hypergeometric distribution in each stratum, given the sums. The test
+// sums the probabilities of all outcomes that are not more likely than the real one. It also returns the smallest p
+// that the sums allow, and whether the number is above its expected value.
+func testStrata(strata []stratum) (p, least float64, up bool) {
+	probabilities, observed, expected := []float64{1}, 0, 0.0
+	for _, s := range strata {
+		with, all := s.beforeWith+s.afterWith, s.before+s.after
+		if s.before == 0 || s.after == 0 || with == 0 || with == all {
+			continue // only one outcome is possible
+		}
+		low, high := max(0, with-s.before), min(with, s.after)
+		of := make([]float64, high-low+1)
+		total := logChoose(all, s.after)
+		for k := low; k <= high; k++ {
+			of[k-low] = math.Exp(logChoose(with, k) + logChoose(all-with, s.after-k) - total)
+		}
+		probabilities = addNumbers(probabilities, of)
+		observed += s.afterWith - low
+		expected += float64(with*s.after)/float64(all) - float64(low)
+	}
+	rarest := slices.Min(probabilities)
+	return sumUpTo(probabilities, probabilities[observed]), sumUpTo(probabilities, rarest), float64(observed) > expected
+}
+
+// sumUpTo returns the sum of the probabilities that are at most the given one. Rounding must not separate equal
+// probabilities.
+func sumUpTo(probabilities []float64, most float64) (sum float64) {
+	for _, p := range probabilities {
+		if p <= most*(1+1e-7) {
+			sum += p
+		}
+	}
+	return min(sum, 1)
+}
+
+// addNumbers returns the distribution of the sum of two independent numbers.
+func addNumbers(a, b []float64) []float64 {
+	sum := make([]float64, len(a)+len(b)-1)
+	for i, p := range a {
+		for k, q := range b {
+			sum[i+k] += p * q
+		}
+	}
+	return sum
+}
+
+// logChoose returns the logarithm of a binomial coefficient.
+func logChoose(n, k int) float64 {
+	logGamma := func(n int) float64 {
+		v, _ := math.Lgamma(float64(n) + 1)
+		return v
+	}
+	return logGamma(n) - logGamma(k) - logGamma(n-k)
+}
+
+// judgeChanges sets the verdicts. It follows Tarone (1990): a test whose smallest possible p is above the limit can't
+// show a difference, so it doesn't count as a test when the limit is divided by the number of tests.
+func judgeChanges(changes []Change) *Comparison {
+	c, able := &Comparison{}, 0
+	for divisor := 1; ; divisor++ {
+		c.Limit = falseAlarms / float64(divisor)
+		able = 0
+		for i := range changes {
+			able += countIf(changes[i].least <= c.Limit)
+		}
+		if able <= divisor {
+			break
+		}
+	}
+	c.Tests = able
+	for i := range changes {
+		change := &changes[i]
+		switch {
+		case change.least > c.Limit:
+			c.TooFew++
+		case change.P > c.Limit:
+			change.Verdict = NoDifference
+			c.Equal++
+		default:
+			change.Verdict = change.shownVerdict()
+			c.Changes = append(c.Changes, *change)
+			continue
+		}
+		c.rest = append(c.rest, *change)
+	}
+	slices.SortStableFunc(c.Changes, func(a, b Change) int { return cmp.Compare(a.P, b.P) })
+	return c
+}
+
+// shownVerdict returns the verdict for a change that is shown.
+func (c *Change) shownVerdict() Verdict {
+	words := [2]Verdict{Better, Worse}
+	switch {
+	case c.Latency:
+		words = [2]Verdict{Faster, Slower}
+	case c.severity == stream.Info:
+		words = [2]Verdict{Fewer, More}
+	}
+	return words[countIf(c.up)]
+}
+
+// otherDifferences lists the keys outside the comparison whose most frequent values differ between the sets. They
+// don't have to be the cause of a change.
+func otherDifferences(before, after *Set, keys []Key) (list []string) {
+	for k := Key(0); k < Tool; k++ {
+		if k == Day || slices.Contains(keys, k) {
+			continue
+		}
+		old, n, all := before.usualValue(k)
+		new, m, total := after.usualValue(k)
+		if old != new && n > 0 && m > 0 {
+			list = append(list, fmt.Sprintf("%s %s (%d of %s) → %s (%d of %s)", k, valueText(old), n, count.Of(all, "turn"), valueText(new), m, count.Of(total, "turn")))
+		}
+	}
+	return list
+}
+
+// usualValue returns the most frequent known value of a key, the number of turns that have it, and the number of turns.
+func (s *Set) usualValue(k Key) (value string, n, all int) {
+	counts := map[string]int{}
+	for i := range s.turns {
+		t := &s.turns[i]
+		if t.Background {
+			continue
+		}
+		all++
+		of := t.Values[k]
+		counts[of]++
+		if of != "" && (counts[of] > n || counts[of] == n && strings.Compare(of, value) < 0) {
+			value, n = of, counts[of]
+		}
+	}
+	return value, n, all
+}
+
+// valueText returns the value of a key as people see it.
+func valueText(value string) string { return cmp.Or(value, "(unknown)") }

@@ -1,0 +1,149 @@
+package stats
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolscope/stream/count"
+	"toolscope/ui/screen"
+)
+
+// minRuns is the minimum number of runs for a statement about a share of runs or a latency.
+const minRuns = 30
+
+// A Condition makes the command fail.
+type Condition struct {
+	text   string
+	metric string        // "worse", "cost", or a metric or latency
+	kind   int           // kind of latency, or -1
+	p      float64       // quantile of the latency
+	most   float64       // the condition fails above this share of runs, or this cost
+	slow   time.Duration // the condition fails above this latency
+}
+
+// isWorse is the condition that a comparison has a bad verdict.
+const isWorse = "worse"
+
+// ConditionHelp lists the conditions, for errors.
+const ConditionHelp = "use worse, bad>1%, failed>1%, refused>1%, tool_error>5%, CODE>0.5%, first.p95>10s, whole.p50>30s or cost>5"
+
+// latencyWords are the names of latencies in conditions.
+var latencyWords = [numTimes]string{"first", "whole", "run"}
+
+// ParseConditions parses conditions that are separated by commas. The codes are those of all findings. On failure, it
+// returns the wrong condition.
+func ParseConditions(text string, codes []string) (list []Condition, wrong string) {
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.TrimSpace(word); word == "" && text == "" {
+			return nil, ""
+		}
+		c, ok := parseCondition(word, codes)
+		if !ok {
+			return nil, strconv.Quote(word)
+		}
+		list = append(list, c)
+	}
+	return list, ""
+}
+
+func parseCondition(text string, codes []string) (c Condition, ok bool) {
+	c = Condition{text: text, metric: text, kind: -1}
+	if text == isWorse {
+		return c, true
+	}
+	name, limit, found := strings.Cut(text, ">")
+	if !found {
+		return c, false
+	}
+	if word, quantile, is := strings.Cut(name, "."); is {
+		c.kind = slices.Index(latencyWords[:], word)
+		c.p = map[string]float64{"p50": 0.5, "p95": 0.95, "p99": 0.99}[quantile]
+		slow, err := time.ParseDuration(limit)
+		c.slow = slow
+		return c, c.kind >= 0 && c.p > 0 && err == nil && slow >= 0
+	}
+	number, isShare := strings.CutSuffix(limit, "%")
+	most, err := strconv.ParseFloat(strings.TrimPrefix(number, "$"), 64)
+	if c.metric, c.most = name, most; err != nil || !(most >= 0) {
+		return c, false
+	}
+	if name == "cost" {
+		return c, !isShare
+	}
+	if code := strings.ToUpper(name); slices.Contains(codes, code) {
+		c.metric = code
+	}
+	return c, isShare && most <= 100 && !strings.HasPrefix(number, "$") && (slices.Contains(fixedMetrics, c.metric) || slices.Contains(codes, c.metric))
+}
+
+// NeedsComparison reports whether a condition is about a comparison of two sets.
+func (c Condition) NeedsComparison() bool { return c.metric == isWorse }
+
+// A Result is the result of a condition for one group.
+type Result struct {
+	Fails  bool
+	TooFew bool   // the numbers don't support a statement
+	Text   string // the condition, the group and the numbers
+}
+
+// Check checks a condition for each group. The cost is checked for the total. It returns only results that fail or
+// have too few runs.
+func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (list []Result) {
+	switch {
+	case c.metric == isWorse:
+		bad := 0
+		for _, change := range compared.Changes {
+			bad += countIf(change.Verdict.IsBad())
+		}
+		if bad > 0 {
+			list = append(list, Result{Fails: true, Text: fmt.Sprintf("%s: %d of %s", c.text, bad, count.Of(compared.Tests+compared.TooFew, "comparison"))})
+		} else if compared.Tests == 0 {
+			list = append(list, Result{TooFew: true, Text: c.text + ": too few runs for each comparison"})
+		}
+		return list
+	case c.metric == "cost":
+		switch {
+		case total.Cost.USD > c.most:
+			list = append(list, Result{Fails: true, Text: fmt.Sprintf("%s: the turns cost %s", c.text, total.costText())})
+		case total.Cost.Unknown > 0:
+			list = append(list, Result{TooFew: true, Text: fmt.Sprintf("%s: the cost is unknown for %d of %s", c.text, total.Cost.Unknown, count.Of(total.Turns, "turn"))})
+		}
+		return list
+	}
+	few := 0
+	for _, g := range groups {
+		r := c.checkGroup(g)
+		few += countIf(r.TooFew)
+		if r.Fails {
+			list = append(list, Result{Fails: true, Text: strings.Join([]string{c.text, g.Name(), r.Text}, ": ")})
+		}
+	}
+	if few > 0 {
+		list = append(list, Result{TooFew: true, Text: fmt.Sprintf("%s: too few runs in %d of %s", c.text, few, count.Of(len(groups), "row"))})
+	}
+	return list
+}
+
+// Name returns the values of the keys as one text.
+func (g *Group) Name() string {
+	var all []string
+	for _, v := range g.Values {
+		all = append(all, valueText(v))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (c Condition) checkGroup(g *Group) (r Result) {
+	if r.TooFew = g.Runs() < minRuns; c.kind >= 0 {
+		d, enough := quantileOf(g.times[c.kind], c.p)
+		r.TooFew = r.TooFew || !enough
+		r.Fails, r.Text = !r.TooFew && d > c.slow, screen.Time(d).String()
+		return r
+	}
+	with := g.Rate(c.metric).RunsWith
+	r.Fails, r.Text = !r.TooFew && 100*float64(with) > c.most*float64(g.Runs()), fmt.Sprintf("%d of %s", with, count.Of(g.Runs(), "run"))
+	return r
+}

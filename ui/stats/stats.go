@@ -1,0 +1,234 @@
+// Package stats computes rates, latencies and costs of turns, and compares two sets of turns. The unit of
+// comparison is the run. Findings come in clusters: a run that has a finding often has more of them. A test that
+// counts turns would report differences where there are none.
+//
+//	View, Turn ─▶ ReadTurn ─▶ Set ─▶ Groups ─▶ tables, JSON lines
+//	                           │         └───▶ Compare ─▶ Comparison
+//	                           └───▶ Prometheus text
+package stats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui/present"
+	"toolscope/ui/report"
+)
+
+// A Key is a fact by which turns or calls are grouped.
+type Key uint8
+
+const (
+	Model Key = iota
+	Server
+	Provider
+	Client
+	Day
+	Tool
+
+	numKeys = iota
+)
+
+// keyNames are the names of the keys in --by and in JSON lines.
+var keyNames = [numKeys]string{"model", "server", "provider", "client", "day", "tool"}
+
+// KeyNames returns the names of the keys.
+func KeyNames() []string { return keyNames[:] }
+
+func (k Key) String() string { return keyNames[k] }
+
+// ParseKeys parses the names of keys, which are separated by commas. On failure, it returns the unknown name.
+func ParseKeys(text string) (keys []Key, unknown string) {
+	for name := range strings.SplitSeq(text, ",") {
+		i := slices.Index(keyNames[:], strings.TrimSpace(name))
+		if i < 0 {
+			return nil, strings.TrimSpace(name)
+		}
+		if !slices.Contains(keys, Key(i)) {
+			keys = append(keys, Key(i))
+		}
+	}
+	return keys, ""
+}
+
+// A Turn has the facts about a turn that statistics need. It has no reference to the turn itself, which can be
+// evicted.
+type Turn struct {
+	Values         [numKeys]string // values of the keys, "" if unknown; calls have the tool
+	RequestedModel string
+	Run            string // identifies the run
+	Background     bool   // the turn answers a background request
+	Failed         bool   // the turn was aborted, rejected or refused, and not by the client
+	Refused        bool   // the provider refused the request
+	Stopped        bool   // the client ended the turn
+	Phase          string
+	Operation      string // operation name in OpenTelemetry's conventions
+	ErrorType      string // error type in these conventions, "" if the turn has not failed
+	FirstToken     time.Duration
+	Duration       time.Duration
+	Cost           price.Figure
+	Usage          [numTokens]stream.Count
+	Missed         int64 // number of bytes that toolscope missed
+	Calls          []Call
+	Findings       []Finding // findings about the turn and its calls
+}
+
+// These constants are the kinds of tokens in Turn.Usage.
+const (
+	inputTokens = iota
+	cacheReadTokens
+	cacheWriteTokens
+	outputTokens
+
+	numTokens = iota
+)
+
+// tokenNames are the names of the kinds of tokens in JSON lines.
+var tokenNames = [numTokens]string{"input", "cache_read", "cache_write", "output"}
+
+// A Call has the facts about a call that statistics need.
+type Call struct {
+	Number int
+	Tool   string
+	State  stream.Status
+	Bad    bool // the filter state:bad selects the call
+	Result stream.Code
+	Runs   []time.Duration // durations of its tool runs
+}
+
+// A Finding is a finding about a turn, or about the call with the given number.
+type Finding struct {
+	Call     int // 0 for the turn
+	Code     string
+	Severity stream.Severity
+	By       stream.Party
+}
+
+// turnRef identifies a turn in a set.
+type turnRef struct {
+	source int
+	number int32
+}
+
+// A Set is a set of turns from several sources.
+type Set struct {
+	Sources int // number of sources so far
+	turns   []Turn
+	index   map[turnRef]int
+}
+
+// AddTurn adds a turn of the latest source.
+func (s *Set) AddTurn(number int32, t Turn) {
+	if s.index == nil {
+		s.index = map[turnRef]int{}
+	}
+	if strings.HasPrefix(t.Run, "\x00") { // a name that is unique only in its source
+		t.Run = fmt.Sprint(s.Sources, t.Run)
+	}
+	s.index[turnRef{s.Sources, number}] = len(s.turns)
+	s.turns = append(s.turns, t)
+}
+
+// AddFindings adds findings about a call, or about a turn if the call's number is 0. The turn must be in the latest
+// source; findings about other turns are ignored.
+func (s *Set) AddFindings(of stream.Ref, list []stream.Finding) {
+	if i, ok := s.index[turnRef{s.Sources, of.Turn}]; ok {
+		s.turns[i].addFindings(int(of.Call), list)
+	}
+}
+
+// AddResult sets the outcome of a call's result, which a later request carried.
+func (s *Set) AddResult(of stream.Ref, result stream.Code) {
+	i, ok := s.index[turnRef{s.Sources, of.Turn}]
+	if !ok || result == 0 {
+		return
+	}
+	for n := range s.turns[i].Calls {
+		if c := &s.turns[i].Calls[n]; c.Number == int(of.Call) {
+			c.Result = result
+		}
+	}
+}
+
+func (t *Turn) addFindings(call int, list []stream.Finding) {
+	for i := range list {
+		f := &list[i]
+		t.Findings = append(t.Findings, Finding{call, f.Code, f.Severity, f.By})
+	}
+}
+
+// ReadTurn returns the facts about a turn that has ended. It returns false if the turn is not the response of a
+// model.
+func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, ok bool) {
+	x := v.Exchange(t.Exchange)
+	if present.IsPlain(t) || x != nil && x.Refused() != "" {
+		return of, false
+	}
+	about := report.TracedTurn{Turn: t}
+	of.RequestedModel, of.Phase = v.RequestedModel(t.Exchange), t.Phase().String()
+	of.Values[Model] = t.Model
+	if x != nil {
+		about.URL, about.AnsweredHere = x.Head.URL, x.AnsweredByToolscope()
+		if !about.AnsweredHere {
+			about.Status = x.Head.Status
+		}
+		of.Values[Server], of.Values[Provider] = x.Host(), providers.NameProvider(x.Head.URL, t.Protocol)
+	}
+	verdict := present.VerdictOfTurn(x, t)
+	of.Stopped = t.EndedBy == stream.Client
+	of.Operation, of.Failed, of.Refused = about.OperationName(), about.HasFailed(), verdict.Refused || t.Phase() == stream.TurnRefused
+	if of.Failed {
+		of.ErrorType = about.ErrorType()
+	}
+	of.Run = "\x00"
+	if r := t.Request; r != nil {
+		of.Values[Client], of.Background = r.Client, r.Background
+		of.Run = r.Session + "\x00" + r.Agent
+		if r.GeneratedSession || r.Session == "" {
+			of.Run = fmt.Sprintf("\x00%s\x00%s\x00%d", r.Session, r.Agent, r.Conversation)
+		}
+	}
+	of.Values[Day], _, _ = strings.Cut(present.TurnTime(v, t), "T")
+	of.addLatency(v, t)
+	of.Cost = present.CostOf(prices, x, t)
+	u := &t.Usage
+	of.Usage = [numTokens]stream.Count{u.Input, u.CacheRead, u.CacheWrite, u.Output}
+	of.Missed = t.Missed
+	of.addFindings(0, t.Findings)
+	calls, _ := present.Calls(t)
+	for _, c := range calls {
+		of.addCall(v, c)
+	}
+	return of, true
+}
+
+// addLatency adds the times since the request. A response that arrived in one piece has no time of the first token.
+func (of *Turn) addLatency(v *providers.View, t *stream.Turn) {
+	of.FirstToken, of.Duration = stream.NoTime, stream.NoTime
+	l := v.Latency(t, nil)
+	if !l.RequestSeen {
+		return
+	}
+	if of.Duration = l.End; t.LastFrame > t.FirstFrame {
+		of.FirstToken = l.FirstToken
+	}
+}
+
+func (of *Turn) addCall(v *providers.View, c *stream.Call) {
+	add := Call{Number: c.Number, Tool: c.Name, State: c.Status(), Bad: present.VerdictOfCall(c).Harm.IsBad()}
+	if r := c.LatestResult(); r != nil {
+		add.Result = r.ResultCode
+	}
+	for _, r := range v.ToolRuns(c) {
+		if r.Took >= 0 {
+			add.Runs = append(add.Runs, r.Took)
+		}
+	}
+	of.Calls = append(of.Calls, add)
+	of.addFindings(c.Number, present.OwnFindings(c))
+}
