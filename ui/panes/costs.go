@@ -305,7 +305,7 @@ type turnCosts struct {
 // maxConversations is the maximum number of conversations that are kept.
 const maxConversations = 1 << 12
 
-// addTurn adds a turn that has ended.
+// addTurn adds a turn that has ended. It ignores a turn that belongs to no conversation.
 func (s *sessionCosts) addTurn(o *openTurn) {
 	if o.ask == nil || o.ask.Conversation == 0 {
 		return

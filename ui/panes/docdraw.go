@@ -269,8 +269,8 @@ const maxSpots = 100
 // minNote is the minimum width to which a note after its row is cut.
 const minNote = 12
 
-// decisive are the diagnoses that decide the state of a call. Their notes are rows below the row, as for
-// errors.
+// decisive are the diagnoses that decide the state of a call. Their notes are below their rows, as are the
+// notes for errors.
 var decisive = []*stream.Diagnosis{
 	stream.ArgsCut, stream.ArgsBroken, stream.ArgsTrailing, stream.ArgsMissingBrace, stream.ArgsConcat, stream.ArgsPlaceholder,
 	stream.ArgsFinalDup, stream.ArgsDouble, stream.ArgsNotObject, stream.FinishContradicts,

@@ -110,7 +110,7 @@ func (r *TextReader) Show(off int) {
 	}
 }
 
-// Find returns the matches for query, and keeps them for drawing.
+// Find returns the offsets at which query occurs in the text, and keeps them for drawing.
 func (r *TextReader) Find(query string) []int {
 	r.hits = Hits{length: len(query)}
 	if query != "" {

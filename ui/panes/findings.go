@@ -46,8 +46,8 @@ func (g findingGrid) wordsColumn(width int) int {
 	return findingLeft
 }
 
-// NewFindings returns the pane. lead goes to the evidence of a finding. again goes to the request in which a
-// call was sent back.
+// NewFindings returns the pane. The function lead goes to the evidence of a finding. The function again goes to
+// the request that sent a call back.
 func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Findings {
 	f := &Findings{lead: lead, again: again}
 	f.PaneRows = NewRows(h, func(row int) string {
@@ -193,9 +193,9 @@ type findingsKey struct {
 	of     stream.Ref
 	counts [3]int
 	width  int
-	size   int // argument bytes of the call so far
+	size   int // number of argument bytes of the call so far
 	back   int // how often the call was sent back
-	got    int // tool runs that were matched to the call
+	got    int // key of the tool runs that are matched to the call
 	phase  stream.Phase
 	closed bool // the turn has ended
 }

@@ -499,8 +499,8 @@ func (l *List) tookOf(at rowTarget) display.Text {
 	return screen.Time(took)
 }
 
-// costText returns the cost of a turn. If an ended turn has no known cost, it returns the sign for unknown,
-// except for background requests.
+// costText returns the cost of a turn. It returns nothing for an exchange without a model. If an ended turn has
+// no known cost, it returns the sign for unknown, except for background requests.
 func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	switch cost := l.scene.Bill.CostOf(t); {
 	case present.IsPlain(t):

@@ -42,7 +42,8 @@ const bytesPerCheck = 1 << 20
 // turnSearchCost is the cost of searching a turn without calls, in bytes of arguments.
 const turnSearchCost = 1 << 11
 
-// searchTurn searches one turn and its calls.
+// searchTurn searches one turn and its calls. It appends the matching rows to rows, and adds the cost of the
+// search to looked.
 func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) ([]int, int) {
 	v := l.scene.View
 	l.rows.recountTurn(v, t)
@@ -89,7 +90,8 @@ func findingMatches(n *textQuery, list []stream.Finding) bool {
 	return slices.ContainsFunc(list, func(f stream.Finding) bool { return containsQuery(n, f.Code) })
 }
 
-// Find returns the matches of query in the arguments, and keeps them. A query without capitals ignores case.
+// Find returns the offsets at which query occurs in the arguments, and keeps them for drawing. It returns nil
+// if there is no call or no query. A query without capitals ignores case.
 func (d *Document) Find(query string) []int {
 	d.Hits = Hits{length: len(query)}
 	if d.Call == nil || query == "" {

@@ -105,7 +105,7 @@ func firstByte(c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// endEventOf returns the event at which a call ended. over reports whether the call has ended.
+// endEventOf returns the event at which a call ended. The result over reports whether the call has ended.
 func endEventOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over bool) {
 	if c.MayGrow() {
 		return 0, false

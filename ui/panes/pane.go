@@ -137,7 +137,7 @@ type Label struct {
 	Name  display.Text
 	Short display.Text // a short name; empty if Name is short
 	Count display.Text // the amount of content
-	Role  screen.Role  // role of the count; that of the worst entry
+	Role  screen.Role  // role of the count: the role of the worst entry
 	Empty bool         // the pane has nothing to show below another tab
 }
 
