@@ -107,7 +107,8 @@ type Server struct {
 	FirstSeenAt time.Duration // time of its first record
 	EndedAt     time.Duration // time when its process ended; stream.NoTime if no end was seen
 
-	listing bool // more pages of the list follow
+	listed  []Tool // tools in the pages of the latest list so far
+	listing bool   // more pages of that list may follow
 }
 
 // A ServerNote is a finding about a server, or a line of its standard error.
@@ -336,30 +337,35 @@ type Tool struct {
 // maxTools is the maximum number of kept tools of a server, and also of its former tools.
 const maxTools = 4096
 
-// updateTools reads a list of tools, or one page of a list. Tools that the first page lacks or changes become
-// former tools.
-func (s *Server) updateTools(result json.Value) {
-	var told []Tool
-	if s.listing {
-		told = s.Tools
+// updateTools reads a list of tools, or one page of a list. Tools that the list lacks or changes become former
+// tools. A tool that is not in the pages so far may be in a page that follows, or in one that was not captured.
+func (s *Server) updateTools(result json.Value, continues bool) {
+	complete := !continues || s.listing // no earlier page is missing
+	if !continues || !complete {
+		s.listed = nil
 	}
 	for one := range result.Get("tools").Elements() {
 		t := Tool{Name: one.Get("name").Text()}
 		if schema := one.Get("inputSchema"); schema.Kind() == '{' && len(schema) <= MaxKept {
 			t.Schema = bytes.Clone(schema)
 		}
-		if t.Name != "" && len(told) < maxTools {
-			told = append(told, t)
+		if t.Name != "" && len(s.listed) < maxTools {
+			s.listed = append(s.listed, t)
 		}
 	}
-	if !s.listing {
-		for _, t := range s.Tools {
-			if !slices.ContainsFunc(told, t.is) && len(s.FormerTools) < maxTools {
-				s.FormerTools = append(s.FormerTools, t)
-			}
+	more := result.Get("nextCursor").HasText()
+	s.listing = complete && more
+	tools := slices.Clone(s.listed)
+	for _, t := range s.Tools {
+		switch named := func(other Tool) bool { return other.Name == t.Name }; {
+		case slices.ContainsFunc(s.listed, t.is):
+		case (more || !complete) && !slices.ContainsFunc(s.listed, named):
+			tools = append(tools, t)
+		case len(s.FormerTools) < maxTools:
+			s.FormerTools = append(s.FormerTools, t)
 		}
 	}
-	s.Tools, s.listing = told, result.Get("nextCursor").HasText()
+	s.Tools = tools
 }
 
 func (t Tool) is(other Tool) bool {
@@ -500,6 +506,7 @@ type Request struct {
 	token                     string
 	scope                     string
 	waits                     bool // the server needs more input before it sends the result
+	continues                 bool // it asks for a later page of a list
 }
 
 // MaxKept is the maximum number of bytes that are kept of a text.

@@ -278,3 +278,44 @@ func FuzzLog(f *testing.F) {
 		}
 	})
 }
+
+// TestPagedTools checks that a tool becomes a former tool only if the complete list lacks or changes it.
+func TestPagedTools(t *testing.T) {
+	page := func(id int, cursor, next, names string) string {
+		params, tools := `{}`, []string{}
+		if cursor != "" {
+			params = fmt.Sprintf(`{"cursor":%q}`, cursor)
+		}
+		for _, name := range strings.Fields(names) {
+			name, kind, _ := strings.Cut(name, ":")
+			tools = append(tools, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object","title":%q}}`, name, kind))
+		}
+		return fmt.Sprintf(`<{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":%s}`, id, params) + "\n" +
+			fmt.Sprintf(`>{"jsonrpc":"2.0","id":%d,"result":{"tools":[%s],"nextCursor":%q}}`, id, strings.Join(tools, ","), next) + "\n"
+	}
+	first := page(1, "", "2", "a b") + page(2, "2", "", "c d")
+	for _, test := range []struct{ script, tools, former string }{
+		{first, "a b c d", ""},
+		{first + page(3, "", "2", "a b"), "a b c d", ""},
+		{first + page(3, "", "2", "a b") + page(4, "2", "", "c d"), "a b c d", ""},
+		{first + page(3, "", "2", "a") + page(4, "2", "", "c d"), "a c d", "b"},
+		{first + page(3, "", "2", "a b:new"), "a b c d", "b"},
+		{first + page(3, "", "2", "a b") + page(4, "2", "", "c:new d"), "a b c d", "c"},
+		{first + page(3, "", "", "c d"), "c d", "a b"},
+		{first + page(3, "", "2", "a b") + page(4, "", "", "a"), "a", "b c d"},
+		{page(3, "2", "", "c d"), "c d", ""},                          // the first page was not captured
+		{page(1, "", "", "a b") + page(3, "2", "", "c"), "c a b", ""}, // the same
+	} {
+		s := said(test.script).Servers[0]
+		names := func(tools []Tool) string {
+			var all []string
+			for _, tool := range tools {
+				all = append(all, tool.Name)
+			}
+			return strings.Join(all, " ")
+		}
+		if names(s.Tools) != test.tools || names(s.FormerTools) != test.former {
+			t.Errorf("tools %q, former %q, want %q, %q after\n%s", names(s.Tools), names(s.FormerTools), test.tools, test.former, test.script)
+		}
+	}
+}

@@ -84,7 +84,7 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 		AskedAt: at, Answered: stream.NoTime, KnownAsked: t.known, scope: t.scopeOf(),
 	}
 	meta := m.params.Get("_meta")
-	r.token = string(meta.Get("progressToken"))
+	r.token, r.continues = string(meta.Get("progressToken")), m.params.Get("cursor").IsPresent()
 	r.Tool = m.params.Get("name").Text()
 	if r.Tool == "" {
 		r.Tool = m.params.Get("uri").Text()
@@ -233,7 +233,7 @@ func (t *dialogue) updateServer(r *Request, result json.Value) {
 		t.server.Title = result.Get("serverInfo").Get("name").Text()
 	case "tools/list":
 		if !r.FromServer {
-			t.server.updateTools(result)
+			t.server.updateTools(result, r.continues)
 		}
 	}
 }
