@@ -40,7 +40,7 @@ type faultKind struct {
 	arg     string // syntax of the argument after the name, for display
 	example string
 	does    string
-	// read parses f.arg. why is the error, or "". read is nil if the fault takes no argument.
+	// read parses f.arg. The result why is the error, or "". read is nil if the fault takes no argument.
 	read func(f *Fault) (why string)
 
 	// setUp prepares an injector for the fault. It is nil for a fault that answers in the provider's place.

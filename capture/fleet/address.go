@@ -208,7 +208,7 @@ func spoolName(o subjectParts) string {
 	return subjectToken(o.host) + "." + subjectToken(o.agent) + "." + o.id
 }
 
-// spoolOrigin parses the name of a spool. ok is false for other files.
+// spoolOrigin parses the name of a spool. The result ok is false for other files.
 func spoolOrigin(name string) (o subjectParts, ok bool) {
 	part := strings.Split(name, ".")
 	if len(part) != 3 {

@@ -35,7 +35,7 @@ import (
 // StreamName is the stream of the captures.
 const StreamName = "TOOLSCOPE"
 
-// Subjects have the form toolscope.VERSION.KIND.SHARD.HOST.AGENT.CAPTURE
+// A subject has the form toolscope.VERSION.KIND.SHARD.HOST.AGENT.CAPTURE.
 const (
 	version    = "v1"
 	bytesKind  = "b" // ranges of captures

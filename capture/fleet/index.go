@@ -118,15 +118,16 @@ func (i *IndexState) addState(m IndexState) {
 	}
 }
 
-// wakeIndexer wakes the index sender because the hub has more of the capture.
+// wakeIndexer wakes the index sender, if there is one, after the hub got more of the capture.
 func (s *sender) wakeIndexer() {
 	if s.index != nil {
 		s.index.wake()
 	}
 }
 
-// canReindex reports whether a later run that finds this spool can index all of it. had is the number of bytes
-// at the hub. A run that indexes only a part can't recognise calls that are in the index already.
+// canReindex reports whether a later run that finds this spool can index all of it. The parameter had is the
+// number of bytes at the hub. A run that indexes only a part can't recognise calls that are in the index
+// already.
 func (s *sender) canReindex(had int64) bool {
 	first, end, _ := s.spool.Span()
 	return had < end && (had <= 0 || first == 0)

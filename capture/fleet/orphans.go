@@ -29,13 +29,13 @@ type orphanSender struct {
 	keep    time.Duration        // how long a sent spool is kept
 	look    time.Duration        // time after which sent spools are checked again
 	all     []record.OrphanSpool // the oldest first
-	renewed chan struct{}        // rings at each new connection
+	renewed chan struct{}        // receives a value at each new connection
 	again   bool                 // a spool was sent and must be checked again
 
 	mu      sync.Mutex
 	now     *sender          // the spool that is being sent
-	waits   map[string]int64 // number of bytes that the hub doesn't have, by name
-	stuck   map[string]error // the reason why a spool could not be sent, by name
+	waits   map[string]int64 // number of bytes that the hub doesn't have, by spool name
+	stuck   map[string]error // the reason why a spool could not be sent, by spool name
 	counted map[string]bool  // spools that were sent
 	losses  Losses           // losses of the sent spools
 	index   IndexState       // state of the index for the sent spools
@@ -106,7 +106,7 @@ func (l *orphanSender) run(ctx context.Context, to *link) {
 }
 
 // sendSpool sends one spool, unless another program uses it. If the spool was sent a while ago, it deletes the
-// spool. done is false if it must be tried again.
+// spool. The result done is false if it must be tried again.
 func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.OrphanSpool) (done bool) {
 	spool, ok := record.TakeSpool(l.o.Spool, one.Name, time.Now())
 	if !ok {

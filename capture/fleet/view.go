@@ -198,8 +198,8 @@ func sleepFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// readConsumer reads the messages of a new consumer. more is false at the end. next is the config to continue
-// with, or nil if nextConsumer must find it.
+// readConsumer reads the messages of a new consumer. The result more is false at the end. The result next is
+// the config to continue with, or nil if nextConsumer must find it.
 func (v *View) readConsumer(ctx context.Context, config jetstream.ConsumerConfig, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	made, cancel := context.WithTimeout(ctx, answerTimeout)
 	consumer, err := v.stream.CreateConsumer(made, config)
@@ -487,9 +487,9 @@ const (
 // quietCount counts checks without a message.
 type quietCount struct{ looks, doubts int }
 
-// onQuiet decides how to continue after a check without a message. had is the number of messages that the
-// consumer has sent so far. onQuiet asks the hub from time to time, because a consumer that the hub has
-// deleted stays silent. For example, a hub deletes a consumer after five minutes without use.
+// onQuiet decides how to continue after a check without a message. The parameter had is the number of messages
+// that the consumer has sent so far. onQuiet asks the hub from time to time, because a consumer that the hub
+// has deleted stays silent. For example, a hub deletes a consumer after five minutes without use.
 func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
 	v.onIdle()
 	s.looks++

@@ -99,8 +99,8 @@ type callLine struct {
 	Opened             OpenedExchange
 }
 
-// takeCall reads a message of the index. at is the time when the hub got the message, by its clock. takeCall
-// returns false if reading must end.
+// takeCall reads a message of the index. The parameter at is the time when the hub got the message, by its
+// clock. takeCall returns false if reading must end.
 func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yield func(capture.Record, error) bool) bool {
 	o, status, ok := callOriginOf(msg.Subject())
 	if !ok || o.version != version {
@@ -214,7 +214,7 @@ func callOriginOf(subject string) (o subjectParts, status string, ok bool) {
 // foundExchange is an exchange with a selected call.
 type foundExchange struct {
 	subjectParts
-	feed      *capture.Feed // nil once it has ended
+	feed      *capture.Feed // nil once the exchange has ended
 	next      int64         // offset of the next byte
 	seq       uint64        // the next byte is in this message or a later one; 0 if this is unknown
 	read      time.Time     // time when a call of the exchange was last read from the index

@@ -236,7 +236,8 @@ func (e *earlyRecords) takeRecords(exchange int) []capture.Record {
 	return recs
 }
 
-// handleMessage reads a message. more is false at the end. next is another consumer to continue with.
+// handleMessage reads a message. The result more is false at the end. The result next is another consumer to
+// continue with.
 func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
 	skipped := v.onSequence(ctx, meta.Sequence.Stream)
@@ -372,7 +373,7 @@ const (
 	pruneEvery = time.Minute
 )
 
-// lookForSilent ends the open exchanges of captures whose senders have given no sign of life for a while. It
+// lookForSilent ends the open exchanges of captures whose senders have given no sign of life for v.quiet. It
 // also passes on the records that were read, and drops old state.
 func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bool) bool {
 	if !v.deliverRead(yield, true) {

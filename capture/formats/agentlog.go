@@ -104,8 +104,8 @@ func (x *entryExchange) write(r capture.Record) {
 // endLine returns a line with a line feed appended.
 func endLine(line []byte) []byte { return append(slices.Clip(line), '\n') }
 
-// parseStamp parses a time as agents write it in their logs. at is the time for a record, clock the wall clock
-// time.
+// parseStamp parses a time as agents write it in their logs. The result at is the time for a record, and clock
+// is the wall clock time.
 func (e *exchangeLog) parseStamp(value []byte) (at time.Duration, clock time.Time) {
 	clock = parseLogTime(value)
 	return e.input.RecordTime(clock), clock

@@ -112,7 +112,7 @@ func readStep(r *valuesReader, object []byte, cut bool) {
 	r.writeExchange(&x)
 }
 
-// setFailure sets the reason why a step ended early. why is "" if it did not end early.
+// setFailure sets the reason why a step ended early. The parameter why is "" if it did not end early.
 func (x *recordedExchange) setFailure(why string) {
 	if why == "" {
 		return

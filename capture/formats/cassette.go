@@ -26,7 +26,7 @@ import (
 //	go-vcr                    request{method, url, body}, response{code, status "200 OK", body}
 //	httpmock (Rust)           when{method, path, header[{name, value}], body}, then{status, header, body}
 
-// parseInteraction reads an interaction. ok is false if it has neither a request nor a response. If cut is
+// parseInteraction reads an interaction. The result ok is false if it has neither a request nor a response. If cut is
 // set, its end may be missing.
 func parseInteraction(p fileValue, cut bool) (x recordedExchange, ok bool) {
 	request, response := p.get("request", "when"), p.get("response", "then")

@@ -247,8 +247,8 @@ func (r *valuesReader) noteUnexpected(what string) {
 
 const bom = "\ufeff"
 
-// objectText returns the text after white space and a byte order mark. ok reports whether it begins an
-// object, or is too short to show that.
+// objectText returns the text after white space and a byte order mark. The result ok reports whether it begins
+// an object, or is too short to show that.
 func objectText(first []byte) (text []byte, ok bool) {
 	if len(first) < len(bom) && strings.HasPrefix(bom, string(first)) {
 		return nil, true

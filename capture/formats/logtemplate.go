@@ -59,8 +59,8 @@ const (
 	maxTemplatesMade     = 256 // number of templates after which more are made only if lines match them
 )
 
-// match reports whether p begins with the parts. n is their length. If the parts contain the time of the line,
-// match sets stamp to it.
+// match reports whether p begins with the parts. The result n is the length of the parts in p. If the parts
+// contain the time of the line, match sets stamp to it.
 func (e *templateSide) match(p []byte, stamp *[]byte) (n int, is bool) {
 	if n = len(e.last); n == 0 || len(p) < n || string(p[:n]) != string(e.last) {
 		if n, is = e.matchParts(p); !is {
@@ -74,7 +74,7 @@ func (e *templateSide) match(p []byte, stamp *[]byte) (n int, is bool) {
 	return n, true
 }
 
-// matchParts reports whether p begins with the parts. n is their length.
+// matchParts reports whether p begins with the parts. The result n is their length.
 func (e *templateSide) matchParts(p []byte) (n int, is bool) {
 	for i := range e.parts {
 		part := &e.parts[i]

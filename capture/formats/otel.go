@@ -508,7 +508,7 @@ func (s *otelSpan) finishReason(as *messageShape) []byte {
 	for i := range s.answer.parts {
 		calls = calls || s.answer.parts[i].kind == callPart
 	}
-	if calls && words.chat == "stop" { // the conventions have one word where providers have two
+	if calls && words.chat == "stop" { // the conventions also use "stop" for a response with calls
 		words = finishes["tool_call"]
 	}
 	word := words.chat

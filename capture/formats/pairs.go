@@ -54,7 +54,7 @@ func sniffPairs(first []byte, whole bool) capture.SniffResult {
 }
 
 // pairIn returns the messages and the response among the fields of an object, or nil if the object isn't a
-// pair. A field with a key of requests is not a response.
+// pair. A field whose key belongs to requests is never the response.
 func pairIn(all []json.FoundField) *messagePair {
 	p := new(messagePair)
 	for _, m := range all {

@@ -444,7 +444,7 @@ func (t *payloadRules) readKnownType(s *chunkInfo, values *slotValues) bool {
 	return true
 }
 
-// typeOf returns the mark of an event type. known is false if no protocol has it.
+// typeOf returns the mark of an event type. The result known is false if no protocol has it.
 func (t *payloadRules) typeOf(kind []byte) (m typeMark, known bool) {
 	if m, known = t.types[string(kind)]; known {
 		return m, true

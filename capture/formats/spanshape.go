@@ -122,7 +122,7 @@ func appendEvent(b []byte, kind string, members ...member) []byte {
 	return append(b, "\n\n"...)
 }
 
-// chatShape writes OpenAI's Chat Completions, where arguments are strings.
+// chatShape is the shape of OpenAI's Chat Completions, in which arguments are strings.
 var chatShape = messageShape{"Chat Completions message", chatMessages, chatResponse}
 
 // chatMessages returns one message for each result, then one for all other parts, if there are any.

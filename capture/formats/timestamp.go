@@ -97,9 +97,9 @@ func monthOf(p []byte) int {
 	return 0
 }
 
-// parseTime reads the time at the beginning of p. n is the length of the time, or 0 if there is none. If the
-// date, the year or the zone is missing, it uses a fixed one, because only the differences between the lines
-// of a log matter.
+// parseTime reads the time at the beginning of p. The result n is the length of the time, or 0 if there is
+// none. If the date, the year or the zone is missing, it uses a fixed one, because only the differences between
+// the lines of a log matter.
 func parseTime(p []byte) (t time.Time, n int) {
 	switch {
 	case len(p) < 8:

@@ -258,8 +258,8 @@ func isEdge(c byte) bool {
 	return false
 }
 
-// searchAt searches for a payload that begins at i. n is the number of bytes that can't contain another
-// payload.
+// searchAt searches for a payload that begins at i. The result n is the number of bytes that can't contain
+// another payload.
 func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 	rest := t[i:]
 	switch rest[0] {

@@ -92,7 +92,7 @@ func couldBeObject(p []byte) bool {
 }
 
 // searchQuoteAt searches the quoted text that begins at i: a Python string, which may have b before it, or a
-// text that a logger quoted. n is the number of bytes that can't contain another payload.
+// text that a logger quoted. The result n is the number of bytes that can't contain another payload.
 func (p *unwrapper) searchQuoteAt(t []byte, i int) (n int, found bool) {
 	start := i
 	if t[start] == 'b' {

@@ -302,8 +302,8 @@ type socket struct {
 	ctx   context.Context
 }
 
-// serveSocket opens a WebSocket and answers each message with the recorded response to a similar one.
-// first is an exchange of the recorded WebSocket.
+// serveSocket opens a WebSocket and answers each message with the recorded response to a similar one. The
+// parameter first is an exchange of the recorded WebSocket.
 func (p *Provider) serveSocket(w http.ResponseWriter, r *http.Request, first *servedExchange) {
 	conn, in, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -282,8 +282,8 @@ func (m *matcher) beginGlued(r *Redactor, u character) bool {
 	return true
 }
 
-// matchKnown compares the next character of the text. size is the length of the text with that character. A
-// terminal may have broken a value into lines, and the lines may be indented.
+// matchKnown compares the next character of the text. The parameter size is the length of the text with that
+// character. A terminal may have broken a value into lines, and the lines may be indented.
 func (k *knownMatch) matchKnown(r *Redactor, c byte, size int) {
 	n := len(k.plain)
 	if n >= minPlausibleChars && (c == '\n' || c == '\r') || k.broken && c == ' ' && size-n <= maxBreakChars {
@@ -300,7 +300,7 @@ func (k *knownMatch) matchKnown(r *Redactor, c byte, size int) {
 
 const maxBreakChars = 64 // maximum number of characters in line breaks and indents of a value
 
-// compareText compares the text with the known values. size is its length.
+// compareText compares the text with the known values. The parameter size is the length of the text.
 func (k *knownMatch) compareText(r *Redactor, size int) {
 	exact, longer := r.known.match(k.plain)
 	if exact != nil {
@@ -319,7 +319,7 @@ func (r *Redactor) isCutValue(text []byte) bool {
 	return at < len(r.known.sorted) && strings.HasPrefix(r.known.sorted[at].text, string(text)) && 2*len(text) >= len(r.known.sorted[at].text)
 }
 
-const minCutChars = 16 // minimum number of characters of a value that is cut
+const minCutChars = 16 // minimum number of characters for the beginning of a value to count as the value
 
 // extendText adds a character to the held text.
 func (m *matcher) extendText(r *Redactor, u character) {

@@ -15,19 +15,19 @@ import (
 type awsRedactor struct {
 	inner *textRedactor // the JSON of all messages, one in each line
 	buf   []byte        // bytes that have not been passed on
-	base  int64         // place of the beginning of buf
-	read  int64         // place after the last complete message
-	ready int64         // place after the last decided message
+	base  int64         // offset of the first byte of buf in the input
+	read  int64         // offset after the last complete message
+	ready int64         // offset after the last decided message
 	list  []decidedPart
 	plain bool // the body is not an event stream: everything is text
 }
 
 // decidedPart is a part of the input that is decided at once.
 type decidedPart struct {
-	from, to int64 // place of the part in the input
-	text     span  // place of the searched text
+	from, to int64 // offsets of the part in the input
+	text     span  // offsets of the searched text in the input
 	encoded  bool  // text is base64
-	until    int64 // place in the inner stream
+	until    int64 // offset of the end of the text in the inner stream
 	checked  bool  // the checksum was right
 	line     bool  // a line break was added after the text
 }
@@ -155,7 +155,7 @@ type utf16Redactor struct {
 	inner *textRedactor // the characters in one byte each: 0x80 for every character beyond ASCII
 	low   int64         // index of the byte with the low bits in each two bytes
 	buf   []byte        // bytes that have not been passed on
-	base  int64         // place of the beginning of buf
+	base  int64         // offset of the first byte of buf in the input
 
 	decided int64 // number of characters that are decided
 	ended   bool

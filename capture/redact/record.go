@@ -456,7 +456,7 @@ func cutToken(protocol string) (before, secret string, ok bool) {
 }
 
 // secretHeader reports whether the value of a header is replaced, and whether the value is searched for later.
-// name is in lower case.
+// The parameter name is in lower case.
 func secretHeader(name string) (replaced, sought bool) {
 	known, ok := credentialName([]byte(name), inRequest)
 	ok = ok && known.value != isSession // an agent's own name for its work

@@ -16,8 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is a compression method. detect recognises the method by the first bytes. ok is false as long
-// as more bytes are needed.
+// compression is a compression method. detect recognises the method by the first bytes. The result ok is false
+// as long as more bytes are needed.
 type compression struct {
 	detect func(head []byte) (yes, ok bool)
 	open   func(*pushReader) (io.Reader, error)

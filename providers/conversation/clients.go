@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// programs maps user agents to clients. A user agent matches if it begins with the text, or contains the
-// text after a space. The first match counts: a client that is built on a library names both.
+// programs maps user agents to clients. A user agent matches if it begins with agent, or contains agent after a
+// space. The first match counts: a client that is built on a library names both.
 var programs = []struct{ agent, client string }{
 	{"claude-cli/", "claude-code"},
 	{"codex_", "codex"},

@@ -146,7 +146,7 @@ func (k *call) reportPatch(done json.PatchResult, from []byte) {
 	}
 }
 
-// sealCall ends the active call and makes its arguments final. from is the wire form of the end.
+// sealCall ends the active call and makes its arguments final. The parameter from is the wire form of the end.
 func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k := ch.active
 	ch.active = nil

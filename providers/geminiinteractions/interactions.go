@@ -85,8 +85,8 @@ var ignoredTypes = map[string]bool{
 	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,
 }
 
-// callOf describes the call in a step, content or delta of the given type. ok is false if the type is not a
-// call.
+// callOf describes the call in a step, content or delta of the given type. The result ok is false if the type
+// is not a call.
 func callOf(kind string) (info stream.CallInfo, ok bool) {
 	name, isCall := strings.CutSuffix(kind, "_call")
 	switch kind {

@@ -96,8 +96,8 @@ func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// acceptComma reads a comma or the closing bracket. done reports whether the container ends here, closed or
-// not. ok reports whether it may end here.
+// acceptComma reads a comma or the closing bracket. The result done reports whether the container ends here,
+// closed or not. The result ok reports whether it may end here.
 func (p *langChainParser) acceptComma(closer byte) (done, ok bool) {
 	if p.skipSpace(); p.atEnd() {
 		return true, true

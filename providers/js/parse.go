@@ -20,8 +20,8 @@ func Parse(text string) (v Value, ok bool) {
 	return v, ok && p.at == len(text)
 }
 
-// After returns the rest of text after the value at its beginning. ok is false if text doesn't begin with a
-// value.
+// After returns the rest of text after the value at its beginning. The result ok is false if text doesn't begin
+// with a value.
 func After(text string) (rest string, ok bool) {
 	p := parser{text: text}
 	_, ok = p.parseValue(0)
@@ -244,8 +244,8 @@ type token struct {
 	last bool // a number at the end of the text
 }
 
-// splitTokens returns the tokens of a text. It drops a string or word that is cut off. ok is false if the
-// text contains anything else.
+// splitTokens returns the tokens of a text. It drops a string or word that is cut off. The result ok is false
+// if the text contains anything else.
 func splitTokens(text string) (all []token, ok bool) {
 	for i := 0; i < len(text); {
 		c, n := text[i], 1
@@ -337,8 +337,8 @@ func dropIncomplete(all []token) []token {
 	return nil
 }
 
-// closeAll returns the text of the tokens, with every open bracket closed. ok is false if a closing bracket
-// doesn't match an open bracket.
+// closeAll returns the text of the tokens, with every open bracket closed. The result ok is false if a closing
+// bracket doesn't match an open bracket.
 func closeAll(all []token) (text string, ok bool) {
 	var b, closers []byte
 	for i, t := range all {

@@ -167,8 +167,8 @@ func (w *wireCall) functionFields() []json.Binding {
 	}
 }
 
-// content returns the content of the choice. whole reports whether that content is complete. A message next
-// to a delta repeats the delta, as in Writer's responses.
+// content returns the content of the choice. The result whole reports whether that content is complete. A
+// message next to a delta repeats the delta, as in Writer's responses.
 func (c *choice) content() (s *choiceContent, whole bool) {
 	if c.delta.object.Kind() != '{' && c.message.object.Kind() == '{' {
 		return &c.message, true

@@ -136,9 +136,9 @@ var callKinds = map[string]callKind{
 	"image_generation_call": {"server", "", false, byProvider},
 }
 
-// callOf returns the call kind of an item type. ok reports whether the type is a call. An unknown type is a
-// call if its name ends in _call. The client runs such a call if it has a call_id, because a result can name
-// the call_id.
+// callOf returns the call kind of an item type. The result ok reports whether the type is a call. An unknown
+// type is a call if its name ends in _call. The client runs such a call if it has a call_id, because a result
+// can name the call_id.
 func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	if c, ok = callKinds[kind]; ok || !strings.HasSuffix(kind, "_call") {
 		return c, ok

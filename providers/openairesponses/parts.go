@@ -132,7 +132,7 @@ func (it *item) wireSource(m growingMember, n int64, delta json.Value) []byte {
 }
 
 // splitObject splits an object at the place where the field grows: at its value, or after the last field if
-// the object doesn't contain the field. ok is false if the field is not empty.
+// the object doesn't contain the field. The result ok is false if the field is not empty.
 func (m growingMember) splitObject(object json.Value) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {

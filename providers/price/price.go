@@ -146,7 +146,7 @@ var multipliers = map[string]map[string]float64{
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
 // ratesFor returns the rates for a request with input tokens in a service tier. It also returns a doubt about
-// the tier. ok is false if the price in that tier is unknown.
+// the tier. The result ok is false if the price in that tier is unknown.
 func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, doubt string, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]
 	over := int64(-1)

@@ -249,7 +249,7 @@ func isEncoded(text, raw []byte) bool {
 	return false
 }
 
-// inString returns the content of a JSON string. ok is false if text is not a JSON string.
+// inString returns the content of a JSON string. The result ok is false if text is not a JSON string.
 func inString(text []byte) (inner []byte, ok bool) {
 	v := json.Value(bytes.TrimSpace(text))
 	s := v.Scan()

@@ -40,8 +40,8 @@ type History struct {
 	callsBefore      []int               // number of calls before each message
 	orphans          map[string][]orphan // by id
 	common           map[MatchKey]bool   // match keys that too many turns have, as far as Find has looked them up
-	items            map[string]bool     // set when needed
-	texts            map[uint64][]int    // set when needed
+	items            map[string]bool     // nil until needed
+	texts            map[uint64][]int    // nil until needed
 	step             int                 // see OpenStep; valid once stepKnown is set
 	stepKnown        bool
 

@@ -268,7 +268,7 @@ func (m *matcher) areSeparate(a, b int) bool {
 	return !m.to.Merges
 }
 
-// Finding returns a finding about the worst loss. ok is false if no loss has at least the severity Medium.
+// Finding returns a finding about the worst loss. The result ok is false if no loss has at least the severity Medium.
 func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	worst := -1
 	for i, l := range o.Losses {

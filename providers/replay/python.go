@@ -294,7 +294,7 @@ func (p pythonWriter) writeList(dst []byte, t *tokenTree, n int) (out []byte, ok
 	return append(dst, ']'), true
 }
 
-// reprNumber writes a number. ok is false for an integer that Python refuses.
+// reprNumber writes a number. The result ok is false for an integer that Python refuses.
 func reprNumber(dst, lit []byte) (out []byte, ok bool) {
 	if !bytes.ContainsAny(lit, ".eE") {
 		return appendPython(dst, lit), len(bytes.TrimPrefix(lit, []byte("-"))) <= maxDigits

@@ -233,7 +233,7 @@ func plainInteger(lit []byte) bool {
 
 // repairJSON repairs arguments that are not an object in the same way as a lenient parser such as
 // partial-json. It keeps the text before the first wrong byte, drops a field without a value, and closes open
-// strings and brackets. ok is false if the result is not an object, or is an empty object.
+// strings and brackets. The result ok is false if no object with fields remains.
 func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	tokens := f.tokens
 	if n := tokens.Len(); n > 0 && tokens.At(n-1).Kind == json.Junk {
@@ -320,7 +320,7 @@ func (b *prefixCloser) add(kind json.TokenKind, lit []byte, last bool) bool {
 	return !last
 }
 
-// closeText returns the closed text. ok is false if the text is not an object with fields.
+// closeText returns the closed text. The result ok is false if the text is not an object with fields.
 func (b *prefixCloser) closeText() (object []byte, ok bool) {
 	if !b.began {
 		return nil, false

@@ -126,8 +126,8 @@ func (t *CallSummary) Report(told LastReport, found stream.Finding) {
 	}
 }
 
-// CallName returns the name and the id of the turn's call with the given number. ok is false if there is
-// none.
+// CallName returns the name and the id of the turn's call with the given number. The result ok is false if
+// there is none.
 func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 	if n := int(call) - 1; n >= 0 && n < len(r.calls) {
 		return r.calls[n].name, r.calls[n].id, true

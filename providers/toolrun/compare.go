@@ -84,8 +84,8 @@ func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(json.Value(of.Args).Get("command")), "null")), []byte("}"))
 }
 
-// prefixLen reports whether got is a JSON string with only the beginning of wrote. size is the number of
-// bytes in that beginning.
+// prefixLen reports whether got is a JSON string with only the beginning of wrote. The result size is the
+// number of bytes in that beginning.
 func prefixLen(wrote []byte, got json.Value) (size int, ok bool) {
 	if !got.IsString() {
 		return 0, false
@@ -339,7 +339,7 @@ func (m *Matcher) drift(run, name string, schema json.Value) (d driftedTool, dri
 	switch {
 	case slices.ContainsFunc(of.FormerTools, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
-			return d, false // an old list, but the server announced no change
+			return d, false // the request has an older list of tools, but the server announced no change
 		}
 		d.by = driftOfServer
 	default:

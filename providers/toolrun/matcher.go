@@ -159,7 +159,7 @@ type CallWithoutRun struct {
 func (m *Matcher) NotRun() []CallWithoutRun { return m.not }
 
 // AfterSeal returns the time from the moment when the call's arguments were final to the request. It is
-// negative if the request came first. ok is false if the time is unknown.
+// negative if the request came first. The result ok is false if the time is unknown.
 func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
 	if a.Call == nil || a.AskedAt < 0 || a.Call.SealedAt < 0 {
 		return 0, false

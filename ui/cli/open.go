@@ -386,8 +386,8 @@ func sourceTitle(paths []string) string {
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
-// absolutePath returns the absolute form of a path, whose last element is a name even for "." and "..". It
-// returns the path itself if the current folder is unknown.
+// absolutePath returns the absolute form of a path. The last element of the result is a name, even for "." and
+// "..". It returns the path itself if the current folder is unknown.
 func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full

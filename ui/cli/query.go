@@ -71,7 +71,7 @@ func (a *app) buildRequests(args []string, f *connectFlags) ([]preparedRequest, 
 	})
 }
 
-// rawRequests returns requests with the body that --request names.
+// rawRequests returns a request for each provider, with the body from --request.
 func (a *app) rawRequests(args []string, f *connectFlags) ([]preparedRequest, error) {
 	if len(args) > 1 || f.tools != "" || f.system != "" || f.maxTokens != 0 || f.session != "" || f.keep {
 		return nil, usageErrorf("--request: the body is sent unchanged\nleave out PROMPT, --tools, --system, --max-tokens, --session and --long-cache")

@@ -113,7 +113,8 @@ func (r *Result) Extend(s *Context, w, h int) {
 	r.Fit(len(r.lines)+r.sheet.Rows, titleRow, h)
 }
 
-// buildRows builds the rows.
+// buildRows builds the rows for the selection: the facts about a result and its text, or a row for each call of
+// a turn.
 func (r *Result) buildRows(s *Context, c Selection, w int) {
 	r.lines = nil
 	say := func(role screen.Role, text display.Text) {

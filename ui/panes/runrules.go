@@ -55,7 +55,7 @@ type runRuleLine struct {
 	call stream.Ref // the call whose times the line shows, unless its Call is 0
 }
 
-// NewRunRules returns the pane. lead goes to the moment of an event.
+// NewRunRules returns the pane. The function lead goes to the moment of an event.
 func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
 	x := &RunRules{lead: lead, open: noRule}
 	x.PaneRows = NewRows(h, x.rowText)

@@ -524,8 +524,8 @@ func (s *TimeStrip) addProvider(t *stream.Turn, p *screen.Pen) {
 	}
 }
 
-// providerSign returns the sign for the provider's bytes in a cell; empty if there are none. quiet reports
-// whether only pings arrived.
+// providerSign returns the sign for the provider's bytes in a cell; empty if there are none. The result quiet
+// reports whether only pings arrived.
 func (s *TimeStrip) providerSign(t *stream.Turn, cell, first, last int, p *screen.Pen) (sign display.Text, quiet bool) {
 	start, end := s.axis.cellStart(cell), s.axis.cellStart(cell+1)
 	from := first + sort.Search(last+1-first, func(i int) bool { return s.axis.positionOf(first+i) >= start })

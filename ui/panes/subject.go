@@ -192,7 +192,7 @@ func (s *Subject) toEnd() {
 	}
 }
 
-// Find returns the matches for query in the arguments, or in the open string, and keeps them.
+// Find returns the offsets at which query occurs in the arguments, or in the open string, and keeps them for drawing.
 func (s *Subject) Find(query string, _ int, _ func() bool) (offsets []int, next int) {
 	if s.string != nil {
 		return s.string.Find(query), AllFound

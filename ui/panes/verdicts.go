@@ -194,7 +194,7 @@ var countedHarms = [2][]present.Harm{
 	{present.HarmNotObject, present.HarmLooksDone, present.HarmWarn, present.HarmUnseen},
 }
 
-// BadText returns the number of bad calls, for example "17 bad", or "nothing bad".
+// BadText returns the number of bad calls and turns, for example "17 bad", or "nothing bad".
 func BadText(n *present.VerdictCounts) screen.StyledText {
 	if bad := n.Bad(); bad > 0 {
 		return screen.StyledText{Role: screen.Bad, Text: screen.Count(bad).Between("", " bad")}
@@ -202,8 +202,8 @@ func BadText(n *present.VerdictCounts) screen.StyledText {
 	return screen.StyledText{Role: screen.Muted, Text: display.Lit("nothing bad")}
 }
 
-// HarmCounts returns the number of calls for each harm, first for bad calls, then for calls that might go
-// wrong.
+// HarmCounts returns the number of calls and turns for each harm, first for bad ones, then for those that might
+// go wrong.
 func HarmCounts(p *screen.Pen, n *present.VerdictCounts) (bad, caution []screen.StyledText) {
 	for i, to := range []*[]screen.StyledText{&bad, &caution} {
 		for _, h := range countedHarms[i] {

@@ -301,7 +301,7 @@ func payloadText(e stream.Event) string {
 	return ""
 }
 
-// Find returns the rows that contain query, and keeps them.
+// Find returns the rows that contain query, and keeps them for drawing.
 func (w *Wire) Find(query string, _ int, _ func() bool) (rows []int, next int) {
 	if w.hits = nil; query == "" {
 		return nil, AllFound

@@ -304,7 +304,8 @@ func healthySentence(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	return text + sentBackSentence(v, c)
 }
 
-// sentBackSentence reports that later requests sent a call back unchanged, if all of them did.
+// sentBackSentence reports that later requests sent a call back unchanged, if all of them did. It returns ""
+// otherwise.
 func sentBackSentence(v *providers.View, c *stream.Call) string {
 	for _, s := range c.SentBack {
 		if s.Outcome != string(replay.Intact) {
@@ -348,7 +349,8 @@ const minRateTime = 100 * time.Millisecond
 // maxOpenTokens is the maximum size, in tokens, of a growing call whose keys are checked.
 const maxOpenTokens = 4000
 
-// missingKeys returns the required keys whose values have not begun.
+// missingKeys returns the required keys whose values have not begun. It returns nil if the keys are unknown or
+// the call is too long.
 func missingKeys(v *providers.View, t *stream.Turn, c *stream.Call) (missing []string) {
 	x, toks := v.Exchange(t.Exchange), c.Lexer().Tokens()
 	if x == nil || toks.Len() > maxOpenTokens || c.ArgsLen() != len(c.Args()) {

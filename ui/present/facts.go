@@ -404,7 +404,7 @@ func eachFacts[T any](list []T, of func(T) Facts) []Facts {
 	return all
 }
 
-// wireBytes returns the size of a turn's frames on the wire.
+// wireBytes returns the size of a turn's frames on the wire, or 0 if they are not kept.
 func wireBytes(x *providers.Exchange, t *stream.Turn) int {
 	if x == nil || int(t.LastFrame) >= x.Response.Frames() {
 		return 0

@@ -39,8 +39,9 @@ func endingOf(t *stream.Turn) ending {
 	return endedWell
 }
 
-// RunBy returns sentences about the programs that run, or don't run, a complete call at rule x. It returns nil if
-// these programs are unknown. If the program that sent the request is known, it lists only that program.
+// RunBy returns sentences about the programs that run, or don't run, a complete call at rule x. It returns nil
+// if these programs are unknown, and for any rule except AtSeal and AtEnd. If the program that sent the request
+// is known, it lists only that program.
 func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 	how, run := endingOf(t), t.RuleRun(c, x)
 	switch s := c.Syntax(); {

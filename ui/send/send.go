@@ -50,7 +50,8 @@ type Result struct {
 	Failed bool
 }
 
-// resultsOf returns the typed results for a turn's calls, and the calls whose results are missing.
+// resultsOf returns the typed results for a turn's calls, and the calls whose results are missing. It ignores
+// calls that the provider runs or has discarded.
 func (r Results) resultsOf(t *stream.Turn) (all []host.Result, missing []stream.Ref) {
 	if t == nil {
 		return nil, nil
