@@ -124,7 +124,8 @@ func (o *callout) layOut(s *Context, says present.Callout, width int) {
 	case bare:
 		text := p.Clean(says.Row("cause"))
 		if do := says.Row("do"); do != "" {
-			text = display.Join(text, p.Glyph.Dot.Between(" ", " "), p.Clean(do))
+			text = display.Join(text, p.Glyph.Dot.Between(" ", " "))
+			text = display.Join(text, shortAdvice(p, do, room-text.Width()))
 		}
 		o.addLine(left, 1, []screen.StyledText{{}, {Text: p.Truncate(text, room)}}, true)
 	default:
@@ -157,6 +158,27 @@ func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 		text = text[:at+1]
 	}
 	return p.Clean(text)
+}
+
+// adviceEnds are the beginnings of parts that advice can do without.
+var adviceEnds = []string{". ", "; ", ": ", " (", ", ", " or ", " and ", " to ", " in "}
+
+// shortAdvice returns as much of an advice as fits into a row: the beginning before one of adviceEnds. If even the
+// shortest beginning doesn't fit, it returns the whole advice.
+func shortAdvice(p *screen.Pen, advice string, room int) display.Text {
+	for part := advice; p.Clean(part).Width() > room; {
+		at := -1
+		for _, end := range adviceEnds {
+			at = max(at, strings.LastIndex(part, end))
+		}
+		if at <= 0 {
+			return p.Clean(advice)
+		}
+		if part = part[:at]; p.Clean(part).Width() <= room {
+			return p.Clean(part)
+		}
+	}
+	return p.Clean(advice)
 }
 
 // fittingBeginning cuts a text before a semicolon, a colon or a parenthesis, so that as much as possible fits

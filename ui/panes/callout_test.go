@@ -33,3 +33,24 @@ func TestFittingBeginning(t *testing.T) {
 		}
 	}
 }
+
+// TestShortAdvice checks that advice in a small row ends after a whole part, and is whole if it fits.
+func TestShortAdvice(t *testing.T) {
+	p := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
+	for _, x := range []struct {
+		advice string
+		room   int
+		want   string
+	}{
+		{"Report the error to the model in a tool result.", 60, "Report the error to the model in a tool result."},
+		{"Report the error to the model in a tool result.", 30, "Report the error to the model"},
+		{"Report the error to the model in a tool result.", 20, "Report the error"},
+		{"Don't run the call. Retry it with a larger limit.", 20, "Don't run the call"},
+		{"Retransmit everything.", 10, "Retransmit everything."},
+		{"", 10, ""},
+	} {
+		if got := shortAdvice(&p, x.advice, x.room).String(); got != x.want {
+			t.Errorf("in %d cells: %q, want %q", x.room, got, x.want)
+		}
+	}
+}
