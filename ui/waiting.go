@@ -28,6 +28,8 @@ func (fd *frameDrawer) showsWaiting() bool {
 // waitSummary describes the open streams at a moment.
 type waitSummary struct {
 	count   int
+	unbegun int        // streams without a byte from the provider
+	clients int        // conversations whose client has calls to run
 	longest []openWait // the two streams that have been silent for longest
 }
 
@@ -55,7 +57,9 @@ func (fd *frameDrawer) openWaits() waitSummary {
 func (fd *frameDrawer) findWaits(now time.Duration) (w waitSummary) {
 	v := fd.m.view
 	add := func(x *providers.Exchange, t *stream.Turn) {
-		w.count++
+		if w.count++; t == nil {
+			w.unbegun++
+		}
 		w.longest = append(w.longest, openWait{t, panes.IdleTime(x, t, now)})
 		slices.SortStableFunc(w.longest, func(a, b openWait) int { return cmp.Compare(b.idle, a.idle) })
 		w.longest = w.longest[:min(2, len(w.longest))]
@@ -72,9 +76,36 @@ func (fd *frameDrawer) findWaits(now time.Duration) (w waitSummary) {
 				add(x, t)
 			}
 		}
+		// a request without a response may be that of a client that has just continued, and a tool may be running
+		w.clients = max(0, waitingClients(v.Session().Turns, now)-w.unbegun-fd.runningTools())
 	}
 	return w
 }
+
+// maxClientPause is the time after which a client that has not sent the results of calls may have left.
+const maxClientPause = 5 * time.Minute
+
+// maxRecentTurns is the maximum number of turns that are searched for clients with calls to run.
+const maxRecentTurns = 2000
+
+// waitingClients returns the number of conversations whose latest response has calls for the client, without a later
+// request.
+func waitingClients(turns []*stream.Turn, now time.Duration) (n int) {
+	seen := map[int32]bool{}
+	for _, t := range slices.Backward(turns[max(0, len(turns)-maxRecentTurns):]) {
+		if t.Request == nil || t.Request.Background || t.Request.Conversation == 0 || seen[t.Request.Conversation] {
+			continue
+		}
+		seen[t.Request.Conversation] = true
+		if t.Closed() && t.Phase() != stream.TurnAborted && now-t.ClosedAt < maxClientPause && slices.ContainsFunc(t.Calls, isUnanswered) {
+			n++
+		}
+	}
+	return n
+}
+
+// isUnanswered reports whether a call is for the client, and no later request contains it.
+func isUnanswered(c *stream.Call) bool { return !c.RunByProvider && len(c.SentBack) == 0 }
 
 // runningTools returns the number of tool runs that have no result yet. While the screen is paused, it
 // returns 0.
@@ -95,10 +126,10 @@ func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
 	waits, tools := fd.openWaits(), fd.runningTools()
 	p.Spaces(screen.Bare, 1)
 	switch {
-	case waits.count == 0 && tools == 0:
+	case waits.count == 0 && tools == 0 && waits.clients == 0:
 		p.Text(screen.Muted, display.Lit("No stream is open."))
 		return
-	case waits.count == 1 && tools == 0:
+	case waits.count == 1 && tools == 0 && waits.clients == 0:
 		fd.drawOneWait(p, waits.longest[0])
 		return
 	}
@@ -106,7 +137,7 @@ func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
 	for _, of := range []struct {
 		name display.Text
 		n    int
-	}{{display.Lit("  providers "), waits.count}, {display.Lit("  tools "), tools}} {
+	}{{display.Lit("  providers "), waits.count}, {display.Lit("  tools "), tools}, {display.Lit("  clients "), waits.clients}} {
 		if of.n > 0 {
 			p.Text(screen.Muted, of.name)
 			p.Text(screen.Plain, screen.Count(of.n))

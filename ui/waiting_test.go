@@ -62,3 +62,30 @@ func TestPingsAreSilence(t *testing.T) {
 		}
 	}
 }
+
+// TestWaitingClients checks that the second row counts clients that have calls to run, until they send the results or
+// have been silent for minutes.
+func TestWaitingClients(t *testing.T) {
+	records := measuredSession(t)
+	s := newScreen(t, 80, 24, awaiting)
+	row := func() string { return s.rows()[1] }
+	for i, x := range []struct {
+		until int // records
+		want  string
+	}{
+		{5, " Waiting on  clients 1"}, {7, " Waiting on the provider"}, {10, " Waiting on  clients 1"}, {15, " No stream is open."},
+	} {
+		from := 0
+		if i > 0 {
+			from = []int{5, 7, 10}[i-1]
+		}
+		if s.feed(records[from:x.until]...); !strings.HasPrefix(row(), x.want) {
+			t.Errorf("after %d records: %q, want %q", x.until, row(), x.want)
+		}
+	}
+	s = newScreen(t, 80, 24, awaiting).feed(records[:5]...)
+	s.now = s.now.Add(maxClientPause)
+	if s.send(rateTick(s.now)); row() != " No stream is open." {
+		t.Errorf("after a long pause: %q", row())
+	}
+}
