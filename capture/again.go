@@ -178,7 +178,8 @@ type exchangeFilter struct {
 	number   int // its number in the capture; if 0, set by the first record that is read
 }
 
-// matches reports whether a record with this exchange number is to be read.
+// matches reports whether a record with this exchange number is to be read. If the filter has no number yet,
+// matches sets it to this number.
 func (w *exchangeFilter) matches(number int, n numberMap) bool {
 	if w == nil {
 		return true

@@ -132,8 +132,8 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	return recs, err
 }
 
-// joinLine returns p from the start of a line, preceded by the partial line if its checksum proves that it is
-// complete.
+// joinLine adds p, up to its first line end, to the held partial line. It returns nil if p has no line end.
+// Otherwise it returns the rest of p, preceded by the joined line if its checksum proves that it is complete.
 func (f *Feed) joinLine(p []byte) []byte {
 	line, rest, finished := bytes.Cut(p, []byte("\n"))
 	if room := maxPartialLine - len(f.held); room > 0 {
@@ -171,7 +171,7 @@ func (f *Feed) markMidway(recs, more []Record) []Record {
 }
 
 // cutBefore returns the reason why an exchange that continues under another number was cut, or "" if it wasn't
-// cut.
+// cut. It returns each reason only once.
 func (f *Feed) cutBefore(unique int) string {
 	for x, why := range f.cut {
 		if f.c.names.known[x] == unique {

@@ -313,8 +313,8 @@ func (s *lineShapes) internEnding(e ending) *ending {
 	return s.ends
 }
 
-// numberOf returns the number of the shape of a text in a line, or 0 if it has none or there are too many
-// shapes.
+// numberOf returns the number of the shape of a text in a line, and gives a new shape the next number. It
+// returns 0 if the text has no shape, or if there are too many shapes.
 func (s *lineShapes) numberOf(line, before, text, after []byte) int32 {
 	for i, n := range s.last {
 		if s.all[n-1].matches(line, before, text, after, &s.room) {

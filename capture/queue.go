@@ -257,7 +257,7 @@ func (b *Queue[T]) addOrGap(v T) {
 	}
 }
 
-// exchangeOf returns the exchange of an item, which may be its first or its last.
+// exchangeOf returns the exchange of an item. It begins the exchange at its first item, and ends it at its last.
 func (b *Queue[T]) exchangeOf(v T, part QueuePart) *openExchange {
 	x := b.begun[part.Exchange]
 	if x == nil {

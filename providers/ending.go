@@ -101,7 +101,8 @@ func (x *Exchange) reportUnanswered() {
 	}
 }
 
-// reportOwn reports that toolscope answered in place of the provider, with the reason.
+// reportOwn reports that toolscope answered in place of the provider, with the reason. It does nothing if the
+// provider answered.
 func (x *Exchange) reportOwn() {
 	if !x.own {
 		return

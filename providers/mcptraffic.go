@@ -29,7 +29,7 @@ type mcpTraffic struct {
 	compared []*schema.Set // tools in requests that were compared with the servers' tools
 }
 
-// toolTraffic returns the traffic with MCP servers.
+// toolTraffic returns the traffic with MCP servers, which it creates if needed.
 func (in *Inspector) toolTraffic() *mcpTraffic {
 	if in.executed == nil {
 		e := &mcpTraffic{in: in}

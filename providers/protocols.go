@@ -151,7 +151,7 @@ type undecoded struct {
 // protocolMarks are the parts of a frame by which undecoded protocols are recognised.
 type protocolMarks struct {
 	event string // SSE event type
-	kind  string // field type
+	kind  string // value of the field type
 	data  json.Value
 }
 

@@ -56,7 +56,8 @@ func (r *requestState) readMessage(message []byte, at time.Duration) {
 	r.queue, r.responseSize = append(r.queue, requestMessage{message, at}), r.x.Response.Size()
 }
 
-// nextRequest returns the request for the next turn, or nil if none was seen.
+// nextRequest returns the request for the next turn, or nil if none was seen. In a WebSocket, it takes the next
+// message from the queue.
 func (r *requestState) nextRequest() *stream.RequestInfo {
 	if isWebSocket(r.x.Head) {
 		r.sentAt = stream.NoTime
@@ -213,7 +214,7 @@ type historyLink struct {
 	keptByProvider   bool   // the provider keeps earlier history
 	thread           bool   // the provider keeps all earlier history, so the request contains only new messages
 	previousResponse string // id of the response that the request continues; "" for none
-	conversation     string // id of its conversation; "" for none
+	conversation     string // id of the conversation that the request continues; "" for none
 
 	choice toolChoice
 }

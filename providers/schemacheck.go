@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// schemaCheck checks the calls of one exchange against the tools that its request declares. Without a request
-// or tools, there is no cost.
+// schemaCheck checks the calls of one exchange against the tools that its request declares. Without declared
+// tools, it checks nothing.
 type schemaCheck struct {
 	x           *Exchange
 	set         *schema.Set

@@ -80,7 +80,7 @@ func (b *eventBlock) unpackTime(at uint32) time.Duration {
 	return b.base + time.Duration(int64(at)-zeroTime)*time.Microsecond
 }
 
-// openBlock returns the block for the next event.
+// openBlock returns the block for the next event: the last one, or a new one if that is full.
 func (t *Timeline) openBlock() *eventBlock {
 	var spare []packedEvent // the first block starts small and grows
 	if n := len(t.blocks); n > 0 {

@@ -43,7 +43,7 @@ type changeStamp struct {
 
 func (s *Session) currentStamp() changeStamp { return changeStamp{int32(s.events), s.era} }
 
-// editTurn returns the turn for a change: it takes a snapshot and makes a copy if needed.
+// editTurn returns the turn for a change, and marks it as changed. It takes a snapshot and makes a copy if needed.
 func (s *Session) editTurn(t *Turn) *Turn {
 	if s.isPast {
 		return t

@@ -112,7 +112,7 @@ func (w *Wire) ensureBoundaries() *boundaries {
 	return w.boundaries
 }
 
-// openBlock returns a block that is not full.
+// openBlock returns a block that is not full: the last one or a new one.
 func (w *Wire) openBlock() *byteBlock {
 	n := len(w.blocks)
 	if n > 0 && !w.blocks[n-1].given && len(w.blocks[n-1].data) < wireBlock {

@@ -443,7 +443,8 @@ type reducedMotion struct {
 // reducedMotionTime is the minimum time between frames without input.
 const reducedMotionTime = time.Second / 2
 
-// frameDelay returns the time until the next frame may be drawn.
+// frameDelay returns the time until the next frame may be drawn. If that is 0 and no input caused the frame, it
+// keeps now as the time of the frame.
 func (c *reducedMotion) frameDelay(msg tea.Msg, now time.Time) time.Duration {
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg, tea.WindowSizeMsg, tea.ResumeMsg:

@@ -59,7 +59,7 @@ type Model struct {
 	quitPending bool // quit as soon as no stream is open
 
 	lastAt       time.Duration // time of the source's latest record
-	arrivedAt    time.Time     // when that record arrived
+	arrivedAt    time.Time     // when the latest batch of records was read
 	follow       bool
 	missed       missedTurns
 	streams      openStreams
@@ -254,7 +254,7 @@ func (m *Model) selectedCall() *stream.Call {
 	return c
 }
 
-// selectRef selects a turn or call.
+// selectRef selects a turn or call, if the view contains it.
 func (m *Model) selectRef(r stream.Ref) {
 	if t, _ := m.view.Find(r); t == nil || r == m.selected {
 		return

@@ -461,7 +461,7 @@ func (f *filterBar) Draw(p *screen.Pen, y int) {
 // filterMore describes the last field, and the texts that plain words match.
 const filterMore = "sent:changed, or words: names, ids, text, arguments"
 
-// matchCount returns the number of matching turns and the total.
+// matchCount returns the number of turns and, if a filter is active, how many of them match.
 func (f *filterBar) matchCount(p *screen.Pen) display.Text {
 	all := screen.Plural(f.m.pinned.turnCount(), "turn")
 	if !f.m.turnFilter.Active() {

@@ -35,7 +35,7 @@ type copilotReader struct {
 	order   []*sessionLog // in the order in which they began
 }
 
-// logOf returns the conversation of an agent.
+// logOf returns the conversation of an agent, which it begins if needed.
 func (c *copilotReader) logOf(agent string) *sessionLog {
 	l := c.logs[agent]
 	if l == nil {

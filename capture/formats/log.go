@@ -170,7 +170,8 @@ func (r *lineReader) searchLine(line []byte) {
 // maxGluedLines is the maximum number of lines without line breaks between them.
 const maxGluedLines = 64
 
-// holdsLine reports whether the rest of a line is another line with a payload.
+// holdsLine reports whether the rest of a line is another line with a payload, and counts such lines. From
+// maxGluedLines on, it adds a note and returns false.
 func (r *lineReader) holdsLine(rest []byte) bool {
 	finds := r.unwrapper.unwrap(rest)
 	switch {
@@ -379,7 +380,7 @@ func (j *lineJoiner) dockerLine(line []byte) []byte {
 	return whole
 }
 
-// lastLine returns the held parts as a line at the end of the log.
+// lastLine returns the held parts as a line at the end of the log, or nil if there are none. It stops holding them.
 func (j *lineJoiner) lastLine() []byte {
 	defer func() { j.kind, j.parts = 0, nil }()
 	switch j.kind {

@@ -416,8 +416,8 @@ func dataOf(field []byte) (data []byte) {
 	return data
 }
 
-// countTruncated reports when several lines are cut at the same length, because that is a limit of the
-// logger.
+// countTruncated marks the stream of a cut line. It also reports when several lines are cut at the same length,
+// because that is a limit of the logger.
 func (s *openStreams) countTruncated(f *payload) {
 	const some, least = 2, 128
 	x := s.chooseStream(f).flow

@@ -63,7 +63,8 @@ func (d *mcpDialogue) entry(recs []capture.Record, line []byte) []capture.Record
 	return append(recs, capture.Record{Exchange: 1, Side: d.sideOf(line), At: capture.NoTime, Data: append(line, '\n')})
 }
 
-// sideOf returns the side that sent a message: Request for the client.
+// sideOf returns the side that sent a message: Request for the client. It keeps the sender of each request
+// until the response.
 func (d *mcpDialogue) sideOf(line []byte) capture.Side {
 	f := json.Pick(line, "method", "id", "params")
 	method, id := stringOf(f[0]), string(f[1])

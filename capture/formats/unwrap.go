@@ -91,7 +91,7 @@ func newUnwrapper(in *capture.Input) *unwrapper {
 	}
 }
 
-// unwrap returns the payloads of a line.
+// unwrap returns the payloads of a line. They are valid until the next call.
 func (p *unwrapper) unwrap(line []byte) []payload {
 	p.lines++
 	p.reset()

@@ -168,8 +168,8 @@ func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	return h.takeEvent(), 0, nil
 }
 
-// keepWaiting returns the bytes that a client gets while its response is held: events that may pass, and
-// keep-alives.
+// keepWaiting returns the next bytes that a client gets while its response is held: an event that may pass, or
+// a keep-alive. If there are none yet, it returns the time until it must be called again.
 func (h *heldBody) keepWaiting(now time.Time) (words []byte, wait time.Duration, err error) {
 	if h.past > 0 {
 		i := slices.IndexFunc(h.events, func(e heldEvent) bool { return e.past })

@@ -255,7 +255,8 @@ func removeOne(path string) bool {
 }
 
 // Pin protects a capture from Prune, until release is called or the program has ended. A capture that is
-// being written can't be pinned: it is protected anyway, until its writer has closed it.
+// being written can't be pinned: it is protected anyway, until its writer has closed it. Pin does nothing if
+// the capture can't be opened.
 func Pin(path string) (release func()) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|noWait, 0)
 	if err != nil {

@@ -510,7 +510,7 @@ func (s *textRedactor) removeChar(u character) {
 	}
 }
 
-// takeOutput returns the output for the input up to a decided place.
+// takeOutput returns the output for the input up to a decided place, and removes it from the buffer.
 func (s *textRedactor) takeOutput(to int64) []byte {
 	slices.SortFunc(s.edits, func(a, b replacement) int { return cmp.Compare(a.from, b.from) })
 	if to <= s.base { // the last edit extended beyond the record in which it began

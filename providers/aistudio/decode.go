@@ -331,7 +331,7 @@ func (d *decoder) setArguments(c *protocol.Call, args jsonNodes) error {
 	return nil
 }
 
-// reportRepeat reports a call that an earlier chunk already contained.
+// reportRepeat reports a call that an earlier chunk already contained, and its signature if that is new.
 func (c *call) reportRepeat(signature string) {
 	if signature != "" && signature != c.signature {
 		c.signature = signature

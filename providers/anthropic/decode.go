@@ -191,7 +191,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 	readOtherBlock(d.Out, t, slot, kind, start)
 }
 
-// checkIndex reports a new block if its index isn't the next one after the earlier blocks.
+// checkIndex counts a new block, and reports it if its index isn't the next one after the earlier blocks.
 func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
 	if _, known := d.blocks[slot]; known {
 		return

@@ -11,7 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// sentArgs returns the call's arguments in the form in which they would be sent.
+// sentArgs returns the call's arguments in the form in which they would be sent. It also sets fields of sent,
+// and adds the losses.
 func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))

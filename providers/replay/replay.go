@@ -124,7 +124,8 @@ func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	return c.Preview
 }
 
-// clientFails reports whether the client fails at a call and therefore sends no request.
+// clientFails reports whether the client fails at a call and therefore sends no request. If so, it sets the
+// outcome of the preview.
 func (c *previewBuilder) clientFails() bool {
 	for i := range c.Calls {
 		if call := &c.Calls[i]; c.Policy.way != nil && call.Outcome == Throws {

@@ -110,7 +110,8 @@ func (x *harExchange) readHead(r capture.Record) {
 	}
 }
 
-// decodedExchange returns the exchange with decoded bodies, or with the messages of its WebSocket.
+// decodedExchange returns the exchange with decoded bodies, or with the messages of its WebSocket. It changes
+// x, so it may be called only once.
 func (x *harExchange) decodedExchange() report.Exchange {
 	if x.Status == http.StatusSwitchingProtocols {
 		x.RequestBody, x.ResponseBody = nil, nil

@@ -86,7 +86,8 @@ func safeAddress(path string) string {
 	return scheme + "://" + rest
 }
 
-// reportViews reports the data that is missing from the captures, once for each hub.
+// reportViews reports the data that is missing from the captures, once for each hub. If data is missing, it
+// sets the exit code.
 func (ip *inputs) reportViews() {
 	for ; ip.reportedViews < len(ip.views); ip.reportedViews++ {
 		v := ip.views[ip.reportedViews]

@@ -367,7 +367,8 @@ func cutFrame(p []byte) (f frame, ok bool) {
 	return f, string(f.last) == ansi.CursorPosition(0, len(f.rows))
 }
 
-// diffFrame returns the bytes that must be written for a frame.
+// diffFrame returns the bytes that must be written for a frame, and keeps the frame for the next comparison.
+// The result is valid until the next call.
 func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	if f.anew || len(r.on) != len(f.rows) {
 		r.on = make([][]byte, len(f.rows))

@@ -293,7 +293,7 @@ const (
 	maxWaitingBytes = 16 << 20
 )
 
-// readyCount returns the number of waiting turns that can be printed now.
+// readyCount returns the number of waiting turns that can be printed now. It subtracts their bytes from q.weight.
 func (q *turnPrinter) readyCount(all bool) (n int) {
 	for n < len(q.ended) && (all || q.isFull(len(q.ended)-n) || !q.hasActiveFault(q.ended[n].turn) && !(q.patient && q.awaitsResult(q.ended[n].turn))) {
 		q.weight -= q.ended[n].bytes

@@ -219,7 +219,7 @@ func lexerFor(content string, h ContentHint) chroma.Lexer {
 type colours struct {
 	kind  string // the type of the text
 	spans []colourSpan
-	done  int            // bytes that are highlighted: complete lines
+	done  int            // number of highlighted bytes, in complete lines
 	ink   *screen.Paints // the paints of the spans
 	busy  *highlightJob  // the running job
 }

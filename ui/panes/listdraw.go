@@ -389,7 +389,7 @@ func (l *List) depthOf(t *stream.Turn) (depth int) {
 	return depth
 }
 
-// insteadOfCall returns the text for a turn without calls.
+// insteadOfCall returns the text for a row with a turn but no call.
 func (l *List) insteadOfCall(p *screen.Pen, t *stream.Turn) display.Text {
 	switch {
 	case len(t.Calls) > 0:

@@ -127,7 +127,8 @@ func (r *Request) GoTo(off int) {
 	}
 }
 
-// Find returns the matches for query in the body, including folded parts.
+// Find returns the offsets at which query occurs in the body, including folded parts, and keeps their rows for
+// drawing.
 func (r *Request) Find(query string, _ int, _ func() bool) (hits []int, next int) {
 	if r.hits = nil; r.doc == nil || query == "" {
 		return nil, AllFound

@@ -214,7 +214,8 @@ func (r *breakdownReader) addMessages(messages []protocol.Message) {
 	}
 }
 
-// rowOf returns the row of a part of a message.
+// rowOf returns the row of a part of a message. It also counts results and the bytes of media, and notes the
+// names of calls.
 func (r *breakdownReader) rowOf(role protocol.Role, p *protocol.Part, change BodyChange) BreakdownRow {
 	as := BreakdownRow{Change: change}
 	switch {
