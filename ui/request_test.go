@@ -68,3 +68,19 @@ func TestRequestBig(t *testing.T) {
 		t.Error("it is at the top again")
 	}
 }
+
+// TestRequestNotes checks that hints about the settings are between the head and the body. Keys of the body still
+// reach its rows. A request without hints has no such row.
+func TestRequestNotes(t *testing.T) {
+	const hint = "max_tokens is 64000, the model's maximum"
+	for _, limit := range []string{"64000", "100"} {
+		body := `{"model":"claude-sonnet-4-5","max_tokens":` + limit + `,"messages":[{"role":"user","content":"third"}]}`
+		s := newScreen(t, 60, 40).feed(requests(body)...).press("6z").shows(`"max_tokens": `+limit, `"third"`)
+		if text := strings.Join(strings.Fields(s.text()), " "); strings.Contains(text, hint) != (limit == "64000") {
+			t.Errorf("%s: %s", limit, text)
+		}
+		checkFrame(t, s)
+		s.press("/third<enter>").press("-").hides(`"third"`)
+		checkFrame(t, s.resize(40, 10))
+	}
+}

@@ -153,26 +153,34 @@ var maxOutput = []struct {
 }
 
 const (
-	modestTokens  = 8192  // every recent model can write this many tokens
+	ModestTokens  = 8192  // every recent model can write this many tokens
 	defaultTokens = 32000 // maximum that maxTokens returns; a request that needs more sets its own limit
 )
 
 // maxTokens returns the limit for a request that sets none, because the protocol requires a limit. The limit
 // is a third of the model's maximum, as in badlogic/pi-mono, but at most defaultTokens. This leaves room for
-// thinking and for a long conversation. A maximum of at most modestTokens is itself the limit. An unknown
-// model gets modestTokens.
+// thinking and for a long conversation. A maximum of at most ModestTokens is itself the limit. An unknown
+// model gets ModestTokens.
 func maxTokens(model string) int {
+	switch most := MaxOutput(model); {
+	case most == 0:
+		return ModestTokens
+	case most > ModestTokens:
+		return min(most/3, defaultTokens)
+	default:
+		return most
+	}
+}
+
+// MaxOutput returns the maximum number of output tokens of a model, or 0 if the model is unknown.
+func MaxOutput(model string) int {
 	model = strings.ToLower(model[strings.LastIndexAny(model, "/.")+1:])
 	for _, m := range maxOutput {
-		if !strings.HasPrefix(model, m.model) {
-			continue
+		if strings.HasPrefix(model, m.model) {
+			return m.most
 		}
-		if third := min(m.most/3, defaultTokens); m.most > modestTokens {
-			return third
-		}
-		return m.most
 	}
-	return modestTokens
+	return 0
 }
 
 // writeRequest writes a request of the Messages API. It asks the provider to cache the prompt only if the

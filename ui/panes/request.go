@@ -21,6 +21,8 @@ type Request struct {
 	doc    *foldableDocument
 	head   display.Text
 	parts  breakdownTable
+	notes  []display.Text // hints about the settings, below the head
+	noted  noteKey        // the inputs that notes were made from
 	why    []display.Text // the text to show if there is no body
 	size   int            // size of the body; -1 if there is none
 	hits   map[int32]bool
@@ -31,6 +33,14 @@ type requestKey struct {
 	exchange, turn int
 	size           int64
 	width          int
+}
+
+// noteKey identifies the inputs for the hints. The usage of the turn is complete when the turn has ended.
+type noteKey struct {
+	doc   *foldableDocument
+	turn  *stream.Turn
+	ended bool
+	width int
 }
 
 // unfoldKey identifies the inputs for the folds.
@@ -66,12 +76,12 @@ func (r *Request) headRows() int {
 	if r.head.Empty() {
 		return 0
 	}
-	return 1 + r.parts.rowCount()
+	return 1 + len(r.notes) + r.parts.rowCount()
 }
 
 // toggleFold folds or unfolds the row at the cursor. In the table above the body, it goes to the part in the body.
 func (r *Request) toggleFold() {
-	if at := r.parts.partAt(r.At - 1); at >= 0 && r.doc != nil {
+	if at := r.parts.partAt(r.At - 1 - len(r.notes)); at >= 0 && r.doc != nil {
 		r.GoTo(at)
 	} else if row := r.selectedRow(); row >= 0 {
 		r.setFolded(!r.doc.shut[row])
@@ -158,6 +168,7 @@ func (r *Request) Extend(s *Context, w, h int) {
 	}
 	if h > 0 {
 		r.layOut(s, c, x, w)
+		r.updateNotes(c, x, w)
 	}
 	if s.News.All {
 		r.parts.called = calledNames{}
@@ -267,6 +278,24 @@ func bodyOf(c Selection, x *providers.Exchange) (body []byte, why display.Text) 
 	return nil, display.Lit("no request: the source has only the response")
 }
 
+// updateNotes updates the hints about the settings of the shown request.
+func (r *Request) updateNotes(c Selection, x *providers.Exchange, w int) {
+	if r.doc == nil {
+		r.notes, r.noted = nil, noteKey{}
+	}
+	if r.doc == nil || c.Turn == nil || c.Turn.Retention != stream.InMemory {
+		return
+	}
+	key := noteKey{r.doc, c.Turn, c.Turn.Closed(), w}
+	if key == r.noted {
+		return
+	}
+	r.noted, r.notes = key, nil
+	for _, note := range x.RequestNotes(c.Turn) {
+		r.notes = append(r.notes, display.Wrap(display.Clean(note), max(w-3, 8))...)
+	}
+}
+
 // requestLine describes a request: its URL and its counts.
 func requestLine(x *providers.Exchange, doc *foldableDocument, draw display.Drawer) display.Text {
 	line := screen.Bytes(len(doc.text))
@@ -315,11 +344,14 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 	case row == 0 && r.headRows() > 0:
 		r.drawCursor(p, row)
 		p.TextOn(screen.Plain, screen.Bare, r.head)
+	case r.doc != nil && row <= len(r.notes):
+		r.drawCursor(p, row)
+		p.TextOn(screen.Muted, screen.Bare, r.notes[row-1])
 	case r.doc != nil && row < r.headRows():
 		if row < r.headRows()-1 || row == r.At { // the title of the body begins at the edge
 			r.drawCursor(p, row)
 		}
-		r.parts.drawRow(p, row-1)
+		r.parts.drawRow(p, row-1-len(r.notes))
 	case r.doc == nil:
 		if n := row - r.headRows(); n >= 0 && n < len(r.why) {
 			p.Spaces(screen.Bare, 1)
