@@ -519,7 +519,7 @@ const (
 	maxBudgetDebt   = 32 << 10
 )
 
-// budgetDelay returns the time until the next frame may be drawn.
+// budgetDelay returns the time until the next frame may be drawn. It also updates the write budget.
 func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
 	t := &m.redraw.budget
 	t.updateRoom(m.opt.Now(), m.opt.Written())

@@ -109,7 +109,8 @@ func (p fileValue) endsWith(keys ...string) bool {
 	return slices.Contains(keys, last)
 }
 
-// asBytes returns the text of a scalar. It decodes a YAML scalar that is tagged as binary.
+// asBytes returns the text of a scalar. It decodes a YAML scalar that is tagged as binary. It returns nil for
+// null, and for YAML that is not a scalar.
 func (p fileValue) asBytes() []byte {
 	switch {
 	case p.isNull():

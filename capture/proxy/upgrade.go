@@ -18,8 +18,8 @@ import (
 
 const extensionsField = "Sec-Websocket-Extensions"
 
-// extensionNote returns a note about the WebSocket extensions that the proxy removes from a request. Without
-// these extensions, messages are not compressed with a state that both ends share.
+// extensionNote returns a note about the WebSocket extensions that the proxy removes from a request, or "" if
+// there are none. Without these extensions, messages are not compressed with a state that both ends share.
 func extensionNote(r *http.Request) string {
 	offered := strings.Join(r.Header.Values(extensionsField), ", ")
 	if offered == "" || !capture.IsWebSocket(r) {

@@ -68,7 +68,7 @@ func (k *keyArmor) passChar(before []byte) {
 	}
 }
 
-// nextRules returns the rules of a run that begins with c.
+// nextRules returns the rules of a run that begins with c, or nil if no run can begin here.
 func (k *keyArmor) nextRules(last, c byte) []*rule {
 	switch {
 	case !inArmor[c] || inArmor[last] && last != '=' && last != '+' || c == '+' && last == '\n': // a + that begins a line of a diff

@@ -408,7 +408,7 @@ func (w *expectation) quotedForm(named, other valueForm) valueForm {
 	return other
 }
 
-// nextAuthority returns the rule of an authorization at the beginning of one of its words.
+// nextAuthority returns the rule of an authorization at the beginning of one of its words, and otherwise nil.
 func (m *matcher) nextAuthority(u character, last byte) *rule {
 	w, c := &m.want, u.c
 	rule := w.rule

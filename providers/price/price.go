@@ -341,8 +341,8 @@ func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 		spoken*f.firstRate(spoken, "audio output", r.AudioOutput, r.Output)
 }
 
-// searchMicros returns the cost of web searches, in millionths of a dollar. OpenAI's older models use a more
-// expensive search.
+// searchMicros returns the cost of web searches, in millionths of a dollar. If the price is not exact, it marks
+// the figure as approximate. OpenAI's older models use a more expensive search.
 func (f *Figure) searchMicros(u stream.Usage, p Price, r Rates) float64 {
 	switch {
 	case u.WebSearches.N <= 0:

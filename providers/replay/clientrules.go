@@ -45,8 +45,8 @@ func callWith(args []byte) clientCall { return clientCall{args: args} }
 // leftOut is a call that the client leaves out.
 var leftOut = clientCall{leftOut: true}
 
-// byClient returns the arguments that the policy's client sends. It determines the outcome from a comparison
-// with the original arguments.
+// byClient returns the arguments that the policy's client sends, or nil if the client sends none or they are
+// unknown. It determines the outcome from a comparison with the original arguments.
 func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	r := c.receiveCall(p, f)
 	r.mates = c.mates

@@ -318,7 +318,7 @@ func (lib *askLibrary) readRun(r *askReading) {
 	}
 }
 
-// lineStarts returns the offsets at which the lines of a file start.
+// lineStarts returns the offsets at which the lines of a file start, or nil if the file can't be opened.
 func lineStarts(path string) []int64 {
 	f, err := os.Open(path)
 	if err != nil {

@@ -258,7 +258,7 @@ func (se *settingSources) providerCompletions(_ []string, begun string) []comple
 	return mapSlice(modelsAt(name), func(m string) completion { return completion{word: name + "/" + m} })
 }
 
-// modelsAt returns a provider's models from the built-in price table.
+// modelsAt returns a provider's models from the built-in price table, or nil if the provider is unknown.
 func modelsAt(name string) []string {
 	h, err := host.Find(name)
 	if err != nil {

@@ -347,7 +347,8 @@ func (d *diffCommand) costOf(s *diffTurn) price.Figure {
 	return present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
 }
 
-// wireCell returns the cell for a fact about a side's response.
+// wireCell returns the cell for a fact about a side's response. The cell is empty for a side without a host,
+// except the first.
 func (c *comparison) wireCell(f *diff.Fact, i int) any {
 	if i != 0 && c.ways[i].Host == "" {
 		return ""

@@ -463,7 +463,7 @@ func itemsWithout(items, others []item) (left []item) {
 	return left
 }
 
-// firstOf returns the text of the first item, and the number of further items.
+// firstOf returns the text of the first item, followed by the number of further items, if there are any.
 func firstOf(items []item) string {
 	switch len(items) {
 	case 0:

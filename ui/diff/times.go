@@ -59,8 +59,8 @@ const (
 	Coming                 // arguments arrived
 )
 
-// Bar returns a turn's time as a row of cells. Each cell stands for the given duration. A call's arguments
-// fill at least one cell.
+// Bar returns a turn's time as a row of cells, or nil if its end is unknown. Each cell stands for the given
+// duration. A call's arguments fill at least one cell.
 func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	if t.End < 0 || cell <= 0 {
 		return nil
@@ -132,7 +132,7 @@ func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 }
 
 // Scale returns a cell's duration such that the longest turn fits in the given number of cells. If byPhase is
-// true, the longest phases must fit together.
+// true, the longest phases must fit together. It returns 0 if there is no time to show or no room.
 func Scale(all []Times, cells int, byPhase bool) time.Duration {
 	var longest time.Duration
 	var parts [3]time.Duration

@@ -95,7 +95,8 @@ func toolOf(t *stream.Turn, c *stream.Call) string {
 	return c.Name
 }
 
-// nearbyTurns returns own and the turns nearest to it that call the tool, in order.
+// nearbyTurns returns own and the turns nearest to it that call the tool, in order. It returns nil if own is
+// not in the session or tool is "".
 func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTurn {
 	turns := v.Session().Turns
 	at := slices.Index(turns, own)

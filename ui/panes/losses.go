@@ -40,7 +40,8 @@ func DiffSpans(wrote, sent []byte, form protocol.ArgsForm) (gone, added []Span) 
 	return RemovedSpans(c), addedSpans(c)
 }
 
-// addedSpans returns the sent bytes of a call's arguments that the model did not write.
+// addedSpans returns the sent bytes of a call's arguments that the model did not write. It returns nil if no
+// arguments are sent.
 func addedSpans(c *replay.Sent) (added []Span) {
 	if c.Args == nil {
 		return nil

@@ -115,7 +115,7 @@ func elementOf(list json.Value, n int) json.Value {
 }
 
 // partsAround returns the message at a path, and the messages before and after it. The parameter place is the
-// block that the path names.
+// block that the path names. The result is nil if the path does not lead into a list.
 func partsAround(body json.Value, path string, place json.Value, ids []string) (parts []PlacedPart) {
 	steps := pathSteps(path)
 	if len(steps) < 2 {

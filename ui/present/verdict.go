@@ -120,7 +120,7 @@ func (v *Verdict) setRefused(status int) {
 	}
 }
 
-// stateWords returns the words for a state in a verdict.
+// stateWords returns the words for a state in a verdict, or "" for Complete and NoArguments.
 func stateWords(st stream.Status) string {
 	if st == stream.Complete || st == stream.NoArguments {
 		return ""

@@ -458,7 +458,7 @@ func (m *sentBackMode) captionOf(side int) display.Text {
 }
 
 // sizesOf returns the size of a side, and the place of the arguments in the body. It returns the longest form
-// first.
+// first, and nil if the request doesn't contain the call.
 func (m *sentBackMode) sizesOf(side int) []display.Text {
 	if side == 0 {
 		return []display.Text{screen.Bytes(len(m.wrote))}
