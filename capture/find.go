@@ -240,7 +240,7 @@ func (p *searchPath) addMatch(path string, rest []string, into func(string)) {
 // one log come oldest first.
 func inReadingOrder(files []string) []string {
 	type place struct {
-		other      bool // no log's extension
+		other      bool // the name does not have a log's extension
 		stem, path string
 		order      int64
 	}

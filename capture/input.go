@@ -260,7 +260,7 @@ func (in *inputReader) add(recs []Record, p []byte, at time.Duration) ([]Record,
 }
 
 // close ends all open exchanges, except those that a program still records. An input without any bytes counts
-// as an exchange only if it ended properly.
+// as an exchange only if it was not cut off.
 func (in *inputReader) close(end End, why string, at time.Duration) []Record {
 	if in.reader == nil && len(in.held) == 0 && end == EndCut {
 		return nil

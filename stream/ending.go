@@ -8,7 +8,7 @@ import (
 )
 
 // Two questions are separate: which party ended a response, and what the response lacks. A provider that ends a
-// response before its terminator is at fault. A client that goes away, a lost connection and toolscope's own
+// response before its terminator is at fault. A client that disconnects, a lost connection and toolscope's own
 // stop are not the provider's fault: the provider would have sent more.
 
 // These are the diagnoses of responses that a party other than the provider ended, or that never began.

@@ -222,7 +222,7 @@ func (m *Model) largeSentence(f *stream.Finding) display.Text {
 			if quoted.From > 0 {
 				break
 			}
-			return text // it begins with captured text
+			return text // captured text at the beginning is not capitalised
 		}
 		first, n := utf8.DecodeRuneInString(all)
 		return m.draw.Clean(string(unicode.ToUpper(first)) + all[n:end] + ".")

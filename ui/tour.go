@@ -282,7 +282,7 @@ func (tp *tourPlayer) restartKey() screen.Binding {
 	return screen.Key("d", "restart", "restart the demo", tp.m.startTour)
 }
 
-// handleTourKey handles a key during the tour. During the opening, any key that the tour doesn't use starts
+// handleTourKey applies a key during the tour. During the opening, any key that the tour doesn't use starts
 // the tour. Later, such a key ends the tour and has its usual effect. The keys for help, themes, suspending
 // and interrupting never end the tour.
 func (tp *tourPlayer) handleTourKey(k tea.KeyMsg) {

@@ -262,7 +262,7 @@ func (x *indexSender) waitForMore(ctx context.Context) {
 	x.waitNews(ctx, most, x.bell)
 }
 
-// waitNews waits until the bell rings, the capture is over or ctx is done, but at most for the given time.
+// waitNews waits until bell receives a value, the capture is over or ctx is done, but at most for the given time.
 func (x *indexSender) waitNews(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()

@@ -157,7 +157,7 @@ func (s *sender) setTrouble(trouble error) {
 	s.trouble = trouble
 }
 
-// waitBell waits until the bell rings, for at most the given time.
+// waitBell waits until bell receives a value or ctx is done, for at most the given time.
 func (s *sender) waitBell(ctx context.Context, most time.Duration, bell <-chan struct{}) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()

@@ -338,7 +338,7 @@ func (s *socket) sendHandshake(first *servedExchange) error {
 }
 
 // serveMessages answers messages until the client sends no more or the connection is to break. It continues
-// reading while it answers a message, so that it notices when the client goes away.
+// reading while it answers a message, so that it notices when the client disconnects.
 func (s *socket) serveMessages(in *bufio.Reader, cancel func()) {
 	asked := make(chan []byte, 16)
 	go func() {

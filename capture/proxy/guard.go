@@ -196,7 +196,7 @@ const (
 	maxLookTime = time.Second
 )
 
-// ClientContext returns a context that ends when the client of a request goes away. It has the values of the
+// ClientContext returns a context that ends when the client of a request disconnects. It has the values of the
 // request's own context. Its cancel function must be called.
 //
 // net/http reports a client that ends its side of the connection as gone. But a client may do so after its last

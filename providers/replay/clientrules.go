@@ -134,7 +134,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	now, before := factsOf(args, false), len(c.Losses)
 	gone := func(was, is span) span {
 		if is.is() {
-			return span{} // it was kept
+			return span{} // it was kept: nothing is lost
 		}
 		return was
 	}

@@ -12,7 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// signals handles the signals that end or stop the program.
+// signals receives the signals that end or stop the program.
 type signals struct {
 	ch     chan os.Signal
 	last   chan os.Signal
@@ -33,7 +33,7 @@ func catchSignals(e *shutdown) *signals {
 	return s
 }
 
-// handleSignals handles the collected signals. The stop signal stops the program. Any other signal ends the
+// handleSignals applies each collected signal. The stop signal stops the program. Any other signal ends the
 // program, after the terminal is restored.
 func (s *signals) handleSignals(p *tea.Program) {
 	for sig := range s.ch {
@@ -70,7 +70,8 @@ func (s *signals) stopProcess() bool {
 	return true
 }
 
-// filterMessage handles messages before the program receives them.
+// filterMessage receives each message before the program. It prepares for SIGTSTP, and drops a terminal's late
+// answer.
 func (s *signals) filterMessage(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
 	case tea.SuspendMsg:

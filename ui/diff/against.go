@@ -11,7 +11,7 @@ import (
 type Weight uint8
 
 const (
-	Equal  Weight = iota // none so far
+	Equal  Weight = iota // no differences so far
 	Other                // other values
 	Uneven               // other fields or types, or more calls
 	Fault                // the side has no response, a missing or broken call, or a value that breaks the schema

@@ -174,7 +174,7 @@ type answers struct {
 	unparsed int    // calls whose arguments are not JSON
 	evicted  int    // calls whose arguments are not in memory
 	queried  int    // calls queried so far
-	stopped  string // why some calls were not queried
+	stopped  string // why some calls were not queried; "" if none was left out
 }
 
 // Limits for all results, and for one value.

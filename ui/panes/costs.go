@@ -81,7 +81,7 @@ func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
 	i, known := slices.BinarySearchFunc(b.open, t.OpenedBy, func(o openTurn, began int32) int { return cmp.Compare(o.began, began) })
 	if !known {
 		if t.OpenedBy < b.begun {
-			return false // it had ended
+			return false // the turn had ended before
 		}
 		b.open = slices.Insert(b.open, i, openTurn{turn: t.Number, began: t.OpenedBy, ask: t.Request})
 	}

@@ -22,7 +22,7 @@ import (
 type TextReader struct {
 	screen.Window
 	Size     int  // bytes, before tabs were replaced
-	Complete bool // it no longer grows
+	Complete bool // the text no longer grows
 
 	hint  ContentHint
 	text  []byte // tabs are replaced by spaces

@@ -161,7 +161,7 @@ const minFrameRows = 6
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	kind, of := v.Subject(n)
 	args := kind == stream.Args || kind == stream.Rewrite
-	if args && of.Call > 0 && c.Call != nil { // there are many of these events
+	if args && of.Call > 0 && c.Call != nil { // these events are frequent, so they are checked without being read
 		if of != c.Call.Ref() {
 			return
 		}

@@ -40,7 +40,7 @@ func NewInput(prompt display.Text, value string, most int) *Input {
 	return in
 }
 
-// Key handles a key.
+// Key applies a key to the line. If Lines is set, pasted text may contain line breaks.
 func (in *Input) Key(k tea.KeyMsg) {
 	if in.Lines && k.Type == tea.KeyRunes && k.Paste {
 		in.Insert(string(k.Runes))
