@@ -71,10 +71,14 @@ func (l *Log) RunOf(number int) string {
 	return ""
 }
 
-// addWaiting adds a request to the waiting requests. If too many requests wait, it removes the oldest one.
+// addWaiting adds a request to the waiting requests. If too many requests wait, it removes the oldest one, whose
+// response then is not known.
 func (l *Log) addWaiting(r *Request) {
 	if l.open = append(l.open, r); len(l.open) > maxWaiting {
+		oldest := l.open[0]
 		l.open = append(l.open[:0], l.open[1:]...)
+		oldest.State, oldest.Server.forgot = Unseen, true
+		oldest.Server.noteLimit(r.AskedAt, "more than %d requests wait for a response: toolscope doesn't look for responses to older requests", maxWaiting)
 	}
 }
 
@@ -107,6 +111,7 @@ type Server struct {
 	FirstSeenAt time.Duration // time of its first record
 	EndedAt     time.Duration // time when its process ended; stream.NoTime if no end was seen
 
+	forgot  bool   // a request was not read, or was removed from the waiting requests
 	listed  []Tool // tools in the pages of the latest list so far
 	listing bool   // more pages of that list may follow
 }
@@ -305,12 +310,17 @@ func (t *dialogue) readClientFrame(f stream.Frame) { t.readFrame(f, false) }
 func (t *dialogue) readServerFrame(f stream.Frame) { t.readFrame(f, true) }
 
 func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
-	if f.Kind != stream.FrameData || len(bytes.TrimSpace(f.Data)) == 0 {
-		return
-	}
 	at := t.at[1]
 	if fromServer {
 		at = t.at[0]
+	}
+	if f.Kind == stream.FrameResidue && f.Why == tooLong {
+		t.server.noteLimit(at, "a message from the %s is longer than %d bytes: toolscope didn't read it", stream.Own(sideWord(fromServer)), maxMessageBytes)
+		t.loseResponses(!fromServer, !t.stdio)
+		t.server.forgot = t.server.forgot || !fromServer
+	}
+	if f.Kind != stream.FrameData || len(bytes.TrimSpace(f.Data)) == 0 {
+		return
 	}
 	if fromServer && string(f.Event) == "endpoint" {
 		t.setEndpoint(string(f.Data))
@@ -339,7 +349,7 @@ const maxTools = 4096
 
 // updateTools reads a list of tools, or one page of a list. Tools that the list lacks or changes become former
 // tools. A tool that is not in the pages so far may be in a page that follows, or in one that was not captured.
-func (s *Server) updateTools(result json.Value, continues bool) {
+func (s *Server) updateTools(result json.Value, continues bool, at time.Duration) {
 	complete := !continues || s.listing // no earlier page is missing
 	if !continues || !complete {
 		s.listed = nil
@@ -349,8 +359,12 @@ func (s *Server) updateTools(result json.Value, continues bool) {
 		if schema := one.Get("inputSchema"); schema.Kind() == '{' && len(schema) <= MaxKept {
 			t.Schema = bytes.Clone(schema)
 		}
-		if t.Name != "" && len(s.listed) < maxTools {
+		switch {
+		case t.Name == "":
+		case len(s.listed) < maxTools:
 			s.listed = append(s.listed, t)
+		default:
+			s.noteLimit(at, "the server has more than %d tools: toolscope doesn't keep the others", maxTools)
 		}
 	}
 	more := result.Get("nextCursor").HasText()
@@ -400,10 +414,16 @@ func (t *dialogue) readNote(r *stream.Record) {
 		}
 	}
 	if r.Lost > 0 {
-		for _, open := range t.log.open {
-			if open.Server == t.server && open.FromServer == r.Request {
-				open.State = Unseen
-			}
+		t.loseResponses(r.Request, false)
+	}
+}
+
+// loseResponses records that missed bytes may contain the responses to the open requests of one side. The
+// parameter here restricts it to the requests in this exchange.
+func (t *dialogue) loseResponses(fromServer, here bool) {
+	for _, open := range t.log.open {
+		if open.Server == t.server && open.FromServer == fromServer && (!here || open.Exchange == t.number) {
+			open.State = Unseen
 		}
 	}
 }
@@ -420,6 +440,21 @@ func (s *Server) AddFinding(at time.Duration, d *stream.Diagnosis, format string
 func (s *Server) noteFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	f := d.Finding(format, args...)
 	s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
+}
+
+// noteLimit reports that toolscope didn't read or keep something because of a limit, once in the same words.
+func (s *Server) noteLimit(at time.Duration, format string, args ...any) {
+	f := beyondLimit.Finding(format, args...)
+	if !slices.ContainsFunc(s.Notes, func(n ServerNote) bool { return n.Finding != nil && n.Text == f.Message }) {
+		s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
+	}
+}
+
+func sideWord(fromServer bool) string {
+	if fromServer {
+		return "server"
+	}
+	return "client"
 }
 
 func (s *Server) addNote(n ServerNote) {
@@ -439,7 +474,7 @@ func (s *Server) Findings() (list []stream.Finding) {
 }
 
 // Findings lists all diagnoses that this package makes.
-var Findings = []*stream.Diagnosis{strayOutput, strayBody, strayAsk, strayAnswer, serverError}
+var Findings = []*stream.Diagnosis{strayOutput, strayBody, strayAsk, strayAnswer, serverError, beyondLimit}
 
 var (
 	strayOutput = &stream.Diagnosis{
@@ -470,6 +505,11 @@ var (
 		Verdict: "MCP error",
 		Meaning: "An MCP server couldn't read a message from the client, so it reported an error without naming a request.",
 		Advice:  "Check the message that the client sent just before the error.",
+	}
+	beyondLimit = &stream.Diagnosis{
+		Code: "MCP_LIMIT", Severity: stream.Info, By: stream.Toolscope,
+		Meaning: "toolscope didn't read or keep a part of the MCP traffic, because the part exceeds a limit. The traffic itself is unchanged.",
+		Advice:  "Nothing. toolscope doesn't know the requests, results or tools in that part.",
 	}
 )
 

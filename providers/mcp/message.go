@@ -181,7 +181,7 @@ func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 		t.setResponse(r, m, at, t.known)
 	case fromServer && t.endpoint != nil:
 		t.keepEarly(m, at)
-	case fromServer && t.server.Gaps == 0:
+	case fromServer && t.server.Gaps == 0 && !t.server.forgot:
 		t.server.noteFinding(at, strayAnswer, "the server answered request %s, which is not open", oneLine(id))
 	}
 }
@@ -233,7 +233,7 @@ func (t *dialogue) updateServer(r *Request, result json.Value) {
 		t.server.Title = result.Get("serverInfo").Get("name").Text()
 	case "tools/list":
 		if !r.FromServer {
-			t.server.updateTools(result, r.continues)
+			t.server.updateTools(result, r.continues, r.Answered)
 		}
 	}
 }
@@ -276,6 +276,18 @@ func (t *dialogue) applyCancellation(c cancellation) {
 // maxMessageBytes is the maximum length of a message.
 const maxMessageBytes = 16 << 20
 
+// tooLong is the Why of a residue frame for a message that is longer than maxMessageBytes.
+const tooLong = "too long"
+
+// residueOf returns the frame for a message that is too long, or that has missing bytes.
+func residueOf(size int64, unequal bool) stream.Frame {
+	f := stream.Frame{Kind: stream.FrameResidue, End: size, Truncated: unequal}
+	if !unequal {
+		f.Why = tooLong
+	}
+	return f
+}
+
 // lineFramer frames a stream of messages, one per line. A line that is too long or has missing bytes becomes
 // a residue frame.
 type lineFramer struct {
@@ -313,7 +325,7 @@ func (l *lineFramer) Write(p []byte, emit func(stream.Frame)) {
 func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
 	f := stream.Frame{Data: bytes.TrimSpace(line), End: l.size}
 	if l.lost {
-		f = stream.Frame{Kind: stream.FrameResidue, End: l.size, Truncated: l.unequal}
+		f = residueOf(l.size, l.unequal)
 	}
 	*l = lineFramer{part: l.part[:0]}
 	if len(f.Data) > 0 || f.Kind != stream.FrameData {
@@ -324,17 +336,20 @@ func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
 // addGap records missing bytes. The current line is incomplete.
 func (l *lineFramer) addGap() { l.lost, l.unequal, l.part = true, true, nil }
 
-// Close emits an unterminated last line, unless the line is too long or has missing bytes.
+// Close emits an unterminated last line.
 func (l *lineFramer) Close(emit func(stream.Frame)) {
-	if len(l.part) > 0 && !l.lost {
-		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Truncated: true}
-		*l = lineFramer{}
-		emit(f)
+	last := *l
+	*l = lineFramer{}
+	switch {
+	case last.lost && last.size > 0:
+		emit(residueOf(last.size, last.unequal))
+	case len(last.part) > 0 && !last.lost:
+		emit(stream.Frame{Data: bytes.TrimSpace(last.part), End: last.size, Truncated: true})
 	}
 }
 
-// bodyFramer frames a body that is one message or a list of messages. It drops a body that is longer than
-// maxMessageBytes.
+// bodyFramer frames a body that is one message or a list of messages. A body that is longer than
+// maxMessageBytes becomes a residue frame.
 type bodyFramer struct {
 	body []byte
 	size int64
@@ -349,10 +364,13 @@ func (w *bodyFramer) Write(p []byte, _ func(stream.Frame)) {
 }
 
 func (w *bodyFramer) Close(emit func(stream.Frame)) {
-	if len(w.body) > 0 {
+	switch {
+	case w.size > maxMessageBytes:
+		emit(residueOf(w.size, false))
+	case len(w.body) > 0:
 		emit(stream.Frame{Data: w.body, End: w.size})
 	}
-	w.body = nil
+	*w = bodyFramer{}
 }
 
 // noMessages ignores a body without messages: the body of a GET request, or of a response with an error

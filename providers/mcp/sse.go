@@ -21,6 +21,7 @@ const EventStreamStart = "event:endpoint"
 type endpoint struct {
 	server *Server
 	early  map[string]earlyResponse // responses that were read before their requests, by id
+	forgot bool                     // some of these responses were not kept
 
 	// The redactor may hold back the end of a response, so a response may precede a cancellation that was
 	// read before it. The cancellation counts only if the stream ends without the response.
@@ -76,7 +77,10 @@ func (t *dialogue) keepEarly(m *message, at time.Duration) {
 	l.early, l.earlyBytes = l.early+1, l.earlyBytes+len(kept.result)+len(kept.fault)
 	if l.early <= maxEarly && l.earlyBytes <= maxEarlyBytes {
 		t.endpoint.early[string(m.id)] = earlyResponse{kept, at, t.known}
+		return
 	}
+	t.endpoint.forgot = true
+	t.server.noteLimit(at, "too many responses arrived before their requests: toolscope didn't keep all of them")
 }
 
 // matchEarly matches a request to the response that was read before it.
@@ -87,6 +91,8 @@ func (t *dialogue) matchEarly(r *Request) {
 	if early, ok := t.endpoint.early[r.ID]; ok {
 		delete(t.endpoint.early, r.ID)
 		t.setResponse(r, &early.message, early.at, max(early.known, r.KnownAsked))
+	} else if t.endpoint.forgot {
+		r.State = Unseen
 	}
 }
 
