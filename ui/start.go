@@ -254,7 +254,7 @@ func (su *setupScreen) copySetupLines() {
 	su.m.copyText([]byte(strings.Join(a.Ways[su.index].lines(), "\n")))
 }
 
-// copyText copies a text to the clipboard, and shows the methods that it used.
+// copyText copies a text to the clipboard, and shows the methods that it used or the reason why it failed.
 func (m *Model) copyText(text []byte) {
 	if m.opt.Copy == nil {
 		m.showNotice(display.Lit("no clipboard"))

@@ -14,7 +14,7 @@ import (
 
 const noStream = "the body is not a stream of events"
 
-// unusedReason returns the reason why a fault that reads events changed nothing.
+// unusedReason returns the reason why a fault that reads events changed nothing: why, unless the body is compressed.
 func (b *Injector) unusedReason(why string) string {
 	if b.packed {
 		return "the body is compressed"

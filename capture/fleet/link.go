@@ -206,7 +206,7 @@ type streamExtent struct {
 	first, last uint64
 	created     time.Time
 	firstAt     time.Time // time when its first message arrived
-	at          time.Time // the hub's clock at that moment
+	at          time.Time // the hub's clock when it gave this answer
 }
 
 // askJetStream sends a request to JetStream's API and parses the answer.

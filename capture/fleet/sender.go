@@ -36,7 +36,7 @@ type sender struct {
 	sent    time.Time     // time when an earlier run had sent all of it, or zero
 	linger  time.Duration // how long new bytes wait for more
 	tries   int           // maximum number of failures in a row while connected; 0 for no limit
-	renewed chan struct{} // rings when a retry may succeed
+	renewed chan struct{} // receives a value when a retry may succeed
 
 	mu      sync.Mutex
 	at      int64     // the hub has the bytes before this offset

@@ -95,7 +95,7 @@ func (m *matcher) openStep() int {
 	return m.step
 }
 
-// compareCallSignatures compares the signatures of a turn's calls with the history.
+// compareCallSignatures compares the signatures of a turn's calls with the history, and records the differences.
 func (m *matcher) compareCallSignatures(t *candidateTurn) {
 	for i := range t.calls {
 		e := &t.calls[i]

@@ -281,7 +281,7 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 	return true
 }
 
-// addProperty adds the rules in a schema for the value of a key.
+// addProperty adds the rules in a schema for the value of a key, or reports a key that the schema doesn't allow.
 func (w *CallChecker) addProperty(n *schemaNode, name string) {
 	known := false
 	if p := n.props[name]; p != nil {

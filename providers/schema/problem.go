@@ -164,7 +164,8 @@ const (
 // clipText clips long captured text.
 func clipText(s string) string { return stream.Clip([]byte(s), 0, maxText) }
 
-// listNames returns a list of the first names. The parameter total is the number of all names.
+// listNames returns a list of the first names. The parameter total is the number of all names. If it is 0,
+// listNames returns "nothing".
 func listNames(names []string, total int) string {
 	if total == 0 {
 		return "nothing"

@@ -297,7 +297,7 @@ func (w *CallChecker) endValue() {
 	}
 }
 
-// beginElement finds the schemas for the next element of an array.
+// beginElement finds the schemas for the next element of an array, and reports an element beyond the maximum.
 func (w *CallChecker) beginElement(o *openContainer) {
 	w.want = w.want[:0]
 	for _, n := range w.active[o.from:] {

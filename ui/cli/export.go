@@ -392,7 +392,7 @@ func (p *onlyPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 	}
 }
 
-// notRun prints a call without a tool run.
+// notRun prints a call without a tool run, if the call is selected.
 func (p *onlyPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	if p.wantsCall(n.Ref) {
 		p.jsonPrinter.notRun(file, n)

@@ -117,8 +117,8 @@ func (o *jsonObject) addCallRef(r stream.Ref) {
 	o.int("call", int(r.Call))
 }
 
-// addMatch writes the call that a request runs, the basis for the match, the times, and the differences
-// between the arguments.
+// addMatch writes the call that a request runs, the basis for the match, the times, and the differences between
+// the arguments. If the request is not matched, it writes the calls that it may run.
 func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		if len(a.Candidates) > 0 {

@@ -99,7 +99,8 @@ func (q *turnPrinter) printEnded(all bool) error {
 	return q.to.flush()
 }
 
-// printTurns prints turns. It then prints the calls in them that have already been sent back.
+// printTurns prints the turns that match the filter. It then prints the calls in them that have already been
+// sent back.
 func (q *turnPrinter) printTurns(turns []endedTurn) {
 	s := q.in.Session()
 	var back []sentBackCall

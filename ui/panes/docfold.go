@@ -29,7 +29,8 @@ func (d *Document) jsonBoxes() []layout.Box {
 	return d.json.Boxes()
 }
 
-// boxFrom returns the index of the first object or array that opens on a row or after it.
+// boxFrom returns the index of the first object or array that opens on a row or after it, or the number of all
+// if there is none.
 func (d *Document) boxFrom(row int) int {
 	return sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Row) >= row })
 }
