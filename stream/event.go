@@ -350,8 +350,8 @@ func ResultOf(text []byte, media int) Result {
 // MaxResultBytes is the maximum number of bytes of a result's text that are kept with its call.
 const MaxResultBytes = 4 << 10
 
-// fieldWords formats " NAME=VALUE" for each field that is not empty. fields alternates between names and
-// values.
+// fieldWords formats " NAME=VALUE" for each field that is not empty. The parameter fields alternates between
+// names and values.
 func fieldWords(fields ...string) (s string) {
 	for i := 0; i < len(fields); i += 2 {
 		if fields[i+1] != "" {

@@ -125,7 +125,7 @@ type DetailField struct {
 	Value any // a string, an int, a float64 or a bool
 }
 
-// WithDetail returns the finding with facts for programs. fields alternates between keys and values.
+// WithDetail returns the finding with facts for programs. The parameter fields alternates between keys and values.
 func (f Finding) WithDetail(name string, fields ...any) Finding {
 	d := &Detail{Name: name}
 	for i := 0; i+1 < len(fields); i += 2 {

@@ -257,7 +257,8 @@ func (pl *paneLayout) keepTabs() {
 	}
 }
 
-// toggleSplit switches panes between side by side and stacked.
+// toggleSplit switches panes between side by side and stacked. If the layout or the width allows only one of
+// them, it shows a notice instead.
 func (pl *paneLayout) toggleSplit() {
 	pl.zoom = false
 	switch {

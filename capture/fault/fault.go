@@ -298,7 +298,7 @@ func refusalOf(path string, answer []byte) marks.Refusal {
 func (f Fault) Status() int { return f.n }
 
 // Refuse answers a request with a fault that replaces the provider's response, and returns the body. The
-// parameter who is this program's name in the error message. path is the request's path; answer is the
+// parameter who is this program's name in the error message. The parameter path is the request's path; answer is the
 // beginning of a recorded response without a path, or empty.
 func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []byte {
 	s := refusalOf(path, answer)

@@ -83,7 +83,7 @@ type Unused struct {
 	Why   string
 }
 
-// New returns an injector for the body of a response with this header. packed means that the body is
+// New returns an injector for the body of a response with this header. The parameter packed means that the body is
 // compressed, so nothing can be found in it.
 func New(faults []Fault, header http.Header, packed bool) *Injector {
 	b := &Injector{hint: framingOfHeader(header), packed: packed}
@@ -151,7 +151,7 @@ func (b *Injector) Write(p []byte, after time.Duration) []OutChunk {
 	return b.takeOutput()
 }
 
-// Close ends the body. unfit lists the faults that changed nothing in it.
+// Close ends the body. The result unfit lists the faults that changed nothing in it.
 func (b *Injector) Close() (last []OutChunk, unfit []Unused) {
 	if !b.known {
 		b.detectFraming(true)

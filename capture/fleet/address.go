@@ -280,7 +280,8 @@ func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	return o, nil
 }
 
-// NewKey makes a key that identifies a machine or a viewer to a hub. seed is secret. public is for the hub.
+// NewKey makes a key that identifies a machine or a viewer to a hub. The result seed is secret. The result
+// public is for the hub.
 func NewKey() (seed []byte, public string, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

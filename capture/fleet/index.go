@@ -173,7 +173,8 @@ type pendingCall struct {
 	ended    bool
 }
 
-// newIndexSender returns the index sender of a sender's spool. over is closed when the hub has everything.
+// newIndexSender returns the index sender of a sender's spool. The parameter over is closed when the hub has
+// everything.
 func newIndexSender(from *sender, over <-chan struct{}, make func(file string) Indexer) *indexSender {
 	o := from.of
 	x := &indexSender{o: o, from: from, over: over, to: make(o.host + "/" + o.agent), bell: newBell(), opens: map[int]int64{}}

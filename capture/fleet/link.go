@@ -264,7 +264,7 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e strea
 	return streamExtent{answer.State.First, answer.State.Last, answer.Created, answer.State.FirstAt, answer.At}, nil
 }
 
-// lastMessage requests the number and the byte range of a subject's last message. seq is 0 if there is no
+// lastMessage requests the number and the byte range of a subject's last message. The result seq is 0 if there is no
 // message.
 func (l *link) lastMessage(ctx context.Context, subject string) (seq uint64, s byteRange, err error) {
 	msg, err := l.request(ctx, &nats.Msg{Subject: "$JS.API.DIRECT.GET." + StreamName + "." + subject})

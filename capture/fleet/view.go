@@ -286,7 +286,7 @@ func (v *View) deleteConsumer(consumer string) {
 }
 
 // Read returns the number of the last message whose records were all passed on, and the time when the hub got
-// it. seq is 0 before the first message.
+// it. The result seq is 0 before the first message.
 func (v *View) Read() (seq uint64, at time.Time) {
 	if m := v.delivered.Load(); m != nil {
 		return m.seq, m.at

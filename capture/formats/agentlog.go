@@ -66,8 +66,8 @@ type entryExchange struct {
 	note   string        // note for the last record
 }
 
-// beginExchange begins an exchange with the entries of its request. head supplies the HTTP header, the start
-// time and further lacks, and says whether the request is incremental.
+// beginExchange begins an exchange with the entries of its request. The parameter head supplies the HTTP
+// header, the start time and further lacks, and says whether the request is incremental.
 func (e *exchangeLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
 	asks := e.input.NewHead(append(slices.Clone(e.path), e.name), append(slices.Clip(head.Lacks), e.lacks...)...)
 	answers := *asks

@@ -72,7 +72,7 @@ func (c *claudeChain) addEntry(e *claudeEntry, line int) {
 }
 
 // messageBefore returns the hash of the id of the model's message before an entry, or 0 if that message is
-// unknown. parent is the uuid of the entry's parent, own the id of the entry's own message.
+// unknown. The parameter parent is the uuid of the entry's parent, and own is the id of the entry's own message.
 func (c *claudeChain) messageBefore(parent, own string) uint64 {
 	at, answer := c.hashID(parent), c.hashID(own)
 	for range maxClaudeSteps {

@@ -101,8 +101,8 @@ func (r *conversationReader) Close(recs []capture.Record, end capture.End, why s
 	return r.log.Close(recs, end, why, at)
 }
 
-// findAll returns the conversations in the values of the text. cut reports that the text ends inside a value
-// or isn't JSON.
+// findAll returns the conversations in the values of the text. The result cut reports that the text ends inside
+// a value or isn't JSON.
 func (r *conversationReader) findAll() (found []foundTalk, cut bool) {
 	var f talkFinder
 	for text := afterSpace(bytes.TrimPrefix(r.body, []byte(bom))); len(text) > 0; text = afterSpace(text) {

@@ -80,8 +80,8 @@ type lineKeys struct {
 	nested  []json.FoundField    // memory for the fields of nested objects
 }
 
-// readKeys reads the fields of an object that isn't a payload. path is the hash of the place; leads reports
-// whether a field contains payloads.
+// readKeys reads the fields of an object that isn't a payload. The parameter path is the hash of the place;
+// leads reports whether a field contains payloads.
 func (k *lineKeys) readKeys(path uint64, all []json.FoundField, leads func(key []byte) bool) {
 	for _, m := range all {
 		if len(k.keys) >= maxKeysOfLine || len(m.Value) == 0 {
@@ -556,8 +556,8 @@ func isLevel(word []byte) bool {
 	return false
 }
 
-// criPart reports whether a line is from Kubernetes, and whether it is only part of a longer line. prefix is
-// the length of its prefix.
+// criPart reports whether a line is from Kubernetes, and whether it is only part of a longer line. The result
+// prefix is the length of its prefix.
 func criPart(line []byte) (part, is bool, prefix int) {
 	n := criPrefix(line)
 	if n == 0 {

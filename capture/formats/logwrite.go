@@ -316,7 +316,7 @@ func (s *openStreams) copyLine(f *payload) []byte {
 const maxLinesBetween = 100
 
 // joinTruncated returns a held payload joined with its continuation. That is the next line of a text in which
-// each line begins with data:, or the second half of a line that was cut. is reports whether next is a
+// each line begins with data:, or the second half of a line that was cut. The bool result reports whether next is a
 // continuation.
 func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool) {
 	if next.is != aRest && !opensWithin(held, next) || next.on != held.on || len(next.text) == 0 {

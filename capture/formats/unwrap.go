@@ -540,7 +540,7 @@ func (p *unwrapper) searchArray(v []byte) bool {
 	return found
 }
 
-// chunkOf returns the info of the first element of a list. is reports whether it is a list of chunks.
+// chunkOf returns the info of the first element of a list. The bool result reports whether it is a list of chunks.
 func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	if !opensObject(first) {
 		if isArray(first) {

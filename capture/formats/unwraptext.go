@@ -288,8 +288,8 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	return s, is
 }
 
-// nextData returns the data at the beginning of p if it continues the data before it. is is false if the data
-// begins an event of its own.
+// nextData returns the data at the beginning of p if it continues the data before it. The bool result is false
+// if the data begins an event of its own.
 func (t *payloadRules) nextData(p []byte) (data []byte, is bool) {
 	line, _, _ := cutLine(p)
 	data, is = bytes.CutPrefix(line, []byte("data:"))

@@ -43,7 +43,7 @@ func (f likeness) compare(g likeness) int {
 	return cmp.Or(order, cmp.Compare(f.unused, g.unused), cmp.Compare(f.query, g.query), cmp.Compare(f.shared, g.shared))
 }
 
-// chooseExchange finds the exchange that answers a request. again reports whether the exchange was used
+// chooseExchange finds the exchange that answers a request. The result again reports whether the exchange was used
 // before. Only if use is set does the exchange now count as used.
 func (p *Provider) chooseExchange(r *http.Request, a *requestFacts, use bool) (found *servedExchange, again bool) {
 	socket := capture.IsWebSocket(r)

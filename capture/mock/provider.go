@@ -387,8 +387,8 @@ func (s *socket) sendFrame(opcode byte, payload []byte) error {
 	return err
 }
 
-// answerMessage sends the recorded response to a similar message. message is nil before the first message. An
-// error means that the connection is to break.
+// answerMessage sends the recorded response to a similar message. The parameter message is nil before the first
+// message. An error means that the connection is to break.
 func (s *socket) answerMessage(message []byte) error {
 	began := time.Now()
 	asked := readAsked(message)

@@ -39,7 +39,7 @@ func (k *knownValues) find(text string) (at int, found bool) {
 	return slices.BinarySearchFunc(k.sorted, text, func(v *knownValue, text string) int { return strings.Compare(v.text, text) })
 }
 
-// match returns the known value that is equal to a text, or nil. longer reports whether the text is the
+// match returns the known value that is equal to a text, or nil. The result longer reports whether the text is the
 // beginning of a longer one.
 func (k *knownValues) match(text []byte) (exact *knownValue, longer bool) {
 	at, found := k.find(string(text))

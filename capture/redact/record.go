@@ -229,8 +229,8 @@ func (s *exchangeSide) addGap() {
 	}
 }
 
-// sniffCompression reports whether bytes have the beginning of gzip or zstd. maybe reports whether more bytes
-// may show that, or may show a byte order mark.
+// sniffCompression reports whether bytes have the beginning of gzip or zstd. The result maybe reports whether
+// more bytes may show that, or may show a byte order mark.
 func sniffCompression(p []byte) (is, maybe bool) {
 	for _, begins := range []string{"\x1f\x8b", "\x28\xb5"} {
 		is = is || bytes.HasPrefix(p, []byte(begins))

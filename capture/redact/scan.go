@@ -237,8 +237,8 @@ func headHash(p []byte) uint32 {
 
 func pairOf(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
-// mayBeginAt reports whether a secret may begin with p. p is the beginning of a word whose first two characters
-// have the flag mayHead.
+// mayBeginAt reports whether a secret may begin with p. The parameter p is the beginning of a word whose first
+// two characters have the flag mayHead.
 func (s *scanner) mayBeginAt(p []byte) bool {
 	return s.mayBeginWith(p) || lowerHex[p[0]] && mayBeginDigest(p)
 }
@@ -252,8 +252,8 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// nextCandidate returns the place in p, at or after i, where a secret or a context may be, or len(p). context
-// reports that only the end of a context may be there.
+// nextCandidate returns the place in p, at or after i, where a secret or a context may be, or len(p). The
+// result context reports that only the end of a context may be there.
 func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context bool) {
 	s, gram := r.scan, m.gram
 	for ; i < len(p); i++ {
@@ -304,8 +304,8 @@ func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
 	return at == len(text)
 }
 
-// endsContext reports whether a secret may be expected after four characters. f holds the flags of the last
-// two.
+// endsContext reports whether a secret may be expected after four characters. The parameter f holds the flags
+// of the last two.
 func (s *scanner) endsContext(f uint8, gram uint32) bool {
 	return f&mayFollow != 0 || f&mayAssign != 0 && s.grams.has(gramHash(gram<<8)&^1) ||
 		f&(mayAssign|mayFollowMore) != 0 && s.grams.has(gramHash(gram))

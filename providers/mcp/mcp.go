@@ -158,7 +158,7 @@ type framer interface {
 // Has reports whether the exchange with this number belongs to the log.
 func (l *Log) Has(number int) bool { return l.talks[number] != nil }
 
-// Begin starts reading an exchange. h is the head of its request.
+// Begin starts reading an exchange. The parameter h is the head of its request.
 func (l *Log) Begin(number int, h *stream.Head) {
 	if l.talks == nil {
 		l.talks, l.endpoints = map[int]*dialogue{}, map[string]*endpoint{}

@@ -256,8 +256,8 @@ func (k *call) appendArguments(args json.Value) {
 	k.Args(args)
 }
 
-// checkCall reports findings about a call after its last delta. cut says that a limit cut off the response:
-// then missing arguments are not a finding.
+// checkCall reports findings about a call after its last delta. The parameter cut says that a limit cut off the
+// response: then missing arguments are not a finding.
 func (k *call) checkCall(cut bool) {
 	if k.ID == "" && !k.legacy {
 		k.Once(protocol.IDMissing, "the call has no id: a result can't refer to it, and clients invent an id")

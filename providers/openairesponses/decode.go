@@ -209,8 +209,8 @@ func (d *decoder) updateResponse() {
 	}
 }
 
-// endResponse reads the event that ends a response. status is the status that the event implies. The same
-// event may come twice.
+// endResponse reads the event that ends a response. The parameter status is the status that the event implies.
+// The same event may come twice.
 func (d *decoder) endResponse(status string) {
 	r := d.response.read(d.ev.response)
 	if t := d.latestTurn(); t.Turn == nil || t.IsOpen() || !t.isFor(r) && r.id.Text() != "" {
@@ -281,7 +281,7 @@ type turn struct {
 // isFor reports whether r is this turn's response.
 func (t *turn) isFor(r *wireResponse) bool { return t.Turn != nil && t.ID != "" && r.id.Is(t.ID) }
 
-// close ends an open turn. missing is the missing part, or "" if the turn is complete.
+// close ends an open turn. The parameter missing is the missing part, or "" if the turn is complete.
 func (t *turn) close(missing string) {
 	if missing == "" {
 		t.End()
@@ -310,8 +310,8 @@ func (t *turn) updateTurn(r *wireResponse) {
 	}
 }
 
-// finishTurn ends a turn with the complete response, which repeats the turn's items. word is the status that
-// the event implies, or the status in the body.
+// finishTurn ends a turn with the complete response, which repeats the turn's items. The parameter word is the
+// status that the event implies, or the status in the body.
 func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	t.updateTurn(r)
 	d.compareOutput(t, r, from)
@@ -569,8 +569,8 @@ func (it *item) appendArguments(text, source []byte) {
 	it.call.ArgsText(text, source)
 }
 
-// addCopy reads the arguments in a copy of the item. value and wrap are as in callArguments, and from is the
-// name of the copy.
+// addCopy reads the arguments in a copy of the item. The parameters value and wrap are as in callArguments, and
+// from is the name of the copy.
 func (it *item) addCopy(value json.Value, wrap, from string) {
 	switch {
 	case from != itemAdded:
@@ -637,8 +637,8 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	}
 }
 
-// reportMismatch reports that text, the copy named from, differs from the earlier copy, and the first byte
-// that differs. equal is set if the copies are equal as JSON values.
+// reportMismatch reports that text, the copy named from, differs from the earlier copy, and the first byte that
+// differs. The parameter equal is set if the copies are equal as JSON values.
 func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	before := it.from
 	if before == "" {

@@ -377,9 +377,9 @@ func isReasoningModel(model string) bool {
 	return false
 }
 
-// writeTool writes a tool as a flat object. custom reports whether the provider supports free-text tools. It
-// sets strict to false, because with the default, true, OpenAI refuses most schemas that were not written for
-// strict mode.
+// writeTool writes a tool as a flat object. The parameter custom reports whether the provider supports
+// free-text tools. It sets strict to false, because with the default, true, OpenAI refuses most schemas that
+// were not written for strict mode.
 func writeTool(w *json.Writer, t *protocol.Tool, custom bool) {
 	w.Open('{')
 	if custom && t.Kind == "custom" {

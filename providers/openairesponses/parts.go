@@ -281,7 +281,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// appendTools appends the tools in a list. space is their namespace.
+// appendTools appends the tools in a list. The parameter space is their namespace.
 func appendTools(all []protocol.Tool, list json.Value, space string) []protocol.Tool {
 	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {

@@ -159,7 +159,7 @@ func readJSON(c *cursor) string {
 	return name
 }
 
-// nameIn returns the name of the tool in a call written as JSON. hasArgs reports whether the call has
+// nameIn returns the name of the tool in a call written as JSON. The result hasArgs reports whether the call has
 // arguments.
 func nameIn(call json.Value) (name string, hasArgs bool) {
 	for _, wrapper := range [...]string{"function", "tool_call", "action"} {

@@ -58,8 +58,8 @@ func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	return all, nil
 }
 
-// parseRoutes parses the values of --to, which have the form [NAME=]URL. only reports whether one of them has no
-// name.
+// parseRoutes parses the values of --to, which have the form [NAME=]URL. The result only reports whether one of
+// them has no name.
 func parseRoutes(to []string) (all []route, only bool, err error) {
 	for _, text := range to {
 		name, address, ok := strings.Cut(text, "=")

@@ -121,7 +121,7 @@ func (r *Request) Label() Label {
 	return l
 }
 
-// WantedRows returns the number of shown rows.
+// WantedRows returns the number of shown rows, but at least 1.
 func (r *Request) WantedRows() int { return max(r.Rows, 1) }
 
 // GoTo unfolds the containers around a byte, and moves the cursor to the byte's row.

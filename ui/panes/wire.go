@@ -157,7 +157,8 @@ func (w *Wire) Extend(s *Context, width, height int) {
 // minFrameRows is the number of blank rows above which the selected frame is shown even if it is not open.
 const minFrameRows = 6
 
-// addEvent adds a row for event n if the event belongs to the selection.
+// addEvent adds a row for event n if the event belongs to the selection. Heartbeats that follow each other
+// share a row.
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	kind, of := v.Subject(n)
 	args := kind == stream.Args || kind == stream.Rewrite
