@@ -146,7 +146,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words string) {
 	} else if value != nil {
 		start = cap(body) - cap(value)
 		end = start + len(value)
-		r.Path = pathAt(body, start, end)
+		r.Path = json.PathAt(body, start, end)
 		r.Place = placeMessage(r.Path, value)
 	} else if r.Said != "" && !h.x.Head.Incremental {
 		r.Found, r.Place = stream.FoundNowhere, stream.Messagef("the error names a place that is not in the request as it was sent")
@@ -366,7 +366,7 @@ func valueWithID(body json.Value, id string) json.Value {
 	value, base := body, 0
 	var object json.Value
 	for {
-		_, inner, offset := childAt(value, at-base, at-base+len(quoted))
+		_, inner, offset := json.ChildAt(value, at-base, at-base+len(quoted))
 		if inner == nil || inner.Kind() != '{' && inner.Kind() != '[' {
 			return object
 		}

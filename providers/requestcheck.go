@@ -55,14 +55,14 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 	}
 	to = ruleTarget(to, hostOf(x.Head.URL))
 	r := &requestrules.Request{Body: body, Messages: messages, Target: to, Partial: h.on.keptByProvider}
-	if to.Refusal.Name != "" && x.Protocol != nil && x.Protocol.Tools != nil {
-		r.Tools = x.Protocol.Tools(body)
+	if x.Protocol != nil {
+		r.Tools = toolsOf(body, x.Protocol.Name, to)
 	}
 	h.check.to = to
 	for _, b := range slices.Concat(requestrules.Check(r), h.reasoningBreaches(body, past)) {
 		of := h.addBreach(b, body, messages)
 		if of.end > 0 {
-			of.path = pathAt(body, of.start, of.end)
+			of.path = json.PathAt(body, of.start, of.end)
 		}
 		of.known = true
 		for _, at := range b.Spots {
@@ -76,6 +76,31 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 	if slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == replay.SignatureKept }) {
 		h.check.breaches = slices.DeleteFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == "thinking-unsigned" })
 	}
+}
+
+// toolsOf returns the tools that a request declares, if the target has a rule for their names.
+func toolsOf(body []byte, protocolName string, to *protocol.Target) []protocol.Tool {
+	i := slices.IndexFunc(All, func(p protocol.Protocol) bool { return p.Name == protocolName })
+	if to.Refusal.Name == "" || i < 0 || All[i].Tools == nil {
+		return nil
+	}
+	return All[i].Tools(body)
+}
+
+// ReadRequest reads a request to a target. If the target is nil, it uses the target in whose protocol it finds
+// the most content. Without any content, the request has no target.
+func ReadRequest(body []byte, to *protocol.Target) (*requestrules.Request, error) {
+	r := &requestrules.Request{Body: body, Target: to, Partial: readHistoryLink(body).keptByProvider}
+	var err error
+	if to == nil {
+		r.Messages, r.Target, err = guessHistory(body)
+	} else {
+		r.Messages, err = to.Decode(body)
+	}
+	if err == nil && r.Target != nil {
+		r.Tools = toolsOf(body, r.Target.Protocol, r.Target)
+	}
+	return r, err
 }
 
 // addBreach adds a breach with its first place in the body.
@@ -345,49 +370,4 @@ func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (st
 		}
 	}
 	return 0, 0
-}
-
-// pathAt returns the path of the smallest value in a JSON text that contains a range, for example
-// messages[4].content[0].
-func pathAt(body []byte, start, end int) (path string) {
-	value, base := json.Value(body), 0
-	for {
-		name, inner, at := childAt(value, start-base, end-base)
-		if inner == nil {
-			return strings.TrimPrefix(path, ".")
-		}
-		path += name
-		value, base = inner, base+at
-		if base == start && len(inner) == end-start {
-			return strings.TrimPrefix(path, ".")
-		}
-	}
-}
-
-// childAt returns the field or element of a value that contains a range, with its name in a path and its
-// offset.
-func childAt(value json.Value, start, end int) (name string, child json.Value, at int) {
-	s := value.Scan()
-	isIn := func(v json.Value) bool {
-		at = cap(value) - cap(v)
-		return v != nil && at <= start && end <= at+len(v)
-	}
-	switch value.Kind() {
-	case '{':
-		for ok := s.Object(); ok; ok = s.Member() {
-			key := string(s.Key())
-			if v := s.Value(); isIn(v) {
-				return "." + key, v, at
-			}
-		}
-	case '[':
-		n := 0
-		for ok := s.Array(); ok; ok = s.Element() {
-			if v := s.Value(); isIn(v) {
-				return "[" + strconv.Itoa(n) + "]", v, at
-			}
-			n++
-		}
-	}
-	return "", nil, 0
 }

@@ -106,15 +106,28 @@ func (p *pairing) readUser(i int) {
 	}
 }
 
+// openCallOf returns the index of the open call that a result belongs to, or -1. Without ids, it is the first call
+// of the same tool, or else the first call.
+func (p *pairing) openCallOf(r *protocol.Part) (first int) {
+	first = -1
+	for _, n := range p.open {
+		switch of := &p.calls[n]; {
+		case of.answered:
+		case r.ID == of.part.ID && r.ID != "", (r.ID == "" || of.part.ID == "") && r.Name == of.part.Name:
+			return n
+		case r.ID == "" && of.part.ID == "" && first < 0:
+			first = n
+		}
+	}
+	return first
+}
+
 // readResult finds the call of a result. It reports a result without a call, and a second result.
 func (p *pairing) readResult(i, j int) {
 	r := &p.Messages[i].Parts[j]
 	p.answering = true
-	for _, n := range p.open {
+	if n := p.openCallOf(r); n >= 0 {
 		of := &p.calls[n]
-		if of.answered || r.ID != of.part.ID && (r.ID != "" && of.part.ID != "" || r.Name != of.part.Name) {
-			continue
-		}
 		of.answered, of.unfirst = true, p.other && p.Target.Refusal.LateResult != ""
 		return
 	}

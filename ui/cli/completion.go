@@ -86,6 +86,7 @@ var flagCompleters = map[string]completer{
 		return mapSlice(exportForms(), func(f exportForm) completion { return completion{f.name, f.says} })
 	}),
 	"theme":     fixedCompletions(func() []completion { return wordCompletions(append([]string{"auto"}, themes.Names()...)) }),
+	"fix to":    fixedCompletions(targetCompletions),
 	"replay to": fixedCompletions(targetCompletions),
 	"proxy to":  fixedCompletions(func() []completion { return withSuffix(providerNameCompletions(), "=") }),
 	"run to":    fixedCompletions(func() []completion { return withSuffix(providerNameCompletions(), "=") }),
@@ -116,7 +117,7 @@ var argCompleters = map[string]completer{
 
 // fileFlags are the flags whose values are files or folders.
 var fileFlags = []string{
-	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "hub-ca", "tls-cert", "tls-key", "tools", "vs",
+	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "hub-ca", "tls-cert", "tls-key", "tools", "vs", "write",
 }
 
 // addCompletions registers the completers of arguments and flags with cobra.

@@ -96,6 +96,8 @@ var flagTexts = []flagText{
 
 	// Flags for proxy, run, connect, mcp and serve.
 	{"", "listen", "ADDR", "address to listen on; port 0 picks a free port"},
+	{"fix", "write", "NEW", "new file for the corrected copy"},
+	{"fix", "to", "NAME", "check against the rules of this target, a name from 'toolscope help targets' (default: found by the file)"},
 	{"replay", "to", "NAME", "target: all, or a name from 'toolscope help targets'"},
 	{"", "to", "[NAME=]URL", "upstream for all requests, or for those under /NAME; repeatable"},
 	{"", "print-env", "", "print the shell lines that point clients at the proxy"},

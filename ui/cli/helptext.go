@@ -39,9 +39,8 @@ var commandGroups = []struct {
 	commands string
 }{
 	{"Look", "open print diff explain ask stats demo"},
-	{"Capture", "run proxy mcp connect"},
-	{"Test", "check replay serve cut export"},
-	{"Many machines", "hub"},
+	{"Capture", "run proxy mcp connect hub"},
+	{"Test", "check fix replay serve cut export"},
 	{"Setup", "config completion man help version"},
 }
 
@@ -60,6 +59,7 @@ var (
 	commandExits = map[string][]exitMeaning{
 		"check":   {{"0", "no findings that make the check fail"}, {"1", "findings that make the check fail"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
 		"stats":   {{"0", "no condition of --fail-on is met"}, {"1", "a condition of --fail-on is met or, with --strict, can't be decided"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
+		"fix":     {{"0", "nothing to fix, or --write wrote a corrected copy"}, {"1", "faults that the provider refuses"}, {"2", "wrong usage, or the file can't be read or --write can't write"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},

@@ -1,0 +1,254 @@
+// Package fix corrects the histories of requests that a provider would refuse. It reads a history from a
+// request body or an agent's session file, checks the history with the rules of package requestrules, and
+// changes only the bytes that break a rule.
+package fix
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/providers/requestrules"
+	"toolscope/stream/json"
+)
+
+// A Form is a form of files that contain a history.
+type Form struct {
+	Title  string
+	Client string // the program that reads the file; "" for a request body
+	// RuleWords maps each rule that the client itself obeys to a description of what the client sends.
+	RuleWords map[string]string
+	ignored   []string // rules that don't apply, because the next request contains more messages
+	read      func(*document) error
+	newLine   func(d *document, after int, item []byte) []byte // nil if items can't be added or removed
+}
+
+// A Reader reads a request body.
+type Reader func(body []byte) (*requestrules.Request, error)
+
+// document is a file with a history.
+type document struct {
+	*Form
+	*requestrules.Request        // the request that the client would send next, as far as the file contains it
+	text                  []byte // content of the file
+	spans                 []span // parts of the request that are copied from the file, in the request's order
+	items                 []item // elements of the history, in the request's order
+	places                []messagePlace
+	unanswered            map[callPlace]bool // calls without a result, from the latest check
+	Notes
+}
+
+// Notes are facts about a session file that no correction changes.
+type Notes struct {
+	Damaged, FirstDamaged int // number of lines that are not JSON, and the first such line
+	Torn                  int // line of the first entry that the agent reads, if the entry before it is missing; else 0
+}
+
+// span is a part of the request that is copied from the file.
+type span struct{ inRequest, inText, size int }
+
+// item is an element of the history: a message, or an item of Responses.
+type item struct {
+	valueRange     // the value
+	line, end  int // range of the item's line in the file, with its line end; end is 0 if the item has no line
+}
+
+// valueRange is the range of a value in the file. end is 0 if the range is unknown.
+type valueRange struct{ from, to int }
+
+func (r valueRange) isKnown() bool { return r.to > 0 }
+
+// messagePlace has the ranges of a message and its parts.
+type messagePlace struct {
+	message valueRange
+	parts   []valueRange
+}
+
+// openDocument reads a file.
+func openDocument(text []byte, form *Form, read Reader) (*document, error) {
+	d := &document{Form: form, text: text}
+	if err := form.read(d); err != nil {
+		return nil, err
+	}
+	request := text
+	if form != Body {
+		request = d.composeRequest()
+	}
+	var err error
+	if d.Request, err = read(request); err != nil {
+		return nil, err
+	}
+	if d.Target == nil {
+		return nil, errors.New("it has no messages in a known protocol")
+	}
+	d.locateParts()
+	return d, nil
+}
+
+// Body is a request body.
+var Body = &Form{Title: "request body", read: readBody}
+
+// readBody finds the history in a request body.
+func readBody(d *document) error {
+	s := json.Scan(d.text)
+	if s.Value(); s.End() != nil {
+		return fmt.Errorf("not one complete JSON value: %w", s.End())
+	}
+	d.spans = []span{{0, 0, len(d.text)}}
+	d.findItems(d.text)
+	return nil
+}
+
+// findItems adds the elements of the history in an object. Some clients put the request into a field.
+func (d *document) findItems(object json.Value) {
+	s := object.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "request", "response":
+			if s.Kind() == '{' {
+				d.findItems(s.Value())
+			}
+		case "messages", "input", "contents":
+			d.addElements(s.Value(), d.text)
+		}
+	}
+}
+
+// addElements adds the elements of an array as items without a line.
+func (d *document) addElements(array json.Value, text []byte) {
+	for v := range array.Elements() {
+		at := cap(text) - cap(v)
+		d.items = append(d.items, item{valueRange: valueRange{at, at + len(v)}})
+	}
+}
+
+// composeRequest returns a request with the items as its history, and records the parts that were copied.
+func (d *document) composeRequest() []byte {
+	field := `{"messages":[`
+	if d.Form == Codex {
+		field = `{"input":[`
+	}
+	request := []byte(field)
+	for i, it := range d.items {
+		if i > 0 {
+			request = append(request, ',')
+		}
+		d.spans = append(d.spans, span{len(request), it.from, it.to - it.from})
+		request = append(request, d.text[it.from:it.to]...)
+	}
+	return append(request, "]}"...)
+}
+
+// inText returns the range in the file of a range of the request.
+func (d *document) inText(from, size int) valueRange {
+	i := sort.Search(len(d.spans), func(i int) bool { return d.spans[i].inRequest > from }) - 1
+	if i < 0 || from+size > d.spans[i].inRequest+d.spans[i].size {
+		return valueRange{}
+	}
+	at := d.spans[i].inText + from - d.spans[i].inRequest
+	return valueRange{at, at + size}
+}
+
+// locateParts finds the messages and their parts in the file. Messages are in the same order in the request,
+// and so are parts without a message around them. Parts of a message may be in any order.
+func (d *document) locateParts() {
+	d.places = make([]messagePlace, len(d.Messages))
+	if len(d.items) == 0 {
+		return
+	}
+	next := d.spans[0].inRequest // parts without a message around them follow
+	if d.Form == Body {
+		next = d.items[0].from
+	}
+	for i := range d.Messages {
+		m, place := &d.Messages[i], &d.places[i]
+		place.parts = make([]valueRange, len(m.Parts))
+		from, to := next, len(d.Body)
+		if m.Raw != nil {
+			n := bytes.Index(d.Body[next:], m.Raw)
+			if n < 0 {
+				continue
+			}
+			from, to = next+n, next+n+len(m.Raw)
+			place.message, next = d.inText(from, len(m.Raw)), to
+		}
+		taken := map[int]bool{}
+		for j := range m.Parts {
+			raw := m.Parts[j].Raw
+			for at := from; raw != nil; at++ {
+				n := bytes.Index(d.Body[at:to], raw)
+				if at += n; n < 0 {
+					break
+				}
+				if taken[at] {
+					continue
+				}
+				place.parts[j], taken[at] = d.inText(at, len(raw)), true
+				if m.Raw == nil && m.Role != protocol.System { // instructions may be anywhere in the request
+					from, next = at+len(raw), at+len(raw)
+				}
+				break
+			}
+		}
+	}
+}
+
+// itemAt returns the index of the item that contains an offset of the file, or -1.
+func (d *document) itemAt(offset int) int {
+	for i := range d.items {
+		if it := &d.items[i]; it.from <= offset && offset < it.to {
+			return i
+		}
+	}
+	return -1
+}
+
+// placeOf returns the range of a part, or of the whole message if the part is -1.
+func (d *document) placeOf(message, part int) valueRange {
+	switch {
+	case message < 0 || message >= len(d.places):
+		return valueRange{}
+	case part < 0 && d.places[message].message.isKnown():
+		return d.places[message].message
+	case part < 0:
+		if i := d.itemOf(message); i >= 0 {
+			return d.items[i].valueRange
+		}
+		return valueRange{}
+	}
+	return d.places[message].parts[part]
+}
+
+// itemOf returns the index of the first item of a message, or -1.
+func (d *document) itemOf(message int) int {
+	at := d.places[message].message
+	for _, p := range d.places[message].parts {
+		if !at.isKnown() {
+			at = p
+		}
+	}
+	if !at.isKnown() {
+		return -1
+	}
+	return d.itemAt(at.from)
+}
+
+// rawOf returns the text of a range.
+func (d *document) rawOf(r valueRange) json.Value { return d.text[r.from:r.to] }
+
+// lineOf returns the number of the line that contains an offset, counted from 1.
+func lineOf(text []byte, offset int) int {
+	return bytes.Count(text[:min(offset, len(text))], []byte("\n")) + 1
+}
+
+// pathOf returns the path of a range in the request body, or in its line of a session file.
+func (d *document) pathOf(r valueRange) string {
+	if d.Form == Body {
+		return json.PathAt(d.text, r.from, r.to)
+	}
+	i := bytes.LastIndexByte(d.text[:r.from], '\n') + 1
+	return strings.TrimPrefix(json.PathAt(d.text[i:], r.from-i, r.to-i), ".")
+}

@@ -1,0 +1,309 @@
+package fix
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/providers/requestrules"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// fieldRange returns the range of a field of a part, or of an object inside the part. The function is selects
+// the value.
+func (d *document) fieldRange(place valueRange, names []string, is func(json.Value) bool) (r valueRange, ok bool) {
+	raw := d.rawOf(place)
+	var search func(object json.Value, depth int)
+	search = func(object json.Value, depth int) {
+		s := object.Scan()
+		for more := s.Object(); more; more = s.Member() {
+			key := string(s.Key())
+			v := s.Value()
+			switch {
+			case slices.Contains(names, key) && is(v):
+				at := place.from + cap(raw) - cap(v)
+				r, ok = valueRange{at, at + len(v)}, true
+			case depth > 0 && v.Kind() == '{' && slices.Contains(callObjects, key):
+				search(v, depth-1)
+			}
+		}
+	}
+	search(raw, 1)
+	return r, ok
+}
+
+// callObjects are the fields of a part that contain a call or a result.
+var callObjects = []string{"function", "custom", "functionCall", "functionResponse", "function_call", "function_response", "toolUse", "toolResult"}
+
+// Names of fields in calls and results.
+var (
+	idFields   = []string{"id", "call_id", "tool_use_id", "tool_call_id", "toolUseId"}
+	argsFields = []string{"input", "args", "arguments"}
+)
+
+// renamePart returns an edit that replaces the id or the name of a part.
+func (d *document) renamePart(message, part int, fields []string, from, to string) (e edit, ok bool) {
+	place := d.placeOf(message, part)
+	if !place.isKnown() {
+		return e, false
+	}
+	e.valueRange, ok = d.fieldRange(place, fields, func(v json.Value) bool { return v.IsString() && v.Is(from) })
+	e.text = json.AppendQuoted(nil, []byte(to))
+	return e, ok
+}
+
+// freshID returns an id that the target accepts and that no part has. It is similar to the given id.
+func (d *document) freshID(id string) string {
+	rule := d.Target.IDs
+	legal := mapClass(id, rule.Class)
+	limit := rule.Max
+	if limit == 0 {
+		limit = max(len(id)+4, 64)
+	}
+	for n := 1; ; n++ {
+		suffix := ""
+		if n > 1 {
+			suffix = "_" + strconv.Itoa(n)
+		}
+		suffix = mapClass(suffix, rule.Class)
+		fresh := legal[:min(len(legal), limit-len(suffix))] + suffix
+		for len(fresh) < rule.Min {
+			fresh += "0"
+		}
+		if !d.hasID(fresh) {
+			return fresh
+		}
+	}
+}
+
+// mapClass replaces characters that are not in a class. If the class has no underscore, the replacement is 0.
+func mapClass(text, class string) string {
+	fill := byte('_')
+	if class != "" && !protocol.InClass(class, fill) {
+		fill = '0'
+	}
+	out := []byte(text)
+	for i, c := range out {
+		if class != "" && !protocol.InClass(class, c) {
+			out[i] = fill
+		}
+	}
+	return strings.ToValidUTF8(string(out), string(fill))
+}
+
+func (d *document) hasID(id string) bool {
+	return slices.ContainsFunc(d.Messages, func(m protocol.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.ID == id || p.Item == id })
+	})
+}
+
+// renameID replaces an id that the target doesn't accept, in the call and its results.
+func (d *document) renameID(id string) *correction {
+	fresh := d.freshID(id)
+	var edits []edit
+	for i := range d.Messages {
+		for j := range d.Messages[i].Parts {
+			if d.Messages[i].Parts[j].ID != id {
+				continue
+			}
+			e, ok := d.renamePart(i, j, idFields, id, fresh)
+			if !ok {
+				return nil
+			}
+			edits = append(edits, e)
+		}
+	}
+	if len(edits) == 0 {
+		return nil
+	}
+	return newCorrection(stream.Messagef("replace the id %s with %s", stream.Clip([]byte(id), 0, 80), fresh), edits...)
+}
+
+// separateCall gives a new id to the later of two calls with the same id, and to its result. If only one of
+// them has a result and they are the same, it leaves the later one out.
+func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *correction {
+	calls, results := 0, 0
+	var of *requestrules.Spot // result of the later call
+	isTwin := false
+	for i := range d.Messages {
+		for j := range d.Messages[i].Parts {
+			p := &d.Messages[i].Parts[j]
+			isAfter := i > at.Message || i == at.Message && j > at.Part
+			switch {
+			case p.ID != call.ID || p.RunByProvider:
+			case p.Kind == protocol.CallPart && !isAfter:
+				calls++
+				isTwin = isTwin || p != call && p.Name == call.Name && json.Same(p.Args, call.Args)
+			case p.Kind == protocol.ResultPart:
+				if results++; isAfter && results >= calls && of == nil {
+					of = &requestrules.Spot{Message: i, Part: j}
+				}
+			}
+		}
+	}
+	if of == nil && isTwin {
+		return d.dropPart(at, stream.Messagef("leave out the second call with the id %s", nameOf(call)))
+	}
+	fresh := d.freshID(call.ID)
+	e, ok := d.renamePart(at.Message, at.Part, idFields, call.ID, fresh)
+	if !ok {
+		return nil
+	}
+	edits := []edit{e}
+	if of != nil {
+		if e, ok = d.renamePart(of.Message, of.Part, idFields, call.ID, fresh); !ok {
+			return nil
+		}
+		edits = append(edits, e)
+	}
+	return newCorrection(stream.Messagef("give the second call with the id %s the id %s", nameOf(call), fresh), edits...)
+}
+
+// dropItemID removes the id of an item if an earlier item has the same id. Reasoning needs an id, so the item
+// is removed.
+func (d *document) dropItemID(at requestrules.Spot, p *protocol.Part) *correction {
+	words := stream.Messagef("leave out the second item id %s", stream.Clip([]byte(p.Item), 0, 80))
+	place := d.placeOf(at.Message, at.Part)
+	if p.Kind == protocol.ReasoningPart || !place.isKnown() {
+		return d.dropPart(at, words)
+	}
+	r, ok := d.fieldRange(place, []string{"id"}, func(v json.Value) bool { return v.Is(p.Item) })
+	if !ok {
+		return nil
+	}
+	r.from = bytes.LastIndex(d.text[:r.from], []byte(`"id"`))
+	return newCorrection(words, d.removeValue(r))
+}
+
+// renameTool replaces a tool name that the target doesn't accept, in calls, results and declarations.
+func (d *document) renameTool(name string) *correction {
+	rule := d.Target.Names
+	fresh := mapClass(name, rule.Class)
+	if rule.First != "" && fresh != "" && !protocol.InClass(rule.First, fresh[0]) {
+		fresh = "_" + fresh
+	}
+	if rule.Max > 0 {
+		fresh = fresh[:min(len(fresh), rule.Max)]
+	}
+	for n := 2; slices.ContainsFunc(d.Tools, func(t protocol.Tool) bool { return t.Name == fresh }); n++ {
+		suffix := "_" + strconv.Itoa(n)
+		fresh = fresh[:min(len(fresh), max(rule.Max, len(fresh)+len(suffix))-len(suffix))] + suffix
+	}
+	var edits []edit
+	for i := range d.Messages {
+		for j := range d.Messages[i].Parts {
+			if p := &d.Messages[i].Parts[j]; p.Name != name || p.RunByProvider {
+				continue
+			}
+			if e, ok := d.renamePart(i, j, []string{"name"}, name, fresh); ok {
+				edits = append(edits, e)
+			}
+		}
+	}
+	for i := range d.Tools {
+		if r := d.toolNamePlace(i); d.Tools[i].Name == name && r.isKnown() {
+			edits = append(edits, edit{r, json.AppendQuoted(nil, []byte(fresh))})
+		}
+	}
+	if len(edits) == 0 || fresh == "" {
+		return nil
+	}
+	return newCorrection(stream.Messagef("replace the tool name %s with %s", stream.Clip([]byte(name), 0, 80), fresh), edits...)
+}
+
+// toolNamePlace returns the range of the name in the declaration of a tool.
+func (d *document) toolNamePlace(tool int) (r valueRange) {
+	if d.Form != Body || tool >= len(d.Tools) {
+		return r
+	}
+	var search func(value json.Value, depth int)
+	search = func(value json.Value, depth int) {
+		for t := range value.Elements() {
+			s := t.Scan()
+			for ok := s.Object(); ok; ok = s.Member() {
+				key, v := string(s.Key()), s.Value()
+				switch {
+				case key == "name" && v.IsString() && v.Is(d.Tools[tool].Name) && !r.isKnown():
+					at := cap(d.text) - cap(v)
+					r = valueRange{at, at + len(v)}
+				case depth > 0 && (key == "functionDeclarations" || key == "function_declarations"):
+					search(v, depth-1)
+				case depth > 0 && (key == "function" || key == "custom") && v.Kind() == '{':
+					if name := v.Get("name"); name.IsString() && name.Is(d.Tools[tool].Name) && !r.isKnown() {
+						at := cap(d.text) - cap(name)
+						r = valueRange{at, at + len(name)}
+					}
+				}
+			}
+		}
+	}
+	search(json.Value(d.text).Get("tools"), 1)
+	return r
+}
+
+// wrapArgs makes the arguments of a call an object. A string that contains an object becomes that object.
+// Other values become a field of a new object.
+func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction {
+	place := d.placeOf(at.Message, at.Part)
+	if !place.isKnown() {
+		return nil
+	}
+	r, ok := d.fieldRange(place, argsFields, func(v json.Value) bool { return v.Kind() != '{' })
+	if !ok {
+		return nil
+	}
+	value := d.rawOf(r)
+	text := []byte("{}")
+	words := stream.Messagef("make the arguments of %s an object", nameOf(p))
+	switch inner := bytes.TrimSpace(value.Unquoted()); {
+	case value.IsString() && json.IsObject(inner):
+		text = slices.Clone(inner)
+	case value.IsString() && len(inner) == 0, !value.IsPresent():
+	default:
+		words = stream.Messagef("put the arguments of %s into the field %s of an object", nameOf(p), stream.Own(unparsedField))
+		var w json.Writer
+		text = w.Open('{').Key(unparsedField).Raw(value).Close('}').Text
+	}
+	return newCorrection(words, edit{r, text})
+}
+
+// trimText removes the white space at the end of a text.
+func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction {
+	place := d.placeOf(at.Message, at.Part)
+	text := bytes.TrimRight(p.Text, " \t\r\n")
+	if len(text) == 0 {
+		return d.dropPart(at, stream.Messagef("leave out a blank text"))
+	}
+	if !place.isKnown() {
+		place = d.places[at.Message].message
+	}
+	if !place.isKnown() {
+		return nil
+	}
+	r, ok := d.fieldRange(place, []string{"text", "content"}, func(v json.Value) bool { return v.IsString() && bytes.Equal(v.Unquoted(), p.Text) })
+	if !ok {
+		return nil
+	}
+	return newCorrection(stream.Messagef("remove white space from the end of the last text"), edit{r, json.AppendQuoted(nil, text)})
+}
+
+// dropCacheMark removes the first cache mark of the messages.
+func (d *document) dropCacheMark() *correction {
+	for i := range d.Messages {
+		for j, place := range d.places[i].parts {
+			if d.Messages[i].Role == protocol.System || !place.isKnown() {
+				continue
+			}
+			r, ok := d.fieldRange(place, []string{"cache_control"}, func(v json.Value) bool { return v.Kind() == '{' })
+			if !ok {
+				continue
+			}
+			r.from = bytes.LastIndex(d.text[:r.from], []byte(`"cache_control"`))
+			return newCorrection(stream.Messagef("remove the cache mark of part %d of message %d", j+1, i+1), d.removeValue(r))
+		}
+	}
+	return nil
+}

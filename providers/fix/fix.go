@@ -1,0 +1,190 @@
+package fix
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"toolscope/providers/protocol"
+	"toolscope/providers/requestrules"
+	"toolscope/stream"
+)
+
+// A Fault is a place in a file that breaks a rule of the target.
+type Fault struct {
+	*stream.Diagnosis
+	Rule    string
+	Message stream.Message
+	Path    string // in the request body, or in the line of a session file; "" if unknown
+	Line    int    // 0 if unknown
+	Start   int    // range of the place in the file
+	End     int    // 0 if unknown
+	Client  string // what the client sends instead; "" if it sends the fault
+}
+
+// A Correction is one change to a history that makes it obey a rule. It may have several Changes.
+type Correction struct {
+	Code  string
+	Line  int
+	Start int // offset in the original file
+	Words stream.Message
+}
+
+// A Result is the diagnosis of a file, with its corrections.
+type Result struct {
+	Target      *protocol.Target
+	Items       int // number of messages or items in the history
+	Faults      []Fault
+	Corrections []Correction
+	Changes     []Change // all corrections together, as ranges of the original file
+	Text        []byte   // the corrected file
+	Left        []Fault  // faults that can't be corrected
+	Notes
+}
+
+// maxPasses is the maximum number of times that a file is checked.
+const maxPasses = 10_000
+
+// maxFixBytes limits the work for a large file with many faults: the product of its size and the passes.
+const maxFixBytes = 4 << 30
+
+// Correct checks a file and corrects its faults. It changes only the bytes that break a rule.
+func Correct(text []byte, form *Form, read Reader) (*Result, error) {
+	d, err := openDocument(text, form, read)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Target: d.Target, Items: len(d.items), Notes: d.Notes}
+	breaches := d.checkRules()
+	for i := range breaches {
+		result.Faults = append(result.Faults, d.faultsOf(&breaches[i])...)
+	}
+	changed := newPieces(text)
+	for pass := 0; len(breaches) > 0 && pass < min(maxPasses, 10+maxFixBytes/max(1, len(text))); pass++ {
+		done := d.correctPass(breaches)
+		if len(done) == 0 {
+			break
+		}
+		for _, c := range done {
+			at := changed.originalOffset(c.edits[0].from)
+			result.Corrections = append(result.Corrections, Correction{Code: c.code, Line: lineOf(text, at), Start: at, Words: c.words})
+		}
+		var edits []edit
+		for _, c := range done {
+			edits = append(edits, c.edits...)
+		}
+		slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(b.from-a.from, b.to-a.to) })
+		for _, e := range edits { // the last one first, so that the other offsets stay valid
+			changed.applyEdit(e)
+		}
+		if d, err = openDocument(changed.joinPieces(), form, read); err != nil {
+			return nil, fmt.Errorf("the correction failed: %w", err)
+		}
+		breaches = d.checkRules()
+	}
+	result.Text, result.Changes = d.text, changed.listChanges()
+	for i := range breaches {
+		for _, f := range d.faultsOf(&breaches[i]) {
+			if f.Client == "" {
+				result.Left = append(result.Left, f)
+			}
+		}
+	}
+	return result, nil
+}
+
+// NeedsCorrection reports whether a provider would refuse what the client sends.
+func (r *Result) NeedsCorrection() bool {
+	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Client == "" })
+}
+
+// checkRules returns the rules that the request breaks. It leaves out rules that only a refusal can prove.
+func (d *document) checkRules() (all []requestrules.Breach) {
+	if d.Form != Body {
+		all = slices.DeleteFunc(new(requestrules.Session).Check(d.Messages, false), func(b requestrules.Breach) bool { return b.Rule != "result-once" })
+	}
+	for _, b := range requestrules.Check(d.Request) {
+		isKnown := slices.ContainsFunc(all, func(o requestrules.Breach) bool { return o.Rule == b.Rule })
+		if b.Proof != requestrules.ByRefusal && !isKnown && !slices.Contains(d.ignored, b.Rule) {
+			all = append(all, b)
+		}
+	}
+	d.unanswered = map[callPlace]bool{}
+	for _, b := range all {
+		for _, at := range b.Spots {
+			if b.Rule == "call-answered" {
+				d.unanswered[callPlace{at.Message, at.Part}] = true
+			}
+		}
+	}
+	return all
+}
+
+// clientWords returns what the client sends instead of a fault, or "" if it sends the fault.
+func (d *document) clientWords(b *requestrules.Breach, at requestrules.Spot) string {
+	if b.Rule == "result-has-call" && d.Form == Codex && d.findCall(at) != nil {
+		return "" // the call comes later
+	}
+	return d.RuleWords[b.Rule]
+}
+
+// faultsOf returns the faults of a breach, one for each place.
+func (d *document) faultsOf(b *requestrules.Breach) (all []Fault) {
+	for _, at := range b.Spots {
+		one := *b
+		one.Spots = []requestrules.Spot{at}
+		f := Fault{Diagnosis: b.Diagnosis, Rule: b.Rule, Client: d.clientWords(b, at)}
+		place := d.placeOf(at.Message, at.Part)
+		if at.Message == -1 {
+			place = d.toolNamePlace(at.Part)
+		}
+		if place.isKnown() {
+			f.Path, f.Line, f.Start, f.End = d.pathOf(place), lineOf(d.text, place.from), place.from, place.to
+		}
+		f.Message = one.Message("")
+		all = append(all, f)
+	}
+	return all
+}
+
+// correctPass returns corrections for as many faults as possible. No two of them change the same item, or
+// neighbouring items.
+func (d *document) correctPass(breaches []requestrules.Breach) (done []*correction) {
+	busy := map[int]bool{}
+	for i := range breaches {
+		b := &breaches[i]
+		for _, at := range b.Spots {
+			if d.clientWords(b, at) != "" {
+				continue
+			}
+			c := d.correctFault(b, at)
+			if c == nil {
+				continue
+			}
+			touched := []int{}
+			for _, e := range c.edits {
+				n := d.itemNear(e.from)
+				touched = append(touched, n-1, n, n+1)
+			}
+			if slices.ContainsFunc(touched, func(n int) bool { return busy[n] }) {
+				continue
+			}
+			for _, n := range touched {
+				busy[n] = true
+			}
+			c.code = b.Code
+			done = append(done, c)
+		}
+	}
+	return done
+}
+
+// itemNear returns the index of the last item that begins at or before an offset, or 0.
+func (d *document) itemNear(offset int) (near int) {
+	for i := range d.items {
+		if d.items[i].from <= offset {
+			near = i
+		}
+	}
+	return near
+}
