@@ -41,7 +41,7 @@ type Settings struct {
 }
 
 // ReplaceAddresses replaces the placeholders of addresses in a text. The function at returns "" for a
-// provider that the proxy doesn't have. Then ok is false.
+// provider that the proxy doesn't have. Then the result ok is false.
 func ReplaceAddresses(text string, at func(host string) string) (filled string, ok bool) {
 	var b strings.Builder
 	for {

@@ -272,8 +272,7 @@ type stopper struct {
 	at    time.Duration            // time of the latest record
 }
 
-// upTo returns the part of a record before the stop. The result had is false if the record has no part before
-// the stop.
+// upTo returns the part of a record before the stop. It returns false if the record has no part before the stop.
 func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	if r.OfSource() {
 		return r, s.left > 0

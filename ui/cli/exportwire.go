@@ -294,8 +294,8 @@ func decodesAs(x *providers.Exchange, t *stream.Turn) *protocol.Protocol {
 	return as
 }
 
-// compareRepro reports the findings that the repro lacks or adds. It also reports the findings in the capture
-// whose cause is not in the response bytes.
+// compareRepro reports the findings that the repro lacks or adds. If there are any, it sets the exit code. It
+// also reports the findings in the capture whose cause is not in the response bytes.
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {

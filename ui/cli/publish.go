@@ -323,7 +323,8 @@ const (
 	maxPause    = 10 * time.Minute // after this time without a change, the pauses start over
 )
 
-// isDue reports whether the problem should be reported now. The empty text means that the problem has ended.
+// isDue reports whether the problem should be reported now. If so, it keeps the problem as reported. The empty
+// text means that the problem has ended.
 func (c *troubleNotice) isDue(now time.Time, trouble string) bool {
 	if trouble == c.reported {
 		c.since = time.Time{}

@@ -131,8 +131,8 @@ func writeOwn(path string, data []byte) error {
 	return nil
 }
 
-// saveInto writes a new file to a folder, and creates the folder if necessary. It leaves an existing file
-// with the same content as it is.
+// saveInto writes a new file to a folder, and creates the folder if necessary. It leaves an existing file with
+// the same content as it is. It returns an error if a file with other content has the name.
 func saveInto(dir, name string, data []byte) (path string, err error) {
 	path = filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

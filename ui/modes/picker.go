@@ -102,7 +102,7 @@ func (t *themePicker) tryTheme(row int) {
 	t.looks.Apply(t.sampleOf(t.names[t.At]).theme)
 }
 
-// Click tries the theme at row y.
+// Click tries the theme at row y, and reports whether the cursor was already there.
 func (t *themePicker) Click(_, y int) (again bool) {
 	row := t.RowAt(y)
 	if again = row == t.At; row >= 0 && !again {
