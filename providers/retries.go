@@ -42,7 +42,8 @@ func (x *Exchange) noteOpenFailures() {
 }
 
 // retryOf returns the number, from 1, of the failed turn if the next request of the conversation repeats the
-// turn's request. Otherwise it returns 0. Only the first request after a failure can be a repetition.
+// turn's request. Otherwise it returns 0. Only the first request after a failure can be a repetition, so
+// retryOf forgets the failed turn.
 func (l *agentConversation) retryOf(way uint64) (turn int32) {
 	if l.failed.number > 0 && l.failed.way == way {
 		turn = l.failed.number

@@ -124,7 +124,7 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 const maxCurlLine = 64 << 10
 
 // timeOfDay returns a time on an arbitrary day. A time more than an hour before the latest one is on the next
-// day.
+// day. For a text that is not a time, the result is zero.
 func (r *curlReader) timeOfDay(text string) time.Time {
 	t, err := time.Parse("15:04:05.999999999", text)
 	if err != nil {

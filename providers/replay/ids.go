@@ -173,7 +173,7 @@ func (x *idMapper) callID(n int, id string) (string, []Loss) {
 }
 
 // callOfResult returns the call that a result belongs to. It is the call with the result's id in the source.
-// For a result without an id, it is the tool's first call without a result.
+// For a result without an id, it is the tool's first call without a result, which then counts as having one.
 func (x *idMapper) callOfResult(id, name string) sentCallRef {
 	if id == "" {
 		for list := x.next[name]; len(list) > 0; list = x.next[name] {

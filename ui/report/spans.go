@@ -314,8 +314,8 @@ type spanTexts struct {
 	cut  bool // a text was cut
 }
 
-// limitContent returns a text from a model or tool without secrets, cut to the remaining room. It returns ""
-// if spans have no content.
+// limitContent returns a text from a model or tool without secrets, cut to the remaining room. It subtracts the
+// length from the room. It returns "" if spans have no content.
 func (s *spanTexts) limitContent(text string) string {
 	if !s.tr.Content {
 		return ""
