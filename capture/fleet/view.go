@@ -294,7 +294,8 @@ func (v *View) Read() (seq uint64, at time.Time) {
 	return 0, time.Time{}
 }
 
-// AwaitRead waits until everything that the hub has now has been passed on, or until ctx ends.
+// AwaitRead waits until everything that the hub has now has been passed on, or until ctx ends. It doesn't wait
+// if the hub doesn't answer.
 func (v *View) AwaitRead(ctx context.Context) {
 	e, err := v.askExtent(ctx)
 	for err == nil && ctx.Err() == nil && e.first <= e.last {

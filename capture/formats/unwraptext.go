@@ -289,7 +289,7 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 }
 
 // nextData returns the data at the beginning of p if it continues the data before it. The bool result is false
-// if the data begins an event of its own.
+// if p doesn't begin with data, or the data begins an event of its own.
 func (t *payloadRules) nextData(p []byte) (data []byte, is bool) {
 	line, _, _ := cutLine(p)
 	data, is = bytes.CutPrefix(line, []byte("data:"))

@@ -94,8 +94,8 @@ func isEventStream(contentType []string) bool {
 	return len(contentType) > 0 && strings.HasPrefix(contentType[0], "application/vnd.amazon.eventstream")
 }
 
-// pathParts splits /model/{id}/{operation}. An id may be an ARN, which may contain slashes once it is
-// decoded.
+// pathParts splits /model/{id}/{operation}. An id may be an ARN, which may contain slashes once it is decoded.
+// Both results are "" for any other path.
 func pathParts(path string) (id, operation string) {
 	_, rest, ok := strings.Cut(path, "/model/")
 	slash := strings.LastIndexByte(rest, '/')

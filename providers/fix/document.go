@@ -142,7 +142,8 @@ func (d *document) composeRequest() []byte {
 	return append(request, "]}"...)
 }
 
-// inText returns the range in the file of a range of the request.
+// inText returns the range in the file of a range of the request, or an empty range if the file doesn't contain
+// all of it in one place.
 func (d *document) inText(from, size int) valueRange {
 	i := sort.Search(len(d.spans), func(i int) bool { return d.spans[i].inRequest > from }) - 1
 	if i < 0 || from+size > d.spans[i].inRequest+d.spans[i].size {

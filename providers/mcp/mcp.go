@@ -63,7 +63,7 @@ func (l *Log) FileOf(number int) string {
 	return ""
 }
 
-// RunOf returns the run of the exchange with this number.
+// RunOf returns the run of the exchange with this number, or "" if the exchange doesn't belong to the log.
 func (l *Log) RunOf(number int) string {
 	if t := l.talks[number]; t != nil {
 		return t.server.Run

@@ -416,7 +416,7 @@ func (w *Evidence) covers(p *Preview) bool {
 }
 
 // acceptance returns whether the target accepts the request. The provider's verdict on an earlier request with
-// the same content counts more than the rules, and sets Refused. The absence of refusals proves nothing: the
+// the same calls counts more than the rules, and sets Refused. The absence of refusals proves nothing: the
 // rules must cover all content that is sent.
 func (c *previewBuilder) acceptance() Acceptance {
 	switch {

@@ -384,7 +384,8 @@ func readGemma(c *cursor) string {
 	return readObject(c)
 }
 
-// readToolCode reads a fenced block with a call in Python.
+// readToolCode reads a fenced block with a call in Python. It returns the name of the tool, or "" if the block
+// is not such a call.
 func readToolCode(c *cursor) string {
 	c.skipSpace()
 	c.skipText("print(")

@@ -209,8 +209,8 @@ func (p *Palette) argumentRows(typed string) (rows []paletteRow) {
 	return rows
 }
 
-// commandOf returns the command for a typed verb, which may be its name, an alias, or the beginning of only
-// one verb.
+// commandOf returns the command for a typed verb, which may be its name, an alias, or the beginning of only one
+// verb. It returns nil if there is none.
 func (p *Palette) commandOf(verb string) (found *Command) {
 	begun := 0
 	for i := range p.does.Commands {
