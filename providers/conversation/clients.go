@@ -302,8 +302,8 @@ func ReadAgentTask(args []byte) (o AgentTask) {
 	return o
 }
 
-// OpeningTexts returns the user's texts at the beginning of a conversation, before the first call. Any of
-// these texts may be the prompt that started an agent.
+// OpeningTexts returns the user's texts at the beginning of a conversation, before the first call, but at most
+// maxOpening. Any of these texts may be the prompt that started an agent.
 func OpeningTexts(messages []protocol.Message) (texts [][]byte) {
 	for i := range messages {
 		for j := range messages[i].Parts {

@@ -233,7 +233,8 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	return true
 }
 
-// resultAsText adds the losses for a result that is sent as text.
+// resultAsText adds the losses for a result that is sent as text. It returns true, because such a result is
+// never left out.
 func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
 	if p.Failed {
 		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but text has no field for errors"))

@@ -355,7 +355,7 @@ var pasted = []ui.ClientSetup{
 }
 
 // suggestRoute returns a function that suggests a route for a request that has none. It uses the path of the
-// request.
+// request. The function returns "" if it knows no route.
 func suggestRoute(all []route) func(*http.Request) string {
 	return func(r *http.Request) string {
 		for _, host := range likelyProviders(r) {

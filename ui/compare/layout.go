@@ -204,7 +204,7 @@ func (c *comparison) addGroups(v *providers.View, same bool) {
 	}
 }
 
-// sameFinish reports whether all turns ended in the same way.
+// sameFinish reports whether all turns are in the same phase, and none has failed.
 func (c *comparison) sameFinish(v *providers.View) bool {
 	base := c.columns[c.base].findTurn(v)
 	for i, t := range c.columnTurns(v) {

@@ -145,7 +145,7 @@ func (t *themePicker) sampleOf(name string) themeSample {
 	return s
 }
 
-// Extend updates the matches.
+// Extend updates the matches. If the typed text has changed, it tries the first match.
 func (t *themePicker) Extend(_ *providers.View, _, h int) {
 	if t.typed.Value() != t.looked {
 		t.looked = t.typed.Value()
