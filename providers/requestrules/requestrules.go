@@ -96,15 +96,20 @@ const maxSpots = 2
 // "" if the path is unknown.
 func (b *Breach) Message(at string) stream.Message {
 	var list stream.Message
-	for i, at := range b.Spots {
+	named := 0
+	for _, at := range b.Spots {
 		switch {
-		case i == 0 || at.Words.Text == "":
+		case at.Words.Text == "" || named == maxSpots:
+			continue
+		case named == 0:
 			list = at.Words
-		case i < maxSpots:
+		default:
 			list = stream.Messagef("%s, %s", list, at.Words)
-		case i == maxSpots:
-			list = stream.Messagef("%s and %s", list, stream.Own(count.Of(len(b.Spots)-maxSpots, "other")))
 		}
+		named++
+	}
+	if others := len(b.Spots) - named; named > 0 && others > 0 {
+		list = stream.Messagef("%s and %s", list, stream.Own(count.Of(others, "other")))
 	}
 	m := stream.Messagef("%s", stream.Own(b.what))
 	switch {

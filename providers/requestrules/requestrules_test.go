@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/requestrules"
+	"toolscope/stream"
 )
 
 // rulesOf returns the rules that a request breaks, each with the number of places, separated by spaces.
@@ -178,5 +179,29 @@ func TestMessages(t *testing.T) {
 	want := "the request has no result for a call: toolu_q1 (ls), toolu_q2 (ls) and 1 other (messages[1])"
 	if len(all) != 1 || all[0].Message("messages[1]").Text != want {
 		t.Errorf("%+v", all)
+	}
+}
+
+// TestNamelessPlaces checks that places without a name are counted, and that they don't hide the names of others.
+func TestNamelessPlaces(t *testing.T) {
+	named := func(name string) requestrules.Spot {
+		return requestrules.Spot{Words: stream.Messagef("%s", stream.Fact(name))}
+	}
+	for _, test := range []struct {
+		spots []requestrules.Spot
+		want  string
+	}{
+		{[]requestrules.Spot{named("a"), {}}, "a and 1 other"},
+		{[]requestrules.Spot{{}, named("a"), {}}, "a and 2 others"},
+		{[]requestrules.Spot{named("a"), {}, named("b")}, "a, b and 1 other"},
+		{[]requestrules.Spot{named("a"), named("b"), named("c"), {}}, "a, b and 2 others"},
+		{[]requestrules.Spot{named("a"), named("b")}, "a, b"},
+		{[]requestrules.Spot{{}, {}}, ""},
+	} {
+		b := requestrules.Breach{Spots: test.spots}
+		m := b.Message("")
+		if m.Text != test.want {
+			t.Errorf("got %q, want %q", m.Text, test.want)
+		}
 	}
 }
