@@ -80,11 +80,10 @@ var responseLists = []string{"choices", "candidates", "generations"}
 
 const minTalkText = 30
 
-// callWords are words of which most conversations with calls contain one. Items of OpenAI Responses may have
-// none.
+// callWords are words of which each conversation with calls contains one.
 var callWords = [][]byte{
 	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
-	[]byte("toolRequest"),
+	[]byte("toolRequest"), []byte("function_call"), []byte("ToolUse"),
 }
 
 func hasCallWord(text []byte) bool {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"toolscope/capture"
+
+	"toolscope/stream/json"
 )
 
 // TestNoTalks checks that JSON without calls is not a conversation, and that the alternatives in a response
@@ -34,12 +36,23 @@ func TestNoTalks(t *testing.T) {
 	}
 }
 
-// TestTalkInText checks that a conversation inside a string is found, and that its path is correct.
+// TestTalkInText checks that a conversation of each form is found inside a string, and that its path is correct.
 func TestTalkInText(t *testing.T) {
-	text := `{"rows":[{"blob":"[{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"f\"}}]}]"}]}`
-	found := findTalks([]byte(text))
-	if len(found) != 1 || found[0].path != ".rows[0].blob › text" || found[0].form != "OpenAI messages" {
-		t.Errorf("%+v", found)
+	for _, test := range []struct{ form, talk string }{
+		{"OpenAI messages", `[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f"}}]}]`},
+		{responseItems, `[{"role":"user","content":"go"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]`},
+		{"Zed thread", `[{"Agent":{"content":[{"ToolUse":{"id":"c","name":"f","raw_input":"{}","input":{}}}]}}]`},
+		{"", `[{"role":"user","content":"what does a function_call do?"},{"role":"assistant","content":"a ToolUse"}]`},
+		{"", `[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]`}, // the output of a response
+	} {
+		text := `{"rows":[{"blob":` + string(json.AppendQuoted(nil, []byte(test.talk))) + `}]}`
+		found := findTalks([]byte(text))
+		if test.form == "" && len(found) == 0 {
+			continue
+		}
+		if len(found) != 1 || found[0].path != ".rows[0].blob › text" || found[0].form != test.form {
+			t.Errorf("%q: %+v", test.form, found)
+		}
 	}
 }
 
