@@ -168,14 +168,14 @@ func (d *Document) groundAt(off, limit int, chosen bool) (screen.Surface, int) {
 	if chosen {
 		consider(d.Chosen(), screen.Selected)
 	}
-	for _, at := range d.Hits.hitsNear(off, limit) {
+	for _, at := range d.Hits.hitsNear(off) {
 		consider(Span{at, at + d.Hits.length}, screen.Match)
 	}
 	return g, until
 }
 
-// hitsNear returns the first two matches that end after off. Callers ignore matches after limit.
-func (h *Hits) hitsNear(off, limit int) []int {
+// hitsNear returns the first two matches that end after off.
+func (h *Hits) hitsNear(off int) []int {
 	if len(h.at) == 0 {
 		return nil
 	}

@@ -154,7 +154,7 @@ func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 	end = off + len(screen.TrimEnd(r.text[off:end]))
 	for off < end && p.Left > 0 {
 		until, hit := end, false
-		for _, at := range r.hits.hitsNear(off, end) {
+		for _, at := range r.hits.hitsNear(off) {
 			switch stop := at + r.hits.length; {
 			case at <= off && off < stop:
 				until, hit = min(until, stop), true
