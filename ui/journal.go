@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -302,6 +303,7 @@ func (l *logPage) drawTitle(p *screen.Pen) {
 // Update send a Crash as a message.
 type Crash struct {
 	What       string
+	Kind       string // the type of the panic's value, or the text of a runtime error, which quotes no data
 	Stack      []byte
 	RecentKeys []string // the latest keys and their actions, never typed text
 }
@@ -314,7 +316,11 @@ func CrashOf(p any) *Crash {
 	if p == nil {
 		return nil
 	}
-	return &Crash{What: fmt.Sprint(p), Stack: debug.Stack()}
+	kind := fmt.Sprintf("a panic of type %T", p)
+	if err, is := p.(runtime.Error); is {
+		kind = err.Error()
+	}
+	return &Crash{What: fmt.Sprint(p), Kind: kind, Stack: debug.Stack()}
 }
 
 // Crashed returns the bug that ended the program, or nil.

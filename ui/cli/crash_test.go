@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -117,22 +118,43 @@ func (p *console) wantStack(said string) {
 	}
 }
 
-// TestCrashReport checks that the report has the latest keys, but no secrets, and only a part of a panic's message.
+// TestCrashReport checks that the report has the latest keys, and the kind of the panic instead of its message. The
+// error shows a part of the message, without secrets.
 func TestCrashReport(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	err := reportCrash(&ui.Crash{What: "bad " + canary + strings.Repeat(" text of the user", 100), Stack: []byte("goroutine 1"), RecentKeys: []string{"z  zoom the pane", "G  to the end"}})
+	crash := ui.CrashOf("bad " + canary + strings.Repeat(" text of the user", 100))
+	crash.Stack, crash.RecentKeys = []byte("goroutine 1"), []string{"z  zoom the pane", "G  to the end"}
+	err := reportCrash(crash)
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "toolscope", "crashes", "toolscope-crash-*"))
 	if len(files) != 1 || !strings.Contains(err.Error(), files[0]) || !strings.Contains(err.Error(), "please send it: as an issue") || strings.Contains(err.Error(), canary) {
 		t.Fatal(err, files)
 	}
 	text, _ := os.ReadFile(files[0])
-	for _, want := range []string{"toolscope ", runtime.GOOS, "  z  zoom the pane\n  G  to the end\n", "goroutine 1", "send it"} {
+	for _, want := range []string{"toolscope ", runtime.GOOS, "  z  zoom the pane\n  G  to the end\n", "goroutine 1", "send it", "a panic of type string"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	if strings.Contains(string(text), canary) || strings.Count(string(text), "of the user") > 20 {
+	if strings.Contains(string(text), canary) || strings.Contains(string(text), "of the user") || strings.Count(err.Error(), "of the user") > 20 {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestKindOfCrash checks that a report names a runtime error, which quotes no data, in the runtime's words.
+func TestKindOfCrash(t *testing.T) {
+	panicOf := func(f func()) (c *ui.Crash) {
+		defer func() { c = ui.CrashOf(recover()) }()
+		f()
+		return nil
+	}
+	var list []int
+	for want, f := range map[string]func(){
+		"runtime error: index out of range [3] with length 0": func() { list[3] = 1 },
+		"a panic of type *errors.errorString":                 func() { panic(errors.New("captured text")) },
+	} {
+		if got := panicOf(f).Kind; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -313,7 +313,8 @@ func createOutput(l *liveInput) (*os.File, error) {
 const maxPanicText = 300
 
 // reportCrash writes the stack, and other facts that help to find the bug, to a file and not to the terminal.
-// The file contains no captured, typed or configured text, except where the panic's message quotes it.
+// The file contains no captured, typed or configured text. It doesn't contain the panic's message, which may quote
+// such text, but only its kind.
 func reportCrash(c *ui.Crash) error {
 	c.What = display.Clean(newRedactor().Text(c.What)).String()
 	if len(c.What) > maxPanicText {
@@ -324,7 +325,7 @@ func reportCrash(c *ui.Crash) error {
 		return c
 	}
 	defer f.Close()
-	fmt.Fprintf(f, "%s\n\ntoolscope %s on %s/%s, TERM=%s\n\nlatest keys:\n", c.What, versionText(), runtime.GOOS, runtime.GOARCH, os.Getenv("TERM"))
+	fmt.Fprintf(f, "%s\n\ntoolscope %s on %s/%s, TERM=%s\n\nlatest keys:\n", c.Kind, versionText(), runtime.GOOS, runtime.GOARCH, os.Getenv("TERM"))
 	for _, did := range c.RecentKeys {
 		fmt.Fprintf(f, "  %s\n", display.Clean(did))
 	}
