@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/stream/json"
@@ -30,6 +31,7 @@ type gaps struct {
 
 	firstFrame  int32 // number of the first decoded frame, from 1; 0 before it
 	beganBefore bool  // the log begins in the middle of the response
+	endsFirst   bool  // the first event of the stream has the finish reason, and nothing else
 }
 
 // noteFrame records the first decoded frame.
@@ -42,35 +44,59 @@ func (g *gaps) noteFrame(number int32) {
 // checkBeginning reports if an event shows that the beginning of the response is missing. Logs are rotated,
 // and read from their last lines, so they may begin anywhere in a response. No party is at fault for that.
 func (g *gaps) checkBeginning(e *stream.Event) {
-	if g.x.Head.Wrappers == "" && !g.x.Head.EndUnknown || e.Turn > 0 || g.firstFrame != g.x.frame+1 && !g.beganBefore {
+	if g.x.Head.Wrappers == "" && !g.x.Head.EndUnknown || e.Turn > 0 {
+		return
+	}
+	first := g.firstFrame == g.x.frame+1
+	if e.Kind == stream.Found && !g.beganBefore && g.causes(e, first) {
+		g.beganBefore = true
+		g.x.emit(findingEvent(e.Turn, stream.ProtocolViolation.WithSeverity(stream.Info).WithCause(stream.UnknownParty),
+			"the log begins in the middle of the response, or its first lines are missing"))
+	}
+	if !first && !g.beganBefore {
 		return
 	}
 	switch e.Kind {
-	case stream.Found:
-		if f := stream.PayloadOf[stream.Finding](*e); !g.beganBefore && f.Diagnosis.Base() == stream.ProtocolViolation {
-			g.beganBefore = true
-			g.x.emit(findingEvent(e.Turn, stream.ProtocolViolation.WithSeverity(stream.Info).WithCause(stream.UnknownParty),
-				"the log begins in the middle of the response, or its first lines are missing"))
-		}
+	case stream.Finish:
+		t := g.turnOf(e.Turn)
+		g.endsFirst = g.x.Framing == "SSE" && (t == nil || len(t.Calls) == 0 && !hasText(t))
 	case stream.CallOpen:
-		if info := stream.PayloadOf[stream.CallInfo](*e); info.ID == "" && info.Name == "" {
+		if info := stream.PayloadOf[stream.CallInfo](*e); info.Name == "" && (info.ID == "" || g.beganBefore) {
 			g.beganBefore, info.LateStart = true, true
 			e.What = &info
 		}
-	case stream.Args:
-		if g.callOf(*e) == nil {
+	case stream.Args, stream.Seal:
+		if t := g.turnOf(e.Turn); t == nil || t.InSlot(e.Slot) == nil {
 			g.beganBefore = true
 			g.x.emit(stream.Event{Kind: stream.CallOpen, Turn: e.Turn, Slot: e.Slot, What: &stream.CallInfo{LateStart: true}})
 		}
 	}
 }
 
-// callOf returns the call of a decoder's event, or nil.
-func (g *gaps) callOf(e stream.Event) *stream.Call {
-	if e.Turn < 0 || int(e.Turn) >= len(g.x.turns) {
+// causes reports whether the missing beginning of a log may cause a finding. first is set if the finding is about
+// the first frame.
+func (g *gaps) causes(e *stream.Event, first bool) bool {
+	switch stream.PayloadOf[stream.Finding](*e).Diagnosis.Base() {
+	case stream.ProtocolViolation, protocol.IndexSparse:
+		return first
+	case protocol.FinishWithoutCall:
+		return g.endsFirst // the calls may be in the missing lines
+	}
+	return false
+}
+
+// hasText reports whether a turn has text or reasoning.
+func hasText(t *stream.Turn) bool {
+	text, thinking := t.TextLens()
+	return text+thinking > 0
+}
+
+// turnOf returns the turn with the decoder's number n, or nil.
+func (g *gaps) turnOf(n int32) *stream.Turn {
+	if n < 0 || int(n) >= len(g.x.turns) {
 		return nil
 	}
-	return g.x.in.Session().Turn(g.x.turns[e.Turn]).InSlot(e.Slot)
+	return g.x.in.Session().Turn(g.x.turns[n])
 }
 
 // noteMissed records that n bytes of the response were missed.

@@ -40,6 +40,10 @@ func inspectLines(wrappers string, frames []string) (codes []string, turn *strea
 	var in Inspector
 	var body strings.Builder
 	for _, f := range frames {
+		if strings.HasPrefix(f, `{"object":`) { // a complete body
+			body.WriteString(f)
+			continue
+		}
 		fmt.Fprintf(&body, "data: %s\n\n", f)
 	}
 	in.Write(stream.Record{Exchange: 1, Head: &stream.Head{Wrappers: wrappers}, Data: []byte(body.String()), At: stream.NoTime})
@@ -119,5 +123,40 @@ func TestStreamWithoutItsBeginning(t *testing.T) {
 	twice := append(slices.Clone(frames[:8]), frames[7:]...)
 	if codes, _ := inspectLines("line", twice); !slices.Contains(codes, "PROTOCOL_VIOLATION by gateway") {
 		t.Errorf("two stops in a log: %s", codes)
+	}
+}
+
+// TestLateStartBetweenCalls checks logs that begin between parallel calls, and after all calls. No party is accused.
+func TestLateStartBetweenCalls(t *testing.T) {
+	const chunk = `{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`
+	second := fmt.Sprintf(chunk, `{"tool_calls":[{"index":1,"id":"call_2","type":"function","function":{"name":"g","arguments":"{}"}}]}`, "null")
+	finish := fmt.Sprintf(chunk, `{}`, `"tool_calls"`)
+	text := fmt.Sprintf(chunk, `{"role":"assistant","content":"hi"}`, "null")
+	body := `{"object":"chat.completion","id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null},"finish_reason":"tool_calls"}]}`
+	for _, test := range []struct {
+		name, wrappers string
+		frames         []string
+		want           string
+	}{
+		{"the first call is missing", "line", []string{second, finish}, ""},
+		{"all calls are missing", "line", []string{finish}, ""},
+		{"the patch begins late", "line", []string{
+			`{"type":"response.apply_patch_call_operation_diff.delta","sequence_number":9,"output_index":0,"item_id":"p","delta":"b"}`,
+			`{"type":"response.apply_patch_call_operation_diff.done","sequence_number":10,"output_index":0,"item_id":"p","diff":"ab"}`,
+			`{"type":"response.completed","sequence_number":11,"response":{"id":"r","object":"response","model":"m","status":"completed"}}`,
+		}, ""},
+		{"the last event of a call is first", "line", []string{`{"type":"tool-call-end","index":0}`, `{"type":"message-end","delta":{"finish_reason":"TOOL_CALL"}}`}, ""},
+		// Near misses: the beginning is there, or the source has complete responses.
+		{"a captured response", "", []string{second, finish}, "IDX_SPARSE by gateway"},
+		{"a captured end", "", []string{finish}, "FIN_TOOLCALLS_NO_CALL by gateway"},
+		{"text before", "line", []string{text, second, finish}, "IDX_SPARSE by gateway"},
+		{"text, but no call", "line", []string{text, finish}, "FIN_TOOLCALLS_NO_CALL by gateway"},
+		{"a complete body", "line", []string{body}, "FIN_TOOLCALLS_NO_CALL by gateway"},
+	} {
+		codes, _ := inspectLines(test.wrappers, test.frames)
+		codes = slices.DeleteFunc(codes, func(c string) bool { return c == "RECORD_GAP by unknown" })
+		if got := strings.Join(codes, ", "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
 	}
 }

@@ -89,7 +89,7 @@ func (d *decoder) checkNumber() {
 	found := numbersMissing.WithSeverity(stream.Info)
 	for _, it := range t.items.all {
 		if it.call != nil && !it.done {
-			it.holds = it.callKind.word == "function" || it.callKind.word == "custom"
+			it.holds, it.partial = it.callKind.word == "function" || it.callKind.word == "custom", true
 			found = numbersMissing
 		}
 	}
@@ -638,8 +638,11 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 }
 
 // reportMismatch reports that text, the copy named from, differs from the earlier copy, and the first byte that
-// differs. The parameter equal is set if the copies are equal as JSON values.
+// differs. The parameter equal is set if the copies are equal as JSON values. It reports nothing if deltas are missing.
 func (it *item) reportMismatch(text []byte, from string, equal bool) {
+	if it.partial {
+		return
+	}
 	before := it.from
 	if before == "" {
 		before = itemDone

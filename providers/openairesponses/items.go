@@ -38,6 +38,7 @@ type item struct {
 	textSeen map[part]bool // parts of the item's text that have arrived
 	signed   bool          // the item's signature was reported
 	added    bool          // output_item.added came
+	partial  bool          // earlier events of the item are missing
 }
 
 const (
@@ -72,7 +73,7 @@ func (t *turn) ensureItem(ev *event, kind string) *item {
 			it.kind = kind
 			it.openCall(new(wireItem), call)
 			if t.incomplete {
-				it.holds = true
+				it.holds, it.partial = true, true
 			} else {
 				it.call.Find(stream.ProtocolViolation, "arguments arrived before output_item.added")
 			}
