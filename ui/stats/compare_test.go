@@ -113,6 +113,10 @@ func TestFalseAlarms(t *testing.T) {
 // week, the model 0 at host 0 has the first finding in more turns.
 func weeks(random *rand.Rand, planted float64) (before, after []*Group) {
 	codes := []string{"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L"}
+	shares := make([]float64, len(codes)) // frequency of each finding, compared with the first
+	for i := range shares {
+		shares[i] = math.Pow(0.7, float64(i))
+	}
 	for model := range 12 {
 		for host := range 20 {
 			perDay := 60 * math.Pow(1.0/60, float64(host)/19)
@@ -123,8 +127,9 @@ func weeks(random *rand.Rand, planted float64) (before, after []*Group) {
 				for range int(7 * perDay) {
 					r := &run{turns: s.length()}
 					g.order = append(g.order, r)
+					of := 0.03 * s.gamma()
 					for i, code := range codes {
-						rate := 0.03 * math.Pow(0.7, float64(i)) * s.gamma()
+						rate := of * shares[i]
 						if week == 1 && model == 0 && host == 0 && i == 0 {
 							rate += planted
 						}
