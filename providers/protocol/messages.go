@@ -69,6 +69,7 @@ type Part struct {
 	Form          ArgsForm   // form of Args on the wire
 	Author        ArgsAuthor // author of Args, for a call
 	Unseen        bool       // toolscope missed bytes of the call, so Args may be incomplete
+	Aborted       bool       // the response ended before the call was final; also for the call's pending result
 	RunByProvider bool       // the provider runs the call
 	Failed        bool       // the result is an error
 	Media         int        // number of blocks in a result that are not text

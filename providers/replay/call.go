@@ -25,12 +25,21 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 	case p.Unseen:
 		return c.markUnknown(sent, ArgsUnseen.newLoss("toolscope missed bytes of the call: the arguments to send are unknown"))
 	}
+	if c.followsAbort(p) && c.Policy.aborted != abortEmpties {
+		return c.leaveAborted(p, sent)
+	}
 	if c.Policy.asText {
 		return c.callAsText(p, f, sent)
 	}
 	was := *p
 	c.shape = ""
-	args := c.sentArgs(p, f, &sent)
+	var args []byte
+	if !c.followsAbort(p) {
+		args = c.sentArgs(p, f, &sent)
+	} else if c.nameCall(p, &sent) {
+		args, sent.Outcome = []byte("{}"), Emptied
+		c.addLossAt(span{0, len(f.raw)}, ArgsEmptied.newLoss("the response was aborted: %s sends {} and the result %q", stream.Own(c.Policy.Client.Title), stream.Own(abortedResult)))
+	}
 	switch sent.Outcome {
 	case Throws:
 		c.Calls = append(c.Calls, sent)
@@ -63,6 +72,32 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 	c.Calls = append(c.Calls, sent)
 	c.sent = append(c.sent, c.call)
 	return true
+}
+
+// abortedResult is the result that opencode sends for a call whose response was aborted.
+const abortedResult = "Tool execution aborted"
+
+// followsAbort reports whether the policy's rule for aborted responses applies to a call or its result. A behaviour
+// has no such rule.
+func (c *previewBuilder) followsAbort(p *protocol.Part) bool {
+	return p.Aborted && c.Policy.Client != nil
+}
+
+// leaveAborted leaves out a call whose response was aborted, or marks the preview as unknown.
+func (c *previewBuilder) leaveAborted(p *protocol.Part, sent Sent) bool {
+	title := stream.Own(c.Policy.Client.Title)
+	if c.Policy.aborted == abortUnknown {
+		return c.markUnknown(sent, ArgsUnknown.newLoss("it is unknown how %s treats a call whose response was aborted", title))
+	}
+	if c.leftOut == nil {
+		c.leftOut = map[callKey]bool{}
+	}
+	c.leftOut[keyOf(p)] = true
+	what := "the call"
+	if c.Policy.aborted == abortLeavesAll {
+		what = "the whole response"
+	}
+	return c.leaveOut(sent, CallDropped.newLoss("the response was aborted: %s leaves out %s", title, stream.Own(what)))
 }
 
 // leaveOut leaves the current call out. The loss why becomes the only loss of the call: earlier losses are

@@ -21,6 +21,7 @@ type Policy struct {
 	read    []string          // protocols of targets for which the client's code was only read, although the client was run
 	own     bool              // the client accepts only history in the target's own protocol
 	way     clientRule        // rule for the calls that the client sends; if it is nil, the fields text, object and those after them apply
+	aborted abortRule         // treatment of a call whose response was aborted; only for a client
 	names   idRule            // rule for the ids and names that the client sends with way; nil if it sends them unchanged
 	shapes  callTemplates     // forms of its calls, if they are not the usual forms
 	idless  []string          // protocols for which the client sends no call ids
@@ -93,6 +94,16 @@ func (p *Policy) VersionFor(from, to *protocol.Target) string {
 
 // Targets returns the protocols that a client uses, or nil for all protocols.
 func (p *Policy) Targets() []string { return p.targets }
+
+// abortRule is a client's treatment of a call whose response was aborted.
+type abortRule uint8
+
+const (
+	abortUnknown    abortRule = iota
+	abortLeavesCall           // the client leaves the call out, and keeps the text before it
+	abortLeavesAll            // the client leaves the whole response out
+	abortEmpties              // the client sends the call with {} and a result that reports the abort
+)
 
 // action is a policy's treatment of arguments that are not an object.
 type action uint8
@@ -169,11 +180,11 @@ const (
 // clients lists the policies of clients, beginning with agents.
 var clients = []Policy{
 	{
-		Name: "claude-code", Known: client.Ran, targets: []string{messages}, own: true, way: claudeCodeRule,
+		Name: "claude-code", Known: client.Ran, targets: []string{messages}, own: true, way: claudeCodeRule, aborted: abortLeavesCall,
 		Description: `Arguments that don't parse become {"__unparsedToolInput": {"raw": …, "len": …}}, with the text cut to 2,048 characters. null becomes {}. Other values that are not an object stay unchanged, and the provider refuses them. The key __proto__ is left out.`,
 	},
 	{
-		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: codexRule, shapes: codexShapes,
+		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: codexRule, aborted: abortLeavesAll, shapes: codexShapes,
 		Description: "The text stays unchanged.",
 	},
 	{
@@ -185,7 +196,7 @@ var clients = []Policy{
 		Description: "A value passes through JSON.parse and JSON.stringify. null becomes {}. jsonrepair changes text that doesn't parse, and toolscope can't predict the result. The client ignores a call without arguments.",
 	},
 	{
-		Name: "opencode", Known: client.Ran, targets: []string{chat, responses, messages}, own: true, way: opencodeRule, shapes: callTemplates{responses: plainResponses},
+		Name: "opencode", Known: client.Ran, targets: []string{chat, responses, messages}, own: true, way: opencodeRule, aborted: abortEmpties, shapes: callTemplates{responses: plainResponses},
 		Description: `A call whose arguments don't parse becomes a call to the tool "invalid" with {"tool": …, "error": …}, which contains the parser's error. A value that is not an object becomes {"value": …}.`,
 	},
 	{
@@ -250,7 +261,7 @@ var clients = []Policy{
 		Description: "The text stays unchanged, but Chat gets {} if the text is empty.",
 	},
 	{
-		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, read: []string{bedrock}, way: piRule, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
+		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, read: []string{bedrock}, way: piRule, aborted: abortLeavesAll, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
 		Description: "The client repairs strings with raw control characters or wrong escapes. Other arguments that are not an object become {}, but a value from Gemini stays unchanged. For protocols other than their own, ids may be shortened, and characters may be replaced with _. The code for Bedrock was read but not run. Before version 1, the client closed JSON that was cut off.",
 	},
 	{

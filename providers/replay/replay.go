@@ -152,7 +152,8 @@ type previewBuilder struct {
 
 	cleaned *argsFacts // facts about the arguments that are sent, if the model's arguments are not UTF-8
 
-	textIDs []string // ids of the calls in the current turn's text
+	textIDs []string         // ids of the calls in the current turn's text
+	leftOut map[callKey]bool // calls that the client leaves out because the response was aborted
 
 	doubt     bool // the content includes something that no rule of the target covers
 	unseen    bool // bytes of a call were not seen
@@ -179,6 +180,7 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 		if c.Policy.way != nil {
 			c.mates = c.receiveAll(&m, number)
 		}
+		aborted := c.Policy.aborted == abortLeavesAll && slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart && p.Aborted })
 		first := c.src.earlier == 0 // no call of the turn has been sent yet
 		c.index = c.src.earlier - 1
 		for i := range m.Parts {
@@ -194,6 +196,10 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 				c.proven = first && n >= loop
 			}
 			c.sanitise(&p)
+			p.Aborted = p.Aborted || aborted && p.Kind == protocol.CallPart
+			if aborted && p.Kind != protocol.CallPart || p.Kind == protocol.ResultPart && c.leftOut[keyOf(&p)] {
+				continue // the client leaves it out with the response or its call
+			}
 			var keep bool
 			switch p.Kind {
 			case protocol.CallPart:
@@ -297,6 +303,9 @@ func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 	}
 	if c.Policy.asText {
 		return c.resultAsText(p)
+	}
+	if c.followsAbort(p) {
+		p.Text, p.Failed, p.Raw = []byte(abortedResult), c.To.ErrorFlag, nil
 	}
 	old := p.ID
 	call := c.ids.callOfResult(p.ID, p.Name)

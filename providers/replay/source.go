@@ -91,7 +91,7 @@ func callPart(c *stream.Call, from *protocol.Target) protocol.Part {
 	p := protocol.Part{
 		Kind: protocol.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Namespace: c.Namespace, ToolKind: c.Kind, Parent: c.Parent, MCPServer: c.MCPServer,
 		Args: c.Args()[:n:n], RunByProvider: c.RunByProvider, Signature: c.Signature,
-		Author: protocol.ModelAuthor, Unseen: c.Phase() == stream.PhaseUnseen,
+		Author: protocol.ModelAuthor, Unseen: c.Phase() == stream.PhaseUnseen, Aborted: c.Phase() == stream.PhaseAborted,
 	}
 	if p.ToolKind == "" {
 		p.ToolKind = "function"
@@ -116,7 +116,7 @@ func fromModel(model protocol.Message, from *protocol.Target, calls []*stream.Ca
 		s.facts = append(s.facts, factsOf(c.Args(), c.Freeform()))
 		if !c.RunByProvider {
 			results.Parts = append(results.Parts, protocol.Part{
-				Kind: protocol.ResultPart, ID: c.ID, Name: c.Name, ToolKind: c.Kind, Text: []byte(Pending), Failed: c.ResultCode == stream.ResultFailed,
+				Kind: protocol.ResultPart, ID: c.ID, Name: c.Name, ToolKind: c.Kind, Text: []byte(Pending), Failed: c.ResultCode == stream.ResultFailed, Aborted: c.Phase() == stream.PhaseAborted,
 			})
 		}
 	}
