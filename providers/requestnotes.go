@@ -38,12 +38,12 @@ func (x *Exchange) RequestNotes(t *stream.Turn) (notes []string) {
 func openAINotes(body json.Value, name string, used *stream.Usage) (notes []string) {
 	b := conversation.ReadBody(body)
 	needsStore := b.Before != "" || b.Conversation != "" || body.Get("background").IsTrue()
-	stores := map[string]string{"openai-responses": "OpenAI stores", "openai-chat": "OpenAI stores, for new accounts,"}[name]
+	stores := map[string]string{"openai-responses": "OpenAI stores the response", "openai-chat": "for new accounts, OpenAI stores the response"}[name]
 	if stores == "" {
 		return nil
 	}
 	if !needsStore && !body.Get("store").IsPresent() {
-		notes = append(notes, stores+" the request and the response, because store is not false")
+		notes = append(notes, "store is not false: "+stores)
 	}
 	keyed := b.CacheKey != "" || body.Get("user").IsPresent()
 	if !keyed && used.Input.Reported && used.Input.N >= minKeyedTokens && used.CacheRead.N == 0 && continuesConversation(body) {

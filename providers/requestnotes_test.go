@@ -13,8 +13,8 @@ func TestRequestNotes(t *testing.T) {
 		responses = "https://api.openai.com/v1/responses"
 		chat      = "https://api.openai.com/v1/chat/completions"
 		messages  = "https://api.anthropic.com/v1/messages"
-		stored    = "OpenAI stores the request"
-		newStored = "OpenAI stores, for new accounts, the request"
+		stored    = "store is not false: OpenAI"
+		newStored = "store is not false: for new accounts"
 		noKey     = "no prompt_cache_key"
 		limit     = "max_tokens is"
 		said      = `"input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"1"}]`
