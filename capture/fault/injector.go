@@ -259,6 +259,12 @@ func (b *Injector) Joined(list []OutChunk) []OutChunk {
 // hasEvents reports whether the body is a stream of events.
 func (b *Injector) hasEvents() bool { return b.framing >= jsonLines }
 
+// IsStream reports whether the body is known to be a stream of events.
+func (b *Injector) IsStream() bool { return b.known && b.hasEvents() }
+
+// IsSSE reports whether the body is known to be a stream of server-sent events.
+func (b *Injector) IsSSE() bool { return b.known && b.framing == eventStream }
+
 func (e bodyEvent) allData() []byte {
 	if len(e.parts) == 1 {
 		return e.parts[0].data

@@ -157,7 +157,7 @@ func (e *export) writeSSE() error {
 	if x == nil || x.Response.Size() == 0 {
 		return fmt.Errorf("%s: no bytes arrived for turn %d", e.path, t.Number+1)
 	}
-	body := bodyOf(x, e.in.View())
+	body := eventBodyOf(x, e.in.View())
 	repro := body.Repro()
 	as := decodesAs(x, t)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
@@ -206,16 +206,6 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 		_, end := x.Response.FrameSpan(int32(n))
 		b.Ends = append(b.Ends, int(end))
 	}
-	if x.Framing == "WebSocket messages" {
-		// Write the messages as server-sent events, because messages have no boundaries in a file.
-		var out []byte
-		start := 0
-		for i, end := range b.Ends {
-			out = append(append(append(out, "data: "...), bytes.TrimSpace(b.Bytes[start:end])...), "\n\n"...)
-			start, b.Ends[i] = end, len(out)
-		}
-		b.Bytes, b.Events = out, true
-	}
 	prices := price.Embedded()
 	for _, t := range v.Session().Turns {
 		if t.Exchange == x.Number {
@@ -224,6 +214,22 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 				b.Calls = append(b.Calls, argsOf(c, v))
 			}
 		}
+	}
+	return b
+}
+
+// eventBodyOf is like bodyOf, but the messages of a WebSocket become server-sent events, because messages have no
+// boundaries in a file.
+func eventBodyOf(x *providers.Exchange, v *providers.View) *report.Body {
+	b := bodyOf(x, v)
+	if x.Framing == "WebSocket messages" {
+		var out []byte
+		start := 0
+		for i, end := range b.Ends {
+			out = append(append(append(out, "data: "...), bytes.TrimSpace(b.Bytes[start:end])...), "\n\n"...)
+			start, b.Ends[i] = end, len(out)
+		}
+		b.Bytes, b.Events = out, true
 	}
 	return b
 }
@@ -384,7 +390,7 @@ func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
 	if x == nil || x.Response.Size() == 0 {
 		return nil, errors.New("no bytes of the response arrived")
 	}
-	body := bodyOf(x, v)
+	body := eventBodyOf(x, v)
 	repro := body.Repro()
 	as := decodesAs(x, t)
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)

@@ -28,7 +28,7 @@ Usage:
 `
 
 // rootFlags are the flags that rootHelp lists. 'open --help' lists all flags.
-var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "no-color", "help", "version"}
+var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "no-color", "help"}
 
 const rootHelpEnd = `'toolscope open --help' lists all flags for files. 'toolscope help hubs' describes
 the flags for hubs. Topics for 'toolscope help TOPIC':`
@@ -40,7 +40,7 @@ var commandGroups = []struct {
 }{
 	{"Look", "open print diff explain ask stats demo"},
 	{"Capture", "run proxy mcp connect hub"},
-	{"Test", "check fix replay serve cut export"},
+	{"Test", "check fix replay serve cut shrink export"},
 	{"Setup", "config completion man help version"},
 }
 
@@ -62,6 +62,7 @@ var (
 		"fix":     {{"0", "nothing to fix, or --write wrote a corrected copy"}, {"1", "faults that the provider refuses"}, {"2", "wrong usage, or the file can't be read or --write can't write"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
+		"shrink":  {{"0", "success"}, {"1", "the command failed"}, {"2", "wrong usage, or the condition is false for the file"}, {"3", "a limit ended the search, or content of the original remains"}},
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
 		"mcp":     {{"N", "the server ended with exit code N"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},
 		"explain": briefExits, "ask": {{"0", "success"}, {"1", "the run, call or code doesn't exist"}, {"2", "wrong usage"}}, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,

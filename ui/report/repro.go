@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -36,7 +37,24 @@ type DeltaStandIn struct{ Text, StandIn string }
 // the same length and the same spelling (letter case, escapes) as the original. Equal originals have equal
 // stand-ins. So the stream stays malformed in the same way. Words that belong to a protocol do not change.
 func (b *Body) Repro() []byte {
-	w := &standInWalker{names: new(node), numbers: new(node), models: b.Models}
+	one := *b
+	ReplaceAll([]*Body{&one})
+	return one.Bytes
+}
+
+// ReplaceAll replaces the contents of several bodies, as Repro does. Equal originals in different bodies have equal
+// stand-ins.
+func ReplaceAll(bodies []*Body) {
+	w := &standInWalker{names: new(node), numbers: new(node), models: map[string]bool{}}
+	for _, b := range bodies {
+		maps.Copy(w.models, b.Models)
+	}
+	for _, b := range bodies {
+		b.replaceContents(w)
+	}
+}
+
+func (b *Body) replaceContents(w *standInWalker) {
 	pieces := map[int][]DeltaStandIn{}
 	for _, c := range b.Calls {
 		stand := w.standInFor(c)
@@ -44,11 +62,11 @@ func (b *Body) Repro() []byte {
 			pieces[d.Frame] = append(pieces[d.Frame], DeltaStandIn{string(c.Text[d.Start:d.End]), string(stand[d.Start:d.End])})
 		}
 	}
-	out := bytes.Clone(b.Bytes)
+	b.Bytes = bytes.Clone(b.Bytes)
 	start := 0
-	for n, end := range append(b.Ends[:len(b.Ends):len(b.Ends)], len(out)) {
+	for n, end := range append(b.Ends[:len(b.Ends):len(b.Ends)], len(b.Bytes)) {
 		w.standIns = pieces[n]
-		frame := out[start:end]
+		frame := b.Bytes[start:end]
 		switch {
 		case b.Events:
 			w.replaceEvent(frame)
@@ -57,7 +75,6 @@ func (b *Body) Repro() []byte {
 		}
 		start = end
 	}
-	return out
 }
 
 // standInFor returns the stand-in for the arguments of a call. It is as long as the arguments.

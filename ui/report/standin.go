@@ -252,6 +252,8 @@ type level struct {
 	name   bool   // a key comes next
 	key    string // key of the next value
 	values bool   // the protocol does not define the values
+	schema bool   // in the declaration of a tool
+	named  bool   // the keys are names of arguments, or of definitions in a schema
 }
 
 // protocolWordKeys are the keys whose values belong to a protocol, if these values look like words.
@@ -262,6 +264,16 @@ var protocolWordKeys = setOf(`type role object finish_reason finishReason native
 // argumentKeys are the keys for arguments, and for other values that a protocol does not define.
 var argumentKeys = setOf(`input args arguments parameters tools properties metadata structured_output snapshot state result response_schema
 	functionResponse schema json`)
+
+// declarationWords are the keys in the declaration of a tool, and the names of types.
+var declarationWords = setOf(`type function name description parameters input_schema inputSchema json schema strict properties required items
+	prefixItems enum const default anyOf oneOf allOf not if then else $ref $defs definitions additionalProperties patternProperties
+	propertyNames minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern format minItems maxItems
+	uniqueItems minProperties maxProperties title examples functionDeclarations function_declarations toolSpec parametersJsonSchema
+	object array string number integer boolean null OBJECT ARRAY STRING NUMBER INTEGER BOOLEAN`)
+
+// nameListKeys are the keys in a schema for objects whose keys are names.
+var nameListKeys = setOf(`properties $defs definitions patternProperties`)
 
 // nestedJSONKeys are the keys for strings that may contain the protocol's JSON.
 var nestedJSONKeys = setOf(`failed_generation message raw error body bytes`)
@@ -316,6 +328,8 @@ func (w *standInWalker) replaceJSON(p []byte, values bool) {
 			continue
 		case c == '{' || c == '[':
 			inner := level{object: c == '{', name: c == '{', values: top.values || argumentKeys[top.key] && top.object}
+			inner.schema = top.schema || !top.values && top.object && top.key == "tools"
+			inner.named = inner.schema && top.object && !top.named && nameListKeys[top.key]
 			if c == '[' {
 				inner.key = top.key
 			}
@@ -387,7 +401,7 @@ func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
 	text := string(json.AppendUnquoted(nil, inside))
 	if in.object && in.name {
 		in.key = text
-		if in.values && !publicWords[text] || !protocolWord.MatchString(text) {
+		if in.values && !publicWords[text] && !(in.schema && !in.named && declarationWords[text]) || !protocolWord.MatchString(text) {
 			replaceChars(inside, &wordMapper{at: w.names})
 		}
 		return
@@ -402,7 +416,7 @@ func (w *standInWalker) replaceValue(inside []byte, text string, in *level) {
 		w.standIns = slices.Delete(w.standIns, i, i+1)
 		return
 	}
-	if publicWords[text] {
+	if publicWords[text] || in.schema && !in.named && in.key == "type" && declarationWords[text] {
 		return
 	}
 	begins := strings.TrimLeft(text, " \n\t")

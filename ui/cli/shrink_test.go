@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/stream/json"
+)
+
+// shrinkerOf returns a shrinker for a file, and the records of the file.
+func shrinkerOf(t *testing.T, file string, f shrinkFlags) (*shrinker, []capture.Record) {
+	t.Helper()
+	a := (&app{}).linkParts()
+	a.reading.as, a.reading.protocol = "auto", "auto"
+	s, err := a.newShrinker(context.Background(), file, &f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []capture.Record
+	src, err := capture.Open(context.Background(), file, capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	return s, records
+}
+
+// plantedCodes returns the findings in a stream that a stream without the fault doesn't have.
+func plantedCodes(t *testing.T, data, clean string) (codes []string) {
+	t.Helper()
+	count := map[string]int{}
+	for i, text := range []string{clean, data} {
+		for _, turn := range inspected(t, []byte(text)).Session().Turns {
+			all := slices.Clone(turn.Findings)
+			for _, c := range turn.Calls {
+				all = append(all, c.Findings...)
+			}
+			for _, f := range all {
+				if i == 0 {
+					count[f.Code]++
+				} else if count[f.Code]--; count[f.Code] < 0 && !slices.Contains(codes, f.Code) {
+					codes = append(codes, f.Code)
+				}
+			}
+		}
+	}
+	return codes
+}
+
+// verdictsOf returns code, cause and state of the findings with a code, from the output of print.
+func verdictsOf(t *testing.T, data []byte, code string) (all []string) {
+	t.Helper()
+	for _, turn := range inspected(t, data).Session().Turns {
+		for _, f := range turn.Findings {
+			if f.Code == code {
+				all = append(all, f.Code+" by "+f.By.String())
+			}
+		}
+		for _, c := range turn.Calls {
+			for _, f := range c.Findings {
+				if f.Code == code {
+					all = append(all, f.Code+" by "+f.By.String()+": "+c.Status().String())
+				}
+			}
+		}
+	}
+	return all
+}
+
+// TestShrinkPlanted plants faults in streams and shrinks them. Each result must have the same finding with the same
+// cause and state, and no word of the content. No event and no field can be missing.
+func TestShrinkPlanted(t *testing.T) {
+	size, long := 30_000, os.Getenv("TOOLSCOPE_LONG") != ""
+	if long {
+		size = 1_050_000
+	}
+	total := 0
+	var slowest time.Duration
+	for _, protocol := range slices.Sorted(maps.Keys(wires)) {
+		clean := planted(protocol, plantedFault{}, size)
+		for n, fault := range plantedFaults {
+			if !long && n%4 != len(protocol)%4 {
+				continue
+			}
+			data := planted(protocol, fault, size)
+			codes := plantedCodes(t, data, clean)
+			if len(codes) == 0 {
+				continue
+			}
+			total++
+			name := protocol + ": " + fault.name + ": " + codes[0]
+			file := saved(t, "planted.sse", data)
+			out := filepath.Join(t.TempDir(), "out.sse")
+			began := time.Now()
+			got := command(t, nil, "shrink", file, "--while", "finding:"+codes[0], "-o", out, "--max-time", "60s")
+			took := time.Since(began)
+			slowest = max(slowest, took)
+			result, err := os.ReadFile(out)
+			if err != nil || got.code != 0 {
+				t.Errorf("%s: %d %s", name, got.code, got.stderr)
+				continue
+			}
+			t.Logf("%s %v %s", name, took.Round(time.Millisecond), strings.TrimSpace(got.stderr))
+			want, has := verdictsOf(t, []byte(data), codes[0]), verdictsOf(t, result, codes[0])
+			if len(has) == 0 || slices.ContainsFunc(has, func(v string) bool { return !slices.Contains(want, v) }) {
+				t.Errorf("%s: %q became %q\n%s", name, want, has, result)
+			}
+			for _, word := range append(canaryWords(), "zq") {
+				if bytes.Contains(result, []byte(word)) {
+					t.Errorf("%s: has %s\n%s", name, word, result)
+					break
+				}
+			}
+			checkMinimal(t, name, file, result, "finding:"+codes[0])
+		}
+	}
+	t.Logf("%d faults, at most %v", total, slowest)
+	if total < 12 || long && total < 50 {
+		t.Errorf("only %d faults made a finding", total)
+	}
+}
+
+// checkMinimal tries the removal of every event and every field of a result.
+func checkMinimal(t *testing.T, name, file string, result []byte, while string) {
+	t.Helper()
+	s, records := shrinkerOf(t, file, shrinkFlags{while: while, out: "x.sse"})
+	if _, err := s.prepareRecords(records, file); err != nil {
+		t.Fatal(err)
+	}
+	holds := func(data []byte) bool {
+		ok, err := s.meetsCondition([]capture.Record{{Exchange: 1, Data: data}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if !holds(result) {
+		t.Errorf("%s: the result doesn't meet the condition", name)
+	}
+	end := "\n"
+	if bytes.Contains(result, []byte("data:")) {
+		end = "\n\n"
+	}
+	events := strings.SplitAfter(string(result), end)
+	for i, event := range events {
+		before, after := strings.Join(events[:i], ""), strings.Join(events[i+1:], "")
+		if event != "" && holds([]byte(before+after)) {
+			t.Errorf("%s: not needed: %s\n%s", name, event, result)
+		}
+		head, payload := "", event
+		if at := strings.Index(event, "data: "); at >= 0 {
+			head, payload = event[:at+len("data: ")], event[at+len("data: "):]
+		}
+		payload = strings.TrimRight(payload, "\n")
+		rest := event[len(head)+len(payload):]
+		for _, less := range withoutOneField([]byte(payload)) {
+			if holds([]byte(before + head + string(less) + rest + after)) {
+				t.Errorf("%s: %s can be %s\n%s", name, payload, less, result)
+			}
+		}
+	}
+}
+
+// withoutOneField returns a JSON text without each of the fields and elements in it that parsers don't need.
+func withoutOneField(text []byte) (all [][]byte) {
+	if !json.Valid(text) {
+		return nil
+	}
+	type part struct {
+		key   string
+		value []byte
+	}
+	var parts []part
+	write := func(skip int, instead []byte) []byte {
+		w := new(json.Writer).Open(text[0])
+		for i, p := range parts {
+			if i == skip && instead == nil {
+				continue
+			}
+			if text[0] == '{' {
+				w.Key(p.key)
+			}
+			if i == skip {
+				w.Raw(instead)
+			} else {
+				w.Raw(p.value)
+			}
+		}
+		return w.Close(text[0] + 2).Text
+	}
+	switch text[0] {
+	case '{':
+		for key, value := range json.Members(text) {
+			parts = append(parts, part{key, value})
+		}
+	case '[':
+		for value := range json.Elements(text) {
+			parts = append(parts, part{"", value})
+		}
+	}
+	for i, p := range parts {
+		if !slices.Contains(strings.Fields("type role id index output_index content_index"), p.key) {
+			all = append(all, write(i, nil))
+		}
+		for _, less := range withoutOneField(p.value) {
+			all = append(all, write(i, less))
+		}
+	}
+	return all
+}
