@@ -82,7 +82,7 @@ func TestMachines(t *testing.T) {
 			t.Error("the row below is of another machine")
 		}
 		s.press("k").shows("▌▾ web-1")
-		s.press("-").shows("▌▸ web-1")
+		s.press("+").shows("▌▾ web-1").press("-").shows("▌▸ web-1").press("-").shows("▌▸ web-1").press("+").shows("▌▾ web-1").press("-")
 		s.press("*z").shows("▾ web-3").press("*z").hides("▾")
 		s.press("zG")
 		if s.shows("web-4"); size[0] > 100 {

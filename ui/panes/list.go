@@ -253,20 +253,19 @@ func (l *List) recountVisible() (changed bool) {
 	return changed
 }
 
-// foldHere folds or unfolds the machine at the cursor. On any other row, it folds the runs of healthy calls.
+// foldHere folds the machine at the cursor. On any other row, it folds the runs of healthy calls.
 func (l *List) foldHere() {
 	if l.on != nil {
-		l.foldMachine()
+		l.setMachineFolded(true)
 		return
 	}
 	l.foldHealthy(true)
 }
 
-// unfoldHere folds or unfolds the machine at the cursor. On any other row, it unfolds the runs of healthy
-// calls.
+// unfoldHere unfolds the machine at the cursor. On any other row, it unfolds the runs of healthy calls.
 func (l *List) unfoldHere() {
 	if l.on != nil {
-		l.foldMachine()
+		l.setMachineFolded(false)
 		return
 	}
 	l.foldHealthy(false)
@@ -305,9 +304,14 @@ func (l *List) sayFolds() {
 // foldMachine hides or shows the turns of the machine at the cursor.
 func (l *List) foldMachine() {
 	if l.on != nil {
-		l.host.Follow(false)
-		l.rows.setFolded(l.on, !l.on.shut)
+		l.setMachineFolded(!l.on.shut)
 	}
+}
+
+// setMachineFolded folds or unfolds the machine at the cursor.
+func (l *List) setMachineFolded(shut bool) {
+	l.host.Follow(false)
+	l.rows.setFolded(l.on, shut)
 }
 
 // foldMachines hides the turns of all machines, or shows them if all are hidden.
