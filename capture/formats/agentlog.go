@@ -32,7 +32,7 @@ func (e *agentLog) entry(recs []capture.Record, line []byte) []capture.Record {
 	if line = bytes.TrimSpace(line); !e.read(line) {
 		note := e.lineNote("not an entry of a session, left out: %.60q", line)
 		note.Damaged = false
-		e.recs = e.addNote(e.recs, note)
+		e.recs = e.addLineNote(e.recs, note)
 	}
 	return e.recs
 }

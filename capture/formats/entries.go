@@ -75,6 +75,9 @@ type entryReader struct {
 	in    *capture.Input
 	last  int  // the exchange of the latest record
 	mixed bool // a line that doesn't begin an object is not damage
+	notes int  // number of lines with a problem
+	final int  // the last of them
+	harm  bool // one of those without a note is damaged
 	book  interface {
 		entry(recs []capture.Record, line []byte) []capture.Record
 		close(recs []capture.Record) []capture.Record
@@ -89,12 +92,12 @@ func (d *entryReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([
 func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Record {
 	switch {
 	case line == nil:
-		recs = d.addNote(recs, d.lineNote("the line is longer than %d MiB and is left out", json.MaxValueBytes>>20))
+		recs = d.addLineNote(recs, d.lineNote("the line is longer than %d MiB and is left out", json.MaxValueBytes>>20))
 	case len(bytes.TrimSpace(line)) == 0:
 	case !isObject(line):
 		note := d.lineNote("not a JSON object, left out: %.60q", line)
 		note.Damaged = !d.mixed || opensObject(line)
-		recs = d.addNote(recs, note)
+		recs = d.addLineNote(recs, note)
 	default:
 		before := len(recs)
 		recs = d.book.entry(recs, line)
@@ -102,6 +105,19 @@ func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Rec
 			d.last = recs[len(recs)-1].Exchange
 		}
 	}
+	return recs
+}
+
+// maxLineNotes is the maximum number of lines with a note of their own. A damaged file may have thousands of
+// damaged lines. One note at the end counts the other lines.
+const maxLineNotes = 3
+
+// addLineNote adds a note about the current line, unless there are too many.
+func (d *entryReader) addLineNote(recs []capture.Record, note capture.Record) []capture.Record {
+	if d.notes++; d.notes <= maxLineNotes {
+		return d.addNote(recs, note)
+	}
+	d.final, d.harm = d.number, d.harm || note.Damaged
 	return recs
 }
 
@@ -120,7 +136,7 @@ func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ 
 	return recs
 }
 
-// takeLast reads the last line if it has no line break.
+// takeLast reads the last line if it has no line break. It adds the note about lines without a note of their own.
 func (d *entryReader) takeLast(recs []capture.Record) []capture.Record {
 	switch line := d.pendingLine(); {
 	case d.size == 0:
@@ -128,6 +144,11 @@ func (d *entryReader) takeLast(recs []capture.Record) []capture.Record {
 		recs = d.takeLine(recs, line)
 	default:
 		recs = d.addNote(recs, d.lineNote("the file ends inside the line, after %s of it", count.Of(d.size, "byte")))
+	}
+	if d.final > 0 {
+		note := fmt.Sprintf("%s left out, up to line %d", count.Of(d.notes-maxLineNotes, "more line"), d.final)
+		recs = d.addNote(recs, capture.Record{At: capture.NoTime, Note: note, Damaged: d.harm})
+		d.final = 0
 	}
 	return recs
 }
