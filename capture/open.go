@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -80,11 +81,17 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 		case info.Mode().IsRegular() && o.Follow && !isPacked(f):
 			return followNames(ctx, o, []*followedName{{shown: shown, open: open}}, nil), nil
 		case info.Mode().IsRegular():
-			return openRegular(ctx, shown, open, "", o), nil
+			return openRegular(ctx, shown, open, "", "", o), nil
 		}
 		return openPipe(ctx, shown, open, o), nil
 	}
+	file, session := path, ""
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if file, session = splitSession(path); session != "" {
+			info, err = os.Stat(file)
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && o.Follow:
 		return followNames(ctx, o, []*followedName{{path: path, shown: path, open: fileOpener(path)}}, nil), nil
@@ -93,7 +100,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	case info.IsDir():
 		return nil, openError(path, syscall.EISDIR)
 	}
-	open := fileOpener(path)
+	open := fileOpener(file)
 	if !info.Mode().IsRegular() { // opening a named pipe waits for its writer, so it is opened only when the source is read
 		return openPipe(ctx, path, open, o), nil
 	}
@@ -106,7 +113,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if o.Follow && !isPacked(probe) && !isDatabase(probe) { // a compressed file doesn't grow, and a database doesn't grow at its end
 		return followNames(ctx, o, []*followedName{{path: path, shown: path, open: open}}, nil), nil
 	}
-	return openRegular(ctx, path, open, path, o), nil
+	return openRegular(ctx, path, open, file, session, o), nil
 }
 
 // osFile has the methods of os.File that reading needs.
@@ -139,8 +146,8 @@ func WithoutPath(err error) error {
 }
 
 // openRegular reads a file to its end. The arrival of its bytes was not measured, so they have no time. A
-// file with a path can be read again.
-func openRegular(ctx context.Context, name string, open func() (osFile, error), path string, o Options) Source {
+// file with a path can be read again. If session is not empty, only that session of a database is read.
+func openRegular(ctx context.Context, name string, open func() (osFile, error), path, session string, o Options) Source {
 	return func(yield func(Record, error) bool) {
 		f, err := open()
 		if err != nil {
@@ -157,7 +164,7 @@ func openRegular(ctx context.Context, name string, open func() (osFile, error), 
 		}
 		from := &decompressor{from: o.Progress.newReader(f)}
 		if path != "" && isDatabase(f) {
-			text, err := sqlite.Sessions(path)
+			text, err := sqlite.Sessions(path, session)
 			if err != nil {
 				yield(Record{}, openError(name, fmt.Errorf("can't read the file as an SQLite database: %w", WithoutPath(err))))
 				return
@@ -392,6 +399,24 @@ func isDatabase(f io.ReaderAt) bool {
 	first := make([]byte, len(sqlite.Magic))
 	_, err := f.ReadAt(first, 0)
 	return err == nil && string(first) == sqlite.Magic
+}
+
+// splitSession splits a path such as "opencode.db#ses_1" into the path of a database and the id of one of its
+// sessions. If there is no such database, it returns the path unchanged.
+func splitSession(path string) (file, session string) {
+	i := strings.LastIndexByte(path, '#')
+	if i < 0 || i == len(path)-1 {
+		return path, ""
+	}
+	f, err := os.Open(path[:i])
+	if err != nil {
+		return path, ""
+	}
+	defer f.Close()
+	if !isDatabase(f) {
+		return path, ""
+	}
+	return path[:i], path[i+1:]
 }
 
 // decompressor reads an input and decompresses it if it is compressed. Other input is passed on in the

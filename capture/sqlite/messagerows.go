@@ -60,6 +60,9 @@ func (m messageRows) read(d *DB, tables map[string]*Table) ([]byte, error) {
 	var out bytes.Buffer
 	byAge := func(a, b string) int { return newest[b] - newest[a] }
 	for _, session := range slices.SortedFunc(maps.Keys(messages), byAge) {
+		if !d.isWanted(session) {
+			continue
+		}
 		out.WriteString(`{"session_id":` + quoteText(session) + `,"messages":[`)
 		for i, message := range messages[session] {
 			if i > 0 {
@@ -82,7 +85,10 @@ func readZed(d *DB, tables map[string]*Table) ([]byte, error) {
 	defer decoder.Close()
 	var threads [][]byte
 	size := 0
-	err = d.readValues(tables["threads"], []string{"data_type", "data"}, func(values []any) error {
+	err = d.readValues(tables["threads"], []string{"data_type", "data", "id"}, func(values []any) error {
+		if id, _ := values[2].(string); !d.isWanted(id) {
+			return nil
+		}
 		var data []byte
 		switch v := values[1].(type) {
 		case []byte:
@@ -106,7 +112,7 @@ func readZed(d *DB, tables map[string]*Table) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(threads) == 0 {
+	if len(threads) == 0 && d.only == "" {
 		return nil, errors.New("the database of Zed has no threads")
 	}
 	slices.Reverse(threads) // the newest row is the last one

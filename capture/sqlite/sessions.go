@@ -27,13 +27,25 @@ var stores = []store{
 	{map[string][]string{"threads": {"id", "data_type", "data"}}, readZed},
 }
 
-// Sessions returns the sessions in the database at path, as the agent itself exports them.
-func Sessions(path string) (text []byte, err error) {
+// Sessions returns the sessions in the database at path, as the agent itself exports them. If only is not
+// empty, it returns the session with this id.
+func Sessions(path, only string) (text []byte, err error) {
 	err = Read(path, func(d *DB) error {
-		text, err = d.readSessions()
+		d.only = only
+		if text, err = d.readSessions(); err == nil && only != "" && len(bytes.TrimSpace(text)) == 0 {
+			err = errors.New("no session " + quoteText(only) + "; the newest ones: " + listNames(d.sessions))
+		}
 		return err
 	})
 	return text, err
+}
+
+// isWanted notes a session of the database, and reports whether it is to be returned.
+func (d *DB) isWanted(session string) bool {
+	if len(d.sessions) <= maxNames {
+		d.sessions = append(d.sessions, session)
+	}
+	return d.only == "" || session == d.only
 }
 
 func (d *DB) readSessions() ([]byte, error) {
@@ -52,6 +64,7 @@ func (d *DB) readSessions() ([]byte, error) {
 			return s.read(d, tables)
 		}
 	}
+	slices.Sort(names)
 	return nil, errors.New("no table from a known agent: " + listNames(names))
 }
 
@@ -65,14 +78,13 @@ func (s *store) hasTables(tables map[string]*Table) bool {
 	return true
 }
 
-// maxNames is the maximum number of tables that an error lists.
+// maxNames is the maximum number of tables or sessions that an error lists.
 const maxNames = 8
 
 func listNames(names []string) string {
-	slices.Sort(names)
 	switch {
 	case len(names) == 0:
-		return "it has no tables"
+		return "it has none"
 	case len(names) > maxNames:
 		names = append(names[:maxNames:maxNames], "…")
 	}
@@ -116,6 +128,9 @@ func readOpencode(d *DB, tables map[string]*Table) ([]byte, error) {
 	})
 	var out bytes.Buffer
 	for _, session := range sessions {
+		if !d.isWanted(session) {
+			continue
+		}
 		out.WriteString(`{"info":{"id":` + quoteText(session) + `},"messages":[`)
 		for i, m := range messages[session] {
 			if i > 0 {

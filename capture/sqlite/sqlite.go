@@ -41,6 +41,8 @@ type DB struct {
 	pages     uint32           // number of pages
 	inWAL     map[uint32]int64 // offsets of pages in the write-ahead log
 	left      int              // number of bytes of rows that may still be read
+	only      string           // id of the session to return; "" for all
+	sessions  []string         // the first sessions that were found
 }
 
 var bigEndian = binary.BigEndian

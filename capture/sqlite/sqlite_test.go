@@ -13,7 +13,7 @@ import (
 // overflow pages. Other tables are not read, and no file is written next to the database.
 func TestSessions(t *testing.T) {
 	for _, name := range []string{"plain.db", "logged.db"} {
-		text, err := Sessions(filepath.Join("testdata", name))
+		text, err := Sessions(filepath.Join("testdata", name), "")
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -70,8 +70,31 @@ func TestRefused(t *testing.T) {
 	for path, want := range map[string]string{
 		"testdata/foreign.db": "no table from a known agent: notes, tags", "testdata/utf16.db": "UTF-16", interrupted: "a transaction was interrupted",
 	} {
-		if _, err := Sessions(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Sessions(path, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestOneSession checks that one session of a database is read, and that an unknown session is an error with the
+// known ones.
+func TestOneSession(t *testing.T) {
+	for _, name := range []string{"plain.db", "crush.db", "goose.db", "agents.db", "zed.db"} {
+		id, path := "", filepath.Join("testdata", name)
+		err := Read(path, func(d *DB) error {
+			_, err := d.readSessions()
+			id = d.sessions[0]
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := Sessions(path, id)
+		if all, _ := Sessions(path, ""); err != nil || len(one) == 0 || !strings.Contains(string(all), strings.TrimSpace(string(one))) {
+			t.Errorf("%s, session %s: %s, %v", name, id, one, err)
+		}
+		if _, err := Sessions(path, "none"); err == nil || !strings.Contains(err.Error(), `no session "none"`) || !strings.Contains(err.Error(), id) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -203,7 +226,7 @@ func TestStores(t *testing.T) {
 		"agents.db": {`{"session_id":"s","messages":[{"role": "user", "content": "go"},{"type": "function_call"`},
 		"zed.db":    {`{"title": "t", "version": "0.3.0"`, `"raw_input": "{\"path\":\"a/b"`, "}\n" + `{"title": "empty"`},
 	} {
-		text, err := Sessions(filepath.Join("testdata", name))
+		text, err := Sessions(filepath.Join("testdata", name), "")
 		if err != nil {
 			t.Fatal(name, err)
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -24,5 +25,20 @@ func TestAgentDatabases(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q\n%s", name, got, want, out.stderr)
 		}
+	}
+}
+
+// TestOneSessionOfDatabase checks that the path of a database can name one of its sessions.
+func TestOneSessionOfDatabase(t *testing.T) {
+	path := filepath.Join("..", "..", "capture", "sqlite", "testdata", "agents.db")
+	out := command(t, nil, "print", path+"#none")
+	if out.code == 0 || !strings.Contains(out.stderr, `no session "none"; the newest ones: `) {
+		t.Fatalf("exit code %d: %s", out.code, out.stderr)
+	}
+	_, list, _ := strings.Cut(out.stderr, "the newest ones: ")
+	id, _, _ := strings.Cut(strings.TrimSpace(list), ",")
+	out = command(t, nil, "print", path+"#"+strings.Fields(id)[0])
+	if out.code != 0 || !strings.Contains(out.stdout, "#") || !strings.Contains(out.stdout, "call") {
+		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
 	}
 }
