@@ -158,6 +158,9 @@ func fanIn(ctx context.Context, srcs []Source) <-chan sourceItem {
 // ByServer is the `by` value in a capture of one server, or of one shell command.
 const ByServer = "toolscope mcp"
 
+// ByAgent is the `by` value in a capture of a connection between an editor and an agent.
+const ByAgent = "toolscope acp"
+
 // maxRunFiles is the maximum number of files that are read as one run. The beginning of each file is read
 // before the run.
 const maxRunFiles = 1 << 14
@@ -201,7 +204,7 @@ func beginningOf(path string) (began time.Time, server bool) {
 	if json.Unmarshal(line, &h) != nil || h.Version == 0 {
 		return began, false
 	}
-	return h.Created, h.By == ByServer
+	return h.Created, h.By == ByServer || h.By == ByAgent
 }
 
 // onWall adds the duration later to all times of a source.

@@ -46,12 +46,17 @@ func eventsOf(x *Exchange) string {
 	for n := range x.in.Timeline.Len() {
 		e := x.in.View().Event(n)
 		turn := slices.Index(x.turns, e.Turn)
-		if e.Turn == stream.NoTurn && len(x.in.exchanges) == 1 || turn >= 0 && e.Kind != stream.SentBack {
+		if e.Turn == stream.NoTurn && len(x.in.exchanges) == 1 || turn >= 0 && e.Kind != stream.SentBack && !isShownCall(e) {
 			e.Turn = int32(turn)
 			fmt.Fprintf(&s, "%v %d %v\n", e.At, e.Frame, e)
 		}
 	}
 	return s.String()
+}
+
+// isShownCall reports whether an event is a finding that depends on the model's call with the same id.
+func isShownCall(e stream.Event) bool {
+	return e.Kind == stream.Found && stream.PayloadOf[stream.Finding](e).Diagnosis == shownCall
 }
 
 // stateOf returns the state of the exchange's turns and calls. It leaves out facts that depend on other
@@ -69,7 +74,7 @@ func stateOf(x *Exchange, shared map[string]bool) string {
 			}
 			own.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
 				of := x.in.View().Event(f.Event).Kind
-				return of == stream.SentBack || f.Diagnosis == stream.IDDup || f.Diagnosis == stream.IDDupAcrossTurns
+				return of == stream.SentBack || f.Diagnosis == stream.IDDup || f.Diagnosis == stream.IDDupAcrossTurns || f.Diagnosis == shownCall
 			})
 			t.Calls[i] = &own
 		}

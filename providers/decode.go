@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 
+	"toolscope/providers/acp"
 	"toolscope/providers/openairesponses"
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -306,6 +307,7 @@ func (x *Exchange) emit(e stream.Event) {
 	x.ignored.afterEvent(e)
 	x.check.afterEvent(e)
 	x.in.matchEvent(e)
+	x.matchShownCall(e)
 }
 
 // stampEvent adds the facts of the exchange to an event of the decoder: the time, the frame, and the
@@ -413,7 +415,7 @@ func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 		if x.cutShort() {
 			e.Text = x.why
 		}
-	case x.closing && x.cutFrame:
+	case x.closing && (x.cutFrame || x.Protocol.Name == acp.Name): // a copy of ACP messages may end anywhere
 		e.What = &stream.Ending{By: stream.UnknownParty}
 	}
 	return e

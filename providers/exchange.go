@@ -370,6 +370,8 @@ type exchangeContent struct {
 	check       schemaCheck
 	past        history
 	requests    requestState
+	editor      editorSide
+	modelCalls  map[stream.Ref]stream.Ref // calls of the model, by the call that an agent shows for it; until that call is final
 	onFrame     func(stream.Frame)
 	onEvent     func(stream.Event)
 }

@@ -76,7 +76,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 	}
 	in.Others.add(r)
 	if isNoteAlone(&r) {
-		if r.Note != "" {
+		if r.Note != "" && !in.isAboutProcess(&r) {
 			in.noteSource(r.Note)
 		}
 		return
@@ -96,7 +96,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 		x.receiveHead(&r)
 	}
 	isBent := !r.Request && strings.HasPrefix(r.Note, faultPrefix) // such a note belongs to the response of these bytes
-	if !isBent {
+	if !isBent && !in.isAboutProcess(&r) {
 		x.holdNote(r)
 	}
 	x.reportNotesOfTurn()
@@ -140,6 +140,9 @@ func (x *Exchange) receiveHead(r *stream.Record) {
 		x.own = x.own || r.By == stream.Toolscope.String()
 	}
 	in.noteRunStart(x)
+	if isAgentConnection(x.Head) {
+		x.beginAgentConnection()
+	}
 }
 
 // receiveRequest reads bytes of the request. The parameter since is the number of events before these bytes
@@ -157,6 +160,9 @@ func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
 		x.requests.readMessage(r.Data, r.At)
 	}
 	x.past.observeMessage(r.At)
+	if isAgentConnection(x.Head) && x.decoder != nil {
+		x.readEditorBytes(r)
+	}
 }
 
 // maxRuns is the maximum number of kept start times of runs. A hub adds runs as long as it runs.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolscope/providers/acp"
 	"toolscope/providers/adk"
 	"toolscope/providers/agentlines"
 	"toolscope/providers/agui"
@@ -68,6 +69,7 @@ var All = slices.Concat([]protocol.Protocol{
 	adk.Protocol(),
 	workersai.Protocol(),
 	anthropicagents.Protocol(),
+	acp.Protocol(),
 }, agentlines.Protocols())
 
 // sessions are the protocols for agents' session files, by the innermost wrapper of their exchanges.
@@ -185,8 +187,8 @@ var allUndecoded = []undecoded{
 	{"harmony", "Harmony text (gpt-oss)", func(s protocolMarks) bool {
 		return s.data.Kind() != '{' && (bytes.Contains(s.data, []byte("<|start|>")) || bytes.Contains(s.data, []byte("<|channel|>")))
 	}},
-	{"json-rpc", "JSON-RPC messages (MCP, ACP)", func(s protocolMarks) bool {
-		return s.data.Get("jsonrpc").Is("2.0")
+	{"json-rpc", "JSON-RPC messages (MCP)", func(s protocolMarks) bool {
+		return s.data.Get("jsonrpc").Is("2.0") && json.Read(s.data) == nil
 	}},
 }
 

@@ -64,7 +64,7 @@ func roundTripAll(t *testing.T, s *stream.Session) {
 		from := TargetOf(turn.Protocol)
 		for _, c := range turn.Calls {
 			src := replay.SourceOfCalls(turn, from, c)
-			if len(src.Messages) == 0 || len(src.Messages[0].Parts) != 1 {
+			if len(src.Messages) == 0 || len(src.Messages[0].Parts) != 1 || c.Phase() == stream.PhaseUnseen { // a preview drops a call with unknown arguments
 				continue
 			}
 			roundTrip(t, src, src.Messages[0].Parts[0])

@@ -466,6 +466,10 @@ func (c *Call) sealArgs(e Event, n int) {
 	if c.phase > PhaseOpen {
 		return
 	}
+	if e.Code == SealUnshown {
+		c.phase, c.settled = PhaseUnseen, true
+		return
+	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	if c.argsFrom > 0 && c.argsFrame == e.Frame {
 		// The frame that brought the last delta also made the arguments final. A client that received the delta

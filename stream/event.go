@@ -36,7 +36,8 @@ const (
 	Rewrite
 
 	// Seal: the arguments of the call in Slot are final. With SealRejected the call is refused, and
-	// Text says why. With SealWithdrawn an earlier Seal was wrong: more arguments may follow.
+	// Text says why. With SealWithdrawn an earlier Seal was wrong: more arguments may follow. With SealUnshown
+	// the source doesn't show the arguments.
 	Seal
 
 	// CallResult: a call has its result. Code is ResultOK or ResultFailed. Payload: *ResultFor, which
@@ -142,6 +143,7 @@ const (
 	SealFinal     Code = iota
 	SealRejected       // the provider refuses the call, but not the complete response
 	SealWithdrawn      // an earlier Seal was wrong
+	SealUnshown        // the source doesn't show the arguments
 )
 
 // Codes of a Signed.
@@ -219,6 +221,7 @@ type Opening struct {
 	Request   *RequestInfo // nil changes nothing
 
 	FromHistory bool // the response is known only from what a client sends back
+	Shown       bool // an agent shows its work: the calls are also in the responses of its model
 }
 
 // CallInfo contains facts about a call when it begins, or new facts about it. An empty field changes

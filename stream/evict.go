@@ -42,7 +42,7 @@ func (t *Timeline) Drop(number int32) {
 func (t *Turn) dropContent() {
 	row := Turn{
 		Number: t.Number, Exchange: t.Exchange, Protocol: t.Protocol, ID: t.ID, Model: t.Model, Parent: t.Parent, Request: t.Request,
-		Usage: t.Usage, Failure: t.Failure, Refusal: t.Refusal, FromHistory: t.FromHistory, OpenedBy: t.OpenedBy, Missed: t.Missed, Retention: Dropped, OpenedAt: t.OpenedAt, FirstFrame: t.FirstFrame,
+		Usage: t.Usage, Failure: t.Failure, Refusal: t.Refusal, FromHistory: t.FromHistory, Shown: t.Shown, OpenedBy: t.OpenedBy, Missed: t.Missed, Retention: Dropped, OpenedAt: t.OpenedAt, FirstFrame: t.FirstFrame,
 		turnState: t.turnState, gaps: t.gaps, session: t.session, changeStamp: t.changeStamp, snapshotEra: t.snapshotEra, turnContent: t.session.emptyContent(),
 	}
 	row.lastArgs = 0

@@ -178,10 +178,11 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 }
 
 // isOtherLeg reports whether a call with the same id is the same call on the other side of a gateway: it
-// calls the same tool, but in another protocol.
+// calls the same tool, but in another protocol. An agent that shows its calls may also repeat its own ids.
 func (s *Session) isOtherLeg(other Ref, c *Call) bool {
+	own := s.Turn(c.Turn)
 	t, twin := s.Find(other)
-	return twin != nil && twin.Name == c.Name && t.Protocol != s.Turn(c.Turn).Protocol
+	return own.Shown || t != nil && t.Shown || twin != nil && twin.Name == c.Name && t.Protocol != own.Protocol
 }
 
 // checkID reports an id that another call had before, in this turn or in another, because results name their
@@ -210,6 +211,9 @@ func (s *Session) checkID(c *Call, n int) {
 		c.reportOnce(d, n, "the id was used in an earlier turn: Anthropic refuses a history with duplicate ids")
 	}
 }
+
+// EarlierCall returns the call that had the id of the call that was opened last, or NoRef.
+func (s *Session) EarlierCall() Ref { return s.reused }
 
 // A broadcast is the effect of an event about a turn on all its calls, or on all calls of one choice. It skips
 // a call that it visited before and that has not changed since. So each broadcast visits only new and changed

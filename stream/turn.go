@@ -26,6 +26,7 @@ type Turn struct {
 	Refusal  *Refusal // set if the provider refused the request
 
 	FromHistory bool // the response is known only from what a client sends back
+	Shown       bool // an agent shows its work: the calls are also in the responses of its model
 	Findings    []Finding
 	Missed      int64 // number of its bytes that were missed: toolscope's own gap
 
@@ -307,7 +308,7 @@ func (t *Turn) updateInfo(d Opening) {
 	if d.Request != nil {
 		t.Request = d.Request
 	}
-	t.FromHistory = t.FromHistory || d.FromHistory
+	t.FromHistory, t.Shown = t.FromHistory || d.FromHistory, t.Shown || d.Shown
 }
 
 // applyFinish applies the finish reason of the response, or of one choice of it.

@@ -17,7 +17,7 @@ import (
 )
 
 // RunStdio runs a server process and records its standard streams. Most servers of the Model Context Protocol
-// use these streams:
+// use these streams, and agents that an editor starts:
 //
 //	client ─▶ our standard input  ─▶ stamped, recorded ─▶ the process's
 //	client ◀─ our standard output ◀─ stamped, recorded ◀─ the process's
@@ -33,7 +33,7 @@ import (
 
 // StdioOptions holds options for running a process.
 type StdioOptions struct {
-	Name                  string    // name of the server
+	URL                   string    // URL of the exchange: mcp:NAME, acp:NAME or shell:NAME
 	CommandLine           []string  // the command line, redacted for the record
 	Began                 time.Time // the start of the records' times
 	Stdin, Stdout, Stderr *os.File
@@ -155,7 +155,7 @@ func (w *wrapper) noteCommand() {
 	list, _ := json.Marshal(w.o.CommandLine)
 	w.putRecord(capture.Record{
 		Side: capture.Request, Note: capture.Argv + string(list),
-		Head: &capture.Head{Method: capture.Stdio, URL: "mcp:" + w.o.Name, Start: w.o.Began},
+		Head: &capture.Head{Method: capture.Stdio, URL: w.o.URL, Start: w.o.Began},
 	})
 }
 
@@ -234,6 +234,9 @@ func (w *wrapper) recordEnd() Ending {
 	last := capture.Record{End: capture.EndEOF}
 	if s := w.cmd.ProcessState; !s.Success() {
 		last.Why, last.By = s.String(), capture.Provider
+		if strings.HasPrefix(w.o.URL, "acp:") {
+			last.By = capture.Client
+		}
 	}
 	w.putRecord(last)
 	return e
@@ -335,7 +338,7 @@ func WatchStdio(args []string, command string, o StdioOptions) (Ending, error) {
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = o.Stdin, o.Stdout, o.Stderr
 	w.putRecord(capture.Record{
 		Side: capture.Request, Data: []byte(command),
-		Head: &capture.Head{Method: capture.Shell, URL: "shell:" + o.Name, Start: o.Began},
+		Head: &capture.Head{Method: capture.Shell, URL: o.URL, Start: o.Began},
 	})
 	signals, stop := catchSignals()
 	defer stop()

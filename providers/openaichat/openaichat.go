@@ -55,7 +55,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
 	case e.HeaderIs("Openai-Processing-Ms"), e.HeaderIs("X-Generation-Id"), e.HeaderIs("Mistral-Correlation-Id"):
 		return protocol.SniffScore{Points: protocol.Likely, Why: "a header from an OpenAI-like provider"}
-	case errs.Get("message").IsString():
+	case errs.Get("message").IsString() && !json.Value(e.Data).Get("jsonrpc").IsPresent():
 		return protocol.SniffScore{Points: protocol.Weak, Why: "an error object"}
 	case object.Is("error"):
 		return protocol.SniffScore{Points: protocol.Weak, Why: "an error object"}

@@ -409,6 +409,12 @@ func (c *Call) Unseal() {
 	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealWithdrawn})
 }
 
+// SealUnshown reports that the call has arguments that the source doesn't show.
+func (c *Call) SealUnshown() {
+	c.Sealed = true
+	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealUnshown})
+}
+
 // Reject reports that a check of the arguments refused the call, with the reason.
 func (c *Call) Reject(why string) {
 	c.Sealed = true

@@ -91,6 +91,7 @@ var flagTexts = []flagText{
 
 	// Flags for recording.
 	{"mcp", "record", "DIR", "record into a new file in DIR"},
+	{"acp", "record", "DIR", "record into a new file in DIR"},
 	{"connect", "record", "FILE", "record into a new capture FILE, or into a new file if FILE is a directory"},
 	{"", "record", "FILE", "record into a new capture FILE, or into a new file if FILE is a directory (default: toolscope's own folder)"},
 	{"", "no-record", "", "don't record"},
@@ -119,7 +120,7 @@ var flagTexts = []flagText{
 	{"", "fault", "FAULT", "inject FAULT into the responses, e.g. cut@3; repeatable"},
 	{"", "unrecorded", "", "start the client even if it can't use the proxy"},
 	{"", "no-mcp", "", "don't record MCP requests or the times of shell commands"},
-	{"", "name", "NAME", "name of the server (default: the command's name)"},
+	{"", "name", "NAME", "name of the server or agent (default: the command's name)"},
 	{"", "line", "LINE", "shell command line that Claude Code runs through its shell prefix"},
 	{"connect", "model", "NAME", "model for each PROVIDER that is given without /MODEL"},
 	{"", "tools", "FILE", "declare the tools in FILE"},

@@ -39,7 +39,7 @@ var commandGroups = []struct {
 	commands string
 }{
 	{"Look", "open print diff explain ask stats demo"},
-	{"Capture", "run proxy mcp connect hub"},
+	{"Capture", "run proxy mcp acp connect hub"},
 	{"Test", "check fix replay serve cut shrink export"},
 	{"Setup", "config completion man help version"},
 }
@@ -65,6 +65,7 @@ var (
 		"shrink":  {{"0", "success"}, {"1", "the command failed"}, {"2", "wrong usage, or the condition is false for the file"}, {"3", "a limit ended the search, or content of the original remains"}},
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
 		"mcp":     {{"N", "the server ended with exit code N"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},
+		"acp":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"127", "the agent's command was not found"}, {"128+n", "signal n ended the agent"}},
 		"explain": briefExits, "ask": {{"0", "success"}, {"1", "the run, call or code doesn't exist"}, {"2", "wrong usage"}}, "config": briefExits, "show": briefExits, "edit": briefExits, "path": briefExits, "theme": briefExits,
 		"completion": briefExits, "man": briefExits, "version": briefExits, "help": briefExits, "demo": briefExits,
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolscope/capture"
 	"toolscope/capture/proxy"
 	"toolscope/capture/record"
 	"toolscope/capture/redact"
@@ -41,32 +40,61 @@ front of it. Another wrapper can start this wrapper.`
 // runFolder is the variable that names the folder for one run's captures.
 const runFolder = "TOOLSCOPE_RUN"
 
-// mcpFlags are the flags of mcp.
+const acpHelp = `The wrapper starts an agent that speaks the Agent Client Protocol, for an editor such as Zed.
+It records the messages between them: the calls that the agent shows, the user's answers to
+requests for permission, and the results. Put the wrapper in front of the agent's command in
+the editor's settings.
+
+The wrapper forwards signals, and all bytes in both directions, unchanged. It writes
+nothing of its own to standard output. Recording never delays the traffic. The wrapper also
+records standard error and the command line, but not the environment. It replaces the secrets
+in everything that it records.
+
+The messages show what the agent reports. To see the model's calls as well, record the agent's
+requests to the model. A call with the same id in both is matched.
+
+The wrapper writes one file per agent. The file is in DIR, in the folder that the variable
+TOOLSCOPE_RUN names, or in toolscope's own folder for captures.`
+
+// mcpFlags are the flags of mcp and acp.
 type mcpFlags struct {
+	command      string // mcp or acp
 	name, record string
 	line         string // a shell command line, used instead of a command
 	isLine       bool
 }
 
 func (a *app) mcpCommand() *cobra.Command {
-	var f mcpFlags
-	cmd := &cobra.Command{
+	f := &mcpFlags{command: "mcp"}
+	cmd := a.wrapperCommand(f, &cobra.Command{
 		Use: "mcp [flags] -- COMMAND [ARG…]", Short: "Wrap an MCP server and record its traffic", Long: mcpHelp,
 		Example: "toolscope mcp -- npx -y @modelcontextprotocol/server-everything\ntoolscope mcp --name files --record DIR -- my-server --root .",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.isLine = cmd.Flags().Changed("line")
-			return a.runMCP(args, &f)
-		},
-		// This function reads no configuration, because an invalid configuration must not prevent a server
-		// from running.
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+	})
+	cmd.Flags().StringVar(&f.line, "line", "", "")
+	_ = cmd.Flags().MarkHidden("line")
+	return cmd
+}
+
+func (a *app) acpCommand() *cobra.Command {
+	return a.wrapperCommand(&mcpFlags{command: "acp"}, &cobra.Command{
+		Use: "acp [flags] -- AGENT [ARG…]", Short: "Wrap an editor's agent and record its messages", Long: acpHelp,
+		Example: "toolscope acp -- opencode acp\ntoolscope acp --record DIR -- npx -y @zed-industries/claude-code-acp",
+	})
+}
+
+// wrapperCommand completes a command that starts another program and records its standard streams.
+func (a *app) wrapperCommand(f *mcpFlags, cmd *cobra.Command) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f.isLine = cmd.Flags().Changed("line")
+		return a.runMCP(args, f)
 	}
+	// This function reads no configuration, because an invalid configuration must not prevent a server
+	// from running.
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	to := cmd.Flags()
 	to.SetInterspersed(false)
 	to.StringVar(&f.name, "name", "", "")
 	to.StringVar(&f.record, "record", "", "")
-	to.StringVar(&f.line, "line", "", "")
-	_ = to.MarkHidden("line")
 	return cmd
 }
 
@@ -76,6 +104,9 @@ func (a *app) runMCP(args []string, f *mcpFlags) error {
 		return a.runLine(f)
 	}
 	if len(args) == 0 {
+		if f.command == "acp" {
+			return usageErrorf("acp: needs an AGENT\ne.g. toolscope acp -- opencode acp")
+		}
 		return usageErrorf("mcp: needs a COMMAND\ne.g. toolscope mcp -- npx -y @modelcontextprotocol/server-everything")
 	}
 	return a.runServer(args, f)
@@ -86,7 +117,7 @@ func (a *app) runServer(args []string, f *mcpFlags) error {
 	r := newRedactor()
 	shown := r.Argv(args)
 	name := cmp.Or(f.name, serverOf(args, shown))
-	return a.runRecorded(f, "mcp", name, r, func(o proxy.StdioOptions) (proxy.Ending, error) {
+	return a.runRecorded(f, f.command, name, r, func(o proxy.StdioOptions) (proxy.Ending, error) {
 		o.CommandLine = shown
 		ending, err := proxy.RunStdio(args, o)
 		if err != nil {
@@ -113,22 +144,22 @@ type runFunc = func(proxy.StdioOptions) (proxy.Ending, error)
 func (a *app) runRecorded(f *mcpFlags, kind, name string, r *redact.Redactor, run runFunc) error {
 	l := newLiveInput(r, time.Now())
 	a.network = l
-	l.rec = a.recordBeside(f.record, "-"+kind+"-"+fileWord(name), l.began)
+	l.rec = a.recordBeside(f, "-"+kind+"-"+fileWord(name), l.began)
 	l.start(func(pass func()) { pass() })
 	go func() {
 		for range l.shown.All { // discard the records, because there is no screen
 		}
 	}()
 	in, out, errs := a.stdStreams()
-	o := proxy.StdioOptions{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.addRecord}
+	o := proxy.StdioOptions{URL: kind + ":" + name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.addRecord}
 	ending, err := run(o)
-	a.endServer(l)
+	a.endServer(l, f.command)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		a.printError(fmt.Errorf("mcp: %w", err))
+		a.printError(fmt.Errorf("%s: %w", f.command, err))
 		a.code = exitNoCommand
 	case err != nil:
-		a.printError(fmt.Errorf("mcp: %w", err))
+		a.printError(fmt.Errorf("%s: %w", f.command, err))
 		a.code = exitNoCommand - 1 // shells return this code if a command can't be run
 	default:
 		a.code = ending.ExitLike()
@@ -148,13 +179,13 @@ func (a *app) stdStreams() (in, out, errs *os.File) {
 	return in, out, errs
 }
 
-// recordBeside starts the capture of a run in dir, or else in the folder that runFolder names, or else in
-// toolscope's own folder. If it can't create the capture, it reports the error and returns nil.
-func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
-	var name string
+// recordBeside starts the capture of a run in the directory of --record, or else in the folder that runFolder
+// names, or else in toolscope's own folder. If it can't create the capture, it reports the error and returns nil.
+func (a *app) recordBeside(f *mcpFlags, of string, began time.Time) *captureWriter {
+	var dir, name string
 	var err error
 	for _, place := range []func() (string, error){
-		func() (string, error) { return dir, nil },
+		func() (string, error) { return f.record, nil },
 		func() (string, error) { return os.Getenv(runFolder), nil },
 		captureFolder,
 	} {
@@ -164,11 +195,11 @@ func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 	}
 	if err == nil {
 		var r *record.Recorder
-		if r, name, _, err = createIn(dir, began, of, capture.ByServer); err == nil {
+		if r, name, _, err = createIn(dir, began, of, "toolscope "+f.command); err == nil {
 			return &captureWriter{r, name, filepath.Join(dir, name)}
 		}
 	}
-	a.printNote("mcp: not recording: %s", err)
+	a.printNote("%s: not recording: %s", f.command, err)
 	return nil
 }
 
@@ -177,7 +208,7 @@ func (a *app) recordBeside(dir, of string, began time.Time) *captureWriter {
 const endTime = time.Second
 
 // endServer passes on the records that have arrived and closes the capture. The capture itself marks its gaps.
-func (a *app) endServer(l *liveInput) {
+func (a *app) endServer(l *liveInput, command string) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	err := l.drainRecords(ctx)
@@ -185,7 +216,7 @@ func (a *app) endServer(l *liveInput) {
 		err = errors.Join(err, l.rec.Close(ctx))
 	}
 	if err != nil {
-		a.printNote("mcp: %s", err)
+		a.printNote("%s: %s", command, err)
 	}
 	l.reportLimit(a)
 }

@@ -1,0 +1,570 @@
+// Package acp decodes the Agent Client Protocol: the JSON-RPC messages between an editor and an agent, one per
+// line, from both sides; see https://agentclientprotocol.com.
+//
+// A turn is one prompt, until the agent's response to it. A prompt may need several responses of the model.
+// The messages contain what the agent shows to its user: calls often have ids of the agent, the arguments may
+// differ from the model's, and a call may come without arguments. Copilot 1.0.102, opencode 1.18.33,
+// claude-code-acp 0.16.2 and Gemini CLI 0.61.0 were run, and differ in all of these.
+package acp
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+const (
+	Name   = "acp"  // name of the protocol in machine output
+	Scheme = "acp:" // beginning of the URL of a recorded connection, before the name of the agent
+)
+
+// Protocol returns the Agent Client Protocol.
+func Protocol() protocol.Protocol {
+	return protocol.Protocol{
+		Name:          Name,
+		Title:         "Agent Client Protocol",
+		Sniff:         sniffMessage,
+		ParallelTurns: true,
+		Findings:      []*stream.Diagnosis{inputNotShown, callAllowed, callUnasked, callOpen, ranRejected, promptCancelled},
+		New: func(o *protocol.Out) protocol.Decoder {
+			return &decoder{Out: o, named: map[string]*session{}, asked: map[string][]request{}}
+		},
+	}
+}
+
+func sniffMessage(e protocol.SniffInput) protocol.SniffScore {
+	line := json.Value(e.Data)
+	if !line.Get("jsonrpc").Is("2.0") {
+		return protocol.SniffScore{}
+	}
+	method, params, result := line.Get("method").Text(), line.Get("params"), line.Get("result")
+	_, numbered := params.Get("protocolVersion").Int()
+	_, answers := result.Get("protocolVersion").Int()
+	switch {
+	case numbered && method == "initialize", answers,
+		strings.HasPrefix(method, "session/") && (params.Get("sessionId").IsString() || params.Get("cwd").IsString()),
+		hasPrefix(method, "fs/", "terminal/") && params.Get("sessionId").IsString():
+		return protocol.SniffScore{Points: protocol.Sure, Why: "method " + cmp.Or(method, "initialize")}
+	case result.Get("stopReason").IsString() && !result.Get("content").IsPresent(), // MCP's sampling has content
+		result.Get("outcome").Get("outcome").IsString():
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a JSON-RPC result of ACP"}
+	case result.Get("sessionId").IsString():
+		return protocol.SniffScore{Points: protocol.Strong, Why: "a JSON-RPC result with a session"}
+	}
+	return protocol.SniffScore{}
+}
+
+func hasPrefix(word string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(word, p) })
+}
+
+var (
+	inputNotShown = &stream.Diagnosis{
+		Code: "ACP_NO_INPUT", Severity: stream.Info, By: stream.Client, ExplainsState: true,
+		Meaning: "The agent showed a call without its arguments. The model may have written arguments.",
+		Advice:  "To see the model's arguments, record the agent's requests with toolscope run.",
+	}
+	callAllowed = &stream.Diagnosis{
+		Code: "PERMISSION_GIVEN", Severity: stream.Info, By: stream.Client,
+		Meaning: "The agent asked for permission to run the call, and the user or the editor allowed it.",
+		Advice:  "Nothing.",
+	}
+	callUnasked = &stream.Diagnosis{
+		Code: "ACP_UNASKED", Severity: stream.Info, By: stream.Client,
+		Meaning: "The agent ran a call that can change something, but asked for no permission in the session.",
+		Advice:  "If the agent should ask, check its permission mode and its list of allowed tools.",
+	}
+	callOpen = &stream.Diagnosis{
+		Code: "ACP_OPEN", Severity: stream.Info, By: stream.Client,
+		Meaning: "The prompt or the connection ended, but the agent showed no end of the call. The editor may show the call as running.",
+		Advice:  "Check whether the tool still runs. Report the problem to the developers of the agent if the prompt ended normally.",
+	}
+	ranRejected = &stream.Diagnosis{
+		Code: "ACP_RAN_REJECTED", Severity: stream.Error, By: stream.Client,
+		Verdict: "ran though refused",
+		Meaning: "The user or the editor refused a call, but the agent reports that it completed.",
+		Advice:  "Check the effects of the call. Report the problem to the developers of the agent.",
+	}
+	promptCancelled = &stream.Diagnosis{
+		Code: "PROMPT_CANCELLED", Severity: stream.Info, By: stream.Client,
+		Meaning: "The editor cancelled the prompt. Calls that had not ended may have been stopped.",
+		Advice:  "Nothing.",
+	}
+)
+
+// stopReasons are the reasons with which an agent ends a prompt.
+var stopReasons = protocol.FinishReasons{What: "stop reason", Codes: map[string]stream.Code{
+	"end_turn": stream.FinishDone, "max_tokens": stream.FinishCut, "max_turn_requests": stream.FinishCut,
+	"refusal": stream.FinishRefused, "cancelled": stream.FinishFailed,
+}}
+
+// decoder reads the messages of one connection.
+type decoder struct {
+	*protocol.Out
+	sessions []*session // in the order in which they began
+	named    map[string]*session
+	asked    map[string][]request // by id: requests without a response, the latest last
+}
+
+// request is a request that waits for its response. Both sides number their requests, so several may have the
+// same id.
+type request struct {
+	method  string
+	session *session
+	call    *call      // of a request for permission
+	options json.Value // of a request for permission
+}
+
+// session is one session of the agent.
+type session struct {
+	model   string
+	turn    *protocol.Turn   // the latest prompt
+	calls   map[string]*call // by id
+	open    []*call          // calls of the turn that have not ended
+	loading bool             // the agent repeats the history of an earlier connection
+	asks    bool             // the agent has asked for permission
+	unasked bool             // callUnasked was reported
+}
+
+// call is one call of a session.
+type call struct {
+	*protocol.Call
+	kind            string
+	rank            int // origin of the name; see nameOf
+	input           []byte
+	content, output json.Value // latest content and raw output
+	running         bool
+	rejected        bool
+}
+
+// Frame reads one message. Before the first prompt, other lines are messages to the user.
+func (d *decoder) Frame(f stream.Frame) error {
+	line := json.Value(f.Data)
+	if line.Kind() != '{' && d.Last() == nil {
+		d.Heartbeat()
+		return nil
+	}
+	if err := json.Read(line); err != nil {
+		return err
+	}
+	switch method, id := line.Get("method"), line.Get("id"); {
+	case method.IsString():
+		d.readMethod(method.Text(), string(id), line.Get("params"))
+	case id.IsPresent():
+		d.readResponse(string(id), line)
+	default:
+		d.Unknown("")
+	}
+	return nil
+}
+
+func (d *decoder) readMethod(method, id string, params json.Value) {
+	r := request{method: method, session: d.ensureSession(params.Get("sessionId").Text())}
+	switch {
+	case method == "session/prompt":
+		d.cutTurn(r.session, "another prompt began before this one ended")
+		d.openTurn(r.session)
+	case method == "session/update":
+		d.readUpdate(r.session, params.Get("update"))
+	case method == "session/request_permission":
+		r.call = d.readPermission(r.session, params.Get("toolCall"))
+		r.options = bytes.Clone(params.Get("options"))
+	case method == "session/load":
+		r.session.loading = true
+		d.Heartbeat()
+	case method == "session/set_model":
+		r.session.model = params.Get("modelId").Text()
+		d.Heartbeat()
+	case method == "initialize", method == "authenticate", method == "logout",
+		hasPrefix(method, "session/", "fs/", "terminal/", "_", "$/"):
+		d.Heartbeat()
+	default:
+		d.Unknown(method)
+	}
+	if id != "" {
+		d.asked[id] = append(d.asked[id], r)
+	}
+}
+
+func (d *decoder) ensureSession(id string) *session {
+	s := d.named[id]
+	if s == nil {
+		s = &session{calls: map[string]*call{}}
+		d.named[id] = s
+		d.sessions = append(d.sessions, s)
+	}
+	return s
+}
+
+func (d *decoder) openTurn(s *session) *protocol.Turn {
+	s.turn, s.open = d.Open(stream.Opening{Model: s.model, Shown: true}), nil
+	d.Once(protocol.NoModelWords, "an agent shows its own work to its editor: "+
+		"one turn may contain several responses, and the arguments are those that the agent shows")
+	return s.turn
+}
+
+// ensureTurn returns the open turn of a session. If no turn is open, it opens one.
+func (d *decoder) ensureTurn(s *session) *protocol.Turn {
+	if s.turn.IsOpen() {
+		return s.turn
+	}
+	return d.openTurn(s)
+}
+
+func (d *decoder) readUpdate(s *session, u json.Value) {
+	switch kind := u.Get("sessionUpdate").Text(); {
+	case s.loading:
+		d.Heartbeat()
+	case kind == "tool_call", kind == "tool_call_update":
+		if c := d.ensureCall(s, u); c != nil {
+			d.updateCall(s, c, u)
+		}
+	case kind == "agent_message_chunk" && (s.turn == nil || s.turn.IsOpen()):
+		d.ensureTurn(s).AppendText(u.Get("content").Get("text"))
+	case kind == "agent_thought_chunk" && (s.turn == nil || s.turn.IsOpen()):
+		d.ensureTurn(s).AppendReasoning(0, u.Get("content").Get("text"))
+	case kind == "plan", strings.HasSuffix(kind, "_chunk"), strings.HasSuffix(kind, "_update"):
+		d.Heartbeat()
+	default:
+		d.Unknown(kind)
+	}
+}
+
+// ensureCall returns the call that a message is about. The first message about a call opens it, of whatever
+// kind the message is. The result is nil if the call has no id, or is only counted.
+func (d *decoder) ensureCall(s *session, u json.Value) *call {
+	id := u.Get("toolCallId").Text()
+	name, rank := nameOf(u)
+	c := s.calls[id]
+	switch {
+	case id == "":
+		d.Unknown("a call without an id")
+		return nil
+	case c == nil:
+		info := stream.CallInfo{ID: id, Name: name, Kind: cmp.Or(u.Get("kind").Text(), "other")}
+		info.Freeform = isFreeform(u.Get("rawInput"))
+		c = &call{Call: d.ensureTurn(s).NextCall(info), kind: info.Kind, rank: rank}
+		if c.IsCounted() {
+			d.Heartbeat()
+			return nil
+		}
+		s.calls[id], s.open = c, append(s.open, c)
+	case rank > c.rank && !c.hasEnded(s):
+		c.rank = rank
+		c.Meta(stream.CallInfo{Name: name})
+	default:
+		d.Heartbeat()
+	}
+	return c
+}
+
+// hasEnded reports whether the call has completed or failed.
+func (c *call) hasEnded(s *session) bool { return !slices.Contains(s.open, c) }
+
+var plainWord = regexp.MustCompile(`^[A-Za-z_][\w.-]{0,63}$`)
+
+// nameOf returns the name of the tool: the name in an agent's own fields, the title if that is one word, or
+// else the kind. A higher rank is a better source.
+func nameOf(u json.Value) (name string, rank int) {
+	for _, own := range json.Members(u.Get("_meta")) {
+		if tool := json.Value(own).Get("toolName"); tool.HasText() {
+			return tool.Text(), 3
+		}
+	}
+	if title := u.Get("title").Text(); plainWord.MatchString(title) {
+		return title, 2
+	}
+	if kind := u.Get("kind").Text(); kind != "" {
+		return "[" + kind + "]", 1
+	}
+	return "[other]", 0
+}
+
+// isFreeform reports whether the arguments are text that isn't JSON.
+func isFreeform(input json.Value) bool {
+	return input.HasText() && json.Read(input.Append(nil)) != nil
+}
+
+// updateCall reads the parts of a call that a message contains.
+func (d *decoder) updateCall(s *session, c *call, u json.Value) {
+	c.readInput(u.Get("rawInput"))
+	for _, part := range []struct {
+		to   *json.Value
+		news json.Value
+	}{{&c.content, u.Get("content")}, {&c.output, u.Get("rawOutput")}} {
+		if part.news.IsPresent() {
+			*part.to = bytes.Clone(part.news)
+		}
+	}
+	switch status := u.Get("status").Text(); status {
+	case "in_progress":
+		c.running = true
+		c.sealShown()
+	case "completed", "failed":
+		d.endCall(s, c, status == "failed")
+	}
+}
+
+// readInput reads the arguments of a call. Agents repeat them, first often empty or incomplete. Arguments in
+// messages after the start of the tool are the agent's own.
+func (c *call) readInput(input json.Value) {
+	text := input
+	if input.IsString() {
+		text = input.Append(nil)
+	}
+	switch {
+	case !input.IsPresent(), len(text) == 0, input.EmptyObject(), c.running, c.rejected, json.Same(c.input, text):
+	case c.Bytes == 0:
+		c.input = bytes.Clone(text)
+		c.ArgsText(text, nil)
+	default:
+		c.input = bytes.Clone(text)
+		c.Rewrite(text, nil)
+	}
+}
+
+// sealShown makes the arguments final, if the agent has shown any.
+func (c *call) sealShown() {
+	if !c.Sealed && c.Bytes > 0 {
+		c.Seal()
+	}
+}
+
+// endCall reads the end of a call.
+func (d *decoder) endCall(s *session, c *call, failed bool) {
+	if c.hasEnded(s) {
+		return
+	}
+	s.open = slices.DeleteFunc(s.open, func(other *call) bool { return other == c })
+	c.finishArgs()
+	if result := c.result(); result.IsPresent() {
+		c.Turn().AddResultContent(c.ID, failed, result)
+	} else {
+		c.AddResult(failed)
+	}
+	c.content, c.output = nil, nil
+	switch {
+	case failed:
+	case c.rejected:
+		c.Find(ranRejected, "the call was refused, but the agent reports that it completed")
+	case !s.asks && !s.unasked && slices.Contains([]string{"execute", "edit", "delete", "move"}, c.kind):
+		s.unasked = true
+		c.Find(callUnasked, "the agent ran %s without a request for permission", stream.Fact(c.Name))
+	}
+}
+
+// finishArgs makes the arguments final, or reports that the agent didn't show them.
+func (c *call) finishArgs() {
+	c.running = true
+	if c.sealShown(); !c.Sealed {
+		c.SealUnshown()
+		c.Find(inputNotShown, "the agent shows no arguments for the call")
+	}
+}
+
+// result returns the result of a call: the raw output, or else the blocks that the agent shows.
+func (c *call) result() json.Value {
+	if text, isOne := onlyText(c.output); isOne {
+		return text
+	} else if c.output.IsPresent() {
+		return c.output
+	}
+	var blocks [][]byte
+	for block := range c.content.Elements() {
+		if inner := block.Get("content"); inner.IsPresent() {
+			block = inner
+		}
+		blocks = append(blocks, block)
+	}
+	if len(blocks) == 0 {
+		return nil
+	}
+	return slices.Concat([]byte("["), bytes.Join(blocks, []byte(",")), []byte("]"))
+}
+
+// onlyText returns the text in an object that contains nothing else.
+func onlyText(object json.Value) (text json.Value, isOne bool) {
+	n := 0
+	for _, value := range json.Members(object) {
+		text = value
+		n++
+	}
+	return text, n == 1 && text.IsString()
+}
+
+// readPermission reads a request for permission. Its arguments replace earlier ones, unless they only add
+// fields. They are not final: agents complete them until the tool starts.
+func (d *decoder) readPermission(s *session, u json.Value) *call {
+	s.asks = true
+	c := d.ensureCall(s, u)
+	if input := u.Get("rawInput"); c != nil && !isPartOf(c.input, input) {
+		c.readInput(input)
+	}
+	return c
+}
+
+// isPartOf reports whether there is an object, and another object has all of its fields.
+func isPartOf(object, whole json.Value) bool {
+	if len(object) == 0 {
+		return false
+	}
+	_, isPart := AddedFields(object, whole)
+	return isPart
+}
+
+// AddedFields returns the names of the fields that an object has in addition to the fields of a part. The
+// result isPart is false if the object doesn't have all fields of the part, with the same values.
+func AddedFields(part, object json.Value) (added []string, isPart bool) {
+	if part.Kind() != '{' || object.Kind() != '{' {
+		return nil, false
+	}
+	for x, y := range json.MemberPairs(part, object) {
+		switch {
+		case x.Value == nil:
+			added = append(added, y.Name)
+		case !json.Same(x.Value, y.Value):
+			return nil, false
+		}
+	}
+	return added, true
+}
+
+// readResponse reads a response. The method follows from its result or, if that is unclear, from the latest
+// request with its id.
+func (d *decoder) readResponse(id string, line json.Value) {
+	result, failure := line.Get("result"), line.Get("error")
+	method := ""
+	switch {
+	case result.Get("stopReason").IsString():
+		method = "session/prompt"
+	case result.Get("outcome").IsPresent():
+		method = "session/request_permission"
+	}
+	waiting := d.asked[id]
+	i := len(waiting) - 1
+	for i >= 0 && method != "" && waiting[i].method != method {
+		i--
+	}
+	var r request
+	if i >= 0 {
+		r = waiting[i]
+		if d.asked[id] = slices.Delete(waiting, i, i+1); len(d.asked[id]) == 0 {
+			delete(d.asked, id)
+		}
+	}
+	switch r.method {
+	case "session/prompt":
+		d.endPrompt(r.session, result, failure)
+		return
+	case "session/request_permission":
+		if r.call != nil {
+			r.call.readOutcome(result.Get("outcome"), r.options)
+			return
+		}
+	case "session/load", "session/new", "session/resume":
+		r.session.loading = false
+		if made := result.Get("sessionId"); made.HasText() {
+			r.session = d.ensureSession(made.Text())
+		}
+		r.session.model = cmp.Or(result.Get("models").Get("currentModelId").Text(), r.session.model)
+	case "":
+		if method == "session/prompt" { // its request came before the beginning of the source
+			d.endPrompt(d.lateSession(), result, failure)
+			return
+		}
+	}
+	d.Heartbeat()
+}
+
+// lateSession returns the session with an open turn, or a session without a turn.
+func (d *decoder) lateSession() *session {
+	for _, s := range d.sessions {
+		if s.turn.IsOpen() {
+			return s
+		}
+	}
+	return d.ensureSession("")
+}
+
+// readOutcome reads the answer to a request for permission.
+func (c *call) readOutcome(outcome, options json.Value) {
+	kind, name := "", ""
+	for o := range options.Elements() {
+		if id := o.Get("optionId"); id.HasText() && id.Is(outcome.Get("optionId").Text()) {
+			kind, name = o.Get("kind").Text(), o.Get("name").Text()
+		}
+	}
+	f := callAllowed.Finding("the user answered the request for permission with %s", stream.Fact(outcome.Get("optionId").Text()))
+	switch {
+	case outcome.Get("outcome").Is("cancelled"):
+		f = protocol.CallDenied.Finding("the request for permission was cancelled")
+	case strings.HasPrefix(kind, "reject"):
+		c.rejected = true
+		c.Reject(name)
+		f = protocol.CallDenied.Finding("the user refused the call: %s (%s)", stream.Fact(name), stream.Fact(kind))
+	case strings.HasPrefix(kind, "allow"):
+		f = callAllowed.Finding("the user allowed the call: %s (%s)", stream.Fact(name), stream.Fact(kind))
+	}
+	c.Found(f)
+}
+
+// endPrompt reads the response to a prompt.
+func (d *decoder) endPrompt(s *session, result, failure json.Value) {
+	if !s.turn.IsOpen() {
+		d.Heartbeat()
+		return
+	}
+	t, word := s.turn, result.Get("stopReason").Text()
+	if u := result.Get("usage"); u.IsPresent() {
+		t.Usage(stream.Usage{
+			Input: protocol.CountOf(u.Get("inputTokens")), Output: protocol.CountOf(u.Get("outputTokens")),
+			CacheRead: protocol.CountOf(u.Get("cachedReadTokens")), CacheWrite: protocol.CountOf(u.Get("cachedWriteTokens")),
+			Reasoning: protocol.CountOf(u.Get("thoughtTokens")),
+		})
+	}
+	switch {
+	case protocol.IsError(failure):
+		code, message := "", failure.Get("message").Text()
+		if n, ok := failure.Get("code").Int(); ok {
+			code = strconv.FormatInt(n, 10)
+		}
+		t.Find(protocol.AgentError, "the agent answered the prompt with error %s: %s", stream.Fact(code), stream.Fact(message))
+		d.cutTurn(s, "")
+		return
+	case word == "cancelled":
+		t.Find(promptCancelled, "the editor cancelled the prompt")
+	}
+	for _, c := range s.open {
+		c.finishArgs()
+		if word != "cancelled" {
+			c.Find(callOpen, "the prompt ended, but the agent showed no end of the call")
+		}
+	}
+	t.FinishAndCheck(word, &stopReasons)
+	t.End()
+}
+
+// cutTurn ends an open turn without the response to its prompt.
+func (d *decoder) cutTurn(s *session, missing string) {
+	if !s.turn.IsOpen() {
+		return
+	}
+	for _, c := range s.open {
+		c.Find(callOpen, "the agent showed no end of the call")
+	}
+	s.turn.Cut(missing)
+}
+
+// Close cuts off the prompts without a response.
+func (d *decoder) Close() {
+	for _, s := range d.sessions {
+		d.cutTurn(s, "the messages ended without the response to session/prompt")
+	}
+}

@@ -1,0 +1,118 @@
+package providers
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// connection is a connection between an editor (>) and an agent (<) with one call.
+const connection = `> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}
+< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}
+> {"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}
+< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"ls","kind":"execute","rawInput":{"command":"ls","cwd":"/w"}}}}
+< {"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"call_1"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}}
+> {"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"y"}}}
+< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"completed","rawOutput":"a.txt"}}}
+< {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}
+`
+
+// connectionRecords returns the records of a connection. The function cut cuts a message into chunks.
+func connectionRecords(text string, cut func(string) []string) (all []stream.Record) {
+	all = append(all, stream.Record{Exchange: 7, Request: true, Note: `argv: ["agent"]`, Head: &stream.Head{Method: "STDIO", URL: "acp:lab"}})
+	for line := range strings.Lines(text) {
+		for _, p := range cut(line[2:]) {
+			all = append(all, stream.Record{Exchange: 7, Request: line[0] == '>', Data: []byte(p)})
+		}
+	}
+	return append(all, stream.Record{Exchange: 7, Note: "stderr: bye"}, stream.Record{Exchange: 7, End: true})
+}
+
+func inspectRecords(all ...stream.Record) *Inspector {
+	in := new(Inspector)
+	for _, r := range all {
+		in.Write(r)
+	}
+	in.Close()
+	return in
+}
+
+func oneChunk(line string) []string { return []string{line} }
+
+// The messages of both sides are read in their order, wherever chunks are cut.
+func TestAgentConnection(t *testing.T) {
+	want := []string{"complete end_turn  NO_MODEL_WORDS", `  sealed object complete: {"command":"ls","cwd":"/w"}  PERMISSION_GIVEN`}
+	for range 20 {
+		in := inspectRecords(connectionRecords(connection, func(line string) []string {
+			at := rand.IntN(len(line))
+			return []string{line[:at], line[at:]}
+		})...)
+		if got := outline(in.Session()); !slices.Equal(got, want) {
+			t.Fatalf("%q", got)
+		}
+		if len(in.Session().Findings) > 0 {
+			t.Fatalf("notes about the process became findings: %v", in.Session().Findings)
+		}
+	}
+	in := inspectRecords(connectionRecords(connection, oneChunk)...)
+	x := in.Exchange(7)
+	sides := map[bool]string{}
+	for line := range strings.Lines(connection) {
+		sides[line[0] == '>'] += line[2:]
+	}
+	if got := string(x.Request.Bytes(0, x.Request.Size())); got != sides[true] {
+		t.Errorf("the editor's bytes: %q", got)
+	}
+	if got := string(x.Response.Bytes(0, x.Response.Size())); got != sides[false] {
+		t.Errorf("the agent's bytes: %q", got)
+	}
+}
+
+// After a gap in the editor's bytes, the rest of the line is no message.
+func TestAgentConnectionGap(t *testing.T) {
+	all := connectionRecords(connection, oneChunk)
+	for i := range all {
+		if r := &all[i]; strings.Contains(string(r.Data), `"outcome"`) {
+			r.Lost, r.Data = 20, r.Data[20:]
+		}
+	}
+	want := []string{"complete end_turn  NO_MODEL_WORDS", `  sealed object complete: {"command":"ls","cwd":"/w"}`}
+	if got := outline(inspectRecords(all...).Session()); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A call with the id of the model's call is the same call.
+func TestShownCall(t *testing.T) {
+	model := `{"id":"r","object":"chat.completion","model":"lab-3","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"ID","type":"function","function":{"name":"shell","arguments":"ARGS"}}]},"finish_reason":"tool_calls"}]}`
+	for _, c := range []struct{ id, args, want string }{
+		{"call_1", `{\"command\":\"ls\"}`, "the model made the call in turn 1; the agent adds cwd"},
+		{"call_1", `{\"cwd\":\"/w\",\"command\":\"ls\"}`, "the model made the call in turn 1; the arguments are the same"},
+		{"call_1", `{\"command\":\"rm\"}`, "the model made the call in turn 1; the arguments differ"},
+		{"call_2", `{\"command\":\"ls\"}`, ""},
+	} {
+		body := strings.NewReplacer("ID", c.id, "ARGS", c.args).Replace(model)
+		all := append([]stream.Record{{Exchange: 1, Data: []byte(body)}, {Exchange: 1, End: true}}, connectionRecords(connection, oneChunk)...)
+		in := inspectRecords(all...)
+		turns := in.Session().Turns
+		if len(turns) != 2 || len(turns[0].Calls)+len(turns[1].Calls) != 2 {
+			t.Fatalf("%q", outline(in.Session()))
+		}
+		got := ""
+		for _, f := range slices.Concat(turns[0].Calls[0].Findings, turns[1].Calls[0].Findings) {
+			switch f.Code {
+			case "ACP_MODEL_CALL":
+				got += f.Message
+			case "PERMISSION_GIVEN":
+			default:
+				t.Errorf("%s %s: %s", c.id, f.Code, f.Message)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s %s: %q", c.id, c.args, got)
+		}
+	}
+}
