@@ -55,6 +55,10 @@ var severals = []string{
 	"at most %d bookmarks",
 	"side-by-side panes need %d columns",
 	"… (%d of %d bytes)",
+	" (the first %d of %d bytes)",
+	"more than %d requests wait for a response: toolscope doesn't look for responses to older requests",
+	"a message from the %s is longer than %d bytes: toolscope didn't read it",
+	"the server has more than %d tools: toolscope doesn't keep the others",
 }
 
 // numbered matches a number followed by a word that looks like a plural.

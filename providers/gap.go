@@ -48,7 +48,7 @@ func (g *gaps) checkBeginning(e *stream.Event) {
 		return
 	}
 	first := g.firstFrame == g.x.frame+1
-	if e.Kind == stream.Found && !g.beganBefore && g.causes(e, first) {
+	if e.Kind == stream.Found && !g.beganBefore && g.mayCause(e, first) {
 		g.beganBefore = true
 		g.x.emit(findingEvent(e.Turn, stream.ProtocolViolation.WithSeverity(stream.Info).WithCause(stream.UnknownParty),
 			"the log begins in the middle of the response, or its first lines are missing"))
@@ -73,9 +73,9 @@ func (g *gaps) checkBeginning(e *stream.Event) {
 	}
 }
 
-// causes reports whether the missing beginning of a log may cause a finding. first is set if the finding is about
+// mayCause reports whether the missing beginning of a log may cause a finding. first is set if the finding is about
 // the first frame.
-func (g *gaps) causes(e *stream.Event, first bool) bool {
+func (g *gaps) mayCause(e *stream.Event, first bool) bool {
 	switch stream.PayloadOf[stream.Finding](*e).Diagnosis.Base() {
 	case stream.ProtocolViolation, protocol.IndexSparse:
 		return first

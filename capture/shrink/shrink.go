@@ -76,14 +76,13 @@ type numberPlace struct {
 
 // Reduce returns the smallest records that still meet the condition. The context's end is a time limit.
 func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, error) {
-	r, anonymous := newReducer(ctx, records, o), true
+	r := newReducer(ctx, records, o)
 	before := r.countEvents()
 	if ok, err := o.Holds(records); err != nil || !ok {
 		return nil, cmp.Or(err, ErrFalse)
 	}
-	if other := o.StandIns(records); r.startsWith(other) {
-		records = other
-	} else if anonymous = false; !r.startsWith(records) {
+	anonymous := r.startsWith(o.StandIns(records))
+	if !anonymous && !r.startsWith(records) {
 		return nil, fmt.Errorf("the records can't be divided into events: %w", cmp.Or(r.err, ErrFalse))
 	}
 	r.run()

@@ -344,7 +344,7 @@ func (d *decoder) endCall(s *session, c *call, failed bool) {
 	}
 	s.open = slices.DeleteFunc(s.open, func(other *call) bool { return other == c })
 	c.finishArgs()
-	if result := c.result(); result.IsPresent() {
+	if result := c.resultValue(); result.IsPresent() {
 		c.Turn().AddResultContent(c.ID, failed, result)
 	} else {
 		c.AddResult(failed)
@@ -369,8 +369,8 @@ func (c *call) finishArgs() {
 	}
 }
 
-// result returns the result of a call: the raw output, or else the blocks that the agent shows.
-func (c *call) result() json.Value {
+// resultValue returns the result of a call: the raw output, or else the blocks that the agent shows.
+func (c *call) resultValue() json.Value {
 	if text, isOne := onlyText(c.output); isOne {
 		return text
 	} else if c.output.IsPresent() {
@@ -420,7 +420,7 @@ func isPartOf(object, whole json.Value) bool {
 }
 
 // AddedFields returns the names of the fields that an object has in addition to the fields of a part. The
-// result isPart is false if the object doesn't have all fields of the part, with the same values.
+// resultValue isPart is false if the object doesn't have all fields of the part, with the same values.
 func AddedFields(part, object json.Value) (added []string, isPart bool) {
 	if part.Kind() != '{' || object.Kind() != '{' {
 		return nil, false

@@ -179,4 +179,3 @@ func TestUncorrectable(t *testing.T) {
 		}
 	}
 }
-

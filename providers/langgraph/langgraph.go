@@ -161,7 +161,7 @@ func (d *decoder) readChunk(chunk json.Value) {
 	d.readEnd(m, chunk)
 }
 
-// finishCodes are finish reasons that LangChain passes on from providers, besides Google's.
+// finishCodes are finish reasons that LangChain passes on from providers other than Google.
 var finishCodes = protocol.FinishCodes{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "function_call": stream.FinishDone, // OpenAI
 	"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone, // Anthropic, Bedrock

@@ -314,7 +314,7 @@ func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
 	if fromServer {
 		at = t.at[0]
 	}
-	if f.Kind == stream.FrameResidue && f.Why == tooLong {
+	if f.Kind == stream.FrameResidue && f.Why == oversizedMessage {
 		t.server.noteLimit(at, "a message from the %s is longer than %d bytes: toolscope didn't read it", stream.Own(sideWord(fromServer)), maxMessageBytes)
 		t.loseResponses(!fromServer, !t.stdio)
 		t.server.forgot = t.server.forgot || !fromServer

@@ -276,14 +276,14 @@ func (t *dialogue) applyCancellation(c cancellation) {
 // maxMessageBytes is the maximum length of a message.
 const maxMessageBytes = 16 << 20
 
-// tooLong is the Why of a residue frame for a message that is longer than maxMessageBytes.
-const tooLong = "too long"
+// oversizedMessage is the Why of a residue frame for a message that is longer than maxMessageBytes.
+const oversizedMessage = "too long"
 
 // residueOf returns the frame for a message that is too long, or that has missing bytes.
 func residueOf(size int64, unequal bool) stream.Frame {
 	f := stream.Frame{Kind: stream.FrameResidue, End: size, Truncated: unequal}
 	if !unequal {
-		f.Why = tooLong
+		f.Why = oversizedMessage
 	}
 	return f
 }

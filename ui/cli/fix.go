@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -180,33 +179,6 @@ func checkNewFile(path string) error {
 		return usageErrorf("--write %s: %w", path, capture.WithoutPath(err))
 	}
 	return nil
-}
-
-// writeCopy writes a new file that only its owner can read. The file appears once it is complete. No file is
-// overwritten.
-func writeCopy(path string, text []byte) error {
-	wrap := func(err error) error { return fmt.Errorf("--write %s: %w", path, capture.WithoutPath(err)) }
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return wrap(err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return wrap(err)
-	}
-	switch err = os.Link(f.Name(), path); { // unlike a rename, a link never replaces a file
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrExist):
-		return wrap(err)
-	}
-	if err = checkNewFile(path); err == nil {
-		if err = os.Rename(f.Name(), path); err != nil {
-			err = wrap(err)
-		}
-	}
-	return err
 }
 
 // fixReport prints the result of a correction.

@@ -42,7 +42,7 @@ func TestFix(t *testing.T) {
 		if out.code != test.code || !strings.Contains(out.stdout+out.stderr, test.says) {
 			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", test.name, out.code, test.code, test.says, out.stdout, out.stderr)
 		}
-		if strings.ContainsAny(out.stdout+out.stderr, "\x1b\x07‮") {
+		if strings.ContainsAny(out.stdout+out.stderr, "\x1b\x07\u202e") {
 			t.Errorf("%s: captured text reached the terminal: %q", test.name, out.stdout)
 		}
 	}
