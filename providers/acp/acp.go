@@ -79,7 +79,7 @@ var (
 	callUnasked = &stream.Diagnosis{
 		Code: "ACP_UNASKED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The agent ran a call that can change something, but asked for no permission in the session.",
-		Advice:  "If the agent should ask, check its permission mode and its list of allowed tools.",
+		Advice:  "Check the agent's permission mode and its list of allowed tools if the agent should ask.",
 	}
 	callOpen = &stream.Diagnosis{
 		Code: "ACP_OPEN", Severity: stream.Info, By: stream.Client,
@@ -88,7 +88,7 @@ var (
 	}
 	ranRejected = &stream.Diagnosis{
 		Code: "ACP_RAN_REJECTED", Severity: stream.Error, By: stream.Client,
-		Verdict: "ran though refused",
+		Verdict: "ran refused",
 		Meaning: "The user or the editor refused a call, but the agent reports that it completed.",
 		Advice:  "Check the effects of the call. Report the problem to the developers of the agent.",
 	}

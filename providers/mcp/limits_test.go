@@ -12,7 +12,7 @@ import (
 func limitNotes(l *Log) (all []string) {
 	for _, s := range l.Servers {
 		for _, f := range s.Findings() {
-			if f.Diagnosis == beyondLimit {
+			if f.Diagnosis == limitExceeded {
 				all = append(all, f.Message)
 			} else {
 				all = append(all, f.Code)

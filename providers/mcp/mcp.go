@@ -444,7 +444,7 @@ func (s *Server) noteFinding(at time.Duration, d *stream.Diagnosis, format strin
 
 // noteLimit reports that toolscope didn't read or keep something because of a limit, once in the same words.
 func (s *Server) noteLimit(at time.Duration, format string, args ...any) {
-	f := beyondLimit.Finding(format, args...)
+	f := limitExceeded.Finding(format, args...)
 	if !slices.ContainsFunc(s.Notes, func(n ServerNote) bool { return n.Finding != nil && n.Text == f.Message }) {
 		s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
 	}
@@ -474,7 +474,7 @@ func (s *Server) Findings() (list []stream.Finding) {
 }
 
 // Findings lists all diagnoses that this package makes.
-var Findings = []*stream.Diagnosis{strayOutput, strayBody, strayAsk, strayAnswer, serverError, beyondLimit}
+var Findings = []*stream.Diagnosis{strayOutput, strayBody, strayAsk, strayAnswer, serverError, limitExceeded}
 
 var (
 	strayOutput = &stream.Diagnosis{
@@ -506,10 +506,10 @@ var (
 		Meaning: "An MCP server couldn't read a message from the client, so it reported an error without naming a request.",
 		Advice:  "Check the message that the client sent just before the error.",
 	}
-	beyondLimit = &stream.Diagnosis{
+	limitExceeded = &stream.Diagnosis{
 		Code: "MCP_LIMIT", Severity: stream.Info, By: stream.Toolscope,
 		Meaning: "toolscope didn't read or keep a part of the MCP traffic, because the part exceeds a limit. The traffic itself is unchanged.",
-		Advice:  "Nothing. toolscope doesn't know the requests, results or tools in that part.",
+		Advice:  "Read the missing part in the log of the client or the server.",
 	}
 )
 

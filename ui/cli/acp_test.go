@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,10 +30,13 @@ done`
 
 const labEditor = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}
 {"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"remove a"}]}}
-{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"n"}}}
 `
 
-// The wrapper passes all bytes on unchanged, ends as the agent does, and its capture shows the call.
+// labChoice is the editor's answer to the agent's request for permission.
+const labChoice = `{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"n"}}}
+`
+
+// TestAgentWrapper checks that the wrapper passes all bytes on unchanged, ends as the agent does, and its capture shows the call.
 func TestAgentWrapper(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs sh")
@@ -43,8 +49,23 @@ func TestAgentWrapper(t *testing.T) {
 		cmd := exec.Command(name, args...)
 		cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), runFolder+"=")
 		var got, said bytes.Buffer
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(labEditor), &got, &said
-		_ = cmd.Run()
+		cmd.Stderr = &said
+		in, err := cmd.StdinPipe()
+		from, err2 := cmd.StdoutPipe()
+		if err = errors.Join(err, err2, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(in, labEditor)
+		for lines := bufio.NewReader(from); ; {
+			line, err := lines.ReadString('\n')
+			if got.WriteString(line); err != nil {
+				break
+			}
+			if strings.Contains(line, "request_permission") {
+				io.WriteString(in, labChoice)
+			}
+		}
+		_ = cmd.Wait()
 		return got.String(), said.String(), cmd.ProcessState.ExitCode()
 	}
 	folder := t.TempDir()

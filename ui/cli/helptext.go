@@ -28,10 +28,15 @@ Usage:
 `
 
 // rootFlags are the flags that rootHelp lists. 'open --help' lists all flags.
-var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "no-color", "help"}
+var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii", "no-color", "help", "version"}
 
-const rootHelpEnd = `'toolscope open --help' lists all flags for files. 'toolscope help hubs' describes
-the flags for hubs. Topics for 'toolscope help TOPIC':`
+// rootFlagTexts are shorter texts of flags for rootHelp.
+var rootFlagTexts = map[string]string{
+	"follow": "keep reading as files grow; pick up new files",
+	"plain":  "print a sentence per event instead of drawing a screen",
+}
+
+const rootHelpEnd = `'toolscope open --help' lists all flags for files. Topics for 'toolscope help TOPIC':`
 
 // commandGroups are the commands in the order in which rootHelp lists them.
 var commandGroups = []struct {
@@ -179,7 +184,7 @@ func (l lineWriter) printRootHelp(root *cobra.Command) {
 			topics = append(topics, c.Name())
 		}
 	}
-	l.writeWrapped("", strings.ReplaceAll(rootHelpEnd, "\n", " ")+" "+strings.Join(topics, " ")+".")
+	l.writeWrapped("", rootHelpEnd+" "+strings.Join(topics, " ")+".")
 }
 
 // maxFlagCells is the maximum width of a flag whose description starts on the same line.
@@ -206,6 +211,9 @@ func (l lineWriter) printFlags(cmd *cobra.Command, names []string) {
 			continue
 		}
 		words, text := flagWords(f), f.Usage+flagDefault(f)
+		if short := rootFlagTexts[f.Name]; short != "" && names != nil {
+			text = short
+		}
 		if len([]rune(words)) > widest {
 			l.printLine("  %s", words)
 			l.writeWrapped(strings.Repeat(" ", widest+4), text)
