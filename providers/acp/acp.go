@@ -69,7 +69,7 @@ var (
 	inputNotShown = &stream.Diagnosis{
 		Code: "ACP_NO_INPUT", Severity: stream.Info, By: stream.Client, ExplainsState: true,
 		Meaning: "The agent showed a call without its arguments. The model may have written arguments.",
-		Advice:  "To see the model's arguments, record the agent's requests with toolscope run.",
+		Advice:  "Record the agent's requests with toolscope run to see the model's arguments.",
 	}
 	callAllowed = &stream.Diagnosis{
 		Code: "PERMISSION_GIVEN", Severity: stream.Info, By: stream.Client,
@@ -87,7 +87,7 @@ var (
 		Advice:  "Check whether the tool still runs. Report the problem to the developers of the agent if the prompt ended normally.",
 	}
 	ranRejected = &stream.Diagnosis{
-		Code: "ACP_RAN_REJECTED", Severity: stream.Error, By: stream.Client,
+		Code: "ACP_RAN_REJECTED", Severity: stream.Info, By: stream.Client,
 		Verdict: "ran refused",
 		Meaning: "The user or the editor refused a call, but the agent reports that it completed.",
 		Advice:  "Check the effects of the call. Report the problem to the developers of the agent.",

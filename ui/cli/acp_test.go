@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -8,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -38,9 +39,6 @@ const labChoice = `{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selec
 
 // TestAgentWrapper checks that the wrapper passes all bytes on unchanged, ends as the agent does, and its capture shows the call.
 func TestAgentWrapper(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("needs sh")
-	}
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
