@@ -37,7 +37,7 @@ func proxiedIn(t *testing.T, env []string, args ...string) *standIn {
 	p := &standIn{out: bufio.NewReader(out)}
 	p.console = start(t, launch{w: 250, h: 50, args: append([]string{"proxy"}, args...), env: env, stdout: w})
 	w.Close()
-	line, err := p.out.ReadString('\n')
+	line, err := p.readLine()
 	if err != nil || !strings.Contains(line, "http://") {
 		t.Fatalf("%q, %v\n%s", line, err, p.describe())
 	}
@@ -45,13 +45,32 @@ func proxiedIn(t *testing.T, env []string, args ...string) *standIn {
 	return p
 }
 
+// readLine returns the next line of output. It fails if no line comes within limit.
+func (p *standIn) readLine() (string, error) {
+	type result struct {
+		line string
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		line, err := p.out.ReadString('\n')
+		read <- result{line, err}
+	}()
+	select {
+	case r := <-read:
+		return r.line, r.err
+	case <-time.After(limit):
+		return "", fmt.Errorf("no line of output within %v", limit)
+	}
+}
+
 // environment returns the lines of --print-env for a proxy with one upstream that has no name.
 func (p *standIn) environment() (lines []string) {
 	p.t.Helper()
 	for {
-		line, err := p.out.ReadString('\n')
+		line, err := p.readLine()
 		if err != nil {
-			p.t.Fatal(err)
+			p.t.Fatalf("%v\n%s", err, p.describe())
 		}
 		lines = append(lines, line)
 		if strings.HasPrefix(line, "# base URL instead of ") {
