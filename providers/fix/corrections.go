@@ -467,14 +467,14 @@ func (d *document) dropEmpty(at requestrules.Spot) *correction {
 		return c
 	}
 	place := d.placeOf(at.Message, max(0, at.Part))
-	if len(d.places[at.Message].parts) == 0 || !place.isKnown() {
+	if !place.isKnown() {
 		return nil
 	}
-	r, ok := d.fieldRange(place, []string{"text"}, func(v json.Value) bool { return v.IsString() })
+	f, ok := d.findField(place, []string{"text"}, func(v json.Value) bool { return v.IsString() })
 	if !ok {
 		return nil
 	}
-	return newCorrection(stream.Messagef("replace an empty text with %s", stream.Own(emptyText)), edit{r, json.AppendQuoted(nil, []byte(emptyText))})
+	return newCorrection(stream.Messagef("replace an empty text with %s", stream.Own(emptyText)), edit{f.value, json.AppendQuoted(nil, []byte(emptyText))})
 }
 
 // isOpenStep reports whether no message of the user, except results, follows a message. The reasoning of such

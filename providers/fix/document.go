@@ -219,6 +219,8 @@ func (d *document) placeOf(message, part int) valueRange {
 			return d.items[i].valueRange
 		}
 		return valueRange{}
+	case part >= len(d.places[message].parts): // an empty message has no parts
+		return valueRange{}
 	}
 	return d.places[message].parts[part]
 }

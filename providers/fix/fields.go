@@ -12,27 +12,30 @@ import (
 	"toolscope/stream/json"
 )
 
-// fieldRange returns the range of a field of a part, or of an object inside the part. The function is selects
+// fieldPlace has the range of a field, from its key to the end of its value, and the range of its value.
+type fieldPlace struct{ field, value valueRange }
+
+// findField returns the place of a field of a part, or of an object inside the part. The function is selects
 // the value.
-func (d *document) fieldRange(place valueRange, names []string, is func(json.Value) bool) (r valueRange, ok bool) {
+func (d *document) findField(place valueRange, names []string, is func(json.Value) bool) (f fieldPlace, ok bool) {
 	raw := d.rawOf(place)
 	var search func(object json.Value, depth int)
 	search = func(object json.Value, depth int) {
 		s := object.Scan()
 		for more := s.Object(); more; more = s.Member() {
-			key := string(s.Key())
+			key, from := string(s.Key()), place.from+cap(raw)-cap(object)+s.KeyOffset()
 			v := s.Value()
 			switch {
 			case slices.Contains(names, key) && is(v):
 				at := place.from + cap(raw) - cap(v)
-				r, ok = valueRange{at, at + len(v)}, true
+				f, ok = fieldPlace{valueRange{from, at + len(v)}, valueRange{at, at + len(v)}}, true
 			case depth > 0 && v.Kind() == '{' && slices.Contains(callObjects, key):
 				search(v, depth-1)
 			}
 		}
 	}
 	search(raw, 1)
-	return r, ok
+	return f, ok
 }
 
 // callObjects are the fields of a part that contain a call or a result.
@@ -50,9 +53,8 @@ func (d *document) renamePart(message, part int, fields []string, from, to strin
 	if !place.isKnown() {
 		return e, false
 	}
-	e.valueRange, ok = d.fieldRange(place, fields, func(v json.Value) bool { return v.IsString() && v.Is(from) })
-	e.text = json.AppendQuoted(nil, []byte(to))
-	return e, ok
+	f, ok := d.findField(place, fields, func(v json.Value) bool { return v.IsString() && v.Is(from) })
+	return edit{f.value, json.AppendQuoted(nil, []byte(to))}, ok
 }
 
 // freshID returns an id that the target accepts and that no part has. It is similar to the given id.
@@ -170,12 +172,11 @@ func (d *document) dropItemID(at requestrules.Spot, p *protocol.Part) *correctio
 	if p.Kind == protocol.ReasoningPart || !place.isKnown() {
 		return d.dropPart(at, words)
 	}
-	r, ok := d.fieldRange(place, []string{"id"}, func(v json.Value) bool { return v.Is(p.Item) })
+	f, ok := d.findField(place, []string{"id"}, func(v json.Value) bool { return v.Is(p.Item) })
 	if !ok {
 		return nil
 	}
-	r.from = bytes.LastIndex(d.text[:r.from], []byte(`"id"`))
-	return newCorrection(words, d.removeValue(r))
+	return newCorrection(words, d.removeValue(f.field))
 }
 
 // renameTool replaces a tool name that the target doesn't accept, in calls, results and declarations.
@@ -251,11 +252,11 @@ func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction 
 	if !place.isKnown() {
 		return nil
 	}
-	r, ok := d.fieldRange(place, argsFields, func(v json.Value) bool { return v.Kind() != '{' })
+	f, ok := d.findField(place, argsFields, func(v json.Value) bool { return v.Kind() != '{' })
 	if !ok {
 		return nil
 	}
-	value := d.rawOf(r)
+	value := d.rawOf(f.value)
 	text := []byte("{}")
 	words := stream.Messagef("make the arguments of %s an object", nameOf(p))
 	switch inner := bytes.TrimSpace(value.Unquoted()); {
@@ -267,7 +268,7 @@ func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction 
 		var w json.Writer
 		text = w.Open('{').Key(unparsedField).Raw(value).Close('}').Text
 	}
-	return newCorrection(words, edit{r, text})
+	return newCorrection(words, edit{f.value, text})
 }
 
 // trimText removes the white space at the end of a text.
@@ -283,11 +284,11 @@ func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction 
 	if !place.isKnown() {
 		return nil
 	}
-	r, ok := d.fieldRange(place, []string{"text", "content"}, func(v json.Value) bool { return v.IsString() && bytes.Equal(v.Unquoted(), p.Text) })
+	f, ok := d.findField(place, []string{"text", "content"}, func(v json.Value) bool { return v.IsString() && bytes.Equal(v.Unquoted(), p.Text) })
 	if !ok {
 		return nil
 	}
-	return newCorrection(stream.Messagef("remove white space from the end of the last text"), edit{r, json.AppendQuoted(nil, text)})
+	return newCorrection(stream.Messagef("remove white space from the end of the last text"), edit{f.value, json.AppendQuoted(nil, text)})
 }
 
 // dropCacheMark removes the first cache mark of the messages.
@@ -297,12 +298,10 @@ func (d *document) dropCacheMark() *correction {
 			if d.Messages[i].Role == protocol.System || !place.isKnown() {
 				continue
 			}
-			r, ok := d.fieldRange(place, []string{"cache_control"}, func(v json.Value) bool { return v.Kind() == '{' })
-			if !ok {
-				continue
+			f, ok := d.findField(place, []string{"cache_control"}, func(v json.Value) bool { return v.Kind() == '{' })
+			if ok {
+				return newCorrection(stream.Messagef("remove the cache mark of part %d of message %d", j+1, i+1), d.removeValue(f.field))
 			}
-			r.from = bytes.LastIndex(d.text[:r.from], []byte(`"cache_control"`))
-			return newCorrection(stream.Messagef("remove the cache mark of part %d of message %d", j+1, i+1), d.removeValue(r))
 		}
 	}
 	return nil

@@ -158,7 +158,7 @@ func (d *document) correctPass(breaches []requestrules.Breach) (done []*correcti
 				continue
 			}
 			c := d.correctFault(b, at)
-			if c == nil {
+			if c == nil || slices.ContainsFunc(c.edits, func(e edit) bool { return !d.keepsParts(e) }) {
 				continue
 			}
 			touched := []int{}
@@ -177,6 +177,19 @@ func (d *document) correctPass(breaches []requestrules.Breach) (done []*correcti
 		}
 	}
 	return done
+}
+
+// keepsParts reports whether an edit keeps inside one item and one part, or replaces whole ones. Another edit would
+// destroy the history next to the fault.
+func (d *document) keepsParts(e edit) bool {
+	cuts := func(r valueRange) bool {
+		isInside := r.from <= e.from && e.to <= r.to
+		isWhole := e.from <= r.from && r.to <= e.to
+		return e.from < r.to && r.from < e.to && !isInside && !isWhole
+	}
+	isCut := slices.ContainsFunc(d.items, func(it item) bool { return cuts(it.valueRange) }) ||
+		slices.ContainsFunc(d.places, func(p messagePlace) bool { return slices.ContainsFunc(p.parts, cuts) })
+	return !isCut && 0 <= e.from && e.from <= e.to && e.to <= len(d.text)
 }
 
 // itemNear returns the index of the last item that begins at or before an offset, or 0.

@@ -87,6 +87,10 @@ func (s *Scanner) Member() bool {
 // Key returns the name of the current field, unescaped.
 func (s *Scanner) Key() []byte { return s.key }
 
+// KeyOffset returns the offset of the current field's key, with its quote, in the text of the Scanner. It must
+// be called before the value is consumed.
+func (s *Scanner) KeyOffset() int { return s.keyAt - 1 }
+
 // Array enters the next value, if it is an array, and moves to its first element. It returns false if there is
 // no element.
 func (s *Scanner) Array() bool {
