@@ -46,7 +46,7 @@ func sniffHAR(first []byte, whole bool) capture.SniffResult {
 
 func readHAR(r *valuesReader, raw []byte, cut bool) {
 	x := recordedExchange{layers: []string{"har"}}
-	e := harEntry{x: &x, cut: cut}
+	e := harEntry{x: &x, cut: cut, total: -1}
 	json.EachMember(raw, e.readMember)
 	if x.method == "" && x.url == "" && x.status == 0 {
 		r.noteUnexpected("neither a request nor a response")
@@ -62,13 +62,13 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 // harEntry is the entry that is being read.
 type harEntry struct {
 	x       *recordedExchange
-	cut     bool // the file ends inside the entry
-	sizes   bool // the archive says that the response's body has bytes
-	body    bool // the archive has the bytes of the response's body
-	wait    float64
-	total   float64
-	sockets []byte // _webSocketMessages
-	events  []byte // _eventSourceMessages
+	cut     bool    // the file ends inside the entry
+	sizes   bool    // the archive says that the response's body has bytes
+	body    bool    // the archive has the bytes of the response's body
+	wait    float64 // milliseconds before the response
+	total   float64 // milliseconds until the response's end; -1 if unknown
+	sockets []byte  // _webSocketMessages
+	events  []byte  // _eventSourceMessages
 }
 
 func (e *harEntry) readMember(key string, rest []byte) int {
@@ -191,11 +191,16 @@ func (e *harEntry) readText(value []byte) []byte {
 	return json.PartOfText(value)
 }
 
-// finishExchange sets the facts that depend on the complete entry.
+// finishExchange sets the facts that depend on the complete entry. The times of the response remain unknown if the
+// archive has none.
 func (e *harEntry) finishExchange() {
 	x := e.x
-	x.first = addMillis(x.began, e.wait)
-	x.ended = addMillis(x.began, max(e.total, e.wait))
+	if e.total >= 0 || e.wait > 0 {
+		x.first = addMillis(x.began, e.wait)
+	}
+	if e.total >= 0 {
+		x.ended = addMillis(x.began, max(e.total, e.wait))
+	}
 	x.cut = x.cut || e.cut || x.status == 0
 	if strings.Contains(x.why, "ABORTED") || strings.Contains(x.why, "BLOCKED_BY_CLIENT") {
 		x.by = capture.Client
