@@ -326,7 +326,7 @@ func (c *comparison) writeText(d *diffCommand) {
 			table = append(table, c.tableRow(name, func(i int) any { return fieldCell(set, row, i) }))
 		}
 	}
-	writeTable(d.to, table)
+	writeTable(d.to, table, maxColumnCells)
 	d.to.printLine("")
 }
 
@@ -435,20 +435,25 @@ func valueWindow(value []byte, at int) string {
 	return lead + string(value[:min(len(value), 4*maxColumnCells)])
 }
 
-// writeTable writes rows in columns. Columns are as wide as their content, up to maxColumnCells. On a narrow
-// terminal, cells are wrapped.
-func writeTable(to lineWriter, table [][]any) {
-	var widths []int
-	cells := make([][]display.Text, len(table))
+// measureTable returns the sanitised cells of a table, cut to the given number of cells, and the widths of the columns.
+func measureTable(table [][]any, most int) (cells [][]display.Text, widths []int) {
+	cells = make([][]display.Text, len(table))
 	for n, row := range table {
 		for i, text := range row {
-			cell := display.Drawer{}.Truncate(display.Clean(fmt.Sprint(withoutInk(text))), maxColumnCells)
+			cell := display.Drawer{}.Truncate(display.Clean(fmt.Sprint(withoutInk(text))), most)
 			if cells[n] = append(cells[n], cell); len(widths) <= i {
 				widths = append(widths, 0)
 			}
 			widths[i] = max(widths[i], cell.Width())
 		}
 	}
+	return cells, widths
+}
+
+// writeTable writes rows in columns. Columns are as wide as their content, up to the given number of cells. On a
+// narrow terminal, cells are wrapped.
+func writeTable(to lineWriter, table [][]any, most int) {
+	cells, widths := measureTable(table, most)
 	if to.onTerminal() {
 		share := (to.pen.cells-2-widths[0])/(len(widths)-1) - 2
 		for i := range widths[1:] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,6 +57,9 @@ func (a *app) statsCommand() *cobra.Command {
 
 // runStats reads every file and writes the numbers.
 func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
+	if strings.TrimSpace(f.by) == "" {
+		return usageErrorf("--by: needs a key\nkeys: %s", present.JoinWords(stats.KeyNames()...))
+	}
 	keys, unknown := stats.ParseKeys(f.by)
 	if unknown != "" || len(keys) == 0 {
 		return usageErrorf("--by: unknown key %q%s\nkeys: %s", unknown, suggestName(unknown, stats.KeyNames()), present.JoinWords(stats.KeyNames()...))
@@ -69,6 +73,10 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 		return usageErrorf("--vs: --format prometheus has no comparisons\nuse --format text or jsonl")
 	case len(f.vs) == 0 && slices.ContainsFunc(conditions, stats.Condition.NeedsComparison):
 		return usageErrorf("--fail-on worse: needs the older files\nuse --vs FILE")
+	}
+	byTool := slices.Contains(keys, stats.Tool)
+	if i := slices.IndexFunc(conditions, stats.Condition.NeedsTurns); byTool && i >= 0 {
+		return turnConditionError(conditions[i])
 	}
 	paths := a.inputPaths(args)
 	if len(args) == 0 && len(paths) == 0 {
@@ -97,6 +105,9 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 	if err != nil {
 		return err
 	}
+	if i := slices.IndexFunc(conditions, func(c stats.Condition) bool { return c.CountsTurnFinding(set) }); byTool && i >= 0 {
+		return turnConditionError(conditions[i])
+	}
 	to, err := a.outputFor(f.format)
 	if err != nil {
 		return err
@@ -117,6 +128,11 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 		a.code = exitFound
 	}
 	return nil
+}
+
+// turnConditionError returns the error for a condition about turns with --by tool.
+func turnConditionError(c stats.Condition) error {
+	return usageErrorf("--fail-on %s: with --by tool, conditions about turns can't be checked\nleave tool out of --by", c)
 }
 
 // collectStats reads the turns in files and folders.
@@ -150,6 +166,9 @@ type statsCollector struct {
 
 func (c *statsCollector) addTurn(v *providers.View, _ string, t *stream.Turn) {
 	if of, ok := stats.ReadTurn(v, c.prices, t); ok {
+		if x := v.Exchange(t.Exchange); x != nil && slices.Contains(x.Head.Lacks, string(capture.LateTimes)) {
+			of.ForgetLatency()
+		}
 		c.set.AddTurn(t.Number, of)
 	}
 }
@@ -204,6 +223,9 @@ func (w *statsWriter) write(format string) {
 
 // writeTables writes the tables, separated by empty lines, and notes about facts that the tables leave out.
 func (w *statsWriter) writeTables() {
+	if text := w.set.EmptyText(w.groups); text != "" {
+		w.printLine("%s", text)
+	}
 	for i, table := range stats.Tables(w.keys, w.groups) {
 		if i > 0 {
 			w.printLine("")
@@ -216,7 +238,37 @@ func (w *statsWriter) writeTables() {
 	}
 }
 
-// writeNumbers writes a table. It aligns numbers at the right.
+// maxStatsCells is the maximum width of a column. It is wide enough for all numbers of a comparison.
+const maxStatsCells = 120
+
+// fitsTerminal reports whether no row of a table is wider than the terminal.
+func (w *statsWriter) fitsTerminal(rows [][]any) bool {
+	_, widths := measureTable(rows, maxStatsCells)
+	all := 0
+	for _, cells := range widths {
+		all += cells + 2
+	}
+	return !w.onTerminal() || all <= w.pen.cells
+}
+
+// writeRecords writes each row of a table on several lines, with one number on each line.
+func (w *statsWriter) writeRecords(table stats.Table) {
+	wide := 0
+	for _, title := range table.Rows[0] {
+		wide = max(wide, len(title))
+	}
+	for n, row := range table.Rows[1:] {
+		if n > 0 {
+			w.printLine("")
+		}
+		for i, title := range table.Rows[0] {
+			w.writeWrapped(fmt.Sprintf("  %-*s  ", wide, title), row[i])
+		}
+	}
+}
+
+// writeNumbers writes a table. It aligns numbers at the right. If the terminal is too narrow for the table, each row
+// becomes a list.
 func (w *statsWriter) writeNumbers(table stats.Table) {
 	rows := make([][]any, len(table.Rows))
 	for i := range table.Rows[0] {
@@ -232,7 +284,11 @@ func (w *statsWriter) writeNumbers(table stats.Table) {
 			rows[n] = append(rows[n], ifElse[any](n == 0, inMuted(text), text))
 		}
 	}
-	writeTable(w.lineWriter, rows)
+	if w.fitsTerminal(rows) {
+		writeTable(w.lineWriter, rows, maxStatsCells)
+	} else {
+		w.writeRecords(table)
+	}
 }
 
 // writeComparison writes the changes that are shown, and a sentence about the others.
@@ -246,10 +302,18 @@ func (w *statsWriter) writeComparison() {
 		}
 		rows = append(rows, row)
 	}
-	if len(rows) > 0 {
-		writeTable(w.lineWriter, rows)
+	switch {
+	case len(rows) > 0 && w.fitsTerminal(rows):
+		writeTable(w.lineWriter, rows, maxStatsCells)
+	default:
+		for _, row := range rows {
+			words := strings.Fields(display.Clean(joinDots(mapSlice(row[1:], func(cell any) string { return cell.(string) })...)).String())
+			w.writeWrappedWords([]any{"  ", row[0], "  "}, mapSlice(words, func(word string) any { return word }))
+		}
 	}
-	w.writeWrapped("", c.RestText())
+	if text := c.RestText(); text != "" {
+		w.writeWrapped("", text)
+	}
 	for _, text := range c.Also {
 		w.printLine("also different: %s", text)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // savedRuns writes captures of one turn each into a folder. In the first broken captures, the arguments of the call are
@@ -82,6 +84,12 @@ func TestStatsCompared(t *testing.T) {
 		{few + " --fail-on worse", 2, "", "use --vs FILE"},
 		{few + " --fail-on bad", 2, "", `unknown condition "bad"`},
 		{few + " --by modle", 2, "", `unknown key "modle"`},
+		{few + " --by tool --fail-on failed>1%", 2, "", "--fail-on failed>1%: with --by tool, conditions about turns can't be checked\nleave tool out of --by"},
+		{few + " --by=", 2, "", "--by: needs a key\nkeys: model"},
+		{few + " --filter model:none --fail-on bad>1%", 0, "no turns match", "--fail-on bad>1%: no turns match"},
+		{few + " --filter model:none --fail-on bad>1% --strict", 1, "no turns match", ""},
+		{few + " --fail-on run", 2, "", "run.p99>1m"},
+		{few + " --filter model:none --vs " + good, 0, "no row is in both sets", ""},
 		{few + " --format prometheus --vs " + good, 2, "", "has no comparisons"},
 		{filepath.Join(few, "none.tsc"), 2, "", "no such file"},
 		{"testdata/logs --vs " + filepath.Join(few, "none.tsc"), 2, "", "no such file"},
@@ -89,6 +97,62 @@ func TestStatsCompared(t *testing.T) {
 		out := command(t, nil, append([]string{"stats"}, strings.Fields(c.args)...)...)
 		if out.code != c.code || !strings.Contains(out.stdout, c.out) || !strings.Contains(out.stderr, c.errs) {
 			t.Errorf("%s: %d\n%s%s", c.args, out.code, out.stdout, out.stderr)
+		}
+	}
+}
+
+// savedHAR writes an archive with one exchange. The given text is the body of the response.
+func savedHAR(t *testing.T, millis int, body string) string {
+	t.Helper()
+	entry := `{"startedDateTime":"2026-03-01T10:00:00.000Z","time":%d,"request":{"method":"POST","url":"https://api.openai.com/v1/chat/completions","headers":[],"postData":{"text":"{\"model\":\"m\",\"messages\":[]}"}},"response":{"status":200,"headers":[],"content":{"mimeType":"application/json","text":%s}},"timings":{"send":-1,"wait":-1,"receive":-1}}`
+	return saved(t, "x.har", `{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"entries":[`+fmt.Sprintf(entry, millis, quoted(body))+`]}}`)
+}
+
+// TestUnknownLatency checks that latencies are unknown if an archive has no times, or if a log's times are those of
+// writing it.
+func TestUnknownLatency(t *testing.T) {
+	const body = `{"id":"r","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":-5,"completion_tokens":2}}`
+	const session = `{"type":"user","uuid":"a","sessionId":"s","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"x"}}
+{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"s","timestamp":"2026-03-01T10:00:03.000Z","message":{"id":"m1","type":"message","role":"assistant","model":"claude-x","content":[{"type":"text","text":"x"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4}}}
+`
+	known := command(t, nil, "stats", savedHAR(t, 149, body), "--format", "jsonl").stdout
+	if !strings.Contains(known, `"metric":"duration_ms","n":1,"p50":149}`) || !strings.Contains(known, `"input":0,"cache_read":0,"cache_write":0,"output":2}`) {
+		t.Errorf("a known time, a negative number of tokens: %s", known)
+	}
+	for _, path := range []string{savedHAR(t, -1, body), saved(t, "session.jsonl", session)} {
+		if out := command(t, nil, "stats", path, "--format", "jsonl"); !strings.Contains(out.stdout, `"type":"stats","turns":1,`) || strings.Contains(out.stdout, "latency") {
+			t.Errorf("%s: %+v", path, out)
+		}
+	}
+	if text := command(t, nil, "stats", savedHAR(t, 149, body), "--format", "prometheus").stdout; strings.Contains(text, " -5\n") {
+		t.Errorf("a negative number of tokens: %s", text)
+	}
+	if out := command(t, nil, "stats", saved(t, "notes.txt", "hello\n")); !strings.Contains(out.stdout, "no turns match") || out.code != 2 {
+		t.Errorf("an unrecognised file is counted: %+v", out)
+	}
+}
+
+// TestStatsRows checks that tables are not wider than a terminal, and that a comparison has all its numbers.
+func TestStatsRows(t *testing.T) {
+	if _, err := binary(); err != nil { // the binary is built from this folder
+		t.Fatal(err)
+	}
+	good, slow := savedRuns(t, 40, 1, 500), savedRuns(t, 40, 1, 5000)
+	compared := command(t, nil, "stats", slow, "--vs", good).stdout
+	if !strings.Contains(compared, "p50 519 ms → 5.01 s, slow runs 0 of 40 runs → 16 of 40  p ") {
+		t.Errorf("the numbers are cut: %s", compared)
+	}
+	for _, columns := range []int{40, 80, 200} {
+		for _, args := range [][]string{{"stats", good}, {"stats", slow, "--vs", good}} {
+			out := withoutInks(onTerminal(t, columns, args...))
+			for row := range strings.Lines(out) {
+				if wide := ansi.StringWidth(strings.TrimRight(row, "\n")); wide > columns {
+					t.Errorf("%v at %d columns: a row of %d cells: %q", args, columns, wide, row)
+				}
+			}
+			if want := "  whole p50/p95  619 ms / 637 ms\n"; columns == 40 && len(args) == 2 && !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
 		}
 	}
 }

@@ -59,6 +59,7 @@ type Comparison struct {
 	Limit         float64  // a change with a higher P proves nothing
 	Tests         int      // number of changes that could be shown
 	TooFew, Equal int      // number of changes without a difference, by verdict
+	Rows          int      // number of rows that are in both sets
 	Also          []string // other facts in which the sets differ
 	rest          []Change // changes without a difference
 }
@@ -80,12 +81,14 @@ func Compare(before, after *Set, keys []Key) *Comparison {
 // compareGroups compares groups with the same values.
 func compareGroups(before, after []*Group) *Comparison {
 	var changes []Change
+	rows := 0
 	for _, new := range after {
 		i := slices.IndexFunc(before, func(g *Group) bool { return slices.Equal(g.Values, new.Values) })
 		if i < 0 {
 			continue
 		}
 		old := before[i]
+		rows++
 		for _, metric := range occurringMetrics(old, new) {
 			changes = append(changes, compareMetric(old, new, metric))
 		}
@@ -95,7 +98,9 @@ func compareGroups(before, after []*Group) *Comparison {
 			}
 		}
 	}
-	return judgeChanges(changes)
+	c := judgeChanges(changes)
+	c.Rows = rows
+	return c
 }
 
 // occurringMetrics returns the metrics that occur in one of two groups, in alphabetical order.

@@ -28,7 +28,7 @@ type Condition struct {
 const isWorse = "worse"
 
 // ConditionHelp lists the conditions, for errors.
-const ConditionHelp = "use worse, bad>1%, failed>1%, refused>1%, tool_error>5%, CODE>0.5%, first.p95>10s, whole.p50>30s or cost>5"
+const ConditionHelp = "use worse, bad>1%, failed>1%, refused>1%, tool_error>5%, CODE>0.5%, first.p95>10s, whole.p50>30s, run.p99>1m or cost>5"
 
 // latencyWords are the names of latencies in conditions.
 var latencyWords = [numTimes]string{"first", "whole", "run"}
@@ -58,6 +58,7 @@ func parseCondition(text string, codes []string) (c Condition, ok bool) {
 	if !found {
 		return c, false
 	}
+	name, limit = strings.TrimSpace(name), strings.TrimSpace(limit)
 	if word, quantile, is := strings.Cut(name, "."); is {
 		c.kind = slices.Index(latencyWords[:], word)
 		c.p = map[string]float64{"p50": 0.5, "p95": 0.95, "p99": 0.99}[quantile]
@@ -66,6 +67,7 @@ func parseCondition(text string, codes []string) (c Condition, ok bool) {
 		return c, c.kind >= 0 && c.p > 0 && err == nil && slow >= 0
 	}
 	number, isShare := strings.CutSuffix(limit, "%")
+	number = strings.TrimSpace(number)
 	most, err := strconv.ParseFloat(strings.TrimPrefix(number, "$"), 64)
 	if c.metric, c.most = name, most; err != nil || !(most >= 0) {
 		return c, false
@@ -82,6 +84,18 @@ func parseCondition(text string, codes []string) (c Condition, ok bool) {
 // NeedsComparison reports whether a condition is about a comparison of two sets.
 func (c Condition) NeedsComparison() bool { return c.metric == isWorse }
 
+// NeedsTurns reports whether a condition is only about turns, so that it can't be checked by tool.
+func (c Condition) NeedsTurns() bool {
+	return c.kind == firstToken || c.kind == wholeTurn || c.metric == failedTurns || c.metric == refusedTurns
+}
+
+// CountsTurnFinding reports whether a condition is about a finding that turns of the set have. Such findings belong to
+// no tool.
+func (c Condition) CountsTurnFinding(s *Set) bool { return c.kind < 0 && s.HasTurnFinding(c.metric) }
+
+// String returns the condition as the user wrote it.
+func (c Condition) String() string { return c.text }
+
 // A Result is the result of a condition for one group.
 type Result struct {
 	Fails  bool
@@ -93,6 +107,8 @@ type Result struct {
 // have too few runs.
 func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (list []Result) {
 	switch {
+	case c.metric != isWorse && len(groups) == 0 && (c.metric != "cost" || total.Turns == 0):
+		return []Result{{TooFew: true, Text: c.text + ": " + total.noRowsText()}}
 	case c.metric == isWorse:
 		bad := 0
 		for _, change := range compared.Changes {
@@ -125,6 +141,14 @@ func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (l
 		list = append(list, Result{TooFew: true, Text: fmt.Sprintf("%s: too few runs in %d of %s", c.text, few, count.Of(len(groups), "row"))})
 	}
 	return list
+}
+
+// noRowsText returns the reason why there is no row, for the total of all turns.
+func (g *Group) noRowsText() string {
+	if g.Turns > 0 {
+		return "no turn has a call"
+	}
+	return "no turns match"
 }
 
 // Name returns the values of the keys as one text.

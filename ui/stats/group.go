@@ -192,15 +192,23 @@ func (g *Group) addTurn(t *Turn, tool string) {
 	}
 	g.Cost.Add(t.Cost)
 	for i, u := range t.Usage {
-		g.Tokens[i] += u.N
+		g.Tokens[i] = addTokens(g.Tokens[i], u.N)
 	}
 	if t.Usage[cacheReadTokens].Reported {
-		g.cacheable += t.Usage[inputTokens].N
+		g.cacheable = addTokens(g.cacheable, t.Usage[inputTokens].N)
 	}
 	if !t.Failed && !t.Stopped {
 		g.addTime(r, firstToken, t.FirstToken)
 		g.addTime(r, wholeTurn, t.Duration)
 	}
+}
+
+// addTokens adds two numbers of tokens. A sum that is too large becomes the largest number.
+func addTokens(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 func (g *Group) addCall(r *run, c *Call) {

@@ -134,6 +134,13 @@ func (s *Set) AddTurn(number int32, t Turn) {
 	s.turns = append(s.turns, t)
 }
 
+// HasTurnFinding reports whether a turn that is counted has a finding with the given code that is about no call.
+func (s *Set) HasTurnFinding(code string) bool {
+	return slices.ContainsFunc(s.turns, func(t Turn) bool {
+		return !t.Background && slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.Call == 0 && f.Code == code })
+	})
+}
+
 // AddFindings adds findings about a call, or about a turn if the call's number is 0. The turn must be in the latest
 // source; findings about other turns are ignored.
 func (s *Set) AddFindings(of stream.Ref, list []stream.Finding) {
@@ -166,7 +173,7 @@ func (t *Turn) addFindings(call int, list []stream.Finding) {
 // model.
 func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, ok bool) {
 	x := v.Exchange(t.Exchange)
-	if present.IsPlain(t) || x != nil && x.Refused() != "" {
+	if present.IsPlain(t) || t.Protocol == "unknown" && t.Failure == "" && t.Request == nil || x != nil && x.Refused() != "" {
 		return of, false
 	}
 	about := report.TracedTurn{Turn: t}
@@ -198,6 +205,11 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 	of.Cost = present.CostOf(prices, x, t)
 	u := &t.Usage
 	of.Usage = [numTokens]stream.Count{u.Input, u.CacheRead, u.CacheWrite, u.Output}
+	for i := range of.Usage {
+		if of.Usage[i].N < 0 { // no number of tokens
+			of.Usage[i] = stream.Count{}
+		}
+	}
 	of.Missed = t.Missed
 	of.addFindings(0, t.Findings)
 	calls, _ := present.Calls(t)
@@ -209,7 +221,7 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 
 // addLatency adds the times since the request. A response that arrived in one piece has no time of the first token.
 func (of *Turn) addLatency(v *providers.View, t *stream.Turn) {
-	of.FirstToken, of.Duration = stream.NoTime, stream.NoTime
+	of.ForgetLatency()
 	l := v.Latency(t, nil)
 	if !l.RequestSeen {
 		return
@@ -218,6 +230,9 @@ func (of *Turn) addLatency(v *providers.View, t *stream.Turn) {
 		of.FirstToken = l.FirstToken
 	}
 }
+
+// ForgetLatency makes the times since the request unknown, for a source whose times are not those of the traffic.
+func (of *Turn) ForgetLatency() { of.FirstToken, of.Duration = stream.NoTime, stream.NoTime }
 
 func (of *Turn) addCall(v *providers.View, c *stream.Call) {
 	add := Call{Number: c.Number, Tool: c.Name, State: c.Status(), Bad: present.VerdictOfCall(c).Harm.IsBad()}

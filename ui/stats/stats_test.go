@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -81,7 +82,8 @@ func TestConditions(t *testing.T) {
 		runs           int
 		fails, fewRuns bool
 	}{
-		{"bad>99%", 30, true, false}, {"bad>100%", 30, false, false}, {"bad>1%", 29, false, true},
+		{"bad>99%", 30, true, false}, {"bad > 99 %", 30, true, false}, {"bad>1%", 0, false, true}, {"cost>1", 0, false, true}, {"first.p50>1s", 0, false, true},
+		{"bad>100%", 30, false, false}, {"bad>1%", 29, false, true},
 		{"args_broken>5%", 30, true, false}, {"failed>0%", 30, false, false}, {"refused>0%", 30, false, false},
 		{"first.p95>28ms", 30, true, false}, {"first.p95>29ms", 30, false, false}, {"first.p50>1ms", 29, false, true},
 		{"whole.p99>1s", 30, false, true}, {"whole.p99>0.9s", 34, true, false}, {"run.p50>1s", 30, false, false},
@@ -110,6 +112,40 @@ func TestConditions(t *testing.T) {
 		if _, wrong := ParseConditions(text, codes); wrong == "" {
 			t.Errorf("%s is accepted", text)
 		}
+	}
+}
+
+// TestTurnConditions checks which conditions can't be checked by tool. A finding about a call can be, and one about a
+// turn can't be.
+func TestTurnConditions(t *testing.T) {
+	s := sample(1)
+	s.AddFindings(stream.Ref{Turn: 0}, []stream.Finding{{Diagnosis: &stream.Diagnosis{Code: "LATE"}}})
+	s.AddTurn(100, Turn{Background: true, Findings: []Finding{{Code: "ASIDE"}}})
+	for text, want := range map[string][2]bool{
+		"failed>1%": {true, false}, "refused>1%": {true, false}, "first.p95>1s": {true, false}, "whole.p50>1s": {true, false},
+		"run.p50>1s": {}, "bad>1%": {}, "tool_error>1%": {}, "cost>1": {}, "worse": {},
+		"LATE>1%": {false, true}, "ARGS_BROKEN>1%": {}, "ASIDE>1%": {},
+	} {
+		list, wrong := ParseConditions(text, []string{"LATE", "ARGS_BROKEN", "ASIDE"})
+		if wrong != "" {
+			t.Fatal(wrong)
+		}
+		if got := [2]bool{list[0].NeedsTurns(), list[0].CountsTurnFinding(s)}; got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestTokenSums checks that sums of very large numbers of tokens don't become negative.
+func TestTokenSums(t *testing.T) {
+	var s Set
+	for n := range int32(3) {
+		huge := stream.Tokens(math.MaxInt64 - 1)
+		s.AddTurn(n, Turn{Usage: [numTokens]stream.Count{huge, huge, huge, huge}})
+	}
+	g := s.Total()
+	if want := [numTokens]int64{math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64}; g.Tokens != want || g.cacheText() != "100%" {
+		t.Errorf("%v %s", g.Tokens, g.cacheText())
 	}
 }
 

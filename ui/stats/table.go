@@ -23,6 +23,14 @@ type Table struct {
 // minPerThousand is the minimum number of turns, or of calls of a tool, for a rate per thousand.
 const minPerThousand = 100
 
+// EmptyText returns the reason why the set has no rows, or "" if groups has some.
+func (s *Set) EmptyText(groups []*Group) string {
+	if len(groups) > 0 {
+		return ""
+	}
+	return s.Total().noRowsText()
+}
+
 // Tables returns the tables of groups: the totals, the states of calls, and the rates of findings.
 func Tables(keys []Key, groups []*Group) []Table {
 	tables := []Table{totalsTable(keys, groups), statesTable(keys, groups), findingsTable(keys, groups)}
@@ -160,7 +168,9 @@ func (g *Group) cacheText() string {
 // Notes returns the facts that the tables of a set leave out.
 func (s *Set) Notes() (notes []string) {
 	total := s.Total()
-	notes = append(notes, "a dash means unknown or too few values")
+	if total.Turns > 0 {
+		notes = append(notes, "a dash means unknown or too few values")
+	}
 	if n := total.Cost.Unknown; n > 0 {
 		notes = append(notes, fmt.Sprintf("the cost of %s is unknown", count.Of(n, "turn")))
 	}
@@ -202,10 +212,12 @@ func metricText(metric string) string {
 	return metric
 }
 
-// RestText returns a sentence about the changes that are not shown.
+// RestText returns a sentence about the changes that are not shown, or "" if all are shown.
 func (c *Comparison) RestText() string {
 	var parts []string
 	switch {
+	case c.Rows == 0:
+		return "nothing to compare: no row is in both sets"
 	case c.Tests+c.TooFew == 0:
 		return "nothing to compare: no metric and no latency is known in both sets"
 	case len(c.Changes) == 0 && c.Tests > 0:
