@@ -46,3 +46,52 @@ func TestEscapedKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestRenamedTools checks that a tool is renamed everywhere in the request, and that no two tools get the same name.
+func TestRenamedTools(t *testing.T) {
+	call := func(id, name string) string {
+		return `{"role":"assistant","tool_calls":[{"id":"` + id + `","type":"function","function":{"name":"` + name + `","arguments":"{}"}}]},{"role":"tool","tool_call_id":"` + id + `","content":"ok"}`
+	}
+	long := strings.Repeat("a", 63)
+	for _, test := range []struct{ target, body string }{
+		{"openai-chat", `{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"a.b","description":"a.b"}}],"tool_choice":{"type":"function","function":{"name":"a.b"}}}`},
+		{"openai-chat", `{"messages":[{"role":"user","content":"hi"},` + call("c1", "a.b") + `],"functions":[{"name":"a.b"}],"function_call":{"name":"a.b"}}`},
+		{"anthropic", `{"messages":[{"role":"user","content":"hi"}],"tools":[{"name":"a.b","input_schema":{"properties":{"name":{"const":"x"}}}}],"tool_choice":{"type":"tool","name":"a.b"}}`},
+		{"gemini", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"tools":[{"functionDeclarations":[{"name":"a b"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["a b"]}}}`},
+	} {
+		_, read := readerOf(t, test.target)
+		r := correct(t, []byte(test.body), fix.Body, read)
+		want := strings.NewReplacer(`"name":"a.b"`, `"name":"a_b"`, `"a b"`, `"a_b"`).Replace(test.body)
+		if string(r.Text) != want || len(r.Left) > 0 {
+			t.Errorf("corrected:\n%s\nwant:\n%s", r.Text, want)
+		}
+	}
+	for _, names := range [][2]string{{"a.b", "a/b"}, {"a.b", "a_b"}, {long + ".", long + "_"}} {
+		_, read := readerOf(t, "openai-chat")
+		r := correct(t, []byte(`{"messages":[{"role":"user","content":"hi"},`+call("c1", names[0])+`,{"role":"user","content":"on"},`+call("c2", names[1])+`]}`), fix.Body, read)
+		again, err := read(r.Text)
+		if err != nil || len(r.Left) > 0 || again.Messages[1].Parts[0].Name == again.Messages[4].Parts[0].Name {
+			t.Errorf("%q: %v, left: %v\n%s", names, err, r.Left, r.Text)
+		}
+	}
+}
+
+// TestManyFaults checks that equal ids and surplus cache marks need one correction for each fault.
+func TestManyFaults(t *testing.T) {
+	_, read := readerOf(t, "anthropic")
+	pair := `,{"role":"assistant","content":[{"type":"tool_use","id":"x","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"r"}]}`
+	r := correct(t, []byte(`{"messages":[{"role":"user","content":"a"}`+strings.Repeat(pair, 40)+`]}`), fix.Body, read)
+	if len(r.Faults) != 39 || len(r.Corrections) != 39 || len(r.Left) > 0 {
+		t.Errorf("%d faults, %d corrections, left: %v", len(r.Faults), len(r.Corrections), r.Left)
+	}
+	mark := `{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}`
+	r = correct(t, []byte(`{"messages":[{"role":"user","content":[`+mark+strings.Repeat(","+mark, 19)+`]}]}`), fix.Body, read)
+	if len(r.Corrections) != 1 || len(r.Changes) != 16 || len(r.Left) > 0 {
+		t.Errorf("%d corrections, %d changes, left: %v", len(r.Corrections), len(r.Changes), r.Left)
+	}
+	_, read = readerOf(t, "openai-chat")
+	r = correct(t, []byte(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":null,"type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"user","content":"b"}]}`), fix.Body, read)
+	if len(r.Corrections) > 0 || len(r.Left) == 0 {
+		t.Errorf("a result was added for a call without an id: %s", r.Text)
+	}
+}

@@ -16,6 +16,7 @@ type correction struct {
 	code  string
 	words stream.Message
 	edits []edit
+	fresh string // the id or the tool name that it adds; "" if none
 }
 
 // Texts that a correction adds to a history.
@@ -74,7 +75,7 @@ func (d *document) correctFault(b *requestrules.Breach, at requestrules.Spot) *c
 	case "trailing-space":
 		return d.trimText(at, p)
 	case "cache-marks":
-		return d.dropCacheMark()
+		return d.dropCacheMarks()
 	}
 	return nil
 }
@@ -255,6 +256,9 @@ func (d *document) addResults(b *requestrules.Breach, at requestrules.Spot) *cor
 			continue
 		}
 		call := d.Messages[other.Message].Parts[other.Part]
+		if call.ID == "" && d.Target.IDs.Required {
+			return nil // no result can name this call
+		}
 		calls, names = append(calls, call), append(names, nameOf(&call))
 		results = append(results, protocol.Part{Text: []byte(missingResult), Failed: true})
 		if len(calls) == 1 {

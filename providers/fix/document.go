@@ -38,6 +38,7 @@ type document struct {
 	items                 []item // elements of the history, in the request's order
 	places                []messagePlace
 	unanswered            map[callPlace]bool // calls without a result, from the latest check
+	given                 map[string]bool    // ids and tool names that corrections of this pass add
 	Notes
 }
 

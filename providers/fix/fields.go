@@ -75,7 +75,7 @@ func (d *document) freshID(id string) string {
 		for len(fresh) < rule.Min {
 			fresh += "0"
 		}
-		if !d.hasID(fresh) {
+		if !d.hasID(fresh) && !d.given[fresh] {
 			return fresh
 		}
 	}
@@ -121,7 +121,9 @@ func (d *document) renameID(id string) *correction {
 	if len(edits) == 0 {
 		return nil
 	}
-	return newCorrection(stream.Messagef("replace the id %s with %s", stream.Clip([]byte(id), 0, 80), fresh), edits...)
+	c := newCorrection(stream.Messagef("replace the id %s with %s", stream.Clip([]byte(id), 0, 80), fresh), edits...)
+	c.fresh = fresh
+	return c
 }
 
 // separateCall gives a new id to the later of two calls with the same id, and to its result. If only one of
@@ -161,7 +163,9 @@ func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *corr
 		}
 		edits = append(edits, e)
 	}
-	return newCorrection(stream.Messagef("give the second call with the id %s the id %s", nameOf(call), fresh), edits...)
+	c := newCorrection(stream.Messagef("give the second call with the id %s the id %s", nameOf(call), fresh), edits...)
+	c.fresh = fresh
+	return c
 }
 
 // dropItemID removes the id of an item if an earlier item has the same id. Reasoning needs an id, so the item
@@ -189,9 +193,13 @@ func (d *document) renameTool(name string) *correction {
 	if rule.Max > 0 {
 		fresh = fresh[:min(len(fresh), rule.Max)]
 	}
-	for n := 2; slices.ContainsFunc(d.Tools, func(t protocol.Tool) bool { return t.Name == fresh }); n++ {
-		suffix := "_" + strconv.Itoa(n)
-		fresh = fresh[:min(len(fresh), max(rule.Max, len(fresh)+len(suffix))-len(suffix))] + suffix
+	base := fresh
+	for n := 2; d.hasToolName(fresh) || d.given[fresh]; n++ {
+		suffix, size := "_"+strconv.Itoa(n), len(base)
+		if rule.Max > 0 {
+			size = min(size, rule.Max-len(suffix))
+		}
+		fresh = base[:size] + suffix
 	}
 	var edits []edit
 	for i := range d.Messages {
@@ -204,45 +212,83 @@ func (d *document) renameTool(name string) *correction {
 			}
 		}
 	}
-	for i := range d.Tools {
-		if r := d.toolNamePlace(i); d.Tools[i].Name == name && r.isKnown() {
-			edits = append(edits, edit{r, json.AppendQuoted(nil, []byte(fresh))})
-		}
+	for _, r := range append(d.findToolNames(name, declarationFields), d.findToolNames(name, choiceFields)...) {
+		edits = append(edits, edit{r, json.AppendQuoted(nil, []byte(fresh))})
 	}
 	if len(edits) == 0 || fresh == "" {
 		return nil
 	}
-	return newCorrection(stream.Messagef("replace the tool name %s with %s", stream.Clip([]byte(name), 0, 80), fresh), edits...)
+	c := newCorrection(stream.Messagef("replace the tool name %s with %s", stream.Clip([]byte(name), 0, 80), fresh), edits...)
+	c.fresh = fresh
+	return c
 }
 
-// toolNamePlace returns the range of the name in the declaration of a tool.
-func (d *document) toolNamePlace(tool int) (r valueRange) {
-	if d.Form != Body || tool >= len(d.Tools) {
-		return r
+// hasToolName reports whether the request declares a tool with a name, or has a call or a result of it.
+func (d *document) hasToolName(name string) bool {
+	return slices.ContainsFunc(d.Tools, func(t protocol.Tool) bool { return t.Name == name }) ||
+		slices.ContainsFunc(d.Messages, func(m protocol.Message) bool {
+			return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Name == name })
+		})
+}
+
+// Fields of a request with the names of tools.
+var (
+	declarationFields = []string{"tools", "functions"}
+	choiceFields      = []string{"tool_choice", "function_call", "toolConfig", "tool_config", "toolChoice"}
+	// toolObjects are the fields in these fields that contain such names.
+	toolObjects = []string{
+		"function", "custom", "functionDeclarations", "function_declarations", "functionCallingConfig", "function_calling_config",
+		"allowed_tools", "tools", "toolSpec", "toolChoice", "tool",
 	}
-	var search func(value json.Value, depth int)
-	search = func(value json.Value, depth int) {
-		for t := range value.Elements() {
-			s := t.Scan()
-			for ok := s.Object(); ok; ok = s.Member() {
-				key, v := string(s.Key()), s.Value()
-				switch {
-				case key == "name" && v.IsString() && v.Is(d.Tools[tool].Name) && !r.isKnown():
-					at := cap(d.text) - cap(v)
-					r = valueRange{at, at + len(v)}
-				case depth > 0 && (key == "functionDeclarations" || key == "function_declarations"):
-					search(v, depth-1)
-				case depth > 0 && (key == "function" || key == "custom") && v.Kind() == '{':
-					if name := v.Get("name"); name.IsString() && name.Is(d.Tools[tool].Name) && !r.isKnown() {
-						at := cap(d.text) - cap(name)
-						r = valueRange{at, at + len(name)}
-					}
+	allowedNames = []string{"allowedFunctionNames", "allowed_function_names"}
+)
+
+// findToolNames returns the places of a tool's name in fields of the request body.
+func (d *document) findToolNames(name string, fields []string) (all []valueRange) {
+	var search func(v json.Value)
+	addName := func(v json.Value) {
+		if v.IsString() && v.Is(name) {
+			at := cap(d.text) - cap(v)
+			all = append(all, valueRange{at, at + len(v)})
+		}
+	}
+	searchObject := func(object json.Value, inside bool) {
+		s := object.Scan()
+		for ok := s.Object(); ok; ok = s.Member() {
+			key, v := string(s.Key()), s.Value()
+			switch {
+			case !inside && slices.Contains(fields, key), inside && slices.Contains(toolObjects, key):
+				search(v)
+			case inside && key == "name":
+				addName(v)
+			case inside && slices.Contains(allowedNames, key):
+				for element := range v.Elements() {
+					addName(element)
 				}
 			}
 		}
 	}
-	search(json.Value(d.text).Get("tools"), 1)
-	return r
+	search = func(v json.Value) {
+		for element := range v.Elements() {
+			searchObject(element, true)
+		}
+		searchObject(v, true)
+	}
+	if d.Form == Body {
+		searchObject(d.text, false)
+		searchObject(json.Value(d.text).Get("request"), false) // some clients put the request into a field
+	}
+	return all
+}
+
+// toolNamePlace returns the range of the name in the declaration of a tool.
+func (d *document) toolNamePlace(tool int) valueRange {
+	if tool < len(d.Tools) {
+		if all := d.findToolNames(d.Tools[tool].Name, declarationFields); len(all) > 0 {
+			return all[0]
+		}
+	}
+	return valueRange{}
 }
 
 // wrapArgs makes the arguments of a call an object. A string that contains an object becomes that object.
@@ -291,18 +337,32 @@ func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction 
 	return newCorrection(stream.Messagef("remove white space from the end of the last text"), edit{f.value, json.AppendQuoted(nil, text)})
 }
 
-// dropCacheMark removes the first cache mark of the messages.
-func (d *document) dropCacheMark() *correction {
+// maxCacheMarks is the maximum number of cache marks in a request.
+const maxCacheMarks = 4
+
+// dropCacheMarks removes the first cache marks of the messages, so that the request has no more than are allowed.
+func (d *document) dropCacheMarks() *correction {
+	var edits []edit
+	total := 0
+	for tool := range json.Value(d.text).Get("tools").Elements() {
+		if tool.Get("cache_control").Kind() == '{' {
+			total++
+		}
+	}
 	for i := range d.Messages {
-		for j, place := range d.places[i].parts {
-			if d.Messages[i].Role == protocol.System || !place.isKnown() {
+		for _, place := range d.places[i].parts {
+			f, ok := d.findField(place, []string{"cache_control"}, func(v json.Value) bool { return v.Kind() == '{' })
+			if !place.isKnown() || !ok {
 				continue
 			}
-			f, ok := d.findField(place, []string{"cache_control"}, func(v json.Value) bool { return v.Kind() == '{' })
-			if ok {
-				return newCorrection(stream.Messagef("remove the cache mark of part %d of message %d", j+1, i+1), d.removeValue(f.field))
+			if total++; d.Messages[i].Role != protocol.System {
+				edits = append(edits, d.removeValue(f.field))
 			}
 		}
 	}
-	return nil
+	if len(edits) == 0 {
+		return nil
+	}
+	n := min(len(edits), max(1, total-maxCacheMarks))
+	return newCorrection(stream.Messagef("remove cache marks of the messages: the first %d", n), edits[:n]...)
 }

@@ -151,6 +151,7 @@ func (d *document) faultsOf(b *requestrules.Breach) (all []Fault) {
 // neighbouring items.
 func (d *document) correctPass(breaches []requestrules.Breach) (done []*correction) {
 	busy := map[int]bool{}
+	d.given = map[string]bool{}
 	for i := range breaches {
 		b := &breaches[i]
 		for _, at := range b.Spots {
@@ -172,7 +173,7 @@ func (d *document) correctPass(breaches []requestrules.Breach) (done []*correcti
 			for _, n := range touched {
 				busy[n] = true
 			}
-			c.code = b.Code
+			c.code, d.given[c.fresh] = b.Code, true
 			done = append(done, c)
 		}
 	}

@@ -91,7 +91,7 @@ func (a *app) runFix(cmd *cobra.Command, args []string, f *fixFlags) error {
 	if path == "-" {
 		path = "stdin"
 	}
-	rep := &fixReport{Result: r, path: path, text: text, form: form}
+	rep := &fixReport{Result: r, path: path, file: paths[0], wanted: f.write, text: text, form: form}
 	canWrite := r.NeedsCorrection() && len(r.Left) == 0
 	if f.write != "" && canWrite {
 		if err := writeCopy(f.write, r.Text); err != nil {
@@ -171,6 +171,9 @@ func fixReader(form *fix.Form, to *protocol.Target) fix.Reader {
 
 // checkNewFile checks that a file can be created.
 func checkNewFile(path string) error {
+	if path == "-" {
+		return usageErrorf("--write -: a copy is written only to a file\nuse a name, or ./- for a file with this name")
+	}
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
@@ -185,6 +188,8 @@ func checkNewFile(path string) error {
 type fixReport struct {
 	*fix.Result
 	path    string
+	file    string // the argument FILE
+	wanted  string // the path of --write; "" if none
 	text    []byte
 	form    *fix.Form
 	written string // the corrected copy; "" if none was written
@@ -221,7 +226,7 @@ func (r *fixReport) writeText(to lineWriter) {
 		to.printLine("%s:%d: the entry before this one is missing: %s reads the session only from here", r.path, r.Torn, r.form.Client)
 	}
 	if !r.NeedsCorrection() {
-		to.printLine("%s", inBold("nothing to fix"+textIf(len(r.Faults) > 0, ": "+r.form.Client+" corrects this when it reads the session")))
+		to.printLine("%s", inBold("nothing to fix"+textIf(len(r.Faults) > 0, ": "+r.form.Client+" corrects this when it reads the session")+textIf(r.wanted != "", "; no copy written")))
 		return
 	}
 	for _, c := range r.Corrections {
@@ -242,7 +247,7 @@ func (r *fixReport) writeText(to lineWriter) {
 	case r.written != "":
 		to.printLine("the corrected copy is in %s", r.written)
 	default:
-		to.printLine("to write the corrected copy: toolscope fix --write NEW %s", commandLine([]string{strings.Replace(r.path, "stdin", "-", 1)}))
+		to.printLine("to write the corrected copy: toolscope fix --write NEW %s", commandLine([]string{r.file}))
 	}
 }
 

@@ -24,13 +24,15 @@ func TestFix(t *testing.T) {
 		says string // in either output
 	}{
 		{"faults", []string{file}, 1, "ORPHAN_RESULT"},
+		{"how to write a name with stdin", []string{saved(t, "mystdin.json", brokenBody)}, 1, "/mystdin.json\n"},
+		{"standard output", []string{"--write", "-", file}, 2, "only to a file"},
 		{"how to write", []string{file}, 1, "toolscope fix --write NEW"},
 		{"the file exists", []string{"--write", other, file}, 2, "the file exists"},
 		{"the original", []string{"--write", file, file}, 2, "the file exists"},
 		{"no such folder", []string{"--write", filepath.Join(file, "x"), file}, 2, "--write"},
 		{"a copy", []string{"--write", wanted, file}, 0, "the corrected copy is in"},
 		{"legal", []string{legal}, 0, "nothing to fix"},
-		{"legal, with a copy", []string{"--write", wanted + "2", legal}, 0, "nothing to fix"},
+		{"legal, with a copy", []string{"--write", wanted + "2", legal}, 0, "nothing to fix; no copy written"},
 		{"not correctable", []string{"--write", wanted + "3", unfixable}, 1, "can't be corrected: SIGNATURE_DROPPED"},
 		{"for another target", []string{"--to", "nobody", file}, 2, "unknown target"},
 		{"two files", []string{file, legal}, 2, "one FILE"},
