@@ -49,6 +49,9 @@ type Result struct {
 	Limit        string // the limit that ended the search early; "" if none did
 }
 
+// ErrDivided is the error for records that meet the condition only as they are.
+var ErrDivided = errors.New("the condition is true for the file, but not after the file is divided into events: toolscope can't shrink it")
+
 // ErrFalse is the error for records that don't meet the condition.
 var ErrFalse = errors.New("the condition is not true")
 
@@ -64,6 +67,7 @@ type reducer struct {
 	all       map[numberPlace][]int // numbers in the original, by place
 	frozen    bool                  // numbers are not changed any more
 	known     map[[sha256.Size]byte]bool
+	latest    []capture.Record // the latest draft that met the condition
 	questions int
 	err       error
 }
@@ -83,7 +87,10 @@ func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, 
 	}
 	anonymous := r.startsWith(o.StandIns(records))
 	if !anonymous && !r.startsWith(records) {
-		return nil, fmt.Errorf("the records can't be divided into events: %w", cmp.Or(r.err, ErrFalse))
+		if errors.Is(r.err, errStopped) {
+			return nil, errors.New("the limits ended the search before its first step: use a longer --max-time")
+		}
+		return nil, cmp.Or(r.err, ErrDivided)
 	}
 	r.run()
 	kept := 0
@@ -104,6 +111,9 @@ func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, 
 		return nil, r.err
 	}
 	result := &Result{Records: r.draftRecords(), Events: r.countEvents(), EventsBefore: before, Questions: r.questions, Kept: kept}
+	if r.err == nil && !r.isTrue() { // a late change of numbers made it false
+		result.Records = r.latest
+	}
 	if r.err != nil {
 		result.Limit = strings.TrimSuffix(r.err.Error(), ": "+errStopped.Error())
 	}
@@ -178,9 +188,9 @@ func (r *reducer) cutRounds() {
 	}
 }
 
-// isTrue reports whether the current draft meets the condition.
+// isTrue reports whether the current draft has events and meets the condition.
 func (r *reducer) isTrue() bool {
-	if r.err != nil {
+	if r.err != nil || r.countEvents() == 0 {
 		return false
 	}
 	if r.ctx.Err() != nil {
@@ -191,6 +201,9 @@ func (r *reducer) isTrue() bool {
 	records := r.draftRecords()
 	sum := hashRecords(records)
 	if holds, asked := r.known[sum]; asked {
+		if holds {
+			r.latest = records
+		}
 		return holds
 	}
 	if r.questions >= r.MaxQuestions {
@@ -203,7 +216,9 @@ func (r *reducer) isTrue() bool {
 		r.err = err
 		return false
 	}
-	r.known[sum] = holds
+	if r.known[sum] = holds; holds {
+		r.latest = records
+	}
 	return holds
 }
 

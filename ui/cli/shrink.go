@@ -128,8 +128,11 @@ func (a *app) runShrink(ctx context.Context, paths []string, f shrinkFlags) erro
 	if err != nil {
 		return err
 	}
-	before, _ := s.encode(records)
-	a.printNote("%s → %s, %d → %s, %s, %.1f s", sizeText(int64(len(before))), sizeText(int64(len(text))), result.EventsBefore,
+	before := int64(0)
+	if info, err := os.Stat(path); err == nil {
+		before = info.Size()
+	}
+	a.printNote("%s → %s, %d → %s, %s, %.1f s", sizeText(before), sizeText(int64(len(text))), result.EventsBefore,
 		count.Of(result.Events, "event"), count.Of(result.Questions, "question"), time.Since(began).Seconds())
 	if result.Limit != "" {
 		a.printNote("the file may not be the smallest: the %s ended the search; use --max-time or --max-questions", result.Limit)
@@ -376,7 +379,7 @@ func (s *shrinker) meetsCondition(records []capture.Record) (bool, error) {
 // rawRecords returns the response's bytes as the records of a file with nothing else.
 func rawRecords(records []capture.Record) []capture.Record {
 	return []capture.Record{
-		{Exchange: 1, At: capture.NoTime, Head: &capture.Head{File: "shrunk"}, Data: rawBytes(records)},
+		{Exchange: 1, At: capture.NoTime, Head: &capture.Head{}, Data: rawBytes(records)},
 		{Exchange: 1, At: capture.NoTime, End: capture.EndEOF},
 	}
 }

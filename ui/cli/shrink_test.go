@@ -221,3 +221,21 @@ func withoutOneField(text []byte) (all [][]byte) {
 	}
 	return all
 }
+
+// TestShrinkMeetsCondition checks that print finds the condition in the written file: numbers that change late, and a
+// word that only the result's name had.
+func TestShrinkMeetsCondition(t *testing.T) {
+	late := slices.IndexFunc(plantedFaults, func(f plantedFault) bool { return f.name == "an event before the start" })
+	for _, test := range []struct{ file, while, filter string }{
+		{saved(t, "planted.sse", planted("openai-responses", plantedFaults[late], 30_000)), "finding:RESUMED", "finding:RESUMED"},
+		{"demo/malformed.tsc", "where:run", "run"},
+	} {
+		out := filepath.Join(t.TempDir(), "out.sse")
+		if got := command(t, nil, "shrink", test.file, "--while", test.while, "-o", out); got.code != 0 {
+			t.Errorf("%s: %d %s", test.while, got.code, got.stderr)
+		}
+		if got := command(t, nil, "print", out, "--filter", test.filter); !strings.Contains(got.stdout, "turn 1") {
+			t.Errorf("%s is not in the result: %s%s", test.while, got.stdout, got.stderr)
+		}
+	}
+}
