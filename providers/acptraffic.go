@@ -27,12 +27,8 @@ func (x *Exchange) beginAgentConnection() {
 	if x.decoder != nil || x.in.forcedFor(x.Number) != nil {
 		return
 	}
-	for i := range All {
-		if All[i].Name == acp.Name {
-			x.Framing, x.framer = "lines", new(stream.Lines)
-			x.setProtocol(&All[i], "recorded by toolscope acp")
-		}
-	}
+	x.Framing, x.framer = "lines", new(stream.Lines)
+	x.setProtocol(protocolNamed(acp.Name), "recorded by toolscope acp")
 }
 
 // readEditorBytes reads bytes of the editor.
@@ -102,7 +98,7 @@ func compareShown(written, shown *stream.Call) stream.Message {
 	case shown.ArgsLen() == 0:
 		return stream.Messagef("the agent shows no arguments")
 	case written.ArgsLen() != len(written.Args()):
-		return stream.Messagef("its arguments are no longer in memory")
+		return stream.Messagef("toolscope no longer has the model's arguments")
 	case json.Same(written.Args(), shown.Args()):
 		return stream.Messagef("the arguments are the same")
 	case isPart:

@@ -71,7 +71,7 @@ func TestAgentConnection(t *testing.T) {
 	}
 }
 
-// After a gap in the editor's bytes, the rest of the line is no message.
+// After a gap in the editor's bytes, the rest of the line is not read as a message.
 func TestAgentConnectionGap(t *testing.T) {
 	all := connectionRecords(connection, oneChunk)
 	for i := range all {

@@ -212,8 +212,8 @@ func (in *Inspector) summariseTurn(turn int32) {
 	f.summary = in.observer.Summarise(t)
 }
 
-// CallName returns the name and the id of a call in an evicted or dropped turn. The result ok is false if they
-// are no longer known.
+// CallName returns the name and the id of a call in an evicted or dropped turn. The result ok is false if
+// toolscope no longer has them.
 func (in *Inspector) CallName(r stream.Ref) (name, id string, ok bool) {
 	f := in.recall.entryOf(r.Turn)
 	if f == nil || f.summary == nil {

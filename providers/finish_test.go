@@ -12,7 +12,7 @@ import (
 // provider documents. It must not count as a normal end. The reasons of AI Studio are numbers.
 func TestUnknownFinish(t *testing.T) {
 	const unknown = "solar-flare"
-	also := map[string][]string{"ai-gateway": {"stop", "tool-calls"}} // the SDK's words beside the provider's
+	also := map[string][]string{"ai-gateway": {"stop", "tool-calls"}} // the SDK's words, in addition to the provider's
 	finishes, checked := map[string]bool{}, map[string]bool{}
 	for _, f := range fixtures(t) {
 		words := map[string]bool{}

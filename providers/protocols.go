@@ -123,9 +123,17 @@ func historyTargetOf(name string) *protocol.Target {
 	if t := TargetOf(name); t != nil {
 		return t
 	}
+	if p := protocolNamed(name); p != nil {
+		return p.HistoryTarget
+	}
+	return nil
+}
+
+// protocolNamed returns the protocol with the given name, or nil if there is none.
+func protocolNamed(name string) *protocol.Protocol {
 	for i := range All {
 		if All[i].Name == name {
-			return All[i].HistoryTarget
+			return &All[i]
 		}
 	}
 	return nil

@@ -80,11 +80,11 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 
 // toolsOf returns the tools that a request declares, if the target has a rule for their names.
 func toolsOf(body []byte, protocolName string, to *protocol.Target) []protocol.Tool {
-	i := slices.IndexFunc(All, func(p protocol.Protocol) bool { return p.Name == protocolName })
-	if to.Refusal.Name == "" || i < 0 || All[i].Tools == nil {
+	p := protocolNamed(protocolName)
+	if to.Refusal.Name == "" || p == nil || p.Tools == nil {
 		return nil
 	}
-	return All[i].Tools(body)
+	return p.Tools(body)
 }
 
 // ReadRequest reads a request to a target. If the target is nil, it uses the target in whose protocol it finds

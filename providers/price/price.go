@@ -355,8 +355,8 @@ func (f *Figure) searchMicros(u stream.Usage, p Price, r Rates) float64 {
 	return float64(max(0, u.WebSearches.N)) * r.WebSearches.USD * 1000
 }
 
-// firstRate returns the first known rate, or 0 if none is known. If it is not the first rate in the list, the
-// figure is approximate, unless there are no tokens.
+// firstRate returns the first known rate, or 0 if none is known. If it is not the first rate in the list and there are
+// tokens, firstRate marks the figure as approximate.
 func (f *Figure) firstRate(tokens float64, what string, rates ...Rate) float64 {
 	for i, r := range rates {
 		if !r.Known {
