@@ -71,7 +71,7 @@ var (
 		Advice:  "Read the message. If calls follow, the agent continued.",
 	}
 	CallDenied = &stream.Diagnosis{
-		Code: "PERMISSION_DENIED", Severity: stream.Info, By: stream.Client,
+		Code: "PERMISSION_DENIED", Severity: stream.Info, By: stream.Client, ExplainsState: true,
 		Meaning: "The agent had no permission to run the call.",
 		Advice:  "Allow the tool if it should run. The model receives the refusal as the result of the call.",
 	}

@@ -135,14 +135,14 @@ func (h paneTitle) rightCells() (cells int) {
 	return cells
 }
 
-// phaseFacts are the words for what the provider said about the arguments.
+// phaseFacts are the words for what the provider, the agent or the user said about the arguments.
 var phaseFacts = [...]string{
 	stream.PhaseAnnounced: "not begun", stream.PhaseOpen: "not finished", stream.PhaseSealed: "finished", stream.PhaseEnded: "nothing",
 	stream.PhaseTruncated: "cut", stream.PhaseAborted: "nothing", stream.PhaseRejected: "refused", stream.PhaseUnseen: "not seen",
 }
 
 // callFacts returns facts about a call, as many as fit: its size, facts that only some calls have, what the
-// provider said, its times, and its id.
+// provider, the agent or the user said, its times, and its id.
 func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	c, t := s.currentSelection().Call, s.currentSelection().Turn
 	facts := []display.Text{screen.Bytes(c.ArgsLen()), screen.Plural(c.Deltas(), "delta")}
@@ -155,7 +155,15 @@ func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	for _, f := range present.AboutCall(c) {
 		facts = append(facts, p.Name(f))
 	}
-	said := p.Clean(phaseFacts[c.Phase()]).Between("provider said: ", "")
+	said := p.Clean(phaseFacts[c.Phase()])
+	switch {
+	case c.Phase() == stream.PhaseRejected && present.WasDenied(c):
+		said = said.Between("user said: ", "")
+	case t.Shown:
+		said = said.Between("agent said: ", "")
+	default:
+		said = said.Between("provider said: ", "")
+	}
 	if finish := present.FinishText(t); finish != "" && !c.MayGrow() {
 		said = display.Join(said, p.Name(finish).Between(" (", ")"))
 	}

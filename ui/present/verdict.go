@@ -109,6 +109,9 @@ func hasFinding(list []stream.Finding, d *stream.Diagnosis) bool {
 	return slices.ContainsFunc(list, func(f stream.Finding) bool { return f.Base() == d })
 }
 
+// WasDenied reports whether the user or the rules of the agent refused a call.
+func WasDenied(c *stream.Call) bool { return hasFinding(c.Findings, protocol.CallDenied) }
+
 // setRefused sets the verdict on a turn whose response has an HTTP status of 400 or more. With status 429, or
 // from 500 on, the request may be correct, so the verdict is that it failed, not that it was refused.
 func (v *Verdict) setRefused(status int) {
