@@ -9,17 +9,14 @@ import (
 // messages[4].content[0].
 func PathAt(body []byte, start, end int) (path string) {
 	value, base := Value(body), 0
-	for {
+	for base != start || base+len(value) != end {
 		name, inner, at := ChildAt(value, start-base, end-base)
 		if inner == nil {
-			return strings.TrimPrefix(path, ".")
+			break
 		}
-		path += name
-		value, base = inner, base+at
-		if base == start && len(inner) == end-start {
-			return strings.TrimPrefix(path, ".")
-		}
+		path, value, base = path+name, inner, base+at
 	}
+	return strings.TrimPrefix(path, ".")
 }
 
 // ChildAt returns the field or element of a value that contains a range, with its name in a path and its
