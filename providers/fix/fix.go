@@ -25,8 +25,7 @@ type Fault struct {
 // A Correction is one change to a history that makes it obey a rule. It may have several Changes.
 type Correction struct {
 	Code  string
-	Line  int
-	Start int // offset in the original file
+	Line  int // in the original file
 	Words stream.Message
 }
 
@@ -56,21 +55,17 @@ func Correct(text []byte, form *Form, read Reader) (*Result, error) {
 	}
 	result := &Result{Target: d.Target, Items: len(d.items), Notes: d.Notes}
 	breaches := d.checkRules()
-	for i := range breaches {
-		result.Faults = append(result.Faults, d.faultsOf(&breaches[i])...)
-	}
+	result.Faults = d.faultsOf(breaches)
 	changed := newPieces(text)
 	for pass := 0; len(breaches) > 0 && pass < min(maxPasses, 10+maxFixBytes/max(1, len(text))); pass++ {
 		done := d.correctPass(breaches)
 		if len(done) == 0 {
 			break
 		}
-		for _, c := range done {
-			at := changed.originalOffset(c.edits[0].from)
-			result.Corrections = append(result.Corrections, Correction{Code: c.code, Line: lineOf(text, at), Start: at, Words: c.words})
-		}
 		var edits []edit
 		for _, c := range done {
+			at := changed.originalOffset(c.edits[0].from)
+			result.Corrections = append(result.Corrections, Correction{Code: c.code, Line: lineOf(text, at), Words: c.words})
 			edits = append(edits, c.edits...)
 		}
 		slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(b.from-a.from, b.to-a.to) })
@@ -83,13 +78,7 @@ func Correct(text []byte, form *Form, read Reader) (*Result, error) {
 		breaches = d.checkRules()
 	}
 	result.Text, result.Changes = d.text, changed.listChanges()
-	for i := range breaches {
-		for _, f := range d.faultsOf(&breaches[i]) {
-			if f.Client == "" {
-				result.Left = append(result.Left, f)
-			}
-		}
-	}
+	result.Left = slices.DeleteFunc(d.faultsOf(breaches), func(f Fault) bool { return f.Client != "" })
 	return result, nil
 }
 
@@ -128,21 +117,22 @@ func (d *document) clientWords(b *requestrules.Breach, at requestrules.Spot) str
 	return d.RuleWords[b.Rule]
 }
 
-// faultsOf returns the faults of a breach, one for each place.
-func (d *document) faultsOf(b *requestrules.Breach) (all []Fault) {
-	for _, at := range b.Spots {
-		one := *b
-		one.Spots = []requestrules.Spot{at}
-		f := Fault{Diagnosis: b.Diagnosis, Rule: b.Rule, Client: d.clientWords(b, at)}
-		place := d.placeOf(at.Message, at.Part)
-		if at.Message == -1 {
-			place = d.toolNamePlace(at.Part)
+// faultsOf returns the faults of breaches, one for each place.
+func (d *document) faultsOf(breaches []requestrules.Breach) (all []Fault) {
+	for _, b := range breaches {
+		for _, at := range b.Spots {
+			one := b
+			one.Spots = []requestrules.Spot{at}
+			f := Fault{Diagnosis: b.Diagnosis, Rule: b.Rule, Message: one.Message(""), Client: d.clientWords(&b, at)}
+			place := d.placeOf(at.Message, at.Part)
+			if at.Message == -1 {
+				place = d.toolNamePlace(at.Part)
+			}
+			if place.isKnown() {
+				f.Path, f.Line, f.Start, f.End = d.pathOf(place), lineOf(d.text, place.from), place.from, place.to
+			}
+			all = append(all, f)
 		}
-		if place.isKnown() {
-			f.Path, f.Line, f.Start, f.End = d.pathOf(place), lineOf(d.text, place.from), place.from, place.to
-		}
-		f.Message = one.Message("")
-		all = append(all, f)
 	}
 	return all
 }
