@@ -226,24 +226,18 @@ func (d *document) encodeResults(calls, results []protocol.Part) (e encodedResul
 	before := []protocol.Message{{Role: protocol.Assistant, Parts: calls}}
 	n := len(d.Target.Encode(before))
 	e.items = d.Target.Encode(append(before, protocol.Message{Role: protocol.User, Parts: results}))[n:]
-	if firstBlock(e.items[0]) != nil {
-		for _, list := range [...]string{"parts", "content"} {
-			for block := range json.Value(e.items[0]).Get(list).Elements() {
-				e.blocks = append(e.blocks, block)
-			}
-		}
-	}
+	e.blocks = blocksOf(e.items[0])
 	return e
 }
 
-// firstBlock returns the first block of a message that has a list of blocks, or nil.
-func firstBlock(message json.Value) json.Value {
+// blocksOf returns the blocks of a message. The result is nil if the message has no list of blocks.
+func blocksOf(message json.Value) (all [][]byte) {
 	for _, list := range [...]string{"parts", "content"} {
 		for block := range message.Get(list).Elements() {
-			return block
+			all = append(all, block)
 		}
 	}
-	return nil
+	return all
 }
 
 // addResults adds results to the calls of a message that have none.
@@ -356,8 +350,11 @@ func (d *document) listContent(message int, blocks []byte) []edit {
 		return nil
 	}
 	texts := []protocol.Part{{Text: []byte("?")}, {Text: []byte("?")}} // several texts, which are always written as a list
-	encoded := d.Target.Encode([]protocol.Message{{Role: protocol.User, Parts: texts}})
-	start, end, ok := bytes.Cut(firstBlock(encoded[0]), []byte(`"?"`))
+	encoded := blocksOf(d.Target.Encode([]protocol.Message{{Role: protocol.User, Parts: texts}})[0])
+	if len(encoded) == 0 {
+		return nil
+	}
+	start, end, ok := bytes.Cut(encoded[0], []byte(`"?"`))
 	if !ok {
 		return nil
 	}

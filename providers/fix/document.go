@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strings"
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/requestrules"
@@ -113,17 +112,22 @@ func (d *document) findItems(object json.Value) {
 				d.findItems(s.Value())
 			}
 		case "messages", "input", "contents":
-			d.addElements(s.Value(), d.text)
+			d.addElements(s.Value())
 		}
 	}
 }
 
 // addElements adds the elements of an array as items without a line.
-func (d *document) addElements(array json.Value, text []byte) {
+func (d *document) addElements(array json.Value) {
 	for v := range array.Elements() {
-		at := cap(text) - cap(v)
-		d.items = append(d.items, item{valueRange: valueRange{at, at + len(v)}})
+		d.items = append(d.items, item{valueRange: d.rangeOf(v)})
 	}
+}
+
+// rangeOf returns the range of a value that is a slice of the file's text.
+func (d *document) rangeOf(v json.Value) valueRange {
+	at := cap(d.text) - cap(v)
+	return valueRange{at, at + len(v)}
 }
 
 // composeRequest returns a request with the items as its history, and records the parts that were copied.
@@ -250,9 +254,9 @@ func lineOf(text []byte, offset int) int {
 
 // pathOf returns the path of a range in the request body, or in its line of a session file.
 func (d *document) pathOf(r valueRange) string {
-	if d.Form == Body {
-		return json.PathAt(d.text, r.from, r.to)
+	i := 0
+	if d.Form != Body {
+		i = bytes.LastIndexByte(d.text[:r.from], '\n') + 1
 	}
-	i := bytes.LastIndexByte(d.text[:r.from], '\n') + 1
-	return strings.TrimPrefix(json.PathAt(d.text[i:], r.from-i, r.to-i), ".")
+	return json.PathAt(d.text[i:], r.from-i, r.to-i)
 }

@@ -18,23 +18,22 @@ type fieldPlace struct{ field, value valueRange }
 // findField returns the place of a field of a part, or of an object inside the part. The function is selects
 // the value.
 func (d *document) findField(place valueRange, names []string, is func(json.Value) bool) (f fieldPlace, ok bool) {
-	raw := d.rawOf(place)
 	var search func(object json.Value, depth int)
 	search = func(object json.Value, depth int) {
 		s := object.Scan()
 		for more := s.Object(); more; more = s.Member() {
-			key, from := string(s.Key()), place.from+cap(raw)-cap(object)+s.KeyOffset()
+			key, from := string(s.Key()), d.rangeOf(object).from+s.KeyOffset()
 			v := s.Value()
 			switch {
 			case slices.Contains(names, key) && is(v):
-				at := place.from + cap(raw) - cap(v)
-				f, ok = fieldPlace{valueRange{from, at + len(v)}, valueRange{at, at + len(v)}}, true
+				value := d.rangeOf(v)
+				f, ok = fieldPlace{valueRange{from, value.to}, value}, true
 			case depth > 0 && v.Kind() == '{' && slices.Contains(callObjects, key):
 				search(v, depth-1)
 			}
 		}
 	}
-	search(raw, 1)
+	search(d.rawOf(place), 1)
 	return f, ok
 }
 
@@ -248,8 +247,7 @@ func (d *document) findToolNames(name string, fields []string) (all []valueRange
 	var search func(v json.Value)
 	addName := func(v json.Value) {
 		if v.IsString() && v.Is(name) {
-			at := cap(d.text) - cap(v)
-			all = append(all, valueRange{at, at + len(v)})
+			all = append(all, d.rangeOf(v))
 		}
 	}
 	searchObject := func(object json.Value, inside bool) {

@@ -31,9 +31,7 @@ func (d *document) eachLine(do func(entry json.Value, from, to int)) {
 		if n := bytes.IndexByte(text[from:], '\n'); n >= 0 {
 			to = from + n + 1
 		}
-		line := bytes.TrimPrefix(text[from:to], []byte("\ufeff"))
-		line = bytes.TrimLeft(line, " \t\r\n")
-		line = bytes.TrimRight(line, " \t\r\n")
+		line := bytes.Trim(bytes.TrimPrefix(text[from:to], []byte("\ufeff")), " \t\r\n")
 		switch {
 		case len(line) == 0:
 		case json.IsObject(line):
@@ -57,10 +55,9 @@ func readCodex(d *document) error {
 		switch {
 		case kind == "compacted":
 			d.items = d.items[:0]
-			d.addElements(payload.Get("replacement_history"), d.text)
+			d.addElements(payload.Get("replacement_history"))
 		case kind == "response_item" && payload.Kind() == '{' && !slices.Contains(codexNotes, payload.Get("type").Text()):
-			at := cap(d.text) - cap(payload)
-			d.items = append(d.items, item{valueRange{at, at + len(payload)}, from, to})
+			d.items = append(d.items, item{d.rangeOf(payload), from, to})
 		}
 	})
 	return nil
@@ -152,10 +149,7 @@ func readClaude(d *document) error {
 			blocks[e.id] = append(blocks[e.id], e)
 		}
 	}
-	add := func(e *claudeEntry) {
-		at := cap(d.text) - cap(e.message)
-		d.items = append(d.items, item{valueRange{at, at + len(e.message)}, e.line, e.end})
-	}
+	add := func(e *claudeEntry) { d.items = append(d.items, item{d.rangeOf(e.message), e.line, e.end}) }
 	for i := range all {
 		switch e := &all[i]; {
 		case !e.isSent || !e.carries:
