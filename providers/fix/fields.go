@@ -335,9 +335,6 @@ func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction 
 	return newCorrection(stream.Messagef("remove white space from the end of the last text"), edit{f.value, json.AppendQuoted(nil, text)})
 }
 
-// maxCacheMarks is the maximum number of cache marks in a request.
-const maxCacheMarks = 4
-
 // dropCacheMarks removes the first cache marks of the messages, so that the request has no more than are allowed.
 func (d *document) dropCacheMarks() *correction {
 	var edits []edit
@@ -361,6 +358,6 @@ func (d *document) dropCacheMarks() *correction {
 	if len(edits) == 0 {
 		return nil
 	}
-	n := min(len(edits), max(1, total-maxCacheMarks))
+	n := min(len(edits), max(1, total-requestrules.MaxCacheMarks))
 	return newCorrection(stream.Messagef("remove cache marks of the messages: the first %d", n), edits[:n]...)
 }

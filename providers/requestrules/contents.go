@@ -10,24 +10,24 @@ import (
 	"toolscope/stream/json"
 )
 
-// maxCacheMarks is the maximum number of blocks that a request to Anthropic may mark for the cache, on any
+// MaxCacheMarks is the maximum number of blocks that a request to Anthropic may mark for the cache, on any
 // host.
-const maxCacheMarks = 4
+const MaxCacheMarks = 4
 
 // checkCacheMarks checks the number of blocks that the request marks for the cache, in the system prompt, the
 // tools and the messages.
 func (c *checker) checkCacheMarks() {
-	if c.Target.Refusal.CacheMarks == "" || bytes.Count(c.Body, []byte(`"cache_control"`)) <= maxCacheMarks {
+	if c.Target.Refusal.CacheMarks == "" || bytes.Count(c.Body, []byte(`"cache_control"`)) <= MaxCacheMarks {
 		return
 	}
 	marks := countMarks(c.Body.Get("system")) + countMarks(c.Body.Get("tools"))
 	at := -1
 	for i := range c.Messages {
-		if marks += countMarks(c.Messages[i].Raw.Get("content")); marks > maxCacheMarks && at < 0 {
+		if marks += countMarks(c.Messages[i].Raw.Get("content")); marks > MaxCacheMarks && at < 0 {
 			at = i
 		}
 	}
-	if marks > maxCacheMarks {
+	if marks > MaxCacheMarks {
 		words := stream.Messagef("%s", stream.Own(count.Of(marks, "block")))
 		place := Spot{Message: at, Part: -1, Words: words}
 		if at < 0 {
