@@ -94,36 +94,28 @@ func newCorrection(words stream.Message, edits ...edit) *correction {
 	return &correction{words: words, edits: edits}
 }
 
-// callPlace is a call in the history.
-type callPlace struct{ message, part int }
-
 // findCall returns the call without a result that a result belongs to: the nearest one before the result, or
 // else the first one after it. It returns nil if there is none.
-func (d *document) findCall(result requestrules.Spot) (found *callPlace) {
+func (d *document) findCall(result requestrules.Spot) (found *partPlace) {
 	r := &d.Messages[result.Message].Parts[result.Part]
-	for i := range d.Messages {
-		if found != nil && i > result.Message {
+	for at, p := range d.eachPart {
+		isAfter := at.message > result.Message
+		if found != nil && isAfter {
 			break
 		}
-		for j := range d.Messages[i].Parts {
-			p := &d.Messages[i].Parts[j]
-			isMatch := p.ID == r.ID && (r.ID != "" || p.Name == r.Name)
-			isOpen := d.unanswered[callPlace{i, j}] || i > result.Message && r.ID != "" && !d.hasResultAfter(r.ID, i, j)
-			if p.Kind == protocol.CallPart && isMatch && isOpen && (found == nil || i < result.Message) {
-				found = &callPlace{i, j}
-			}
+		isMatch := p.Kind == protocol.CallPart && p.ID == r.ID && (r.ID != "" || p.Name == r.Name)
+		if isMatch && (d.unanswered[at] || isAfter && r.ID != "" && !d.hasResultAfter(r.ID, at)) && (found == nil || at.message < result.Message) {
+			found = &at
 		}
 	}
 	return found
 }
 
 // hasResultAfter reports whether a result with an id comes after a part.
-func (d *document) hasResultAfter(id string, message, part int) bool {
-	for i := message; i < len(d.Messages); i++ {
-		for j := range d.Messages[i].Parts {
-			if p := &d.Messages[i].Parts[j]; p.Kind == protocol.ResultPart && p.ID == id && (i > message || j > part) {
-				return true
-			}
+func (d *document) hasResultAfter(id string, call partPlace) bool {
+	for at, p := range d.eachPart {
+		if p.Kind == protocol.ResultPart && p.ID == id && call.isBefore(at) {
+			return true
 		}
 	}
 	return false
@@ -260,7 +252,7 @@ func (d *document) addResults(b *requestrules.Breach, at requestrules.Spot) *cor
 		}
 		last = other
 	}
-	edits := d.placeResults(callPlace{first.Message, first.Part}, last.Part, d.encodeResults(calls, results), nil)
+	edits := d.placeResults(partPlace{first.Message, first.Part}, last.Part, d.encodeResults(calls, results), nil)
 	if edits == nil {
 		return nil
 	}
@@ -300,7 +292,7 @@ func (d *document) dropResults(b *requestrules.Breach, at requestrules.Spot) *co
 // placeResults returns the edits that insert results at the right place for calls of a message. The parameter
 // call is the first of these calls, last the part of the last one. The parameter line is the line of the result
 // if a result is moved.
-func (d *document) placeResults(call callPlace, last int, results encodedResults, line []byte) []edit {
+func (d *document) placeResults(call partPlace, last int, results encodedResults, line []byte) []edit {
 	place := d.placeOf(call.message, last)
 	i := d.itemAt(place.from)
 	if !place.isKnown() || i < 0 || !d.canChangeItems() {
@@ -371,7 +363,7 @@ func hasResults(m *protocol.Message) bool {
 }
 
 // moveResult moves a result to the place after its call.
-func (d *document) moveResult(at requestrules.Spot, result *protocol.Part, call callPlace) *correction {
+func (d *document) moveResult(at requestrules.Spot, result *protocol.Part, call partPlace) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	i := d.itemAt(place.from)
 	if !place.isKnown() || i < 0 {
@@ -405,18 +397,15 @@ func (d *document) moveResult(at requestrules.Spot, result *protocol.Part, call 
 
 // moveLateResult moves a result that doesn't directly follow its call, or the text between them.
 func (d *document) moveLateResult(at requestrules.Spot, call *protocol.Part) *correction {
-	for i := at.Message; i < len(d.Messages); i++ {
-		for j := range d.Messages[i].Parts {
-			p := &d.Messages[i].Parts[j]
-			isAfter := i > at.Message || j > at.Part
-			if p.Kind != protocol.ResultPart || !isAfter || p.ID != call.ID || p.ID == "" && p.Name != call.Name {
-				continue
-			}
-			if c := d.moveIntruder(i); c != nil {
-				return c
-			}
-			return d.moveResult(requestrules.Spot{Message: i, Part: j}, p, callPlace{at.Message, at.Part})
+	before := partPlace{at.Message, at.Part}
+	for result, p := range d.eachPart {
+		if p.Kind != protocol.ResultPart || !before.isBefore(result) || p.ID != call.ID || p.ID == "" && p.Name != call.Name {
+			continue
 		}
+		if c := d.moveIntruder(result.message); c != nil {
+			return c
+		}
+		return d.moveResult(requestrules.Spot{Message: result.message, Part: result.part}, p, before)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type document struct {
 	spans                 []span // parts of the request that are copied from the file, in the request's order
 	items                 []item // elements of the history, in the request's order
 	places                []messagePlace
-	unanswered            map[callPlace]bool // calls without a result, from the latest check
+	unanswered            map[partPlace]bool // calls without a result, from the latest check
 	given                 map[string]bool    // ids and tool names that corrections of this pass add
 	Notes
 }
@@ -242,6 +242,25 @@ func (d *document) itemOf(message int) int {
 		return -1
 	}
 	return d.itemAt(at.from)
+}
+
+// partPlace identifies a part of the history.
+type partPlace struct{ message, part int }
+
+// isBefore reports whether a part comes before another one.
+func (at partPlace) isBefore(other partPlace) bool {
+	return at.message < other.message || at.message == other.message && at.part < other.part
+}
+
+// eachPart yields the parts of all messages, in order.
+func (d *document) eachPart(yield func(partPlace, *protocol.Part) bool) {
+	for i := range d.Messages {
+		for j := range d.Messages[i].Parts {
+			if !yield(partPlace{i, j}, &d.Messages[i].Parts[j]) {
+				return
+			}
+		}
+	}
 }
 
 // rawOf returns the text of a range.

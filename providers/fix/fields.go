@@ -47,8 +47,8 @@ var (
 )
 
 // renamePart returns an edit that replaces the id or the name of a part.
-func (d *document) renamePart(message, part int, fields []string, from, to string) (e edit, ok bool) {
-	place := d.placeOf(message, part)
+func (d *document) renamePart(at partPlace, fields []string, from, to string) (e edit, ok bool) {
+	place := d.placeOf(at.message, at.part)
 	if !place.isKnown() {
 		return e, false
 	}
@@ -96,26 +96,27 @@ func mapClass(text, class string) string {
 }
 
 func (d *document) hasID(id string) bool {
-	return slices.ContainsFunc(d.Messages, func(m protocol.Message) bool {
-		return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.ID == id || p.Item == id })
-	})
+	for _, p := range d.eachPart {
+		if p.ID == id || p.Item == id {
+			return true
+		}
+	}
+	return false
 }
 
 // renameID replaces an id that the target doesn't accept, in the call and its results.
 func (d *document) renameID(id string) *correction {
 	fresh := d.freshID(id)
 	var edits []edit
-	for i := range d.Messages {
-		for j := range d.Messages[i].Parts {
-			if d.Messages[i].Parts[j].ID != id {
-				continue
-			}
-			e, ok := d.renamePart(i, j, idFields, id, fresh)
-			if !ok {
-				return nil
-			}
-			edits = append(edits, e)
+	for at, p := range d.eachPart {
+		if p.ID != id {
+			continue
 		}
+		e, ok := d.renamePart(at, idFields, id, fresh)
+		if !ok {
+			return nil
+		}
+		edits = append(edits, e)
 	}
 	if len(edits) == 0 {
 		return nil
@@ -129,21 +130,19 @@ func (d *document) renameID(id string) *correction {
 // them has a result and they are the same, it leaves the later one out.
 func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *correction {
 	calls, results := 0, 0
-	var of *requestrules.Spot // result of the later call
+	later := partPlace{at.Message, at.Part}
+	var of *partPlace // result of the later call
 	isTwin := false
-	for i := range d.Messages {
-		for j := range d.Messages[i].Parts {
-			p := &d.Messages[i].Parts[j]
-			isAfter := i > at.Message || i == at.Message && j > at.Part
-			switch {
-			case p.ID != call.ID || p.RunByProvider:
-			case p.Kind == protocol.CallPart && !isAfter:
-				calls++
-				isTwin = isTwin || p != call && p.Name == call.Name && json.Same(p.Args, call.Args)
-			case p.Kind == protocol.ResultPart:
-				if results++; isAfter && results >= calls && of == nil {
-					of = &requestrules.Spot{Message: i, Part: j}
-				}
+	for place, p := range d.eachPart {
+		isAfter := later.isBefore(place)
+		switch {
+		case p.ID != call.ID || p.RunByProvider:
+		case p.Kind == protocol.CallPart && !isAfter:
+			calls++
+			isTwin = isTwin || p != call && p.Name == call.Name && json.Same(p.Args, call.Args)
+		case p.Kind == protocol.ResultPart:
+			if results++; isAfter && results >= calls && of == nil {
+				of = &place
 			}
 		}
 	}
@@ -151,13 +150,13 @@ func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *corr
 		return d.dropPart(at, stream.Messagef("leave out the second call with the id %s", nameOf(call)))
 	}
 	fresh := d.freshID(call.ID)
-	e, ok := d.renamePart(at.Message, at.Part, idFields, call.ID, fresh)
+	e, ok := d.renamePart(later, idFields, call.ID, fresh)
 	if !ok {
 		return nil
 	}
 	edits := []edit{e}
 	if of != nil {
-		if e, ok = d.renamePart(of.Message, of.Part, idFields, call.ID, fresh); !ok {
+		if e, ok = d.renamePart(*of, idFields, call.ID, fresh); !ok {
 			return nil
 		}
 		edits = append(edits, e)
@@ -201,14 +200,12 @@ func (d *document) renameTool(name string) *correction {
 		fresh = base[:size] + suffix
 	}
 	var edits []edit
-	for i := range d.Messages {
-		for j := range d.Messages[i].Parts {
-			if p := &d.Messages[i].Parts[j]; p.Name != name || p.RunByProvider {
-				continue
-			}
-			if e, ok := d.renamePart(i, j, []string{"name"}, name, fresh); ok {
-				edits = append(edits, e)
-			}
+	for at, p := range d.eachPart {
+		if p.Name != name || p.RunByProvider {
+			continue
+		}
+		if e, ok := d.renamePart(at, []string{"name"}, name, fresh); ok {
+			edits = append(edits, e)
 		}
 	}
 	for _, r := range append(d.findToolNames(name, declarationFields), d.findToolNames(name, choiceFields)...) {
@@ -224,10 +221,12 @@ func (d *document) renameTool(name string) *correction {
 
 // hasToolName reports whether the request declares a tool with a name, or has a call or a result of it.
 func (d *document) hasToolName(name string) bool {
-	return slices.ContainsFunc(d.Tools, func(t protocol.Tool) bool { return t.Name == name }) ||
-		slices.ContainsFunc(d.Messages, func(m protocol.Message) bool {
-			return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Name == name })
-		})
+	for _, p := range d.eachPart {
+		if p.Name == name {
+			return true
+		}
+	}
+	return slices.ContainsFunc(d.Tools, func(t protocol.Tool) bool { return t.Name == name })
 }
 
 // Fields of a request with the names of tools.

@@ -98,11 +98,11 @@ func (d *document) checkRules() (all []requestrules.Breach) {
 			all = append(all, b)
 		}
 	}
-	d.unanswered = map[callPlace]bool{}
+	d.unanswered = map[partPlace]bool{}
 	for _, b := range all {
-		for _, at := range b.Spots {
-			if b.Rule == "call-answered" {
-				d.unanswered[callPlace{at.Message, at.Part}] = true
+		if b.Rule == "call-answered" {
+			for _, at := range b.Spots {
+				d.unanswered[partPlace{at.Message, at.Part}] = true
 			}
 		}
 	}
