@@ -16,11 +16,14 @@ import (
 
 // A Form is a form of files that contain a history.
 type Form struct {
-	Title  string
-	Client string // the program that reads the file; "" for a request body
+	Title         string
+	Client        string // the program that reads the file; "" for a request body
+	DefaultTarget string // target of the requests that the client sends; "" if the protocol shows the target
+	ItemTitle     string // an element of the history
 	// RuleWords maps each rule that the client itself obeys to a description of what the client sends.
 	RuleWords map[string]string
 	ignored   []string // rules that don't apply, because the next request contains more messages
+	history   string   // field of a request that contains the items; "" for a request body
 	read      func(*document) error
 	newLine   func(d *document, after int, item []byte) []byte // nil if items can't be added or removed
 }
@@ -89,7 +92,7 @@ func openDocument(text []byte, form *Form, read Reader) (*document, error) {
 }
 
 // Body is a request body.
-var Body = &Form{Title: "request body", read: readBody}
+var Body = &Form{Title: "request body", ItemTitle: "message", read: readBody}
 
 // readBody finds the history in a request body.
 func readBody(d *document) error {
@@ -132,11 +135,7 @@ func (d *document) rangeOf(v json.Value) valueRange {
 
 // composeRequest returns a request with the items as its history, and records the parts that were copied.
 func (d *document) composeRequest() []byte {
-	field := `{"messages":[`
-	if d.Form == Codex {
-		field = `{"input":[`
-	}
-	request := []byte(field)
+	request := []byte(`{"` + d.history + `":[`)
 	for i, it := range d.items {
 		if i > 0 {
 			request = append(request, ',')

@@ -102,6 +102,7 @@ func (t *pieces) originalOffset(offset int) int {
 
 // A Change replaces the range from Start to End of the original text with Text.
 type Change struct {
+	Line       int // the line of Start
 	Start, End int
 	Text       []byte
 }
@@ -115,6 +116,7 @@ func (t *pieces) listChanges() (list []Change) {
 			continue
 		}
 		if open.Start, open.End = at, p.from; open.End > open.Start || len(open.Text) > 0 {
+			open.Line = lineOf(t.original, at)
 			list = append(list, open)
 		}
 		at, open = p.to, Change{}

@@ -9,12 +9,13 @@ import (
 
 // Codex is a session file of Codex. Codex 0.169.0 was run with damaged sessions.
 var Codex = &Form{
-	Title: "session of Codex", Client: "Codex",
+	Title: "session of Codex", Client: "Codex", DefaultTarget: "openai-responses", ItemTitle: "item",
 	RuleWords: map[string]string{
 		"call-answered":   `Codex adds the result "aborted"`,
 		"result-has-call": "Codex leaves this result out",
 	},
 	ignored: []string{"trailing-space"},
+	history: "input",
 	read:    readCodex,
 	newLine: newCodexLine,
 }
@@ -79,7 +80,7 @@ func newCodexLine(d *document, after int, value []byte) []byte {
 
 // ClaudeCode is a session file of Claude Code. Claude Code 2.1.197 and 2.1.332 were run with damaged sessions.
 var ClaudeCode = &Form{
-	Title: "session of Claude Code", Client: "Claude Code",
+	Title: "session of Claude Code", Client: "Claude Code", DefaultTarget: "anthropic", ItemTitle: "message",
 	RuleWords: map[string]string{
 		"call-answered":   "Claude Code leaves this call out",
 		"result-has-call": "Claude Code leaves this result out",
@@ -88,6 +89,7 @@ var ClaudeCode = &Form{
 		"id-unique":       "Claude Code leaves one of the calls and its result out",
 	},
 	ignored: []string{"trailing-space", "cache-marks", "turn-order"},
+	history: "messages",
 	read:    readClaude,
 }
 

@@ -182,10 +182,7 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	before := a.code
 	a.code = 0
 	defer func() { a.code = max(a.code, before) }()
-	file := path
-	if path == "-" {
-		file = "stdin"
-	}
+	file := fileTitle(path)
 	c.Files = append(c.Files, report.File{Name: file})
 	c.in, c.places, c.starting = in, &locator{path: path, of: map[int]*byteMap{}, several: a.isRun}, len(c.Findings)
 	err := a.printSource(mapSource(src, c.places.addRecord), path, in, c)

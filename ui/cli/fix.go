@@ -79,7 +79,10 @@ func (a *app) runFix(cmd *cobra.Command, args []string, f *fixFlags) error {
 	if form == nil {
 		return fmt.Errorf("%s: not a request body, and not a session of Codex or Claude Code%s\nuse 'toolscope check' for other files", paths[0], textIf(format != "", ": its format is "+format))
 	}
-	r, err := fix.Correct(text, form, fixReader(form, to))
+	if to == nil && form.DefaultTarget != "" {
+		to = providers.TargetOf(form.DefaultTarget)
+	}
+	r, err := fix.Correct(text, form, func(body []byte) (*requestrules.Request, error) { return providers.ReadRequest(body, to) })
 	if err != nil {
 		return fmt.Errorf("%s: %w\nfix needs a complete request body or a session file", paths[0], err)
 	}
@@ -87,11 +90,7 @@ func (a *app) runFix(cmd *cobra.Command, args []string, f *fixFlags) error {
 	if err != nil {
 		return err
 	}
-	path := paths[0]
-	if path == "-" {
-		path = "stdin"
-	}
-	rep := &fixReport{Result: r, path: path, file: paths[0], wanted: f.write, text: text, form: form}
+	rep := &fixReport{Result: r, path: fileTitle(paths[0]), file: paths[0], wanted: f.write, text: text, form: form}
 	canWrite := r.NeedsCorrection() && len(r.Left) == 0
 	if f.write != "" && canWrite {
 		if err := writeCopy(f.write, r.Text); err != nil {
@@ -155,20 +154,6 @@ func fixFormOf(text []byte) (form *fix.Form, format string) {
 	return nil, ""
 }
 
-// fixReader returns a function that reads requests to a target. Without a target, a session has the target of its
-// agent, and a request body the target in whose protocol it is.
-func fixReader(form *fix.Form, to *protocol.Target) fix.Reader {
-	if to == nil {
-		switch form {
-		case fix.Codex:
-			to = providers.TargetOf("openai-responses")
-		case fix.ClaudeCode:
-			to = providers.TargetOf("anthropic")
-		}
-	}
-	return func(body []byte) (*requestrules.Request, error) { return providers.ReadRequest(body, to) }
-}
-
 // checkNewFile checks that a file can be created.
 func checkNewFile(path string) error {
 	if path == "-" {
@@ -200,11 +185,7 @@ const maxChangeBytes = 240
 
 // writeText writes the faults, the corrections and the changed bytes.
 func (r *fixReport) writeText(to lineWriter) {
-	items := "message"
-	if r.form == fix.Codex {
-		items = "item"
-	}
-	to.printLine("%s: %s, %s, checked against the rules of %s", r.path, r.form.Title, count.Of(r.Items, items), r.Target.Title)
+	to.printLine("%s: %s, %s, checked against the rules of %s", r.path, r.form.Title, count.Of(r.Items, r.form.ItemTitle), r.Target.Title)
 	for i := range r.Faults {
 		f := &r.Faults[i]
 		severity := stream.Error
@@ -233,7 +214,7 @@ func (r *fixReport) writeText(to lineWriter) {
 		to.printLine("%s line %d: %s", inBold("correction"), c.Line, display.Clean(c.Words.Text))
 	}
 	for _, c := range r.Changes {
-		to.printLine("%s", inMuted(fmt.Sprintf("@ line %d, byte %d", lineNumber(r.text, c.Start), c.Start)))
+		to.printLine("%s", inMuted(fmt.Sprintf("@ line %d, byte %d", c.Line, c.Start)))
 		r.writeSide(to, "-", r.text[c.Start:c.End])
 		r.writeSide(to, "+", c.Text)
 	}
@@ -262,9 +243,6 @@ func (r *fixReport) writeSide(to lineWriter, sign string, text []byte) {
 	}
 	to.printLine("%s %s%s", sign, display.Clean(strings.TrimRight(stream.Clip(text, 0, maxChangeBytes), "\n")), inMuted(more))
 }
-
-// lineNumber returns the number of the line that contains an offset, counted from 1.
-func lineNumber(text []byte, offset int) int { return bytes.Count(text[:offset], []byte("\n")) + 1 }
 
 // writeJSONL writes an object for each fault, correction and change, and an object with the totals.
 func (r *fixReport) writeJSONL(to lineWriter) {

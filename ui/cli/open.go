@@ -373,6 +373,9 @@ func isPiped(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice == 0
 }
 
+// fileTitle returns the name of a file in reports: its path, or the name of standard input.
+func fileTitle(path string) string { return ifElse(path == "-", "stdin", path) }
+
 // sourceTitle returns a short name for the source.
 func sourceTitle(paths []string) string {
 	switch {

@@ -209,10 +209,7 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	if o, is := p.(interface {
 		others(string, providers.OtherLines)
 	}); is && in.Others.Count > 0 && (q.known || !pr.app.isOneOfMany()) {
-		if path == "-" {
-			path = "stdin" // turns of standard input have this name
-		}
-		o.others(path, in.Others)
+		o.others(fileTitle(path), in.Others)
 		err = errors.Join(err, p.flush())
 	}
 	return err
