@@ -117,45 +117,48 @@ func writeOwn(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // only the owner can read it
+	temporary, err := writeTemporary(path, data)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+	if err = os.Rename(temporary, path); err != nil {
+		return errors.Join(err, os.Remove(temporary))
 	}
 	return nil
+}
+
+// writeTemporary writes a temporary file next to a path. Only the file's owner can read it. After an error, the
+// file is removed.
+func writeTemporary(path string, data []byte) (temporary string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
 }
 
 // writeCopy writes a new file that only its owner can read. The file appears once it is complete. No file is
 // overwritten.
 func writeCopy(path string, text []byte) error {
-	wrap := func(err error) error { return fmt.Errorf("--write %s: %w", path, capture.WithoutPath(err)) }
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return wrap(err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return wrap(err)
-	}
-	switch err = os.Link(f.Name(), path); { // unlike a rename, a link never replaces a file
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrExist):
-		return wrap(err)
-	}
-	if err = checkNewFile(path); err == nil {
-		if err = os.Rename(f.Name(), path); err != nil {
-			err = wrap(err)
+	temporary, err := writeTemporary(path, text)
+	if err == nil {
+		defer os.Remove(temporary)
+		err = os.Link(temporary, path) // unlike a rename, a link never replaces a file
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			if err := checkNewFile(path); err != nil {
+				return err
+			}
+			err = os.Rename(temporary, path)
 		}
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("--write %s: %w", path, capture.WithoutPath(err))
+	}
+	return nil
 }
 
 // saveInto writes a new file to a folder, and creates the folder if necessary. It leaves an existing file with
