@@ -208,7 +208,7 @@ func (o *clientLaunch) passExtension(s client.Settings) error {
 	if err != nil {
 		return err
 	}
-	path, remove, err := createScratch("toolscope.ts", fmt.Appendf(nil, s.Extension, text))
+	path, remove, err := createScratch("toolscope.ts", fmt.Appendf(nil, s.Extension+"\n", text))
 	if err != nil {
 		return fmt.Errorf("run: extension for %s: %w", o.point.Title, err)
 	}

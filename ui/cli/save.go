@@ -287,8 +287,7 @@ func createHome(home, name, settings string) (folder string, err error) {
 	return folder, nil
 }
 
-// createScratch creates a file in a new folder. Only the file's owner can read it. A line break is added to
-// the data. The function remove removes the file and the folder.
+// createScratch creates a file in a new folder. Only the file's owner can read it. The function remove removes the file and the folder.
 func createScratch(name string, data []byte) (path string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "toolscope-")
 	if err != nil {
@@ -296,7 +295,7 @@ func createScratch(name string, data []byte) (path string, remove func(), err er
 	}
 	remove = func() { os.RemoveAll(folder) }
 	path = filepath.Join(folder, name)
-	if err = os.WriteFile(path, append(data[:len(data):len(data)], '\n'), 0o600); err != nil {
+	if err = os.WriteFile(path, data, 0o600); err != nil {
 		remove()
 		return "", nil, err
 	}
@@ -306,7 +305,7 @@ func createScratch(name string, data []byte) (path string, remove func(), err er
 // createScript creates a shell script in a new folder. It runs the script as a test, because some folders don't
 // allow programs.
 func createScript(name, text string) (path string, remove func(), err error) {
-	path, remove, err = createScratch(name, []byte(strings.TrimSuffix(text, "\n")))
+	path, remove, err = createScratch(name, []byte(text))
 	if err == nil {
 		err = os.Chmod(path, 0o700)
 	}

@@ -308,7 +308,7 @@ func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	file, remove, err := createScratch(name, data)
+	file, remove, err := createScratch(name, append(data[:len(data):len(data)], '\n'))
 	if err != nil {
 		return nil, nil, err
 	}

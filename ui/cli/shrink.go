@@ -415,7 +415,7 @@ func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	if err != nil {
 		return false, nil // the records can't be written, so they can't be the result
 	}
-	path, remove, err := createScratch(s.name, bytes.TrimSuffix(text, []byte("\n")))
+	path, remove, err := createScratch(s.name, text)
 	if err != nil {
 		return false, err
 	}
