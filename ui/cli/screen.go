@@ -367,12 +367,7 @@ const (
 func pipeTo(command string, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pipeTime)
 	defer cancel()
-	shell, flag := cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c"
-	if runtime.GOOS == "windows" {
-		shell, flag = cmp.Or(os.Getenv("COMSPEC"), "cmd.exe"), "/C"
-	}
-	run := exec.CommandContext(ctx, shell, flag, command)
-	run.WaitDelay = time.Second // a child process of the command may keep the pipe open
+	run := newShellCommand(ctx, cmp.Or(os.Getenv("SHELL"), "/bin/sh"), command)
 	run.Stdin = bytes.NewReader(data)
 	out := &limitedBuffer{maxBytes: maxPipeOutput}
 	run.Stdout, run.Stderr = out, out
@@ -386,6 +381,17 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 		err = nil
 	}
 	return out.kept, err
+}
+
+// newShellCommand returns a command that runs a line in a shell, or on Windows in the command prompt.
+func newShellCommand(ctx context.Context, shell, line string) *exec.Cmd {
+	flag := "-c"
+	if runtime.GOOS == "windows" {
+		shell, flag = cmp.Or(os.Getenv("COMSPEC"), "cmd.exe"), "/C"
+	}
+	cmd := exec.CommandContext(ctx, shell, flag, line)
+	cmd.WaitDelay = time.Second // a child process of the command may keep its pipes open
+	return cmd
 }
 
 // limitedBuffer keeps the first maxBytes bytes and counts the others.

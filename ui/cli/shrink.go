@@ -422,13 +422,8 @@ func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	defer remove()
 	ctx, cancel := context.WithTimeout(s.ctx, maxCommandTime)
 	defer cancel()
-	shell, flag, word := "/bin/sh", "-c", shellWord(path)
-	if runtime.GOOS == "windows" {
-		shell, flag, word = cmp.Or(os.Getenv("COMSPEC"), "cmd.exe"), "/C", `"`+path+`"`
-	}
-	cmd := exec.CommandContext(ctx, shell, flag, strings.ReplaceAll(s.while, "{}", word))
-	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	word := ifElse(runtime.GOOS == "windows", `"`+path+`"`, shellWord(path))
+	err = newShellCommand(ctx, "/bin/sh", strings.ReplaceAll(s.while, "{}", word)).Run()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
