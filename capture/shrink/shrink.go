@@ -49,14 +49,10 @@ type Result struct {
 	Limit        string // the limit that ended the search early; "" if none did
 }
 
-// ErrDivided is the error for records that meet the condition only as they are.
-var ErrDivided = errors.New("the condition is true for the file, but not after the file is divided into events: toolscope can't shrink it")
+// limitError names the limit that ended the search.
+type limitError string
 
-// ErrFalse is the error for records that don't meet the condition.
-var ErrFalse = errors.New("the condition is not true")
-
-// errStopped ends the search at a limit.
-var errStopped = errors.New("limit")
+func (e limitError) Error() string { return string(e) }
 
 // reducer searches for the smallest draft.
 type reducer struct {
@@ -83,41 +79,36 @@ func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, 
 	r := newReducer(ctx, records, o)
 	before := r.countEvents()
 	if ok, err := o.Holds(records); err != nil || !ok {
-		return nil, cmp.Or(err, ErrFalse)
+		return nil, cmp.Or(err, errors.New("the condition is not true"))
 	}
+	var limit limitError
 	anonymous := r.startsWith(o.StandIns(records))
 	if !anonymous && !r.startsWith(records) {
-		if errors.Is(r.err, errStopped) {
+		if errors.As(r.err, &limit) {
 			return nil, errors.New("the limits ended the search before its first step: use a longer --max-time")
 		}
-		return nil, cmp.Or(r.err, ErrDivided)
+		return nil, cmp.Or(r.err, errors.New("the condition is true for the file, but not after the file is divided into events: toolscope can't shrink it"))
 	}
 	r.run()
 	kept := 0
-	if !anonymous && (r.err == nil || errors.Is(r.err, errStopped)) {
-		limit := r.err
-		if r.err = nil; limit != nil {
+	if !anonymous && (r.err == nil || errors.As(r.err, &limit)) {
+		r.err = nil
+		if limit != "" {
 			r.MaxQuestions += maxLateQuestions
 			r.ctx = context.WithoutCancel(ctx)
 		}
-		kept = r.replaceContent()
-		if limit == nil {
+		if kept = r.replaceContent(); limit == "" {
 			r.run()
-		} else if r.err == nil {
-			r.err = limit
 		}
 	}
-	if r.err != nil && !errors.Is(r.err, errStopped) {
+	records = r.draftRecords()
+	if r.err == nil && limit == "" && !r.isTrue() { // a late change of numbers made it false
+		records = r.latest
+	}
+	if r.err != nil && !errors.As(r.err, &limit) {
 		return nil, r.err
 	}
-	result := &Result{Records: r.draftRecords(), Events: r.countEvents(), EventsBefore: before, Questions: r.questions, Kept: kept}
-	if r.err == nil && !r.isTrue() { // a late change of numbers made it false
-		result.Records = r.latest
-	}
-	if r.err != nil {
-		result.Limit = strings.TrimSuffix(r.err.Error(), ": "+errStopped.Error())
-	}
-	return result, nil
+	return &Result{Records: records, Events: r.countEvents(), EventsBefore: before, Questions: r.questions, Kept: kept, Limit: string(limit)}, nil
 }
 
 // maxLateQuestions is the number of questions after a limit, for the texts that are still the original's.
@@ -194,7 +185,7 @@ func (r *reducer) isTrue() bool {
 		return false
 	}
 	if r.ctx.Err() != nil {
-		r.err = fmt.Errorf("time limit: %w", errStopped)
+		r.err = limitError("time limit")
 		return false
 	}
 	r.closeGaps()
@@ -207,7 +198,7 @@ func (r *reducer) isTrue() bool {
 		return holds
 	}
 	if r.questions >= r.MaxQuestions {
-		r.err = fmt.Errorf("limit of questions: %w", errStopped)
+		r.err = limitError("limit of questions")
 		return false
 	}
 	r.questions++
