@@ -268,10 +268,11 @@ func (r *reducer) closeGaps() {
 				continue
 			}
 			kept = append(kept, n)
-			if left[placeOf(n)] == nil {
-				left[placeOf(n)] = map[int]int{}
+			at := placeOf(n)
+			if left[at] == nil {
+				left[at] = map[int]int{}
 			}
-			left[placeOf(n)][numberIn(n.lit)] = 0
+			left[at][numberIn(n.lit)] = 0
 		}
 	}
 	for at, numbers := range left {
@@ -569,9 +570,9 @@ func (r *reducer) joinRun(run []*node) bool {
 	return r.joinRun(run[len(run)/2:]) || first
 }
 
-var idKey = regexp.MustCompile(`(?:^id|_id|Id)$`)
-
-func isIDKey(key string) bool { return idKey.MatchString(key) }
+func isIDKey(key string) bool {
+	return key == "id" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id")
+}
 
 func isNumberKey(key string) bool {
 	return key == "sequence_number" || strings.HasSuffix(key, "index") || strings.HasSuffix(key, "Index")

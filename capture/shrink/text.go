@@ -54,10 +54,7 @@ func (r *reducer) simplifyTexts() (changed bool) {
 	for _, n := range texts {
 		changed = r.shortenText(n) || changed
 	}
-	if r.cutURLs() {
-		changed = true
-	}
-	return changed
+	return r.cutURLs() || changed
 }
 
 // quotedIf returns a text as a node of this kind has it.
