@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/alecthomas/chroma/v2"
+
+	"toolscope/stream/count"
 )
 
 // fromStyle makes a theme from a chroma style. Text styles that are missing or illegible come from our own
@@ -90,8 +92,8 @@ func isDark(s *chroma.Style) bool {
 	onDark, onLight := 0, 0
 	for _, tt := range s.Types() {
 		if c := s.Get(tt).Colour; c.IsSet() {
-			onDark += countIf(isLegible(c, true, roleContrast))
-			onLight += countIf(isLegible(c, false, roleContrast))
+			onDark += count.If(isLegible(c, true, roleContrast))
+			onLight += count.If(isLegible(c, false, roleContrast))
 		}
 	}
 	return onDark > onLight
@@ -99,13 +101,6 @@ func isDark(s *chroma.Style) bool {
 
 // midLuminance is the luminance with the same contrast to black and to white.
 const midLuminance = 0.179
-
-func countIf(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
 
 // pickStyle returns the text style of the first type that has an accepted, legible colour other than the
 // style's text colour. It returns the zero TextStyle if no type has one.

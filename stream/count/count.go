@@ -1,10 +1,18 @@
-// Package count formats numbers of things for messages: "1 byte", "2 bytes".
+// Package count counts things, and formats their number for messages: "1 byte", "2 bytes".
 package count
 
 import (
 	"fmt"
 	"strings"
 )
+
+// If returns 1 if the condition holds, else 0. The sum of such numbers is a count.
+func If(holds bool) int {
+	if holds {
+		return 1
+	}
+	return 0
+}
 
 // Of returns the number and its noun: "2 bytes".
 func Of[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/display"
 )
 
@@ -62,8 +63,8 @@ func (c *Check) JUnit() []byte {
 		s.Tests = len(s.Cases)
 		for i := range s.Cases {
 			s.Cases[i].Class, s.Cases[i].Took = s.Name, "0"
-			s.Failures += countIf(s.Cases[i].Failure != nil)
-			s.Errors += countIf(s.Cases[i].Error != nil)
+			s.Failures += count.If(s.Cases[i].Failure != nil)
+			s.Errors += count.If(s.Cases[i].Error != nil)
 		}
 		all.Suites = append(all.Suites, s)
 	}
@@ -87,13 +88,6 @@ func (c *Check) JUnit() []byte {
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
-}
-
-func countIf(holds bool) int {
-	if holds {
-		return 1
-	}
-	return 0
 }
 
 func cleanText(text string) string { return display.Clean(text).String() }

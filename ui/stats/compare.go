@@ -155,14 +155,14 @@ func (c *Change) testRuns(before, after []*run, of func(*run) (has, known bool))
 		if has, known := of(r); known {
 			s := &strata[stratumOf(r.turns)]
 			s.before++
-			s.beforeWith += countIf(has)
+			s.beforeWith += count.If(has)
 		}
 	}
 	for _, r := range after {
 		if has, known := of(r); known {
 			s := &strata[stratumOf(r.turns)]
 			s.after++
-			s.afterWith += countIf(has)
+			s.afterWith += count.If(has)
 		}
 	}
 	for _, s := range strata {
@@ -176,13 +176,6 @@ func (c *Change) testRuns(before, after []*run, of func(*run) (has, known bool))
 
 func stratumOf(turns int) int {
 	return slices.IndexFunc(lengthLimits, func(most int) bool { return turns <= most })
-}
-
-func countIf(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // testStrata is an exact conditional test for a common difference in all strata. If nothing differs, the number of
@@ -249,7 +242,7 @@ func judgeChanges(changes []Change) *Comparison {
 		c.Limit = falseAlarms / float64(divisor)
 		able = 0
 		for i := range changes {
-			able += countIf(changes[i].least <= c.Limit)
+			able += count.If(changes[i].least <= c.Limit)
 		}
 		if able <= divisor {
 			break
@@ -284,7 +277,7 @@ func (c *Change) shownVerdict() Verdict {
 	case c.severity == stream.Info:
 		words = [2]Verdict{Fewer, More}
 	}
-	return words[countIf(c.up)]
+	return words[count.If(c.up)]
 }
 
 // otherDifferences lists the keys outside the comparison whose most frequent values differ between the sets. They

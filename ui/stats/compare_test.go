@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"toolscope/stream/count"
 )
 
 // simulated makes runs without a reader: the length of a run is geometric, and each turn has the finding F with a
@@ -90,10 +92,10 @@ func TestFalseAlarms(t *testing.T) {
 		for range pairs {
 			old, n := simulated{random, 15, 0.03, c.shape}.group(120)
 			new, m := simulated{random, 15 * c.longer, 0.03, c.shape}.group(120)
-			byTurns += countIf(fisher(old.Turns, n, new.Turns, m) < falseAlarms)
-			byRuns += countIf(fisher(120, old.Rate("F").RunsWith, 120, new.Rate("F").RunsWith) < falseAlarms)
+			byTurns += count.If(fisher(old.Turns, n, new.Turns, m) < falseAlarms)
+			byRuns += count.If(fisher(120, old.Rate("F").RunsWith, 120, new.Rate("F").RunsWith) < falseAlarms)
 			change := compareMetric(old, new, "F")
-			byLength += countIf(change.P < falseAlarms)
+			byLength += count.If(change.P < falseAlarms)
 		}
 		share := func(n int) float64 { return float64(n) / float64(pairs) }
 		t.Logf("%s: by turns %.3f, by runs %.3f, by runs of similar length %.3f", c.name, share(byTurns), share(byRuns), share(byLength))
@@ -153,10 +155,10 @@ func TestManySeries(t *testing.T) {
 	for range weekPairs {
 		before, after := weeks(random, 0)
 		c := compareGroups(before, after)
-		alarms += countIf(len(c.Changes) > 0)
+		alarms += count.If(len(c.Changes) > 0)
 		few += c.TooFew
 		all += c.TooFew + c.Equal + len(c.Changes)
-		naive += countIf(slices.ContainsFunc(append(c.rest, c.Changes...), func(c Change) bool { return c.P < falseAlarms }))
+		naive += count.If(slices.ContainsFunc(append(c.rest, c.Changes...), func(c Change) bool { return c.P < falseAlarms }))
 		if c.Tests != c.Equal+len(c.Changes) || c.Limit > falseAlarms/float64(c.Tests) {
 			t.Fatalf("%d tests, limit %g", c.Tests, c.Limit)
 		}
@@ -231,7 +233,7 @@ func TestSlowerRuns(t *testing.T) {
 		for range pairs {
 			compared := compareGroups([]*Group{latencies(random, c.runs, 0, 1)}, []*Group{latencies(random, c.runs, c.slower, c.factor)})
 			all := append(compared.Changes, compared.rest...)
-			found += countIf(len(all) == 1 && all[0].Verdict == c.verdict)
+			found += count.If(len(all) == 1 && all[0].Verdict == c.verdict)
 		}
 		if share := float64(found) / float64(pairs); share < c.least-2*math.Sqrt(c.least*(1-c.least)/float64(pairs)) || share > c.most {
 			t.Errorf("factor %g in %d of %d runs: %.3f of pairs are %q", c.factor, c.slower, c.runs, share, c.verdict)

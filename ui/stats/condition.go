@@ -112,7 +112,7 @@ func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (l
 	case c.metric == isWorse:
 		bad := 0
 		for _, change := range compared.Changes {
-			bad += countIf(change.Verdict.IsBad())
+			bad += count.If(change.Verdict.IsBad())
 		}
 		if bad > 0 {
 			list = append(list, Result{Fails: true, Text: fmt.Sprintf("%s: %d of %s", c.text, bad, count.Of(compared.Tests+compared.TooFew, "comparison"))})
@@ -132,7 +132,7 @@ func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (l
 	few := 0
 	for _, g := range groups {
 		r := c.checkGroup(g)
-		few += countIf(r.TooFew)
+		few += count.If(r.TooFew)
 		if r.Fails {
 			list = append(list, Result{Fails: true, Text: strings.Join([]string{c.text, g.Name(), r.Text}, ": ")})
 		}
