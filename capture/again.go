@@ -35,6 +35,9 @@ type File struct {
 	ended atomic.Int64 // where it ended for its first reader; MaxInt64 before that
 }
 
+// Path returns the path with which the file was opened.
+func (f *File) Path() string { return f.path }
+
 // newFile returns the File of a file that was just opened, or nil if it can't be read again.
 func newFile(path string, opened osFile) *File {
 	info, err := opened.Stat()

@@ -88,7 +88,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	file, session := path, ""
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if file, session = splitSession(path); session != "" {
+		if file, session = SplitSession(path); session != "" {
 			info, err = os.Stat(file)
 		}
 	}
@@ -401,9 +401,9 @@ func isDatabase(f io.ReaderAt) bool {
 	return err == nil && string(first) == sqlite.Magic
 }
 
-// splitSession splits a path such as "opencode.db#ses_1" into the path of a database and the id of one of its
+// SplitSession splits a path such as "opencode.db#ses_1" into the path of a database and the id of one of its
 // sessions. If there is no such database, it returns the path unchanged.
-func splitSession(path string) (file, session string) {
+func SplitSession(path string) (file, session string) {
 	i := strings.LastIndexByte(path, '#')
 	if i < 0 || i == len(path)-1 {
 		return path, ""

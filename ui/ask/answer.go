@@ -20,10 +20,13 @@ type answer struct {
 
 // row is a line of an answer. Its key identifies the row in the argument after. A row without a key belongs
 // to the row before it.
-type row struct{ key, text string }
+type row struct {
+	key, text string
+	later     func() string // returns the text; nil if text has it
+}
 
 func (a *answer) add(key, format string, args ...any) {
-	a.rows = append(a.rows, row{key, fmt.Sprintf(format, args...)})
+	a.rows = append(a.rows, row{key: key, text: fmt.Sprintf(format, args...)})
 }
 
 // write returns the page that starts after the row with the key after. It redacts each row separately.
@@ -40,6 +43,9 @@ func (a *answer) write(after string, redact func(string) string) (string, error)
 	last := after
 	for i := from; i < len(a.rows); i++ {
 		r := a.rows[i]
+		if r.later != nil {
+			r.text = r.later()
+		}
 		line := cutRow(redact(r.text), maxRow) + "\n"
 		if b.Len()+len(line) > MaxAnswer-reserve && last != after {
 			fmt.Fprintf(&b, "more rows: %d; call again with after=%s\n", len(a.rows)-i, quoteText(redact(last)))

@@ -22,6 +22,9 @@ const (
 	partText    = 240
 )
 
+// maxSummaries is the maximum number of runs whose summaries are kept in memory.
+const maxSummaries = 1000
+
 // listRuns lists the runs. For a run that has not been read yet, it lists only the time and the size.
 func (q *query) listRuns() (*answer, error) {
 	all, err := q.Library.Runs()
@@ -29,26 +32,39 @@ func (q *query) listRuns() (*answer, error) {
 		return nil, errors.New("can't list the runs: " + quoteText(err.Error()))
 	}
 	a := &answer{title: count.Of(len(all), "run") + ", newest first"}
-	until := time.Now().Add(readWait)
+	until := time.Now().Add(q.Patience)
 	for _, f := range all {
-		when := f.Written.UTC().Format("2006-01-02 15:04Z")
-		if f.Live {
-			when = "LIVE"
-		}
-		line := fmt.Sprintf("%s %s %d B", quoteName(f.ID), when, f.Bytes)
-		r, err := q.Library.Open(f, max(0, time.Until(until)))
-		var still StillReading
-		switch {
-		case errors.As(err, &still):
-			line += ": not read yet"
-		case err != nil:
-			line += ": can't be read: " + quoteStart(err.Error(), len(err.Error()), rowText)
-		default:
-			line += ": " + r.summaryText()
-		}
-		a.add(f.ID, "%s", line)
+		a.rows = append(a.rows, row{key: f.ID, later: func() string { return q.runRow(f, until) }})
 	}
 	return a, nil
+}
+
+// runRow returns a run in one row. It reads no run after the time until.
+func (q *query) runRow(f RunFile, until time.Time) string {
+	when := f.Written.UTC().Format("2006-01-02 15:04Z")
+	if f.Live {
+		when = "LIVE"
+	}
+	line := fmt.Sprintf("%s %s %d B: ", quoteName(f.ID), when, f.Bytes)
+	if text, ok := q.summaries[f]; ok {
+		return line + text
+	}
+	left := time.Until(until)
+	if left <= 0 {
+		return line + "not read yet"
+	}
+	r, err := q.Library.Open(f, left)
+	switch {
+	case errors.As(err, new(StillReading)):
+		return line + "not read yet"
+	case err != nil:
+		return line + "can't be read: " + quoteStart(err.Error(), len(err.Error()), rowText)
+	}
+	if q.summaries == nil || len(q.summaries) >= maxSummaries {
+		q.summaries = map[RunFile]string{}
+	}
+	q.summaries[f] = r.summaryText()
+	return line + q.summaries[f]
 }
 
 // summaryText returns the models, turns, calls by state, findings and cost of a run.
@@ -70,7 +86,7 @@ func (r *Run) summaryText() string {
 	calls := 0
 	for state, n := range s.Counts {
 		if calls += n; n > 0 {
-			words = append(words, fmt.Sprintf("%d calls %s", n, stream.Status(state)))
+			words = append(words, count.Of(n, "call")+" "+stream.Status(state).String())
 		}
 	}
 	if calls == 0 {
@@ -86,17 +102,16 @@ func (r *Run) summaryText() string {
 // problem is a finding, or a tool that failed.
 type problem struct {
 	severity stream.Severity
-	turn     *stream.Turn // nil if the problem is about the source
-	call     *stream.Call // nil if the problem is about the turn
 	key      string
 	text     string
 }
 
-// findProblems returns the problems in a run, sorted by severity with the worst first.
+// findProblems returns the problems in a run, sorted by severity with the worst first. It leaves out the calls of
+// toolscope's own tools.
 func (r *Run) findProblems() (all []problem) {
 	s := r.View.Session()
 	add := func(f stream.Finding, t *stream.Turn, c *stream.Call) {
-		all = append(all, problem{f.Severity, t, c, fmt.Sprintf("%s@%s@%d", f.Code, r.refOf(t, c), f.Event), r.findingText(f, t, c)})
+		all = append(all, problem{f.Severity, fmt.Sprintf("%s@%s@%d", f.Code, r.refOf(t, c), f.Event), r.findingText(f, t, c)})
 	}
 	for _, f := range s.Findings {
 		add(f, nil, nil)
@@ -106,12 +121,15 @@ func (r *Run) findProblems() (all []problem) {
 			add(f, t, nil)
 		}
 		for _, c := range t.Calls {
+			if isOwn(c) {
+				continue
+			}
 			for _, f := range c.Findings {
 				add(f, t, c)
 			}
 			if res := c.LatestResult(); res != nil && res.ResultCode == stream.ResultFailed {
 				text := fmt.Sprintf("WARN TOOL_FAILED %s %s: the tool returned an error: %s", quoteName(r.refOf(t, c)), quoteName(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
-				all = append(all, problem{stream.Warn, t, c, "TOOL_FAILED@" + r.refOf(t, c), text})
+				all = append(all, problem{stream.Warn, "TOOL_FAILED@" + r.refOf(t, c), text})
 			}
 		}
 	}
@@ -175,8 +193,11 @@ func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)
 // isOwn reports whether a call uses toolscope's own tools. Such calls are left out, because otherwise an
 // answer would contain earlier answers.
 func isOwn(c *stream.Call) bool {
-	return c != nil && (c.MCPServer == "toolscope" || strings.HasPrefix(c.Name, "mcp__toolscope__") || strings.HasPrefix(c.Name, "toolscope_"))
+	return c.MCPServer == "toolscope" || slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(c.Name, p) })
 }
+
+// ownPrefixes are the prefixes that clients give the names of toolscope's own tools.
+var ownPrefixes = []string{"mcp__toolscope__", "mcp_toolscope_", "toolscope_", "toolscope-"}
 
 // listProblems lists the problems in a run.
 func (q *query) listProblems() (*answer, error) {
@@ -215,11 +236,9 @@ func (q *query) listProblems() (*answer, error) {
 func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	a, hidden, calls := &answer{}, 0, 0
 	for _, p := range r.findProblems() {
-		switch {
-		case isOwn(p.call):
-		case p.severity < least:
+		if p.severity < least {
 			hidden++
-		default:
+		} else {
 			a.add(p.key, "%s", p.text)
 		}
 	}
@@ -229,14 +248,15 @@ func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	}
 	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(s.Turns), "turn"), count.Of(calls, "call"))
 	if hidden > 0 {
-		a.title += fmt.Sprintf(" (%d of lower severity not shown)", hidden)
+		a.title += fmt.Sprintf(" (%d of lower severity not shown: use severity=info)", hidden)
 	}
 	return a, len(a.rows)
 }
 
+// liveWord returns the time at which a run was read, if a program is still recording it.
 func (r *Run) liveWord() string {
 	if r.Live {
-		return " LIVE"
+		return r.Written.UTC().Format(" LIVE at 15:04:05Z")
 	}
 	return ""
 }
@@ -306,8 +326,11 @@ func resultText(c *stream.Call, most int) string {
 
 // runText describes the arguments that a tool received and the result that it returned.
 func runText(run providers.ToolRun, most int) string {
-	text := fmt.Sprintf("ran %s: %s %s, joined %s, got %d B %s, gave %s", quoteName(run.Server), quoteName(run.Tool), quoteName(run.State), quoteText(run.How),
-		run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
+	text := fmt.Sprintf("ran %s: %s %s, joined by %s", quoteName(run.Server), quoteName(run.Tool), run.State, run.Join)
+	if run.Of > 1 {
+		text += fmt.Sprintf(" (%d calls are equal)", run.Of)
+	}
+	text += fmt.Sprintf(", got %d B %s, gave %s", run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
 	if run.IsPrefix {
 		text += fmt.Sprintf(" (only the first %d B of the arguments)", run.PrefixBytes)
 	}
@@ -334,11 +357,13 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 	if err != nil {
 		return nil, nil, nil, errors.New("can't list the runs: " + quoteText(err.Error()))
 	}
-	until, unread := time.Now().Add(readWait), 0
-	for _, f := range all {
+	until := time.Now().Add(q.Patience)
+	for i, f := range all {
 		r, err := q.Library.Open(f, max(0, time.Until(until)))
+		if errors.As(err, new(StillReading)) {
+			return nil, nil, nil, fmt.Errorf("no call %s in the newest %s; %w", quoteText(cutText(ref, maxName)), count.Of(i, "run"), err)
+		}
 		if err != nil {
-			unread++
 			continue
 		}
 		for _, t := range r.View.Session().Turns {
@@ -349,11 +374,7 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 			}
 		}
 	}
-	text := fmt.Sprintf("no call %s in %s\nuse RUN#TURN.CALL, RUN#TURN, or the id of a call", quoteText(cutText(ref, maxName)), count.Of(len(all), "run"))
-	if unread > 0 {
-		text += fmt.Sprintf("\n%d of them are not read yet: try again in a second", unread)
-	}
-	return nil, nil, nil, errors.New(text)
+	return nil, nil, nil, fmt.Errorf("no call %s in %s\nuse RUN#TURN.CALL, RUN#TURN, or the id of a call", quoteText(cutText(ref, maxName)), count.Of(len(all), "run"))
 }
 
 // showCall shows a call or a turn, or part of it.
@@ -432,7 +453,7 @@ func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
 	for i, run := range r.View.ToolRuns(c) {
 		text := runText(run, partText)
 		if c.SealedAt >= 0 {
-			text += ", " + quoteName(run.SinceMoment(c.SealedAt, "its arguments were final"))
+			text += ", " + run.SinceMoment(c.SealedAt, "its arguments were final")
 		}
 		a.add(fmt.Sprint("run", i), "%s", text)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 )
 
 // versions are the supported versions of the protocol; the newest is first.
@@ -18,8 +19,11 @@ const instructions = "toolscope recorded the model traffic and tool runs of this
 
 // A Server answers Model Context Protocol requests, one per line.
 type Server struct {
-	Library Library
-	Version string
+	Library  Library
+	Version  string
+	Patience time.Duration // maximum time for which an answer waits until runs are read
+
+	summaries map[RunFile]string // summaries of runs, for the list of runs
 }
 
 // message is a request or a notification. A notification has no ID.

@@ -50,9 +50,6 @@ func (e StillReading) Error() string {
 	return fmt.Sprintf("still reading, %d %%\ntry again in a second", e.Percent)
 }
 
-// readWait is the maximum time for which an answer waits until a run is read.
-const readWait = 800 * time.Millisecond
-
 // param is an argument of a tool.
 type param struct {
 	name, kind, does string
@@ -209,7 +206,7 @@ func (q *query) open(id string) (*Run, error) {
 			return nil, fmt.Errorf("no run %s\nthe newest are %s", quoteText(cutText(id, maxName)), strings.Join(names, ", "))
 		}
 	}
-	r, err := q.Library.Open(all[i], readWait)
+	r, err := q.Library.Open(all[i], q.Patience)
 	if err != nil && !errors.As(err, new(StillReading)) {
 		return nil, fmt.Errorf("can't read %s: %s", quoteName(id), quoteText(err.Error()))
 	}

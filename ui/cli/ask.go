@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	stdjson "encoding/json"
 	"errors"
@@ -49,18 +50,25 @@ Quotation marks lower the risk that an agent follows instructions in captured te
 don't remove the risk.`
 
 func (a *app) askCommand() *cobra.Command {
-	all := false
+	var f askFlags
 	cmd := &cobra.Command{
 		Use: "ask [TOOL] [SOURCE…] [KEY=VALUE…]", Short: "Answer an agent's questions about calls (MCP)", Long: askHelp,
 		Example: "claude mcp add toolscope -- toolscope ask\ntoolscope ask problems run.tsc severity=error\ntoolscope ask call run.tsc ref=run#2.1",
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.runAsk(args, all) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.runAsk(args, &f) },
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "")
+	cmd.Flags().BoolVar(&f.all, "all", false, "")
+	cmd.Flags().StringVar(&f.dir, "dir", "", "")
 	return cmd
 }
 
+// askFlags are the flags of ask. They select captures in toolscope's folder.
+type askFlags struct {
+	all bool
+	dir string // only the captures that were started in this folder or below it
+}
+
 // runAsk serves clients, prints one answer, or prints how to add the MCP server to a client.
-func (a *app) runAsk(args []string, all bool) error {
+func (a *app) runAsk(args []string, f *askFlags) error {
 	tool, given, sources := "", map[string]string{}, []string(nil)
 	for i, arg := range args {
 		key, value, isPair := strings.Cut(arg, "=")
@@ -83,14 +91,18 @@ func (a *app) runAsk(args []string, all bool) error {
 		return err
 	}
 	a.reading.places = true
-	server := &ask.Server{Version: versionText(), Library: &askLibrary{app: a, redactor: newRedactor(), prices: prices, sources: sources, all: all, read: map[string]*askReading{}}}
+	lib := &askLibrary{redactor: newRedactor(), prices: prices, sources: sources, read: map[string]*askReading{}, open: a.openRun}
+	if lib.all = f.all; f.dir != "" || sources == nil {
+		if lib.dir, err = filepath.Abs(f.dir); err != nil {
+			return err
+		}
+	}
+	server := &ask.Server{Version: versionText(), Library: lib, Patience: askPatience}
 	if tool == "" {
 		return server.Serve(a.stdin, a.output)
 	}
+	server.Patience = time.Hour // a script can't ask again
 	text, err := server.Call(tool, given, nil)
-	for until := time.Now().Add(time.Hour); err != nil && time.Now().Before(until) && errors.As(err, new(ask.StillReading)); {
-		text, err = server.Call(tool, given, nil)
-	}
 	if err == nil {
 		_, err = io.WriteString(a.output, text)
 		return err
@@ -100,6 +112,9 @@ func (a *app) runAsk(args []string, all bool) error {
 	}
 	return errors.New(server.ErrorText(err))
 }
+
+// askPatience is the maximum time for which a client waits until runs are read.
+const askPatience = 800 * time.Millisecond
 
 // printAskSetup prints, for each client, the command or the setting that adds the server.
 func (a *app) printAskSetup(sources []string) error {
@@ -123,13 +138,15 @@ func (a *app) printAskSetup(sources []string) error {
 
 // askLibrary has the captures that ask can answer questions about. It keeps the latest runs in memory.
 type askLibrary struct {
-	app      *app
 	redactor *redact.Redactor
 	prices   *price.Table
-	sources  []string // nil for toolscope's own folder
-	all      bool     // include captures that were started in other folders
+	sources  []string
+	dir      string // include the captures in toolscope's folder that were started in dir or below it; "" for none
+	all      bool   // include all captures in toolscope's folder
 	read     map[string]*askReading
 	order    []string // keys of read; the oldest is first
+
+	open func(context.Context, ask.RunFile, *capture.Progress) (capture.Source, error)
 }
 
 // askReading is a run that is being read, and the result once that is done.
@@ -139,6 +156,7 @@ type askReading struct {
 	progress capture.Progress
 	run      *ask.Run
 	err      error
+	earlier  *ask.Run // the run as it was read before the file grew; nil if it was not read before
 }
 
 // maxAskRuns is the maximum number of runs that are kept in memory.
@@ -152,18 +170,51 @@ const maxRunID = 100
 
 // Runs lists the runs, the newest first.
 func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
-	var paths []string
-	if lib.sources == nil {
-		here, err := os.Getwd()
-		if err != nil {
-			return nil, err
+	paths, err := lib.paths()
+	if err != nil {
+		return nil, err
+	}
+	ids, seen := map[string]int{}, map[string]bool{}
+	for _, path := range paths {
+		file, session := capture.SplitSession(path)
+		info, err := os.Stat(file)
+		dir, name := filepath.Split(file)
+		if err != nil || !info.Mode().IsRegular() || seen[path] || seen[filepath.Clean(dir)] {
+			continue
 		}
+		seen[path] = true
+		id := strings.TrimSuffix(name, filepath.Ext(name))
+		if id = id[:min(len(id), maxRunID)]; session != "" {
+			id += "#" + session
+		}
+		if ids[id]++; ids[id] > 1 {
+			id = fmt.Sprintf("%s-%d", id, ids[id])
+		}
+		f := ask.RunFile{ID: id, Path: path, Bytes: info.Size(), Written: info.ModTime()}
+		if log, err := os.Stat(file + "-wal"); err == nil && log.ModTime().After(f.Written) { // the latest changes of an SQLite database
+			f.Bytes, f.Written = f.Bytes+log.Size(), log.ModTime()
+		}
+		if filepath.Ext(file) == record.Extension {
+			f.Live = record.IsOpen(file)
+			seen[record.CompanionDir(filepath.Clean(file))] = true // its files belong to this run
+		}
+		list = append(list, f)
+	}
+	slices.SortStableFunc(list, func(a, b ask.RunFile) int { return b.Written.Compare(a.Written) })
+	return list, nil
+}
+
+// paths lists the files of the sources and in toolscope's folder. A capture comes before the captures in its companion
+// folder.
+func (lib *askLibrary) paths() (paths []string, err error) {
+	if lib.all || lib.dir != "" {
 		for _, r := range recentCaptures() {
-			if lib.all || isBelow(dirOfCapture(r.Path), here) {
+			if lib.all || isBelow(dirOfCapture(r.Path), lib.dir) {
 				paths = append(paths, r.Path)
 			}
 		}
-	} else {
+	}
+	if len(lib.sources) > 0 {
 		found, _, err := capture.Find(lib.sources)
 		if err != nil {
 			return nil, err
@@ -172,22 +223,10 @@ func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
 			paths = append(paths, f.Path)
 		}
 	}
-	ids := map[string]int{}
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		id := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		id = id[:min(len(id), maxRunID)]
-		if ids[id]++; ids[id] > 1 {
-			id = fmt.Sprintf("%s-%d", id, ids[id])
-		}
-		live := filepath.Ext(path) == record.Extension && record.IsOpen(path)
-		list = append(list, ask.RunFile{ID: id, Path: path, Bytes: info.Size(), Written: info.ModTime(), Live: live})
-	}
-	slices.SortStableFunc(list, func(a, b ask.RunFile) int { return b.Written.Compare(a.Written) })
-	return list, nil
+	slices.SortStableFunc(paths, func(a, b string) int {
+		return cmp.Compare(strings.Count(filepath.ToSlash(a), "/"), strings.Count(filepath.ToSlash(b), "/"))
+	})
+	return paths, nil
 }
 
 // dirOfCapture returns the folder in which a capture was started, or "" if the capture does not name it.
@@ -213,12 +252,16 @@ func isBelow(dir, top string) bool {
 	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Open returns a run. It reads the run again if the file has changed. If reading takes longer than wait, it
-// returns a StillReading error and reads on.
+// Open returns a run. It reads the run again if the file has changed. If reading takes longer than wait, it returns
+// the run as it was read before, or else a StillReading error, and reads on.
 func (lib *askLibrary) Open(f ask.RunFile, wait time.Duration) (*ask.Run, error) {
 	r := lib.read[f.Path]
 	if r == nil || r.file != f && r.isDone() {
-		r = &askReading{file: f, done: make(chan struct{})}
+		next := &askReading{file: f, done: make(chan struct{})}
+		if r != nil {
+			next.earlier = r.run
+		}
+		r = next
 		lib.read[f.Path] = r
 		lib.order = append(slices.DeleteFunc(lib.order, func(p string) bool { return p == f.Path }), f.Path)
 		if len(lib.order) > maxAskRuns {
@@ -227,10 +270,15 @@ func (lib *askLibrary) Open(f ask.RunFile, wait time.Duration) (*ask.Run, error)
 		}
 		go lib.readRun(r)
 	}
+	late := time.NewTimer(wait)
+	defer late.Stop()
 	select {
 	case <-r.done:
 		return r.run, r.err
-	case <-time.After(wait):
+	case <-late.C:
+		if r.earlier != nil {
+			return r.earlier, nil
+		}
 		read, size := r.progress.State()
 		return nil, ask.StillReading{Percent: int(100 * read / max(size, 1))}
 	}
@@ -245,23 +293,24 @@ func (r *askReading) isDone() bool {
 	}
 }
 
-// liveQuiet is the time without new data after which a live capture counts as read completely for now.
-const liveQuiet = 150 * time.Millisecond
+// openRun opens the files of a run.
+func (a *app) openRun(ctx context.Context, f ask.RunFile, progress *capture.Progress) (capture.Source, error) {
+	o := a.reading.openOptions(false, strings.NewReader(""))
+	o.Progress = progress
+	return capture.OpenAll(ctx, pathsOf(f.Path), o)
+}
 
-// readRun reads a run through a redactor. The calls of a live capture stay open.
+// readRun reads a run through a redactor. If a program still records the run, its open calls stay open.
 func (lib *askLibrary) readRun(r *askReading) {
 	defer close(r.done)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := lib.app.reading.openOptions(r.file.Live, strings.NewReader(""))
-	o.Progress = &r.progress
-	paths := pathsOf(r.file.Path)
-	src, err := capture.OpenAll(ctx, paths, o)
+	src, err := lib.open(ctx, r.file, &r.progress)
 	if err != nil {
 		r.err = err
 		return
 	}
-	in, places := new(providers.Inspector), &locator{path: r.file.Path, of: map[int]*byteMap{}, several: len(paths) > 1}
+	in, places := new(providers.Inspector), &locator{path: r.file.Path, of: map[int]*byteMap{}}
 	redactor, latest := newRedactor(), map[capture.Stream]capture.Location{}
 	take := func(c capture.Record) {
 		if of := c.Stream(); c.Location.File != nil {
@@ -269,44 +318,30 @@ func (lib *askLibrary) readRun(r *askReading) {
 		} else {
 			c.Location = latest[of] // the rest of a record whose beginning was already passed on
 		}
-		places.addRecord(&c)
+		if from := c.Location.File; from == nil || from.Path() == r.file.Path {
+			places.addRecord(&c)
+		}
 		core := coreRecord(c)
 		core.Location.Source = nil // reading the source again would bring back its secrets
 		in.Write(core)
 	}
-	records := make(chan capture.Record, 64)
-	go copySource(src, func(rec capture.Record) bool {
-		select {
-		case records <- rec:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}, func(error) { close(records) }) // damage is noted in the data; an error ends the data
-	for more := true; more; {
-		var quiet <-chan time.Time
-		if r.file.Live {
-			quiet = time.After(liveQuiet)
-		}
-		select {
-		case rec, ok := <-records:
-			if more = ok; ok {
-				for _, c := range redactor.Take(rec) {
-					take(c.Unwrap())
-				}
+	for rec, err := range src {
+		if err != nil { // damage is noted in the data
+			if r.err = err; len(in.Exchanges()) == 0 {
+				return
 			}
-		case <-quiet:
-			more = false
+			break
+		}
+		for _, c := range redactor.Take(rec) {
+			take(c.Unwrap())
 		}
 	}
 	for _, c := range redactor.Flush() {
 		take(c.Unwrap())
 	}
-	if !r.file.Live {
-		in.Close()
-	}
+	in.Close()
 	lines := lineStarts(r.file.Path)
-	r.run = &ask.Run{RunFile: r.file, View: in.View(), Prices: lib.prices,
+	r.err, r.run = nil, &ask.Run{RunFile: r.file, View: in.View(), Prices: lib.prices,
 		Lines: func(event int) (first, last int) {
 			at := places.find(in, event)
 			if at.End <= at.Start {

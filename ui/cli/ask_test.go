@@ -1,10 +1,16 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/providers/price"
+	"toolscope/ui/ask"
 )
 
 // TestAskAnswers checks the answers to questions about the demo's captures. Each answer must be short.
@@ -94,5 +100,75 @@ func TestAskScope(t *testing.T) {
 	}
 	if out := command(t, nil, "ask", "--all", "runs").stdout; !strings.Contains(out, "4 runs") {
 		t.Errorf("%s", out)
+	}
+}
+
+// TestAskStillReading checks the answers about a capture that is being read, about the same capture when it is read, and
+// about a capture that has changed.
+func TestAskStillReading(t *testing.T) {
+	dir := t.TempDir()
+	if out := command(t, nil, "demo", "--save", dir); out.code != 0 {
+		t.Fatal(out.stderr)
+	}
+	gate := make(chan struct{})
+	file := filepath.Join(dir, "malformed.tsc")
+	lib := &askLibrary{redactor: newRedactor(), prices: price.Embedded(), sources: []string{file}, read: map[string]*askReading{}}
+	lib.open = func(ctx context.Context, f ask.RunFile, _ *capture.Progress) (capture.Source, error) {
+		src, err := capture.Open(ctx, f.Path, capture.Options{})
+		return func(yield func(capture.Record, error) bool) {
+			<-gate
+			src(yield)
+		}, err
+	}
+	s := &ask.Server{Library: lib}
+	problems := func() string {
+		text, err := s.Call("problems", nil, nil)
+		if err != nil {
+			text = s.ErrorText(err)
+		}
+		return text
+	}
+	same(t, 0, "before the capture is read", problems(), "still reading, 0 %\ntry again in a second")
+	if runs, err := s.Call("runs", nil, nil); err != nil || !strings.Contains(runs, "B: not read yet\n") {
+		t.Errorf("%s %v", runs, err)
+	}
+	close(gate)
+	s.Patience = time.Hour
+	read := problems()
+	if !strings.Contains(read, "ARGS_BROKEN") {
+		t.Error(read)
+	}
+
+	gate = make(chan struct{})
+	text, err := os.ReadFile(filepath.Join(dir, "schema.tsc"))
+	if err != nil || os.WriteFile(file, text, 0o600) != nil {
+		t.Fatal(err)
+	}
+	s.Patience = 0
+	same(t, 0, "while the capture is read again", problems(), read)
+	close(gate)
+	s.Patience = time.Hour
+	if later := problems(); !strings.Contains(later, "SCHEMA_ENUM") {
+		t.Error(later)
+	}
+}
+
+// TestAskCompanions checks that the captures of tools belong to the run that started the tools, and that evidence
+// keeps its place.
+func TestAskCompanions(t *testing.T) {
+	dir := t.TempDir()
+	if out := command(t, nil, "demo", "--save", dir); out.code != 0 {
+		t.Fatal(out.stderr)
+	}
+	beside := filepath.Join(dir, "cut.mcp")
+	text, err := os.ReadFile(filepath.Join(dir, "executed.tsc"))
+	if err != nil || os.Mkdir(beside, 0o700) != nil || os.WriteFile(filepath.Join(beside, "a.tsc"), text, 0o600) != nil {
+		t.Fatal(err)
+	}
+	if out := command(t, nil, "ask", "runs", dir).stdout; strings.Contains(out, "\na ") || !strings.Contains(out, "\ncut ") {
+		t.Error(out)
+	}
+	if out := command(t, nil, "ask", "problems", filepath.Join(dir, "cut.tsc")).stdout; !strings.Contains(out, "[proof: cut.tsc line ") {
+		t.Error(out)
 	}
 }
