@@ -63,7 +63,6 @@ type reducer struct {
 	all       map[numberPlace][]int // numbers in the original, by place
 	frozen    bool                  // numbers are not changed any more
 	known     map[[sha256.Size]byte]bool
-	latest    []capture.Record // the latest draft that met the condition
 	questions int
 	err       error
 }
@@ -102,9 +101,6 @@ func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, 
 		}
 	}
 	records = r.draftRecords()
-	if r.err == nil && limit == "" && !r.isTrue() { // a late change of numbers made it false
-		records = r.latest
-	}
 	if r.err != nil && !errors.As(r.err, &limit) {
 		return nil, r.err
 	}
@@ -158,7 +154,9 @@ func (r *reducer) startsWith(records []capture.Record) bool {
 // run applies all steps until none of them changes the draft.
 func (r *reducer) run() {
 	for r.cutRounds(); !r.frozen && r.err == nil; r.cutRounds() {
-		// Now the numbers stay as they are, because an event may be needed only to close a gap.
+		// Now the numbers stay as they are, because an event may be needed only to close a gap. They are computed again,
+		// because the latest draft may have been undone.
+		r.closeGaps()
 		for n, text := range r.numbers {
 			if text != r.textOf(n) {
 				r.texts[n] = text
@@ -188,13 +186,9 @@ func (r *reducer) isTrue() bool {
 		r.err = limitError("time limit")
 		return false
 	}
-	r.closeGaps()
 	records := r.draftRecords()
 	sum := hashRecords(records)
 	if holds, asked := r.known[sum]; asked {
-		if holds {
-			r.latest = records
-		}
 		return holds
 	}
 	if r.questions >= r.MaxQuestions {
@@ -207,9 +201,7 @@ func (r *reducer) isTrue() bool {
 		r.err = err
 		return false
 	}
-	if r.known[sum] = holds; holds {
-		r.latest = records
-	}
+	r.known[sum] = holds
 	return holds
 }
 
@@ -228,6 +220,7 @@ func hashRecords(records []capture.Record) (sum [sha256.Size]byte) {
 
 // draftRecords returns the records of the current draft.
 func (r *reducer) draftRecords() (records []capture.Record) {
+	r.closeGaps()
 	for _, e := range r.events {
 		if !r.gone[e] {
 			records = append(records, r.recordOf(e, len(records)))

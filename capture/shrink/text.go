@@ -65,17 +65,36 @@ func quotedIf(n *node, text string) string {
 	return text
 }
 
-// shortenText removes the parts of a text: the members of JSON in it, from outside in, then single tokens. It then
-// replaces words and numbers.
-func (r *reducer) shortenText(n *node) (changed bool) {
-	tokens := func() []string {
-		text := r.textOf(n)
-		if n.kind == '"' {
-			text = text[1 : len(text)-1]
-		}
-		return textToken.FindAllString(text, -1)
+// unquotedIn returns the text in a node without its quotes.
+func unquotedIn(n *node, lit string) string {
+	if n.kind == '"' {
+		return lit[1 : len(lit)-1]
 	}
-	set := func(text string) bool { return r.setTexts(map[*node]string{n: quotedIf(n, text)}) }
+	return lit
+}
+
+// shortenText removes the parts of a text: the members of JSON in it, from outside in, then single tokens. It then
+// replaces words and numbers. If the text is one part several times, all copies first change alike.
+func (r *reducer) shortenText(n *node) (changed bool) {
+	text := unquotedIn(n, r.textOf(n))
+	if text == "" {
+		return false
+	}
+	if copies := len(text) / (strings.Index((text + text)[1:], text) + 1); copies > 1 {
+		changed = r.shortenCopies(n, copies)
+	}
+	return r.shortenCopies(n, 1) || changed
+}
+
+// shortenCopies shortens a text that is one part several times. All copies change alike.
+func (r *reducer) shortenCopies(n *node, copies int) (changed bool) {
+	tokens := func() []string {
+		text := unquotedIn(n, r.textOf(n))
+		return textToken.FindAllString(text[:len(text)/copies], -1)
+	}
+	set := func(part string) bool {
+		return r.setTexts(map[*node]string{n: quotedIf(n, strings.Repeat(part, copies))})
+	}
 	for depth := 1; r.err == nil; depth++ {
 		pieces, deeper := membersAt(tokens(), depth)
 		_, some := cutDown(pieces, func(kept, _ []string) bool { return set(joinMembers(kept)) })
