@@ -41,7 +41,7 @@ func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 // reportCacheBreak reports that a turn read fewer tokens from the cache than the previous request left there.
 // If both requests are in memory, it also reports the first difference between them.
 func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss) {
-	m := stream.Messagef("the request changes %s, which an earlier request sent", stream.Own(t.Request.Change.BreaksAt()))
+	m := stream.Messagef("%s changed since the previous request of the conversation", stream.Own(t.Request.Change.BreaksAt()))
 	fields := []any{}
 	if before := x.in.Exchange(t.Request.Change.PreviousExchange); before != nil && !before.evicted && !before.dropped {
 		if b, ok := findCacheBreak(before.RequestBody(), x.RequestBody(), &t.Request.Change); ok {

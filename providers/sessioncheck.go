@@ -63,8 +63,8 @@ func (h *history) checkSession(body []byte, messages []protocol.Message, to *pro
 	return true
 }
 
-// isInOtherSession reports whether a result without a call belongs to a call in another conversation, which
-// this conversation continues.
+// isInOtherSession reports whether a breach is a result without its call, and another session has the call. This
+// session then probably continues the other one.
 func (in *Inspector) isInOtherSession(b *requestrules.Breach, key sessionKey) bool {
 	return b.Rule == "result-has-call" && slices.ContainsFunc(in.sessions.keys, func(other sessionKey) bool {
 		return other != key && slices.ContainsFunc(b.Spots, func(at requestrules.Spot) bool { return in.sessions.get(other).HasCall(at.ID) })

@@ -216,7 +216,7 @@ func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 }
 
 // sourceStatus returns texts that show whether data is arriving and whether the panes follow it. It returns
-// nil if the timeline is drawn, because the timeline shows the same.
+// nil if the timeline is drawn outside the tour, because the timeline shows the same.
 func (fd *frameDrawer) sourceStatus() (right []screen.StyledText) {
 	if fd.m.moment.stripRows() > 0 && !fd.m.tour.isTourShown() {
 		return nil

@@ -120,7 +120,8 @@ func (r *argsReader) readValue(v jsonNodes) error {
 	return errBadStruct
 }
 
-// readByLength reads a value by its length. Its content is the last element.
+// readByLength reads a value. The number of its elements gives the type, and the last element is the content. The
+// body of a list without its layers is read as a list.
 func (r *argsReader) readByLength(v jsonNodes) error {
 	n := v.len()
 	last := v.element(n - 1)

@@ -348,7 +348,8 @@ func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield fu
 const minText = 24
 
 // hasText reports whether the history contains a message of the model with the turn's text. The message must
-// have no matched call. Unless the turn's position is unknown, the message must be at the place of the turn.
+// have no matched call. Unless the turn's position is unknown, the message must be at the place of the turn. A short
+// text, or one that several turns have, doesn't identify a turn: hasText then returns false.
 func (m *matcher) hasText(t *candidateTurn) bool {
 	if !t.long || m.common[textKey(t.text)] {
 		return false

@@ -20,8 +20,8 @@ type Action struct {
 var Actions = []Action{
 	{"up", "up k", "", "up"},
 	{"down", "down j", "", "down"},
-	{"left", "left h", "", "previous token; back to the list"},
-	{"right", "right l", "", "next token; into the call"},
+	{"left", "left h", "", "previous token, or back to the list"},
+	{"right", "right l", "", "next token, or into the call"},
 	{"page-up", "pgup ctrl+u ctrl+b", "", "a page up"},
 	{"page-down", "pgdown ctrl+d ctrl+f", "", "a page down"},
 	{"top", "g home", "", "to the start"},
@@ -36,14 +36,14 @@ var Actions = []Action{
 	{"zoom", "z", "zoom", "zoom the pane"},
 	{"raw", "r", "raw", "show raw text, with the deltas marked"},
 	{"follow", "F", "", "follow new events"},
-	{"pause", "space", "pause", "pause; resume"},
+	{"pause", "space", "pause", "pause or resume"},
 	{"speed", "[ ]", "speed", "play slower, faster"},
 	{"step", ", .", "step", "previous, next delta"},
 	{"stop", "< >", "marker", "previous, next marker"},
 	{"change", "{ }", "scene", "previous, next finding or state change"},
 	{"restart", "0", "", "to the start of the turn, then of all turns"},
 	{"end-here", "x", "end it here", "show the turn as if it ended here"},
-	{"fold", "- + *", "", "fold; unfold; all"},
+	{"fold", "- + *", "", "fold, unfold, fold or unfold all"},
 	{"search", "/", "find", "find in the pane"},
 	{"again", "n N", "previous", "next match, previous match or error"},
 	{"palette", ":", "all", "list all keys and commands"},
@@ -61,7 +61,7 @@ var Actions = []Action{
 	{"bookmark", "B", "", "add a bookmark for this session"},
 	{"marks", "'", "", "go to a bookmark"},
 	{"turn-panes", `\`, "", "toggle: panes side by side or stacked"},
-	{"replay", "p P", "replay", "replay; pick a client"},
+	{"replay", "p P", "replay", "replay; with P as a client"},
 	{"copy", "y", "copy", "copy the selection, or a part of it"},
 	{"save", "w", "save", "save to a new file"},
 	{"edit", "e", "", "open the selection in $EDITOR"},
@@ -109,7 +109,7 @@ func Can(names ...string) (hints []Binding) {
 	return hints
 }
 
-// Do binds an action. Only the help lists it.
+// Do binds an action. The footer has no hint for it.
 func Do(name string, do func()) Binding {
 	a := ActionNamed(name)
 	return Key(a.Keys, "", a.Does, do)

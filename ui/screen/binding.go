@@ -50,7 +50,7 @@ func (b Binding) Show(keys string) Binding {
 	return b
 }
 
-// WithoutHint returns a binding that only the help lists.
+// WithoutHint returns the binding without a hint in the footer.
 func (b Binding) WithoutHint() Binding {
 	b.Shown, b.Hint = nil, ""
 	return b
