@@ -33,6 +33,7 @@ var packageRules = []struct {
 	{"providers/toolrun", []string{"stream", "providers/protocol", "providers/mcp"}, []string{"os", "net", "net/http"}},
 	{"providers/requestrules", []string{"stream", "providers/protocol", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/fix", []string{"stream", "providers/protocol", "providers/requestrules"}, []string{"os", "net", "net/http"}},
+	{"providers/torture", []string{"providers/protocol"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"providers/*", []string{"stream", "stream/marks", "providers/protocol", "providers/client", "providers/js"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "stream/marks", "providers/*"}, []string{"os", "net", "net/http"}},

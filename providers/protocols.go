@@ -139,6 +139,19 @@ func protocolNamed(name string) *protocol.Protocol {
 	return nil
 }
 
+// SpokenAt returns the protocol in which toolscope can answer a request with this path, or nil if there is none.
+func SpokenAt(path string) (found *protocol.Protocol) {
+	best := 0
+	for i := range All {
+		if p := &All[i]; p.Speaker != nil {
+			if score := p.Sniff(protocol.SniffInput{Path: path}); score.Points > best {
+				found, best = p, score.Points
+			}
+		}
+	}
+	return found
+}
+
 // TargetOf returns the first target that uses the protocol with the given name, or nil if there is none.
 func TargetOf(name string) *protocol.Target {
 	for i := range All {

@@ -77,7 +77,7 @@ func RunStdio(args []string, o StdioOptions) (Ending, error) {
 	parent := os.Getppid()
 	signals, stop := catchSignals()
 	defer stop()
-	killWithParent(w.cmd)
+	KillWithParent(w.cmd)
 	err = w.cmd.Start()
 	for _, f := range ends.theirs {
 		f.Close()
@@ -342,7 +342,7 @@ func WatchStdio(args []string, command string, o StdioOptions) (Ending, error) {
 	})
 	signals, stop := catchSignals()
 	defer stop()
-	killWithParent(w.cmd)
+	KillWithParent(w.cmd)
 	if err := w.cmd.Start(); err != nil {
 		w.putRecord(capture.Record{End: capture.EndEOF, Why: "can't start it: " + capture.WithoutPath(err).Error(), By: capture.Toolscope})
 		return Ending{}, err

@@ -5,7 +5,10 @@ import (
 	"syscall"
 )
 
-// killWithParent makes the system kill the process when the thread that started it ends.
-func killWithParent(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+// KillWithParent makes the system kill the process when the thread that started it ends.
+func KillWithParent(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 }

@@ -4,5 +4,5 @@ package proxy
 
 import "os/exec"
 
-// killWithParent does nothing. The end of its input shows the process that this program is gone.
-func killWithParent(*exec.Cmd) {}
+// KillWithParent does nothing. The end of its input shows the process that this program is gone.
+func KillWithParent(*exec.Cmd) {}

@@ -26,6 +26,7 @@ func Protocol() protocol.Protocol {
 		Findings: findings,
 		New:      newDecoder,
 		Marks:    wireMarks,
+		Speaker:  &speaker,
 		Tools:    readTools,
 
 		Targets: []protocol.Target{target},

@@ -30,6 +30,7 @@ func Protocol() protocol.Protocol {
 		Findings: findings,
 		New:      newDecoder,
 		Marks:    wireMarks,
+		Speaker:  &speaker,
 		Tools:    readTools,
 		Model:    readModel,
 

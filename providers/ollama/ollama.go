@@ -21,12 +21,13 @@ import (
 // Protocol returns Ollama's protocol.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
-		Name:  "ollama",
-		Title: "Ollama",
-		Sniff: sniffFrame,
-		New:   newDecoder,
-		Marks: wireMarks,
-		Tools: protocol.FunctionTools,
+		Name:    "ollama",
+		Title:   "Ollama",
+		Sniff:   sniffFrame,
+		New:     newDecoder,
+		Marks:   wireMarks,
+		Speaker: &speaker,
+		Tools:   protocol.FunctionTools,
 
 		Targets: []protocol.Target{target},
 	}

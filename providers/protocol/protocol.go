@@ -56,6 +56,8 @@ type Protocol struct {
 	Quiet []string
 	// Findings lists the findings that only this protocol makes.
 	Findings []*stream.Diagnosis
+	// Speaker writes responses in this protocol. It is nil if toolscope writes none.
+	Speaker *Speaker
 	// HistoryTarget describes how to read the history in a request, for a protocol that is never written.
 	// Only its Decode and its rules are used. It is nil if the protocol has Targets, or no requests.
 	HistoryTarget *Target

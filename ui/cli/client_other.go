@@ -42,3 +42,15 @@ func (c *clientProcess) leftProcesses() bool { return false }
 
 // end ends the client if it is still running.
 func (c *clientProcess) end() { _ = c.cmd.Process.Kill() }
+
+// startGroup starts a program.
+func startGroup(cmd *exec.Cmd) error { return cmd.Start() }
+
+// endGroup ends a program that startGroup started.
+func endGroup(cmd *exec.Cmd, done <-chan struct{}) {
+	_ = cmd.Process.Kill()
+	<-done
+}
+
+// signalOf always returns "", because this system has no signals.
+func signalOf(*os.ProcessState) string { return "" }

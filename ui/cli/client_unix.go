@@ -12,6 +12,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
+
+	"toolscope/capture/proxy"
 )
 
 // clientProcess is a running client. It has its own process group. That group owns the terminal if
@@ -191,4 +193,43 @@ func (c *clientProcess) takeTerminal() {
 		}
 		c.tty.Close()
 	}
+}
+
+// groupTime is the maximum time for which the processes of a group may continue after a signal.
+const groupTime = time.Second
+
+// startGroup starts a program in a process group of its own. It ends with toolscope, on systems that support
+// this.
+func startGroup(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	proxy.KillWithParent(cmd)
+	return cmd.Start()
+}
+
+// endGroup ends the processes in a program's group. After the program's own end, the others have a moment to end
+// by themselves.
+func endGroup(cmd *exec.Cmd, done <-chan struct{}) {
+	group := -cmd.Process.Pid
+	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}
+	select {
+	case <-done:
+		signals = append([]syscall.Signal{0}, signals...)
+	default:
+	}
+	for _, sig := range signals {
+		if syscall.Kill(group, sig) != nil {
+			break
+		}
+		for end := time.Now().Add(groupTime); time.Now().Before(end) && syscall.Kill(group, 0) == nil; time.Sleep(5 * time.Millisecond) {
+		}
+	}
+	<-done
+}
+
+// signalOf returns the name of the signal that ended a process, or "".
+func signalOf(s *os.ProcessState) string {
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return status.Signal().String()
+	}
+	return ""
 }

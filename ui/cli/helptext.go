@@ -32,6 +32,7 @@ var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii"
 
 // rootFlagTexts are shorter texts of flags for rootHelp.
 var rootFlagTexts = map[string]string{
+	"from":   "input format; see 'help formats'",
 	"follow": "keep reading as files grow; pick up new files",
 	"plain":  "print a sentence per event instead of drawing a screen",
 }
@@ -45,7 +46,7 @@ var commandGroups = []struct {
 }{
 	{"Look", "open print diff explain ask stats demo"},
 	{"Capture", "run proxy mcp acp connect hub"},
-	{"Test", "check fix replay serve cut shrink export"},
+	{"Test", "check fix replay serve cut shrink torture export"},
 	{"Setup", "config completion man help version"},
 }
 
@@ -67,6 +68,7 @@ var (
 		"fix":     {{"0", "nothing to fix, or --write wrote a corrected copy"}, {"1", "faults that the provider refuses"}, {"2", "wrong usage, or the file can't be read or --write can't write"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
+		"torture": {{"0", "the client was right in all scenes"}, {"1", "the client was wrong or, with --strict, unknown in a scene; with --compare: results differ"}, {"2", "wrong usage, the client failed the control, or its program wasn't found"}, {"128+n", "signal n ended the command"}},
 		"shrink":  {{"0", "success"}, {"1", "the command failed"}, {"2", "wrong usage, or the condition is false for the file"}, {"3", "a limit ended the search, or content of the original remains"}},
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},
 		"mcp":     {{"N", "the server ended with exit code N"}, {"2", "wrong usage"}, {"127", "the server's command was not found"}, {"128+n", "signal n ended the server"}},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/record"
 	"toolscope/capture/redact"
 	"toolscope/themes"
 	"toolscope/ui"
@@ -425,4 +426,35 @@ func (l *logFile) write(at time.Time, text string) error {
 	line := display.Clean(l.redactor.Text(strings.ReplaceAll(text, "\n", "; "))).String()
 	_, err = fmt.Fprintf(f, "%s %d %s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), os.Getpid(), line)
 	return errors.Join(err, f.Close())
+}
+
+// makeSceneFolders creates the folders and files of a client that is tested.
+func makeSceneFolders(c *sceneClient) error {
+	if err := errors.Join(os.MkdirAll(c.home, 0o700), os.MkdirAll(c.folder, 0o700)); err != nil {
+		return capture.WithoutPath(err)
+	}
+	for name, text := range c.files {
+		path := filepath.Join(c.home, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text+"\n"), 0o600)); err != nil {
+			return capture.WithoutPath(err)
+		}
+	}
+	return nil
+}
+
+// makeScratchFolder creates a folder. The function remove removes it with everything in it.
+func makeScratchFolder() (folder string, remove func(), err error) {
+	if folder, err = os.MkdirTemp("", "toolscope-torture-"); err != nil {
+		return "", nil, err
+	}
+	return folder, func() { os.RemoveAll(folder) }, nil
+}
+
+// replaceSceneFiles removes the capture and the output of an earlier run of a scene, so that a new run can write
+// them.
+func replaceSceneFiles(capture string) {
+	base := strings.TrimSuffix(capture, record.Extension)
+	for _, path := range []string{capture, base + ".txt", record.CompanionDir(capture)} {
+		os.RemoveAll(path)
+	}
 }

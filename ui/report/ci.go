@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"toolscope/stream"
 	"toolscope/stream/count"
@@ -43,8 +44,13 @@ type junitCase struct {
 	Name    string     `xml:"name,attr"`
 	Class   string     `xml:"classname,attr"`
 	Took    string     `xml:"time,attr"`
+	Skipped *junitSkip `xml:"skipped"`
 	Error   *junitFail `xml:"error"`
 	Failure *junitFail `xml:"failure"`
+}
+
+type junitSkip struct {
+	Message string `xml:"message,attr"`
 }
 
 type junitFail struct {
@@ -79,6 +85,30 @@ func (c *Check) JUnit() []byte {
 		run.Err += cleanText(words) + "\n"
 	}
 	add(run)
+	return all.encode()
+}
+
+// A SuiteCase is a test case of JUnitSuite. It failed, or was skipped, if the reason is not "".
+type SuiteCase struct{ Name, Failure, Skipped string }
+
+// JUnitSuite returns one suite as JUnit XML.
+func JUnitSuite(name string, at time.Time, cases []SuiteCase) []byte {
+	s := junitSuite{Name: cleanText(name), Package: "toolscope", Time: at.UTC().Format("2006-01-02T15:04:05"), Host: "localhost", Took: "0", Tests: len(cases)}
+	for _, c := range cases {
+		one := junitCase{Name: c.Name, Class: s.Name, Took: "0"}
+		if c.Failure != "" {
+			one.Failure = &junitFail{cleanText(c.Failure), "wrong", cleanText(c.Failure)}
+			s.Failures++
+		} else if c.Skipped != "" {
+			one.Skipped = &junitSkip{cleanText(c.Skipped)}
+		}
+		s.Cases = append(s.Cases, one)
+	}
+	return junitSuites{Suites: []junitSuite{s}}.encode()
+}
+
+// encode returns the suites as XML.
+func (all junitSuites) encode() []byte {
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
 	e := xml.NewEncoder(&b)

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// sceneClient is a client that is prepared for one scene: its command, its variables and its files.
+type sceneClient struct {
+	*clientLaunch
+	home    string // home and settings of the client
+	folder  string // working folder
+	tool    string // address of the tools at the proxy
+	direct  string // address of the tools for the MCP server, which has a capture of its own
+	record  string // folder for the capture of the MCP server
+	options *tortureOptions
+	vars    map[string]string
+	files   map[string]string // contents by path relative to home
+}
+
+// tortureClients add the tools to a client. Each function sets variables, files and flags of one scene.
+var tortureClients = map[string]func(*sceneClient){
+	"claude-code": func(c *sceneClient) {
+		c.files["mcp.json"] = jsonText(map[string]any{"mcpServers": map[string]any{"torture": c.serverEntry("stdio")}})
+		c.vars["ENABLE_TOOL_SEARCH"], c.vars["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "false", "1"
+		c.addArgs("--mcp-config", filepath.Join(c.home, "mcp.json"), "--strict-mcp-config",
+			"--allowedTools", "mcp__torture__note,mcp__torture__tick", "--tools", "")
+	},
+	"codex": func(c *sceneClient) {
+		argv := c.serverArgv()
+		c.addArgs("-c", "mcp_servers.torture.command="+jsonText(argv[0]), "-c", "mcp_servers.torture.args="+jsonText(argv[1:]),
+			"-c", `model_provider="torture"`, "-c", `model_providers.torture={name="torture",base_url="`+c.addressOf("openai")+`",env_key="OPENAI_API_KEY",wire_api="responses"}`)
+		if !slices.Contains(c.args, "-m") && !slices.Contains(c.args, "--model") {
+			c.addArgs("-m", "gpt-5")
+		}
+		if at := slices.Index(c.args, "exec"); at > c.at && !slices.Contains(c.args, "--skip-git-repo-check") {
+			c.args = slices.Insert(c.args, at+1, "--skip-git-repo-check", "-s", "read-only")
+		}
+	},
+	"opencode": func(c *sceneClient) {
+		c.vars["OPENCODE_CONFIG_CONTENT"] = jsonText(map[string]any{
+			"model":      map[string]string{"": "anthropic/claude-sonnet-4-5", "anthropic": "anthropic/claude-sonnet-4-5", "openai": "openai/gpt-5", "gemini": "google/gemini-2.5-pro"}[c.options.provider],
+			"autoupdate": false, "share": "disabled",
+			"mcp":        map[string]any{"torture": map[string]any{"type": "local", "command": c.serverArgv()}},
+			"permission": map[string]string{"*": "allow"},
+			"provider": map[string]any{
+				"anthropic": map[string]any{"options": map[string]string{"baseURL": c.addressOf("anthropic") + "/v1"}},
+				"openai":    map[string]any{"options": map[string]string{"baseURL": c.addressOf("openai")}},
+			},
+		})
+	},
+	"gemini-cli": func(c *sceneClient) {
+		server := c.serverEntry("")
+		server["trust"] = true
+		c.vars["GEMINI_CLI_HOME"], c.vars["GEMINI_CLI_TRUST_WORKSPACE"] = c.home, "true"
+		c.files[".gemini/settings.json"] = jsonText(map[string]any{
+			"mcpServers": map[string]any{"torture": server},
+			"security":   map[string]any{"auth": map[string]string{"selectedType": "gemini-api-key"}},
+		})
+	},
+	"qwen-code": func(c *sceneClient) {
+		server := c.serverEntry("")
+		server["trust"] = true
+		c.files[".qwen/settings.json"] = jsonText(map[string]any{
+			"mcpServers": map[string]any{"torture": server},
+			"tools":      map[string]any{"toolSearch": map[string]bool{"enabled": false}},
+		})
+	},
+	"pi": func(c *sceneClient) {
+		c.files["torture.ts"] = strings.ReplaceAll(piExtension, "%s", jsonText(c.tool))
+		c.addArgs("--extension", filepath.Join(c.home, "torture.ts"), "--no-builtin-tools")
+		if !slices.Contains(c.args, "--provider") {
+			c.addArgs("--provider", cmp.Or(c.options.provider, "anthropic"))
+		}
+	},
+}
+
+// piExtension declares the tools to pi, which has no MCP.
+const piExtension = `const at = %s;
+const object = (properties, required) => ({ type: "object", properties, required });
+export default function (pi) {
+	const tool = (name, parameters) => pi.registerTool({
+		name, label: name, description: name, parameters,
+		async execute(_id, args) {
+			const r = await fetch(at + "/" + name, { method: "POST", body: JSON.stringify(args) });
+			return { content: [{ type: "text", text: await r.text() }], details: {} };
+		},
+	});
+	tool("note", object({ text: { type: "string" }, n: { type: "integer" } }, ["text"]));
+	tool("tick", object({}, []));
+}
+`
+
+// sceneKeys are the variables with made-up API keys.
+var sceneKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OLLAMA_API_KEY"}
+
+// passedVars are the variables of the user that the client gets.
+var passedVars = []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "SHELL", "USER", "LOGNAME", "SYSTEMROOT", "PATHEXT", "COMSPEC", "OPENAI_MODEL"}
+
+// closedPort is an address at which nothing listens. Requests to other hosts end there.
+const closedPort = "http://127.0.0.1:9"
+
+// newSceneClient prepares a client for a scene. All its files are in the folder. The addresses are
+// those of the proxy and of the provider.
+func newSceneClient(o *tortureOptions, folder, url, direct, record string) (*sceneClient, error) {
+	c := &sceneClient{
+		home: filepath.Join(folder, "home"), folder: filepath.Join(folder, "work"), tool: url + toolPath, direct: direct + toolPath,
+		record: record, options: o, vars: map[string]string{}, files: map[string]string{},
+	}
+	for _, name := range passedVars {
+		if value := os.Getenv(name); value != "" {
+			c.vars[name] = value
+		}
+	}
+	for _, name := range sceneKeys {
+		c.vars[name] = "x"
+	}
+	for name, value := range map[string]string{
+		"HOME": c.home, "USERPROFILE": c.home, "TMPDIR": folder, "TMP": folder, "TEMP": folder,
+		"XDG_CONFIG_HOME": filepath.Join(c.home, ".config"), "XDG_DATA_HOME": filepath.Join(c.home, ".local", "share"),
+		"XDG_STATE_HOME": filepath.Join(c.home, ".local", "state"), "XDG_CACHE_HOME": filepath.Join(c.home, ".cache"),
+		"HTTP_PROXY": closedPort, "HTTPS_PROXY": closedPort, "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost",
+		toolURL: c.tool, "NO_COLOR": "1",
+	} {
+		c.vars[name] = value
+	}
+	args := slices.Clone(o.client)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "{prompt}", torturePrompt)
+	}
+	c.clientLaunch = newClientLaunch(args, func(name string) string { return c.vars[name] })
+	if c.point != nil {
+		if inject := tortureClients[c.point.Name]; inject != nil {
+			inject(c)
+		}
+	}
+	if c.point == nil || c.point.Name != "codex" {
+		if err := c.pointAt(o.routes, url); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range c.clientLaunch.vars {
+		name, value, _ := strings.Cut(v, "=")
+		c.vars[name] = value
+	}
+	return c, makeSceneFolders(c)
+}
+
+// torturePrompt is the prompt that replaces {prompt}. The provider ignores it.
+const torturePrompt = "Note alpha with the tool note."
+
+// addArgs adds flags after the client's name.
+func (c *sceneClient) addArgs(args ...string) {
+	c.args = slices.Insert(slices.Clone(c.args), c.at+1, args...)
+}
+
+// addressOf returns the address of a provider at the proxy.
+func (c *sceneClient) addressOf(name string) string {
+	return strings.TrimSuffix(c.tool, toolPath) + "/" + name
+}
+
+// serverArgv returns the command line of the MCP server with the tools.
+func (c *sceneClient) serverArgv() []string {
+	self := c.options.self
+	return []string{self, "mcp", "--name", "torture", "--record", c.record, "--", self, "mcp-tool", "--url", c.direct}
+}
+
+// serverEntry returns the entry of the MCP server in a client's settings.
+func (c *sceneClient) serverEntry(kind string) map[string]any {
+	argv := c.serverArgv()
+	entry := map[string]any{"command": argv[0], "args": argv[1:]}
+	if kind != "" {
+		entry["type"] = kind
+	}
+	return entry
+}
+
+// sceneCmd returns the command that starts the client.
+func (c *sceneClient) sceneCmd(output *os.File) *exec.Cmd {
+	cmd := exec.Command(c.args[0], c.args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.folder, output, output
+	for name, value := range c.vars {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	slices.Sort(cmd.Env)
+	return cmd
+}
+
+// versionTime is the maximum time in which a client must print its version.
+const versionTime = 20 * time.Second
+
+var versionWord = regexp.MustCompile(`\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.]+)?`)
+
+// clientVersion returns the version that a known client prints, or "".
+func (c *sceneClient) clientVersion(ctx context.Context) string {
+	if c.point == nil || runtime.GOOS == "windows" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.args[0], append(slices.Clone(c.args[1:c.at+1]), "--version")...)
+	with := c.sceneCmd(nil)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = with.Dir, with.Env, time.Second
+	text, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return versionWord.FindString(string(text))
+}

@@ -1,0 +1,317 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/capture/record"
+	"toolscope/providers/torture"
+	"toolscope/stream/count"
+	"toolscope/ui/report"
+)
+
+// verdictSigns are the signs of the verdicts.
+var verdictSigns = map[torture.VerdictKind]string{torture.Right: "✔", torture.Wrong: "✗", torture.Unknown: "?", torture.Unfit: "-"}
+
+// listScenes prints the scenes with their rules.
+func (o *tortureOptions) listScenes(chosen []*torture.Scene) error {
+	to := o.app.stdout.withBuffer()
+	if o.format == "md" {
+		to.printLine("| scene | response | must | must not | why | source |")
+		to.printLine("| --- | --- | --- | --- | --- | --- |")
+	}
+	for _, s := range chosen {
+		switch o.format {
+		case "jsonl":
+			var l jsonObject
+			l.text("type", "scene")
+			l.int("torture", torture.Version)
+			l.text("scene", s.Name)
+			l.text("sends", s.Sends)
+			l.optionalText("must", s.Must)
+			l.optionalText("must_not", s.MayNot)
+			l.text("why", s.Why)
+			l.text("source", s.Source)
+			l.texts("off_spec", s.OffSpec)
+			to.writeObject(&l)
+		case "md":
+			to.printLine("| %s | %s | %s | %s | %s | %s |", s.Name, s.Sends, s.Must, s.MayNot, s.Why, s.Source)
+		default:
+			to.printLine("%s: %s", s.Name, s.Sends)
+			if s.HasNoRule() {
+				to.printLine("  no rule: what the client does is shown")
+			}
+			for _, row := range [][2]string{{"must", s.Must}, {"must not", s.MayNot}, {"why", s.Why}, {"source", s.Source}} {
+				if row[1] != "" {
+					to.writeWrapped(fmt.Sprintf("  %-9s ", row[0]), row[1])
+				}
+			}
+		}
+	}
+	return to.flush()
+}
+
+// clientName returns the name of the client.
+func (o *tortureOptions) clientName() string {
+	if known := newClientLaunch(o.client, os.Getenv); known.point != nil {
+		return known.point.Name
+	}
+	return programOf(o.client[0])
+}
+
+// printResults prints the results in the chosen format.
+func (o *tortureOptions) printResults(results []sceneResult) error {
+	to := o.app.stdout.withBuffer()
+	switch o.format {
+	case "jsonl":
+		for i := range results {
+			o.writeResult(to, &results[i])
+		}
+		o.writeSums(to, results)
+	case "junit":
+		_, err := o.app.output.Write(o.writeJUnit(results))
+		return err
+	case "md":
+		o.printTable(to, results)
+	default:
+		o.printText(to, results)
+	}
+	return to.flush()
+}
+
+// printText prints a line for each scene. If more than 20 scenes are right, these have no lines on a terminal.
+func (o *tortureOptions) printText(to lineWriter, results []sceneResult) {
+	sums, took := sumResults(results), time.Duration(0)
+	for _, r := range results {
+		took += r.facts.Took
+	}
+	to.printLine("TORTURE %s", joinDots(strings.TrimSpace(o.clientName()+" "+o.version), results[0].facts.Protocol,
+		count.Of(len(results), "scene"), sums.sumWords(), fmt.Sprintf("seed %d", o.seed), took.Round(time.Second).String()))
+	brief := o.app.onScreen() && !o.verbose && sums.right > 20
+	for _, r := range results {
+		if brief && (r.verdict.Kind == torture.Right || r.verdict.Kind == torture.Unfit) {
+			continue
+		}
+		sign := verdictSigns[r.verdict.Kind]
+		if r.differs {
+			sign = "~"
+		}
+		to.writeWrapped(fmt.Sprintf("%s %-24s ", sign, r.scene.Name), joinDots(r.verdict.Words, textIf(r.verdict.Kind == torture.Wrong, r.ruleWords()), textIf(r.verdict.OffSpec && r.verdict.Kind == torture.Wrong, "off-spec")))
+	}
+	if results[0].verdict.Kind != torture.Right {
+		to.printLine("the other scenes were left out: %s failed the control 'plain'", o.clientName())
+		o.explainControl(to, &results[0])
+	}
+	to.printLine("toolscope %s", commandLine(pathsOf(o.capturePath(firstShown(results).scene))))
+}
+
+// explainControl says what may be missing if the control failed.
+func (o *tortureOptions) explainControl(to lineWriter, r *sceneResult) {
+	to.printLine("its output is in %s", filepath.Join(o.out, "plain.txt"))
+	if r.facts.Missing != "" {
+		to.printLine("see 'toolscope help torture' for how a client gets the provider and the tools")
+	}
+}
+
+// firstShown returns the first result that is wrong, or else the first result.
+func firstShown(results []sceneResult) *sceneResult {
+	if at := slices.IndexFunc(results, func(r sceneResult) bool { return r.verdict.Kind == torture.Wrong }); at >= 0 {
+		return &results[at]
+	}
+	return &results[0]
+}
+
+// ruleWords returns the rule that a client broke.
+func (r *sceneResult) ruleWords() string {
+	if strings.HasPrefix(r.verdict.Rule, "must:") || r.scene.MayNot == "" {
+		return "must: " + r.scene.Must
+	}
+	return "must not: " + r.scene.MayNot
+}
+
+// printTable prints a table in Markdown.
+func (o *tortureOptions) printTable(to lineWriter, results []sceneResult) {
+	to.printLine("| scene | %s |", strings.TrimSpace(o.clientName()+" "+o.version))
+	to.printLine("| --- | --- |")
+	for _, r := range results {
+		word := map[torture.VerdictKind]string{torture.Right: "ok", torture.Wrong: "✗ " + r.verdict.Words, torture.Unknown: "? " + r.verdict.Words, torture.Unfit: "-"}[r.verdict.Kind]
+		to.printLine("| %s | %s |", r.scene.Name, strings.ReplaceAll(word, "|", "\\|"))
+	}
+	to.printLine("| sums | %s |", sumResults(results).sumWords())
+}
+
+// writeResult writes a result as JSON.
+func (o *tortureOptions) writeResult(to lineWriter, r *sceneResult) {
+	f := &r.facts
+	var l jsonObject
+	l.text("type", "scene")
+	l.int("torture", torture.Version)
+	l.text("client", o.clientName())
+	l.optionalText("version", o.version)
+	l.optionalText("protocol", f.Protocol)
+	l.text("scene", r.scene.Name)
+	l.text("verdict", r.verdict.Kind.String())
+	l.optionalText("rule", r.verdict.Rule)
+	l.flagIf("off_spec", r.verdict.OffSpec)
+	l.flagIf("differs", r.differs)
+	l.text("words", r.verdict.Words)
+	l.raw("ran", jsonList(f.Runs, func(one *jsonObject, run torture.Run) {
+		one.text("tool", run.Tool)
+		one.text("arguments_raw", run.Args)
+		one.time("at_ms", run.At)
+		one.int("request", requestAt(f, run.At))
+	}))
+	var history []torture.SentBack
+	if n := len(f.Requests); n > 0 {
+		history = f.Requests[n-1].History
+	}
+	l.raw("sent_back", jsonList(history, func(one *jsonObject, sent torture.SentBack) {
+		one.text("id", sent.ID)
+		one.text("tool", sent.Name)
+		one.text("arguments_raw", sent.Args)
+		one.int("results", len(sent.Results))
+		one.flagIf("is_error", slices.ContainsFunc(sent.Results, func(r torture.Result) bool { return r.Failed }))
+	}))
+	l.int("requests", len(f.Requests))
+	l.int("exit", f.Exit)
+	l.optionalText("signal", f.Signal)
+	l.flagIf("ended_by_toolscope", f.Ended)
+	l.time("ms", f.Took)
+	l.time("plain_ms", o.plain)
+	l.text("capture", r.scene.Name+record.Extension)
+	l.int("seed", o.seed)
+	to.writeObject(&l)
+}
+
+// requestAt returns the number of requests before a time.
+func requestAt(f *torture.Facts, at time.Duration) (n int) {
+	for _, q := range f.Requests {
+		n += count.If(q.At <= at)
+	}
+	return n
+}
+
+// jsonList writes a list of objects.
+func jsonList[T any](list []T, write func(*jsonObject, T)) []byte {
+	var all [][]byte
+	for _, one := range list {
+		var o jsonObject
+		write(&o, one)
+		all = append(all, o.end())
+	}
+	return append(append([]byte("["), bytes.Join(all, []byte(","))...), ']')
+}
+
+// writeSums writes the last line, with the sums and the exit code.
+func (o *tortureOptions) writeSums(to lineWriter, results []sceneResult) {
+	s := sumResults(results)
+	var l jsonObject
+	l.text("type", "torture")
+	for _, one := range []struct {
+		name string
+		n    int
+	}{{"scenes", len(results)}, {"right", s.right}, {"wrong", s.wrong}, {"off_spec", s.offSpec}, {"unknown", s.unknown}, {"unfit", s.unfit}, {"exit", o.exitCode(results)}} {
+		l.int(one.name, one.n)
+	}
+	to.writeObject(&l)
+}
+
+// writeJUnit writes the results as JUnit XML.
+func (o *tortureOptions) writeJUnit(results []sceneResult) []byte {
+	var cases []report.SuiteCase
+	for i := range results {
+		r := &results[i]
+		c := report.SuiteCase{Name: r.scene.Name}
+		switch r.verdict.Kind {
+		case torture.Wrong:
+			c.Failure = joinDots(r.verdict.Words, r.ruleWords())
+		case torture.Unknown, torture.Unfit:
+			c.Skipped = r.verdict.Words
+		}
+		cases = append(cases, c)
+	}
+	return report.JUnitSuite("torture "+o.clientName(), time.Now(), cases)
+}
+
+// storedResult is a line of a result, as it is read again.
+type storedResult struct {
+	Type, Client, Version, Protocol, Scene, Verdict, Rule string
+	Torture                                               int
+}
+
+// compareResults prints where two results differ.
+func (o *tortureOptions) compareResults(args []string) error {
+	if len(args) != 2 {
+		return usageErrorf("--compare: takes two files, got %d\nmake them with --format jsonl", len(args))
+	}
+	var sides [2]map[string]storedResult
+	for i, name := range args {
+		var err error
+		if sides[i], err = readResults(name); err != nil {
+			return err
+		}
+	}
+	differ, same := 0, 0
+	to := o.app.stdout.withBuffer()
+	for _, s := range torture.Scenes {
+		a, inA := sides[0][s.Name]
+		b, inB := sides[1][s.Name]
+		switch {
+		case !inA && !inB:
+		case inA && inB && a.Torture != b.Torture:
+			to.printLine("%-24s not comparable: the scenes have versions %d and %d", s.Name, a.Torture, b.Torture)
+			differ++
+		case !inA || !inB || a.Verdict != b.Verdict || a.Rule != b.Rule:
+			to.printLine("%-24s %s → %s", s.Name, a.verdictWords(), b.verdictWords())
+			differ++
+		default:
+			same++
+		}
+	}
+	to.printLine("%s, %d same", count.Of(differ, "difference"), same)
+	o.app.code = count.If(differ > 0)
+	return to.flush()
+}
+
+// verdictWords returns the verdict with its rule.
+func (r storedResult) verdictWords() string {
+	if r.Verdict == "" {
+		return "not run"
+	}
+	return strings.TrimSpace(r.Verdict + " " + r.Rule)
+}
+
+// readResults reads the lines of a result, by scene.
+func readResults(name string) (map[string]storedResult, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all := map[string]storedResult{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var r storedResult
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return nil, fmt.Errorf("%s: not a result of torture: %w", name, err)
+		}
+		if r.Type == "scene" && r.Scene != "" {
+			all[r.Scene] = r
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: has no result of torture\nmake one with: toolscope torture --format jsonl -- CLIENT", name)
+	}
+	return all, nil
+}

@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/providers/protocol"
+	"toolscope/providers/torture"
+	"toolscope/stream/json"
+)
+
+// sceneServer is the provider of one scene. It also runs the tools, and notes the facts.
+type sceneServer struct {
+	scene *torture.Scene
+	seed  int
+	pace  float64 // divides the waits of the scene; tests make scenes faster
+	began time.Time
+
+	mu       sync.Mutex
+	facts    torture.Facts
+	active   time.Time // time of the latest byte or event
+	first    int       // number of messages in the first request with the tools
+	declared []string  // tools that requests declare, if none declares ours
+}
+
+// maxSceneBody is the maximum size of a request.
+const maxSceneBody = 64 << 20
+
+// toolPath is the path under which the tools run.
+const toolPath = "/torture-tool"
+
+func (s *sceneServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.noteChange(func() {})
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxSceneBody))
+	if err != nil {
+		return
+	}
+	p := providers.SpokenAt(r.URL.Path)
+	switch {
+	case strings.HasPrefix(r.URL.Path, toolPath+"/"):
+		s.runTool(w, path.Base(r.URL.Path), body)
+	case r.Header.Get("Upgrade") != "":
+		http.Error(w, "no WebSocket here", http.StatusNotFound)
+	case strings.HasSuffix(r.URL.Path, "/count_tokens"), strings.HasSuffix(r.URL.Path, ":countTokens"):
+		writeJSON(w, []byte(`{"input_tokens":50,"totalTokens":50}`))
+	case r.Method != http.MethodPost || p == nil:
+		writeJSON(w, []byte(`{"object":"list","data":[],"models":[]}`))
+	default:
+		s.answerModel(w, r, p, body)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body)
+}
+
+// noteChange changes the facts, and notes that something happened.
+func (s *sceneServer) noteChange(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active = time.Now()
+	change()
+}
+
+// idleTime returns how long nothing has happened.
+func (s *sceneServer) idleTime() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.active)
+}
+
+// takeFacts returns a copy of the facts.
+func (s *sceneServer) takeFacts() torture.Facts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.facts
+	switch {
+	case len(f.Requests) > 0:
+	case len(s.declared) > 0:
+		f.Missing = "no request declares the tools note and tick, only " + strings.Join(s.declared, ", ")
+	case f.Side > 0:
+		f.Missing = "no request declares the tools note and tick"
+	default:
+		f.Missing = "no request came"
+	}
+	return f
+}
+
+// runTool runs note or tick.
+func (s *sceneServer) runTool(w http.ResponseWriter, name string, args []byte) {
+	number := 0
+	s.noteChange(func() {
+		number = len(s.facts.Runs) + 1
+		s.facts.Runs = append(s.facts.Runs, torture.Run{Tool: name, Args: string(args), At: time.Since(s.began), Number: number})
+	})
+	if name != "note" && name != "tick" {
+		http.Error(w, "no such tool", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, torture.ResultText(number))
+}
+
+// wantsStream reports whether a request asks for a stream.
+func wantsStream(p *protocol.Protocol, path string, body json.Value) bool {
+	switch {
+	case strings.Contains(path, ":generateContent"):
+		return false
+	case strings.Contains(path, ":streamGenerateContent"):
+		return true
+	case p.Speaker.Lines:
+		return string(body.Get("stream")) != "false"
+	}
+	return body.Get("stream").IsTrue()
+}
+
+// modelOf returns the model of a request.
+func modelOf(p *protocol.Protocol, path string, body []byte) string {
+	if name := json.Value(body).Get("model").Text(); name != "" || p.Model == nil {
+		return name
+	}
+	return p.Model(path, body)
+}
+
+// answerModel answers a request to a model.
+func (s *sceneServer) answerModel(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, body []byte) {
+	model, declared := modelOf(p, r.URL.Path, body), p.Tools(body)
+	tools, streams := torture.FindTools(declared), wantsStream(p, r.URL.Path, body)
+	if tools == nil || !streams {
+		s.noteChange(func() {
+			s.facts.Side++
+			for _, t := range declared {
+				if len(s.facts.Requests) == 0 && len(s.declared) < 10 {
+					s.declared = append(s.declared, t.Name)
+				}
+			}
+			if tools != nil && len(s.facts.Requests) == 0 {
+				s.declared = []string{"a request that doesn't ask for a stream"}
+			}
+		})
+		text := torture.SideText(body)
+		if !streams {
+			writeJSON(w, p.Speaker.Body(model, text))
+			return
+		}
+		script := &protocol.Script{ID: "resp_side", Model: model, Steps: []protocol.Step{{Text: text}, {Kind: protocol.EndStep, Text: protocol.EndStop}}}
+		frames, _ := p.Speaker.WriteFrames(script) // texts always fit
+		s.playScript(w, p, script, torture.WriteForm(frames, torture.Form{}, p.Speaker.Lines), func(int) {})
+		return
+	}
+	messages, _ := providers.TargetOf(p.Name).Decode(body) // what can be read is enough
+	s.answerScene(w, p, torture.ReadHistory(messages), len(messages), tools, model)
+}
+
+// answerScene answers a request with the tools.
+func (s *sceneServer) answerScene(w http.ResponseWriter, p *protocol.Protocol, history []torture.SentBack, messages int, tools map[string]protocol.Tool, model string) {
+	var request int
+	var script *protocol.Script
+	var frames []protocol.SpokenFrame
+	var form torture.Form
+	status := 0
+	s.noteChange(func() {
+		f := &s.facts
+		request = len(f.Requests)
+		if request == 0 {
+			s.first, f.Protocol, f.Seals = messages, p.Name, p.Speaker.Seals
+			status = s.scene.Status
+		}
+		kind := s.scene.NextAnswer(f, history, messages, s.first)
+		q := torture.Request{At: time.Since(s.began), Answer: kind, History: history}
+		if status == 0 {
+			script = s.scene.NewScript(kind, tools, model, s.seed, request)
+			var err error
+			if frames, err = p.Speaker.WriteFrames(script); err != nil {
+				f.Unfit = p.Title + ": " + err.Error()
+				script = s.scene.NewScript(torture.Final, tools, model, s.seed, request)
+				frames, _ = p.Speaker.WriteFrames(script)
+			} else if kind == torture.Hard {
+				form = s.scene.Form
+			}
+			q.Script, q.Finished = script, make([]time.Duration, len(script.Steps))
+		}
+		f.Requests = append(f.Requests, q)
+	})
+	ended := func() { s.noteChange(func() { s.facts.Requests[request].EndedAt = time.Since(s.began) }) }
+	defer ended()
+	if status != 0 {
+		if wait := s.scene.RetryAfter; wait > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write(p.Speaker.ErrorBody(status))
+		ended() // before the client reads the end
+		return
+	}
+	s.playScript(w, p, script, torture.WriteForm(frames, form, p.Speaker.Lines), func(step int) { s.noteEnd(request, script, step, p.Speaker.Seals) })
+}
+
+// noteEnd notes that the end of a call was sent. Without events for ends, the end of the response ends all calls.
+func (s *sceneServer) noteEnd(request int, script *protocol.Script, step int, seals bool) {
+	s.noteChange(func() {
+		q := &s.facts.Requests[request]
+		for i := range q.Finished {
+			ends := script.Steps[step].Kind == protocol.SealStep && seals && script.Steps[step].Call == i
+			ends = ends || script.Steps[step].Kind == protocol.EndStep && !seals
+			if ends && q.Finished[i] == 0 {
+				q.Finished[i] = max(1, time.Since(s.began))
+			}
+		}
+	})
+}
+
+// playScript writes a response. It calls sent before it writes the last bytes of each step.
+func (s *sceneServer) playScript(w http.ResponseWriter, p *protocol.Protocol, script *protocol.Script, writes []torture.Write, sent func(step int)) {
+	w.Header().Set("Content-Type", ifElse(p.Speaker.Lines, "application/x-ndjson", "text/event-stream"))
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
+	c := http.NewResponseController(w)
+	_ = c.Flush()
+	put := func(data []byte) bool {
+		s.noteChange(func() {})
+		_, err := w.Write(data)
+		return err == nil && c.Flush() == nil
+	}
+	for i, step := range script.Steps {
+		var own []torture.Write
+		for len(writes) > 0 && writes[0].Step == i {
+			own, writes = append(own, writes[0]), writes[1:]
+		}
+		if step.Kind == protocol.PingStep && step.Wait > 0 {
+			for end := time.Now().Add(s.paceWait(torture.PingTime)); time.Now().Before(end); time.Sleep(s.paceWait(step.Wait)) {
+				for _, one := range own {
+					if !put(one.Data) {
+						return
+					}
+				}
+			}
+			continue
+		}
+		for k, one := range own {
+			time.Sleep(one.Pause)
+			if k == len(own)-1 {
+				sent(i)
+			}
+			if !put(one.Data) {
+				return
+			}
+		}
+		switch step.Kind {
+		case protocol.WaitStep:
+			time.Sleep(s.paceWait(step.Wait))
+			s.noteChange(func() {})
+		case protocol.CutStep:
+			panic(http.ErrAbortHandler)
+		case protocol.EOFStep:
+			return
+		}
+	}
+}
+
+// paceWait returns a wait of a scene at the server's pace.
+func (s *sceneServer) paceWait(wait time.Duration) time.Duration {
+	return time.Duration(float64(wait) / s.pace)
+}
