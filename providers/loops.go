@@ -157,7 +157,8 @@ func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
 	s := loopStep{turn: turn, kind: stepUseful, size: len(c.args) + len(c.result)}
 	text := c.result
 	words := bytes.Fields(text[:min(len(text), 2*shortResult)])
-	fails := c.failed || errorStart.Match(text[:min(len(text), maxErrorStart)])
+	fails := c.failed || errorStart.Match(text[:min(len(text), maxErrorStart)]) || failedCommand.Match(text[:min(len(text), stream.MaxResultBytes)])
+	text = agentLines.ReplaceAllLiteral(text, nil)
 	waits := waitsByName.MatchString(c.name) || waitsByArgs.Match(c.args[:min(len(c.args), maxErrorStart)])
 	if fails {
 		text = varyingWords.ReplaceAllLiteral(text[:min(len(text), stream.MaxResultBytes)], []byte("*"))
@@ -192,6 +193,12 @@ const maxErrorStart = 200
 var (
 	// errorStart matches results that begin like errors.
 	errorStart = regexp.MustCompile(`(?i)^\s*(?:<tool_use_error>|(?:fatal )?error\b|traceback\b|exit(?:ed with)?(?: code)? [1-9]|[^\n]{0,120}: (?:command )?not found\b|command failed\b)`)
+	// failedCommand matches results with which agents report a shell command that failed: Gemini CLI and Qwen Code,
+	// Codex, and pi.
+	failedCommand = regexp.MustCompile(`(?s)^(?:<untrusted_context>\n)?(?:Output|Command): .*\nExit Code: [1-9]\d*\n|` +
+		`^(?:Chunk ID: \w+\n)?(?:Wall time:? [0-9.]+ seconds\n)?(?:Process exited with code|Exit code:) [1-9]|\nCommand exited with code [1-9]\d*\s*$`)
+	// agentLines matches the lines that agents add to each result of a shell command, and that differ each time.
+	agentLines = regexp.MustCompile(`(?m)^(?:Wall time:? [0-9.]+ seconds|Chunk ID: [0-9a-f]+|Process Group PGID: \d+)$`)
 	// varyingWords matches words in errors that differ each time.
 	varyingWords = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.,]*Z?|\b\d+(?:\.\d+)? ?(?:ms|s|µs)\b|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|0x[0-9a-fA-F]+|/tmp/[\w./-]+`)
 	// waitsByName and waitsByArgs match calls that wait.

@@ -86,6 +86,30 @@ func TestLoop(t *testing.T) {
 		{"a short text 8 times", repeat(8, with(read, func(s *toolStep) { s.result = "still empty" })), "info 8/1"},
 		{"waits 10 times in vain", repeat(10, with(build, func(s *toolStep) { s.call = "job_status" })), "warn 10/1"},
 
+		{"Gemini CLI: exit code", repeat(3, with(build, func(s *toolStep) {
+			s.failed, s.result = false, "<untrusted_context>\nOutput: no rule\nExit Code: 2\nProcess Group PGID: 71%d\n</untrusted_context>"
+		})), "warn 3/1"},
+		{"Gemini CLI: no exit code", repeat(3, with(build, func(s *toolStep) {
+			s.failed, s.result = false, "<untrusted_context>\nOutput: up to date\nProcess Group PGID: 71%d\n</untrusted_context>"
+		})), "info 3/1"},
+		{"Qwen Code", repeat(3, with(build, func(s *toolStep) {
+			s.failed, s.result = false, "Command: ninja\nOutput: no rule\nError: (none)\nExit Code: 1\nSignal: 0\nProcess Group PGID: 71%d"
+		})), "warn 3/1"},
+		{"Codex: script", repeat(3, with(build, func(s *toolStep) {
+			s.failed, s.result = false, "Script completed\nWall time 0.%d seconds\nOutput:\nno rule\n"
+		})), "info 3/1"},
+		{"Codex: command", repeat(3, with(build, func(s *toolStep) {
+			s.failed, s.result = false, "Chunk ID: 3fa%d\nWall time: 0.%d021 seconds\nProcess exited with code 2\nOutput:\nno rule\n"
+		})), "warn 3/1"},
+		{"pi", repeat(3, with(build, func(s *toolStep) { s.failed, s.result = false, "no rule\n\n\nCommand exited with code 2" })), "warn 3/1"},
+		{"Gemini CLI: a job goes on", repeat(9, with(build, func(s *toolStep) {
+			s.failed, s.result = false, "<untrusted_context>\nOutput: built %d of 90 files\nProcess Group PGID: 71%d\n</untrusted_context>"
+		})), ""},
+		{"Codex: a job goes on", repeat(9, with(build, func(s *toolStep) {
+			s.failed, s.result = false, "Chunk ID: 3fa%d\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nbuilt %d of 90\n"
+		})), ""},
+		{"a file mentions exit codes", repeat(3, with(read, func(s *toolStep) { s.result = "The log says:\nExit Code: 2\nand ends there\n" })), "info 3/1"},
+		{"a wall time inside a line", repeat(9, with(read, func(s *toolStep) { s.result = "step done, Wall time %d seconds so far" })), ""},
 		{"other arguments", repeat(9, with(read, func(s *toolStep) { s.args = `{"path":"notes/%d.txt"}` })), ""},
 		{"other results", repeat(9, with(read, func(s *toolStep) { s.result = "line %d of the long text" })), ""},
 		{"a clock in results", repeat(9, with(read, func(s *toolStep) { s.result = "job 7 has run for 0:1%d minutes" })), ""},
