@@ -114,7 +114,9 @@ func (r *requestState) readRequest(body []byte, messages []protocol.Message) *st
 		r.x.past.before, l.exchange = l.exchange, r.x.Number
 	case len(messages) > 0 && f.PreviousResponse == "" && b.Conversation == "":
 		ask.Change = l.addRequest(r.x.Number, key.shape)
-		ask.RetryOf = l.retryOf(key.way[len(key.way)-1])
+		ask.RetryOf = l.retryOf(hashesOf(key, false))
+	case len(messages) > 0:
+		ask.RetryOf = l.retryOf(hashesOf(key, true))
 	}
 	return ask
 }

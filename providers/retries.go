@@ -11,8 +11,32 @@ import (
 // failedTurn is the latest turn of a conversation, if it failed in such a way that clients repeat the
 // request.
 type failedTurn struct {
-	number int32  // from 1; 0 for none
-	way    uint64 // hash of the messages in its request
+	number int32 // from 1; 0 for none
+	requestHashes
+}
+
+// requestHashes identify the messages of a request.
+type requestHashes struct {
+	way, last   uint64 // hashes of all its messages and of its last message
+	incremental bool   // the request contains only new messages
+}
+
+// hashesOf returns the hashes of a request with messages.
+func hashesOf(key *requestKey, incremental bool) requestHashes {
+	h := requestHashes{way: key.way[len(key.way)-1], incremental: incremental}
+	if n := len(key.shape.Messages); n > 0 {
+		h.last = key.shape.Messages[n-1]
+	}
+	return h
+}
+
+// matches reports whether two requests may send the same history. After a WebSocket fails, clients send the
+// whole history again, so only the last message of an incremental request can be compared.
+func (h requestHashes) matches(other requestHashes) bool {
+	if h.incremental || other.incremental {
+		return h.last == other.last && h.last != 0
+	}
+	return h.way == other.way
 }
 
 // repeatable lists the status codes below 500 after which the same request may succeed.
@@ -44,12 +68,22 @@ func (x *Exchange) noteOpenFailures() {
 // retryOf returns the number, from 1, of the failed turn if the next request of the conversation repeats the
 // turn's request. Otherwise it returns 0. Only the first request after a failure can be a repetition, so
 // retryOf forgets the failed turn.
-func (l *agentConversation) retryOf(way uint64) (turn int32) {
-	if l.failed.number > 0 && l.failed.way == way {
+func (l *agentConversation) retryOf(request requestHashes) (turn int32) {
+	if l.failed.number > 0 && request.matches(l.failed.requestHashes) {
 		turn = l.failed.number
 	}
-	l.failed = failedTurn{way: way}
+	l.failed = failedTurn{requestHashes: request}
 	return turn
+}
+
+// AwaitsRetry reports whether a later request may repeat the request of a failed turn.
+func (in *Inspector) AwaitsRetry(t *stream.Turn) bool {
+	x := in.Exchange(t.Exchange)
+	if x == nil || t.Request != nil && t.Request.Background {
+		return false
+	}
+	l := x.requests.conversationOf(t.Number)
+	return l != nil && l.failed.number == t.Number+1
 }
 
 // Retry describes the repetition of a failed turn's request.

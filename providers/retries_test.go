@@ -65,3 +65,45 @@ func TestRetryTimes(t *testing.T) {
 		t.Errorf("%+v, %t", r, ok)
 	}
 }
+
+// TestRetryOnSocket checks that the first request of a new WebSocket is a repetition if it ends with the message that
+// the failed request ended with. The failed request contains only new messages, the other one all of them.
+func TestRetryOnSocket(t *testing.T) {
+	const (
+		head  = `{"type":"response.create","model":"gpt-6.2","prompt_cache_key":"thread-1",`
+		ask   = `{"type":"message","role":"user","content":[{"type":"input_text","text":"which ports?"}]}`
+		call  = `{"type":"function_call","call_id":"call_net1","name":"netstat","arguments":"{}"}`
+		given = `{"type":"function_call_output","call_id":"call_net1","output":"22"}`
+		other = `{"type":"function_call_output","call_id":"call_net1","output":"23"}`
+		busy  = `{"type":"error","status":503,"error":{"type":"server_error","code":"server_overloaded","message":"later"}}`
+	)
+	for _, test := range []struct {
+		name, last, failure string
+		want                int32 // the turn that the last turn repeats; 0 for none
+	}{
+		{"the whole history again", given, busy, 2},
+		{"another result", other, busy, 0},
+		{"nothing failed", given, `{"type":"response.completed","response":{"id":"resp_2","model":"gpt-6.2","output":[]}}`, 0},
+	} {
+		in := new(Inspector)
+		socket := func(exchange int, messages ...string) {
+			in.Write(stream.Record{Exchange: exchange, Request: true, Head: &stream.Head{Method: "GET", URL: "wss://models.example/v1/responses",
+				Header: map[string][]string{"Session-Id": {"thread-1"}, "User-Agent": {"codex_exec/0.169.0"}}}})
+			in.Write(stream.Record{Exchange: exchange, Head: &stream.Head{Status: 101, Header: map[string][]string{"Upgrade": {"websocket"}}}})
+			for i, m := range messages {
+				in.Write(stream.Record{Exchange: exchange, Request: i%2 == 0, Data: []byte(m + "\n")})
+			}
+			in.Write(stream.Record{Exchange: exchange, End: true})
+		}
+		done := `{"type":"response.completed","response":{"id":"resp_1","model":"gpt-6.2","output":[` + call + `]}}`
+		socket(1, head+`"input":[`+ask+`]}`, done, head+`"previous_response_id":"resp_1","input":[`+given+`]}`, test.failure)
+		socket(2, head+`"input":[`+ask+`,`+call+`,`+test.last+`]}`, done)
+		turns := in.Session().Turns
+		if len(turns) != 3 || turns[2].Request == nil {
+			t.Fatalf("%s: %d turns", test.name, len(turns))
+		}
+		if got := turns[2].Request.RetryOf; got != test.want {
+			t.Errorf("%s: the last turn repeats turn %d, want %d", test.name, got, test.want)
+		}
+	}
+}

@@ -63,6 +63,11 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	if t.Failure != "" {
 		p.printLine("  %s    %s", inInk(badInk, "error"), t.Failure)
 	}
+	for _, f := range present.RetryFacts(v, t) {
+		if f.Word != "" {
+			p.printLine("  %s  %s", inMuted(f.Word), f.Text)
+		}
+	}
 	p.writeSource(file, x)
 	if told := t.Usage.String(); told != "" {
 		p.printLine("  %s", inMuted("usage    "+told))

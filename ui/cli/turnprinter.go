@@ -24,7 +24,7 @@ type turnPrinter struct {
 	open    map[int32]bool           // other turns that have not been printed; the value is false if the turn has ended
 	ended   []endedTurn              // turns that wait to be printed, in printing order
 	weight  int64                    // size of the ended turns in memory, in bytes
-	patient bool                     // turns wait for the results of their calls
+	patient bool                     // turns wait for the results of their calls, and for retries
 	waiting map[int32][]sentBackCall // sent-back calls of turns that have not been printed yet, by turn
 	run     bool                     // the source has several files
 	among   bool                     // the file is one of many, so unrecognised turns are not printed
@@ -279,7 +279,7 @@ func (r sentBackCall) sentence() string {
 	return words + ", result " + r.resultWord()
 }
 
-// The rest of this file makes turns wait until the results of their calls are known.
+// The rest of this file makes turns wait until the results of their calls, or their retries, are known.
 
 // endedTurn is a turn that has ended, with its size in memory.
 type endedTurn struct {
@@ -296,7 +296,7 @@ const (
 
 // readyCount returns the number of waiting turns that can be printed now. It subtracts their bytes from q.weight.
 func (q *turnPrinter) readyCount(all bool) (n int) {
-	for n < len(q.ended) && (all || q.isFull(len(q.ended)-n) || !q.hasActiveFault(q.ended[n].turn) && !(q.patient && q.awaitsResult(q.ended[n].turn))) {
+	for n < len(q.ended) && (all || q.isFull(len(q.ended)-n) || !q.hasActiveFault(q.ended[n].turn) && !(q.patient && q.awaitsMore(q.ended[n].turn))) {
 		q.weight -= q.ended[n].bytes
 		n++
 	}
@@ -317,10 +317,11 @@ func (q *turnPrinter) hasActiveFault(turn int32) bool {
 		slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Code == "BENT" })
 }
 
-// awaitsResult reports whether the result of one of the turn's calls is missing and may still arrive.
-func (q *turnPrinter) awaitsResult(turn int32) bool {
+// awaitsMore reports whether the result of one of the turn's calls, or the retry of a failed turn, is missing and
+// may still arrive.
+func (q *turnPrinter) awaitsMore(turn int32) bool {
 	t := q.in.Session().Turn(turn)
-	return t.Phase() != stream.TurnAborted && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool {
+	return q.in.AwaitsRetry(t) || t.Phase() != stream.TurnAborted && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool {
 		return !c.RunByProvider && !c.Discarded && c.LatestResult() == nil
 	})
 }

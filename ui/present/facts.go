@@ -124,7 +124,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	if r := t.Request; r != nil {
 		facts = append(facts, optionalFact("client", "", r.Client), optionalFact("purpose", "purpose", r.Purpose))
 	}
-	facts = append(facts, retryFacts(v, t)...)
+	facts = append(facts, RetryFacts(v, t)...)
 	if illegal := illegalFacts(t.Findings); len(illegal) > 0 {
 		facts = append(facts, fieldFact("request", Facts{{Key: "messages", JSON: omitZero(messageCount(x))}, fieldFact("illegal", illegal)}))
 	}
@@ -140,10 +140,16 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	return append(facts, fieldFact("findings", OfFindings(WithCosts(v, prices, t, t.Findings))))
 }
 
-// retryFacts returns the earlier turn that a turn repeats, and the later turn that repeats it.
-func retryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
+// RetryFacts returns the earlier turn that a turn repeats, and the later turn that repeats it.
+func RetryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 	if r := t.Request; r != nil && r.RetryOf > 0 {
-		facts = append(facts, Fact{Key: "retry_of", Word: "repeats", Text: fmt.Sprintf("turn %d", r.RetryOf), JSON: int(r.RetryOf)})
+		text, waited := fmt.Sprintf("turn %d", r.RetryOf), stream.NoTime
+		if failed := v.Session().Turn(r.RetryOf - 1); failed != nil {
+			if retry, ok := v.Retry(failed); ok && retry.After >= 0 {
+				text, waited = text+" after "+screen.Time(retry.After).String(), retry.After
+			}
+		}
+		facts = append(facts, Fact{Key: "retry_of", Word: "repeats", Text: text, JSON: int(r.RetryOf)}, timeFact("waited_ms", waited))
 	}
 	r, ok := v.Retry(t)
 	if !ok {
