@@ -7,9 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"toolscope/providers/protocol"
 	"toolscope/providers/torture"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // speakers returns the protocols in which toolscope writes responses.
@@ -49,7 +52,7 @@ func TestSpeakers(t *testing.T) {
 			}
 			form := s.Form
 			form.Split = false
-			t.Run(p.Name+"/"+s.Name, func(t *testing.T) { compareSpoken(t, p, s, script, torture.WriteForm(frames, form, p.Speaker.Lines)) })
+			t.Run(p.Name+"/"+s.Name, func(t *testing.T) { compareSpoken(t, p, script, torture.WriteForm(frames, form, p.Speaker.Lines)) })
 		}
 		slices.Sort(unfit)
 		if got := strings.Join(unfit, " "); got != unfitScenes[p.Name] {
@@ -59,24 +62,23 @@ func TestSpeakers(t *testing.T) {
 }
 
 // compareSpoken decodes a response and compares its calls with those of the script.
-func compareSpoken(t *testing.T, p *protocol.Protocol, s *torture.Scene, script *protocol.Script, writes []torture.Write) {
+func compareSpoken(t *testing.T, p *protocol.Protocol, script *protocol.Script, writes []torture.Write) {
 	var body bytes.Buffer
 	for _, w := range writes {
 		body.Write(w.Data)
 	}
 	last := script.Steps[len(script.Steps)-1]
 	in := new(Inspector)
-	in.Write(stream.Record{Exchange: 1, Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}})
-	in.Write(stream.Record{Exchange: 1, Data: body.Bytes()})
+	in.Write(stream.Record{Data: body.Bytes()})
 	why := ""
 	if last.Kind == protocol.CutStep {
 		why = "the connection broke"
 	}
-	in.Write(stream.Record{Exchange: 1, End: true, Why: why})
+	in.Write(stream.Record{End: true, Why: why})
 	var got []string
 	named := ""
-	for _, turn := range in.View().Turns() {
-		named = turn.Dialect
+	for _, turn := range in.Session().Turns {
+		named = turn.Protocol
 		for _, c := range turn.Calls {
 			got = append(got, fmt.Sprintf("%s %s %s", c.Name, c.Args(), c.Status()))
 		}
@@ -84,14 +86,45 @@ func compareSpoken(t *testing.T, p *protocol.Protocol, s *torture.Scene, script 
 	if named != p.Name {
 		t.Errorf("read as %s", named)
 	}
-	var want []string
+	want := spokenCalls(p, script)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s\n%s", diff, body.Bytes())
+	}
+}
+
+// spokenCalls returns the calls of a script, with the states that its steps and its end give them.
+func spokenCalls(p *protocol.Protocol, script *protocol.Script) (want []string) {
+	var names, args []string
+	var sealed []bool
 	for _, step := range script.Steps {
-		if step.Kind == protocol.CallStep {
-			want = append(want, step.Tool.Name)
+		switch step.Kind {
+		case protocol.CallStep:
+			names, args, sealed = append(names, step.Tool.Name), append(args, ""), append(sealed, false)
+		case protocol.ArgsStep:
+			args[step.Call] += step.Text
+		case protocol.SealStep:
+			sealed[step.Call] = p.Speaker.Seals || p.Speaker.Whole
 		}
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d calls: %s\nwant %s\n%s", len(got), got, want, body.Bytes())
+	last := script.Steps[len(script.Steps)-1]
+	for i, name := range names {
+		_, isValue := json.Canonical([]byte(args[i]), json.Exact)
+		state := stream.Complete
+		switch {
+		case args[i] == "" && p.Speaker.Lines: // Ollama always sends an object
+			args[i] = "{}"
+		case last.Kind != protocol.EndStep && !sealed[i]:
+			state = stream.Aborted
+		case args[i] == "" && (p.Speaker.Seals || last.Text != protocol.EndLength):
+			state = stream.NoArguments
+		case args[i] == "" || !isValue && last.Text == protocol.EndLength:
+			state = stream.CutShort
+		case !isValue:
+			state = stream.Malformed
+		case args[i][0] != '{':
+			state = stream.NotObject
+		}
+		want = append(want, fmt.Sprintf("%s %s %s", name, args[i], state))
 	}
-	t.Logf("%s", got)
+	return want
 }

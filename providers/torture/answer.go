@@ -56,7 +56,7 @@ func (s *Scene) NewScript(kind AnswerKind, tools map[string]protocol.Tool, model
 	if kind == Hard && s.Form.Noise {
 		noise := protocol.Step{Kind: protocol.NoiseStep, Text: "torture_event"}
 		script.Steps = slices.Insert(script.Steps, len(script.Steps)-1, noise)
-		script.Steps = slices.Insert(script.Steps, 1, noise)
+		script.Steps = slices.Insert(script.Steps, 0, noise)
 	}
 	return script
 }
