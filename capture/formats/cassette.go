@@ -122,7 +122,7 @@ func partBody(x *recordedExchange, side fileValue, cut bool) []byte {
 	return body.asJSON()
 }
 
-// recordedAt returns the time at which the response was recorded, as Ruby's library writes it.
+// recordedAt returns the time at which the response was recorded, or the zero time if it is unknown.
 func recordedAt(p fileValue) time.Time {
 	text := p.get("recorded_at").asText()
 	if t, err := time.Parse(time.RFC1123, text); err == nil {

@@ -40,7 +40,8 @@ func (r *claudeRequests) put(hash string, value []byte) {
 	}
 }
 
-// spoken adds a message of the conversation under the hash of the message's JSON with sorted keys.
+// spoken adds a message of the conversation under the hash of the message's JSON with sorted keys, once the session
+// has logged requests.
 func (r *claudeRequests) spoken(role string, content, lines []byte) {
 	if !r.logged || len(content) == 0 {
 		return

@@ -76,7 +76,7 @@ type entryReader struct {
 	last  int  // the exchange of the latest record
 	mixed bool // a line that doesn't begin an object is not damage
 	notes int  // number of lines with a problem
-	final int  // the last of them
+	final int  // the last of them without a note of its own
 	harm  bool // one of those without a note is damaged
 	book  interface {
 		entry(recs []capture.Record, line []byte) []capture.Record

@@ -156,7 +156,7 @@ type askReading struct {
 	progress capture.Progress
 	run      *ask.Run
 	err      error
-	earlier  *ask.Run // the run as it was read before the file grew; nil if it was not read before
+	earlier  *ask.Run // the run as it was read before the file changed; nil if it was not read
 }
 
 // maxAskRuns is the maximum number of runs that are kept in memory.
@@ -229,7 +229,8 @@ func (lib *askLibrary) paths() (paths []string, err error) {
 	return paths, nil
 }
 
-// dirOfCapture returns the folder in which a capture was started, or "" if the capture does not name it.
+// dirOfCapture returns the folder in which a capture was started, or "" if the capture can't be read or does not name
+// it.
 func dirOfCapture(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -252,8 +253,8 @@ func isBelow(dir, top string) bool {
 	return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Open returns a run. It reads the run again if the file has changed. If reading takes longer than wait, it returns
-// the run as it was read before, or else a StillReading error, and reads on.
+// Open returns a run. It reads the run again if the file has changed and no reading is in progress. If reading takes
+// longer than wait, it returns the run as it was read before, or else a StillReading error, and reads on.
 func (lib *askLibrary) Open(f ask.RunFile, wait time.Duration) (*ask.Run, error) {
 	r := lib.read[f.Path]
 	if r == nil || r.file != f && r.isDone() {
@@ -375,7 +376,7 @@ func lineStarts(path string) []int64 {
 	}
 }
 
-// lineOfOffset returns the number of the line that contains an offset, counted from 1.
+// lineOfOffset returns the number of the line that contains an offset, counted from 1. Without starts, it returns 0.
 func lineOfOffset(starts []int64, off int64) int {
 	i, found := slices.BinarySearch(starts, off)
 	if found {

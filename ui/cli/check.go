@@ -210,7 +210,7 @@ func (c *checker) addFinding(f report.Finding) {
 	c.Findings = append(c.Findings, f)
 }
 
-// machineOf returns the machine of a turn as HOST/AGENT, or "" if it is this machine.
+// machineOf returns the machine of a turn as HOST/AGENT, or "" if it is this machine or unknown.
 func (c *checker) machineOf(turn int) string {
 	turns := c.in.Session().Turns
 	if turn > len(turns) {

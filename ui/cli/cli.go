@@ -154,7 +154,7 @@ func (a *app) failWith(err error) {
 	}
 }
 
-// printError writes an error on at most three lines.
+// printError writes an error on at most three lines, and adds it to the journal.
 func (a *app) printError(err error) {
 	a.journal.Note(time.Now(), err.Error())
 	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
@@ -162,7 +162,7 @@ func (a *app) printError(err error) {
 	}
 }
 
-// printNote writes a note from the program itself on one line.
+// printNote writes a note from the program itself on one line, and adds it to the journal.
 func (a *app) printNote(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	a.journal.Note(time.Now(), text)
@@ -268,7 +268,7 @@ func preferNetwork() {
 	proxying.Store(true)
 }
 
-// SteadyMemory prevents the heap from growing to twice the live memory, unless GOGC is set.
+// SteadyMemory limits the growth of the heap to percentFor after each collection, unless GOGC is set.
 func SteadyMemory() {
 	if os.Getenv(gcOwnChoice) != "" {
 		return

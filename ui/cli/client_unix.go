@@ -28,13 +28,14 @@ type clientProcess struct {
 	to      int      // target for signals: the process, or its group as a negative number
 	tty     *os.File // the terminal; nil if toolscope's group does not own one
 	signals chan os.Signal
-	over    chan struct{} // closed when the client has ended
+	over    chan struct{} // closed when the client has ended or failed to start
 }
 
 // forwardedSignals are the signals that toolscope forwards to the client.
 var forwardedSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// startClient starts a client. If inFront is true and toolscope owns the terminal, the client gets the terminal.
+// startClient starts a client. If inFront is true and toolscope owns the terminal, the client gets the terminal,
+// except in a pipeline.
 func startClient(cmd *exec.Cmd, inFront bool) (*clientProcess, error) {
 	c := &clientProcess{signals: make(chan os.Signal, 16), over: make(chan struct{})}
 	for _, sig := range forwardedSignals {
@@ -164,8 +165,8 @@ func (c *clientProcess) stopWithClient(sig syscall.Signal) {
 	}
 }
 
-// leftProcesses reports whether processes that the ended client started are still running. It can't see
-// processes that have left the client's process group.
+// leftProcesses reports whether processes that the ended client started are still running. It can't see processes
+// outside the client's own process group.
 func (c *clientProcess) leftProcesses() bool {
 	err := syscall.Kill(-c.pid, 0)
 	return c.to == -c.pid && (err == nil || errors.Is(err, syscall.EPERM))

@@ -86,8 +86,8 @@ func (o *clientLaunch) name() string {
 	return programOf(o.args[0])
 }
 
-// lookupEnv returns a variable from the environment that the proxy uses to find its upstreams. If one of the
-// client's variables has a provider's address, it replaces the provider's own variable.
+// lookupEnv returns a variable from the environment that the proxy uses to find its upstreams. If a provider's own
+// variable is not set, lookupEnv returns the client's variable for that provider's address.
 func (o *clientLaunch) lookupEnv(name string) string {
 	if value := o.env(name); value != "" || o.point == nil {
 		return value
@@ -104,7 +104,7 @@ func (o *clientLaunch) lookupEnv(name string) string {
 	return ""
 }
 
-// pointAt sets the variables and flags that send the command to the proxy at url.
+// pointAt sets the variables, flags and settings that send the command to the proxy at url.
 func (o *clientLaunch) pointAt(all []route, url string) error {
 	if o.point == nil {
 		seen := map[string]bool{}
@@ -420,8 +420,8 @@ func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
 	return list
 }
 
-// openPorts opens a port for each server that is reached over HTTP. Each server needs its own port, because a
-// server may refer to other paths on its host, e.g. for messages and logins.
+// openPorts opens a port for each server over HTTP that can be reached through the proxy. Each server needs its own
+// port, because a server may refer to other paths on its host, e.g. for messages and logins.
 func (o *clientLaunch) openPorts() error {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -464,9 +464,8 @@ func plainName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// unwrapCommand returns the command after toolscope mcp, if the user's settings already start the server that
-// way. Otherwise the server would be recorded twice. The result name is the value of --name, or "" if it is
-// not set.
+// unwrapCommand removes toolscope mcp from a command if the user's settings already start the server that way, so that
+// the server is not recorded twice. The result name is the value of --name, or "" if it is not set.
 func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	end := slices.Index(command, "--")
 	if len(command) < 2 || programOf(command[0]) != "toolscope" || command[1] != "mcp" || end < 0 || end == len(command)-1 {
@@ -512,8 +511,8 @@ func (o *clientLaunch) wrapServers(folder string) {
 	}
 }
 
-// wrapEach calls the function one for each server that can be recorded. For each other server, it stores the
-// reason why it can't be recorded.
+// wrapEach calls the function one for each server that can be recorded. For each other server, it stores the reason
+// why it can't be recorded. Servers that the user's own settings record need neither.
 func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -545,8 +544,8 @@ func serverArgs(s *mcpServer, folder string) []string {
 	return append(append(args, "--"), s.command...)
 }
 
-// addServerFlags makes Codex start a server through toolscope mcp. Codex's flags accept TOML. JSON strings
-// and lists are valid TOML.
+// addServerFlags makes Codex start a server through toolscope mcp, or reach it through its port. Codex's flags accept
+// TOML. JSON strings and lists are valid TOML.
 func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder string) {
 	var all []string
 	set := func(key string, value any) {
@@ -562,7 +561,7 @@ func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder string) {
 	o.watched = append(o.watched, s.name)
 }
 
-// addServerContent makes opencode start a server through toolscope mcp.
+// addServerContent makes opencode start a server through toolscope mcp, or reach it through its port.
 func (o *clientLaunch) addServerContent(s *mcpServer, self, folder string) {
 	entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
 	if url, ok := o.portURL(s); ok {

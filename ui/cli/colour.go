@@ -266,7 +266,7 @@ func (l lineWriter) writeInkedArgs(c *stream.Call, args []byte) {
 // argsIndent is the indentation of arguments.
 var argsIndent = display.Lit("                ")
 
-// wrongByte returns the finding about the first wrong byte in the arguments of a call, or nil.
+// wrongByte returns the finding about the first wrong byte in the arguments of a malformed call, or nil.
 func wrongByte(c *stream.Call) *stream.Finding {
 	for i := range c.Findings {
 		if f := &c.Findings[i]; f.ExplainsState && f.Severity == stream.Error && f.Offset >= 0 && f.Offset < c.ArgsLen() && c.Status() == stream.Malformed {

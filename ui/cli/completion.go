@@ -73,7 +73,8 @@ func (se *settingSources) completionCommand() *cobra.Command {
 // completion is a suggested word with its description.
 type completion struct{ word, means string }
 
-// completer returns the words that can complete begun. The parameter args has the arguments before begun.
+// completer returns words that may complete begun. cobraCompleter removes words that don't start with begun. The
+// parameter args has the arguments before begun.
 type completer func(a *app, args []string, begun string) []completion
 
 // flagCompleters complete flag values. The keys are "COMMAND FLAG", or "FLAG" for all commands.
@@ -352,7 +353,7 @@ func commandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// wrongFlag returns the error for an invalid or unknown flag. The error contains a suggestion.
+// wrongFlag returns the error for an invalid or unknown flag. The error may contain a suggestion.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -372,7 +373,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return usageErrorf("%w\n%s --help lists the flags", err, cmd.CommandPath())
 }
 
-// suggestFlag suggests the flags that are similar to an unknown flag.
+// suggestFlag suggests the flags that are similar to an unknown long flag.
 func suggestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	if unknown.GetSpecifiedShortnames() != "" {
 		return ""

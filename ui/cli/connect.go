@@ -151,8 +151,7 @@ func (w *failureWatch) listFailures() []string {
 	return failedResponses(&w.in)
 }
 
-// failedResponses returns a text for each failed response, with the provider, the HTTP status, and the
-// provider's message.
+// failedResponses returns a text for each failed response, with the provider and the reason.
 func failedResponses(in *providers.Inspector) (list []string) {
 	for _, x := range in.Exchanges() {
 		if words := failureText(in, x); x.Ended && words != "" {
@@ -238,7 +237,8 @@ func webClient() *http.Client {
 	}
 }
 
-// responseSource sends the request and returns its exchange as a source. The records name the provider.
+// responseSource sends the request and returns its exchange as a source. It gives up if no byte of the response
+// arrives within limit. The records name the provider.
 func (q *preparedRequest) responseSource(ctx context.Context, client *http.Client, began time.Time, limit time.Duration) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

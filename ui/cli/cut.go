@@ -201,7 +201,7 @@ func (f *cutFlags) cutEvent(in *providers.Inspector, t *stream.Turn) (int, error
 }
 
 // decodedSource returns a source with decoded bodies, so that offsets in a body are offsets in its records. A body
-// that can't be decoded does not change.
+// with an unknown coding does not change.
 func decodedSource(src capture.Source) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		chains := map[int]*coding.Chain{}

@@ -96,7 +96,7 @@ func (a *app) runDiff(cmd *cobra.Command, paths []string, turn int) (err error) 
 	return d.to.flush()
 }
 
-// addTurns adds the turns of a file. If turn is not 0, it adds only that turn.
+// addTurns adds the turns of a file. If turn is not 0, it adds only that turn. It leaves out plain HTTP responses.
 func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) error {
 	var all []diffTurn
 	for _, t := range in.Session().Turns {
@@ -201,7 +201,7 @@ type comparison struct {
 	sides     []*diffTurn
 	times     []diff.Times
 	equal     bool
-	ways      []diff.SameRequest // by side; Host is "" if the side has a different request
+	ways      []diff.SameRequest // by side; Host is "" for the base and for a different request
 	wire      []diff.Fact        // facts of the responses, if a side has the same request
 	sentences []string
 }
@@ -258,7 +258,8 @@ func (c *comparison) makeSentences() {
 	}
 }
 
-// failureText returns the reason why a turn failed, or "" if it did not.
+// failureText returns the HTTP status of a failed response, or the failure of a turn without calls. Otherwise it
+// returns "".
 func (s *diffTurn) failureText() string {
 	x := s.in.Exchange(s.turn.Exchange)
 	switch {
@@ -568,7 +569,7 @@ func (c *comparison) addCalls(o *jsonObject, s *diff.CallSet) {
 	listOf(o, "members", rows, func(o *jsonObject, r *diff.Row) { addField(o, s, r) })
 }
 
-// addField writes the values of a field in each call. It leaves out values that equal the base's value. It also
+// addField writes the values of a field in each call. It writes null for a value that equals the base's value. It
 // leaves out values of objects that are written field by field.
 func addField(o *jsonObject, s *diff.CallSet, r *diff.Row) {
 	o.text("path", r.Path)

@@ -198,8 +198,8 @@ func (a *app) reportRedactor(r *redact.Redactor) {
 	}
 }
 
-// read reads the complete source and prints its notes. The function see receives each record before the
-// inspector does; it may be nil.
+// read reads the complete source and prints its notes. The function see receives each record before the inspector
+// does; it may be nil. Without turns, read returns an error.
 func (e *export) read(see func(capture.Record)) error {
 	src := e.src
 	if see != nil {
@@ -310,8 +310,8 @@ func recordSource(all []capture.Record) capture.Source {
 	}
 }
 
-// beginOf returns the start time of a capture, which is the time 0 of its records. It computes the time from
-// the first record, or returns the current time if that record has no time.
+// beginOf returns the start time of a capture, which is the time 0 of its records. It computes the time from the first
+// record, or returns the current time if that record has no head with a start time.
 func beginOf(r capture.Record) time.Time {
 	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
 		return r.Head.Start.Add(-r.At)

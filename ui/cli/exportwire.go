@@ -28,7 +28,8 @@ type harArchive struct {
 	of  map[int]*harExchange
 }
 
-// harExchange is an exchange that is being read. Its times are the times of its first and last bytes.
+// harExchange is an exchange that is being read. Its times are those of the request's last byte and of the response's
+// first and last bytes.
 type harExchange struct {
 	report.Exchange
 	number       int

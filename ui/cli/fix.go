@@ -130,8 +130,8 @@ func (a *app) readWhole(path string) (text []byte, err error) {
 // maxFixSniff is the number of bytes by which the form of a file is found.
 const maxFixSniff = 1 << 20
 
-// fixFormOf returns the form of a file, or nil if fix can't read the file. The parameter format is the name of a
-// format that fix can't read.
+// fixFormOf returns the form of a file, or nil if fix can't read the file. The result format is the name of a format
+// that fix can't read, or "".
 func fixFormOf(text []byte) (form *fix.Form, format string) {
 	first := text[:min(len(text), maxFixSniff)]
 	for _, f := range formats.All {

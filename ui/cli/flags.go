@@ -409,7 +409,7 @@ func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "memory", "1GB", "")
 }
 
-// checkNumbers returns an error if the value of one of the flags is below 1.
+// checkNumbers returns an error if one of the flags is set to a value below 1.
 func checkNumbers(cmd *cobra.Command, flags ...string) error {
 	for _, flag := range flags {
 		if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {

@@ -164,8 +164,8 @@ type hubTraces struct {
 	due  int64     // number of spans that need an outcome before the position is saved
 }
 
-// watchHub sends a hub's turns to a collector. It starts at the saved position, or at began if there is none.
-// The function end stops it.
+// watchHub sends a hub's turns to a collector. It starts at the saved position, or at began if there is none. The
+// function end stops it. If t is nil, watchHub does nothing.
 func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil
@@ -208,7 +208,7 @@ func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.
 	}, nil
 }
 
-// resumeTime returns the saved position, or began if there is none.
+// resumeTime returns the saved position. If it is missing, invalid or later than began, it returns began.
 func (h *hubTraces) resumeTime(began time.Time) time.Time {
 	text, err := os.ReadFile(h.file)
 	at, wrong := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(text)))
@@ -242,7 +242,7 @@ func (h *hubTraces) readPosition() {
 	h.at, h.due = at, s.Taken+s.Refused+s.Waiting
 }
 
-// savePosition saves the position if the collector has everything before it.
+// savePosition saves the position if the collector has taken or refused everything before it.
 func (h *hubTraces) savePosition() error {
 	if s := h.State(); h.at.IsZero() || s.Taken+s.Refused < h.due {
 		return nil

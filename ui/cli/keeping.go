@@ -38,7 +38,7 @@ func (lv *liveSession) keptFlags(cmd *cobra.Command, f *liveFlags) {
 }
 
 // startKeptCapture starts a capture in toolscope's own folder, and prunes the folder. It reports a failure, and the
-// command continues without a capture.
+// command continues without a capture. It returns nil if nothing is recorded.
 func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
 	if f.kept.none {
 		return nil

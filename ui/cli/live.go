@@ -443,8 +443,8 @@ func (lv *liveSession) outputOptions(f *liveFlags) (prices *price.Table, p print
 	return prices, lv.app.printerOf(lv.app.stdout.withBuffer(), f.format, prices), f.format == "" && lv.app.onScreen(), nil
 }
 
-// startCapture starts the capture that --record names. If to is a directory, it creates a new file there. Otherwise
-// it creates the file to, which must not exist.
+// startCapture starts the capture that --record names, or returns nil without a name. If to is a directory, it creates
+// a new file there. Otherwise it creates the file to, which must not exist.
 func (lv *liveSession) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
 	if to == "" {
 		return nil, nil
@@ -498,8 +498,8 @@ func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, n
 	}
 }
 
-// pathsOf returns the paths of a complete capture: the file, and the folder next to it. The folder has the traffic
-// of MCP servers and the times of shell commands.
+// pathsOf returns the paths of a complete capture: the file, and the folder next to it if that has captures. The
+// folder has the traffic of MCP servers and the times of shell commands.
 func pathsOf(path string) []string {
 	if beside := record.CompanionDir(path); len(record.List(beside)) > 0 {
 		return []string{path, beside}
