@@ -307,7 +307,7 @@ func netstringSize(p []byte) (size, data int) {
 	return digits + 1 + n + 1, digits + 1
 }
 
-// nextNetstring reads the value at the beginning of p. The result ok is false if it is incomplete.
+// nextNetstring reads the value at the beginning of p. The result ok is false if it is incomplete or invalid.
 func nextNetstring(p []byte) (v tnetstring, rest []byte, ok bool) {
 	size, data := netstringSize(p)
 	if size <= 0 || size > len(p) {

@@ -303,7 +303,8 @@ func isHexID(word []byte) bool {
 	return hex >= 8 && digits > 0 && digits < hex
 }
 
-// objectName returns the name of the logger that writes objects with these fields, or "" if it is unknown.
+// objectName returns the name of the logger that writes objects with these fields. If it is unknown, the result is
+// "JSON", or "" if named is set.
 func objectName(all []json.FoundField, named bool) string {
 	has := func(keys ...string) bool {
 		for _, k := range keys {

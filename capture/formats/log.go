@@ -192,7 +192,7 @@ func mayBeginLine(rest []byte, payload bool) bool {
 	return rest[0] == '{' || payload && isLogLine(rest)
 }
 
-// Close ends the open streams.
+// Close reads the held lines. It ends the open streams, unless they continue in the next file of a rotated log.
 func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
 	r.recs, r.at, r.flows.r = recs, at, r
 	r.flows.builder.restart(nil)

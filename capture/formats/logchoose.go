@@ -420,8 +420,8 @@ func (s *openStreams) holdRequest(f *payload) bool {
 	return true
 }
 
-// requestOf removes and returns the held request of a response: the latest one whose line names the same
-// request.
+// requestOf removes and returns the held request of a response: the latest one whose line names the same request or
+// trace. It returns nil if there is none.
 func (s *openStreams) requestOf(f *payload) *payload {
 	for i := len(s.requests) - 1; i >= 0; i-- {
 		a := compareKeys(s.requests[i].keys, f.keys)

@@ -100,7 +100,7 @@ func isPlainText(p []byte) bool {
 	return bad*few <= len(p)
 }
 
-// holdsPayload reports whether a line contains a payload other than a request.
+// holdsPayload reports whether payloads contain a chunk, a body, a list or the text of an event.
 func holdsPayload(finds []payload) bool {
 	for _, f := range finds {
 		switch f.is {

@@ -348,7 +348,7 @@ func botID(tail []byte) bool {
 	return n >= 5 && n <= 16
 }
 
-// keyID requires 32 hexadecimal digits before the full stop.
+// keyID requires exactly 32 lower-case hexadecimal digits before the full stop.
 func keyID(tail []byte) bool {
 	return countTrailing(tail[:len(tail)-1], classOf("", "09", "af")) == 32 && countTrailing(tail[:len(tail)-1], alnum) == 32
 }
@@ -366,7 +366,7 @@ func countTrailing(text []byte, class *[256]bool) (n int) {
 	return n
 }
 
-// commandOf requires one of the programs in the line.
+// commandOf requires one of the programs in the line, and an option such as -p at its end.
 func commandOf(programs ...string) func(tail []byte) bool {
 	return func(tail []byte) bool {
 		line := tail[bytes.LastIndexByte(tail, '\n')+1:]

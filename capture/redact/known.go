@@ -16,10 +16,10 @@ const (
 	maxKnownChars     = window   // maximum number of characters of a secret that are compared
 )
 
-// knownValues holds the secrets that are searched for by value. They are in the form in which texts are
-// compared: each secret as it is, and in every spelling in base64, hexadecimal digits and HTML. They are never
-// forgotten. The time to find a secret hardly depends on their number, because four characters decide whether a
-// sorted list is searched.
+// knownValues holds the secrets that are searched for by value. They are in the form in which texts are compared: each
+// secret as it is, and in every spelling in base64, hexadecimal digits, HTML and form encoding. They are never
+// forgotten. The time to find a secret hardly depends on their number, because four characters decide whether a sorted
+// list is searched.
 type knownValues struct {
 	sorted []*knownValue
 	first  [256]bool

@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// makeCall fits a call to the target. It returns false to leave the call out. The parameter first is true for
-// the first call of its message.
+// makeCall fits a call to the target. It returns false if the call is left out, if the client throws, or if the
+// arguments are unknown. The parameter first is true for the first call of its message.
 func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {

@@ -162,7 +162,7 @@ type loadProgress struct {
 // shortLoad is the time after which progress is shown.
 const shortLoad = time.Second / 2
 
-// statusNotes returns the progress, or nothing when everything has been read.
+// statusNotes returns the progress. It returns nothing before shortLoad, or when everything has been read.
 func (l *loadProgress) statusNotes() []ui.StatusNote {
 	read, size := l.State()
 	took := time.Since(l.began)

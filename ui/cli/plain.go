@@ -35,7 +35,8 @@ type plainPrinter struct {
 	words   map[string]bool     // texts of alarms that have been printed
 }
 
-// printLive prints the records of an inbox until the inbox ends or a signal arrives.
+// printLive prints the records of an inbox until the inbox ends or a signal arrives. If there are recent captures to
+// choose from, it only lists them.
 func (pr *printing) printLive(o ui.Options, feed func()) error {
 	if len(o.Recent) > 0 {
 		pr.listCaptures(o.Recent)

@@ -240,8 +240,9 @@ func fileOf(path string, x *providers.Exchange) string {
 	return path
 }
 
-// printSourceNotes prints the notes about a source. If nothing in the source is recognised, it sets the exit
-// code. The parameter known means that something was recognised before, which may have been evicted.
+// printSourceNotes prints the notes about a source. If nothing in the source is recognised, it sets the exit code,
+// unless the file is one of many or a hub has no data in the period. The parameter known means that something was
+// recognised before, which may have been evicted.
 func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known bool) {
 	of := ifElse(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
