@@ -327,8 +327,9 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	return callWith(v.JSON())
 }
 
-// langChainInput returns the input that LangChain JS reads. LangChain treats a call without an id or an object as
-// invalid. It sends no invalid calls if another call of the message is valid.
+// langChainInput returns the input that LangChain JS reads. LangChain treats a call as invalid if its arguments are
+// not an object, or if it has no id and its arguments came as text. It sends no invalid calls if another call of the
+// message is valid.
 func (r *receivedCall) langChainInput() (v js.Value, valid bool) {
 	text := js.Trim(r.args)
 	if text == "" && !r.value {

@@ -323,9 +323,9 @@ func wrappedTexts(text []byte) (all [][]byte) {
 // client is named.
 const maxNamed = 3
 
-// MatchingPolicies returns the names of the policies with the same effect on the arguments, separated by
-// commas. These are behaviours, and clients that would have sent the same bytes. It returns "" if the
-// arguments were not changed. Behaviours are omitted if most of them have this effect.
+// MatchingPolicies returns the names of the policies with the same effect on the arguments, separated by commas. These
+// are behaviours, and clients that would have sent the same bytes. It returns "" if the arguments were not changed or
+// can't be read again. Behaviours are omitted if most of them have this effect.
 func (o *Observation) MatchingPolicies() string {
 	switch o.Treatment {
 	case Intact, WasOrphaned, WasMoved, AsClientHasIt:

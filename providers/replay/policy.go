@@ -79,8 +79,8 @@ func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
 	return client.Ran
 }
 
-// VersionFor returns the version of the policy's client. If the client was not run with these protocols,
-// VersionFor adds the evidence for the policy. It returns "" for a behaviour.
+// VersionFor returns the version of the policy's client. If the policy's effect is known but the client was not run
+// with these protocols, VersionFor adds the evidence. It returns "" for a behaviour.
 func (p *Policy) VersionFor(from, to *protocol.Target) string {
 	if p.Client == nil {
 		return ""

@@ -218,8 +218,8 @@ func (o *clientLaunch) passExtension(s client.Settings) error {
 	return nil
 }
 
-// newHome creates a folder that replaces the home folder. The folder contains the user's settings merged with
-// the required ones, and links to everything else. It returns "" if the user's settings suffice.
+// newHome creates a folder that replaces the home folder. The folder contains the user's settings merged with the
+// required ones, and links to the files next to them. It returns "" if the user's settings suffice.
 func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	home := o.env(s.Variable)
 	if home == "" {

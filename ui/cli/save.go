@@ -388,7 +388,7 @@ type logFile struct {
 // logIsOwn is the value of --log that selects a file in toolscope's own folder.
 const logIsOwn = "auto"
 
-// openLog starts writing the journal to a file. The file also gets the journal's earlier lines.
+// openLog starts writing the journal to a file, unless path is empty. The file also gets the journal's earlier lines.
 func (a *app) openLog(path string) error {
 	if path == "" {
 		return nil

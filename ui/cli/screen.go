@@ -28,8 +28,8 @@ import (
 	"toolscope/ui"
 )
 
-// showScreen shows the screen until the user leaves it. The function feed fills the inbox in another
-// goroutine; it may be nil.
+// showScreen shows the screen until the user leaves it. If the terminal can't show a screen, it prints sentences. The
+// function feed fills the inbox in another goroutine; it may be nil.
 func (a *app) showScreen(o ui.Options, feed func()) error {
 	if a.isPlain() {
 		return a.printLive(o, feed)

@@ -347,8 +347,8 @@ func stateList(states map[string]bool) string {
 	return "calls in the state " + present.JoinWords(slices.Sorted(maps.Keys(states))...)
 }
 
-// meetsCondition reports whether records meet the condition. They must not have findings or states that the original
-// doesn't have.
+// meetsCondition reports whether records meet the condition. Unless the condition is a command or --slip is set, they
+// must not have findings or states that the original doesn't have.
 func (s *shrinker) meetsCondition(records []capture.Record) (bool, error) {
 	if s.raw {
 		records = rawRecords(records)
@@ -436,7 +436,8 @@ func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	return false, nil
 }
 
-// standInRecords returns the records with stand-ins for their content.
+// standInRecords returns the records with stand-ins for their content, or unchanged if there is no room for the
+// stand-ins.
 func (s *shrinker) standInRecords(records []capture.Record) []capture.Record {
 	in := new(providers.Inspector)
 	s.prepare(in)

@@ -229,8 +229,8 @@ func (o *stdWriter) write(p []byte) (int, error) {
 	return r.n, r.err
 }
 
-// writeTimeout returns the maximum time for a write. After a timeout it returns 0, because a new write would wait
-// for the old one.
+// writeTimeout returns the maximum time for a write. After an error it returns 0, because a write that timed out would
+// delay a new one.
 func (o *stdWriter) writeTimeout() time.Duration {
 	if o.firstError() != nil {
 		return 0
