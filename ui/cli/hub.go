@@ -232,7 +232,7 @@ func (h *hubTraces) keepSaving(ctx context.Context, a *app) {
 	})
 }
 
-// readPosition reads the current position.
+// readPosition reads the current position, unless ended turns before it have not been sent yet.
 func (h *hubTraces) readPosition() {
 	_, at := h.view.Read()
 	if h.holds.Load() {

@@ -103,7 +103,7 @@ func compareGroups(before, after []*Group) *Comparison {
 	return c
 }
 
-// occurringMetrics returns the metrics that occur in one of two groups, in alphabetical order.
+// occurringMetrics returns the metrics that occur in at least one of two groups, in alphabetical order.
 func occurringMetrics(a, b *Group) (list []string) {
 	for _, g := range []*Group{a, b} {
 		for metric := range g.rates {

@@ -103,8 +103,8 @@ type Result struct {
 	Text   string // the condition, the group and the numbers
 }
 
-// Check checks a condition for each group. The cost is checked for the total. It returns only results that fail or
-// have too few runs.
+// Check checks a condition for each group. The cost is checked for the total. It returns only results that fail, and
+// results whose numbers don't support a statement.
 func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (list []Result) {
 	switch {
 	case c.metric != isWorse && len(groups) == 0 && (c.metric != "cost" || total.Turns == 0):

@@ -69,8 +69,9 @@ type run struct {
 	times [numTimes][]time.Duration
 }
 
-// Groups returns the numbers for each combination of the keys' values, the groups with the most turns first. Turns
-// that answer background requests are left out.
+// Groups returns the numbers for each combination of the keys' values, the groups with the most turns first. If one of
+// the keys is the day, the groups are sorted by their values instead. Turns that answer background requests are left
+// out.
 func (s *Set) Groups(keys []Key) []*Group {
 	s.resolveModels()
 	all := map[string]*Group{}
