@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"net/url"
@@ -59,23 +60,50 @@ type junitFail struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit returns the check as JUnit XML. All durations are 0, because the duration of a turn is not the duration of
-// a test.
-func (c *Check) JUnit() []byte {
-	var all junitSuites
-	of := c.findingsByTurn()
-	add := func(s junitSuite) {
-		s.ID, s.Package, s.Time, s.Host, s.Took = len(all.Suites), "toolscope", c.Time, "localhost", "0"
-		s.Tests = len(s.Cases)
-		for i := range s.Cases {
-			s.Cases[i].Class, s.Cases[i].Took = s.Name, "0"
-			s.Failures += count.If(s.Cases[i].Failure != nil)
-			s.Errors += count.If(s.Cases[i].Error != nil)
+// A TestSuite is a suite of a JUnit file.
+type TestSuite struct {
+	Name  string
+	Cases []SuiteCase
+	Out   string // output of the suite
+}
+
+// A SuiteCase is a test case of a suite. It failed, had an error or was skipped, if the reason is not "". Text
+// explains a failure.
+type SuiteCase struct{ Name, Failure, Error, Skipped, Text string }
+
+// JUnitSuite returns one suite as JUnit XML.
+func JUnitSuite(name string, at time.Time, cases []SuiteCase) []byte {
+	return JUnitSuites([]TestSuite{{Name: name, Cases: cases}}, at)
+}
+
+// JUnitSuites returns suites as JUnit XML. The parameter at is the time of the run.
+func JUnitSuites(suites []TestSuite, at time.Time) []byte {
+	var all []junitSuite
+	for _, s := range suites {
+		j := junitSuite{Name: cleanText(s.Name), Out: cleanText(s.Out)}
+		for _, c := range s.Cases {
+			test := junitCase{Name: cleanText(c.Name)}
+			if c.Failure != "" {
+				test.Failure = &junitFail{cleanText(c.Failure), "wrong", cleanText(cmp.Or(c.Text, c.Failure))}
+			} else if c.Skipped != "" {
+				test.Skipped = &junitSkip{cleanText(c.Skipped)}
+			}
+			if c.Error != "" {
+				test.Error = &junitFail{cleanText(c.Error), "trouble", cleanText(c.Error)}
+			}
+			j.Cases = append(j.Cases, test)
 		}
-		all.Suites = append(all.Suites, s)
+		all = append(all, j)
 	}
+	return encodeSuites(all, at.UTC().Format("2006-01-02T15:04:05"))
+}
+
+// JUnit returns the check as JUnit XML.
+func (c *Check) JUnit() []byte {
+	var all []junitSuite
+	of := c.findingsByTurn()
 	for i := range c.Files {
-		add(c.Files[i].toSuite(of))
+		all = append(all, c.Files[i].toSuite(of))
 	}
 	run := junitSuite{Name: "all files", Cases: []junitCase{{Name: "demands", Failure: failureOf(of[turnKey{}])}}}
 	for _, k := range c.Absent {
@@ -84,36 +112,26 @@ func (c *Check) JUnit() []byte {
 	for _, words := range c.Trouble {
 		run.Err += cleanText(words) + "\n"
 	}
-	add(run)
-	return all.encode()
+	return encodeSuites(append(all, run), c.Time)
 }
 
-// A SuiteCase is a test case of JUnitSuite. It failed, or was skipped, if the reason is not "".
-type SuiteCase struct{ Name, Failure, Skipped string }
-
-// JUnitSuite returns one suite as JUnit XML.
-func JUnitSuite(name string, at time.Time, cases []SuiteCase) []byte {
-	s := junitSuite{Name: cleanText(name), Package: "toolscope", Time: at.UTC().Format("2006-01-02T15:04:05"), Host: "localhost", Took: "0", Tests: len(cases)}
-	for _, c := range cases {
-		one := junitCase{Name: c.Name, Class: s.Name, Took: "0"}
-		if c.Failure != "" {
-			one.Failure = &junitFail{cleanText(c.Failure), "wrong", cleanText(c.Failure)}
-			s.Failures++
-		} else if c.Skipped != "" {
-			one.Skipped = &junitSkip{cleanText(c.Skipped)}
+// encodeSuites writes suites. All durations are 0, because the duration of a turn is not the duration of a test.
+func encodeSuites(suites []junitSuite, at string) []byte {
+	for i := range suites {
+		s := &suites[i]
+		s.ID, s.Package, s.Time, s.Host, s.Took = i, "toolscope", at, "localhost", "0"
+		s.Tests = len(s.Cases)
+		for i := range s.Cases {
+			s.Cases[i].Class, s.Cases[i].Took = s.Name, "0"
+			s.Failures += count.If(s.Cases[i].Failure != nil)
+			s.Errors += count.If(s.Cases[i].Error != nil)
 		}
-		s.Cases = append(s.Cases, one)
 	}
-	return junitSuites{Suites: []junitSuite{s}}.encode()
-}
-
-// encode returns the suites as XML.
-func (all junitSuites) encode() []byte {
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
 	e := xml.NewEncoder(&b)
 	e.Indent("", " ")
-	if err := e.Encode(all); err != nil {
+	if err := e.Encode(junitSuites{Suites: suites}); err != nil {
 		panic(err) // unreachable: these types have only strings and numbers
 	}
 	b.WriteByte('\n')
