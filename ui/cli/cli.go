@@ -203,7 +203,7 @@ func (a *app) rootCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runOpen(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.acpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.shrinkCommand(), a.tortureCommand(), a.mcpToolCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.askCommand(), a.statsCommand(), a.fixCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.acpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.shrinkCommand(), a.tortureCommand(), a.suiteCommand(), a.mcpToolCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.askCommand(), a.statsCommand(), a.fixCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(a.helpTopics()...)
 	show, _, _ := root.Find([]string{"config", "show"}) // also has the shared flags, so that it can show how a flag changes a setting
 	for _, s := range allSettings(root) {

@@ -22,6 +22,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
+	"toolscope/providers/suite"
 	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/filter"
@@ -95,15 +96,25 @@ var flagCompleters = map[string]completer{
 	"stats fail-on": commaCompletions(fixedCompletions(func() []completion {
 		return append(wordCompletions([]string{"worse", "bad>1%", "failed>1%", "first.p95>10s", "cost>5"}), withSuffix(codeCompletions(), ">1%")...)
 	})),
-	"policy":       fixedCompletions(policyCompletions),
-	"fail-on":      commaCompletions(fixedCompletions(func() []completion { return append(wordCompletions(severityWords), codeCompletions()...) })),
-	"fail-on-loss": fixedCompletions(func() []completion { return wordCompletions(mapSlice(replay.Severities, replay.Severity.String)) }),
-	"fault":        fixedCompletions(faultCompletions),
-	"model":        (*app).modelCompletions,
-	"expect-tool":  (*app).toolCompletions,
-	"forbid-tool":  (*app).toolCompletions,
-	"filter":       (*app).filterCompletions,
-	"break":        (*app).filterCompletions,
+	"suite/run only":  fixedCompletions(caseCompletions),
+	"suite/run not":   fixedCompletions(caseCompletions),
+	"suite/list only": fixedCompletions(caseCompletions),
+	"suite/list not":  fixedCompletions(caseCompletions),
+	"policy":          fixedCompletions(policyCompletions),
+	"fail-on":         commaCompletions(fixedCompletions(func() []completion { return append(wordCompletions(severityWords), codeCompletions()...) })),
+	"fail-on-loss":    fixedCompletions(func() []completion { return wordCompletions(mapSlice(replay.Severities, replay.Severity.String)) }),
+	"fault":           fixedCompletions(faultCompletions),
+	"model":           (*app).modelCompletions,
+	"expect-tool":     (*app).toolCompletions,
+	"forbid-tool":     (*app).toolCompletions,
+	"filter":          (*app).filterCompletions,
+	"break":           (*app).filterCompletions,
+}
+
+// caseCompletions suggests the protocols and tags of cases.
+func caseCompletions() []completion {
+	_, all, _ := suite.LoadCases()
+	return wordCompletions(append(protocolsOf(all), suite.OffSpec, suite.Cut, suite.Rare))
 }
 
 // argCompleters complete the arguments of commands. The arguments of all other commands are files.
@@ -123,12 +134,14 @@ var fileFlags = []string{
 
 // addCompletions registers the completers of arguments and flags with cobra.
 func (se *settingSources) addCompletions(root *cobra.Command) {
-	for _, cmd := range append(root.Commands(), root) {
-		if of := argCompleters[cmd.Name()]; of != nil && cmd != root {
+	suites, _, _ := root.Find([]string{"suite"})
+	for _, cmd := range slices.Concat(root.Commands(), suites.Commands(), []*cobra.Command{root}) {
+		name := commandKey(cmd)
+		if of := argCompleters[name]; of != nil && cmd != root {
 			cmd.ValidArgsFunction = se.cobraCompleter(of)
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			of := flagCompleters[cmd.Name()+" "+f.Name]
+			of := flagCompleters[name+" "+f.Name]
 			if of == nil {
 				of = flagCompleters[f.Name]
 			}

@@ -78,7 +78,7 @@ var flagTexts = []flagText{
 	{"", "color", "WHEN", "when to use colours: auto (on a terminal), always or never"},
 	{"", "no-color", "", "don't use colours (same as NO_COLOR=1)"},
 	{"", "ascii", "", "use ASCII characters only"},
-	{"print check diff replay stats fix", "plain", "", "on a terminal, don't use colours or signs, and don't wrap lines"},
+	{"print check diff replay stats fix suite/run suite/list", "plain", "", "on a terminal, don't use colours or signs, and don't wrap lines"},
 	{"", "plain", "", "print a sentence per event instead of drawing a screen, for screen readers and logs"},
 	{"", "reduced-motion", "", "no animation, and at most two redraws a second; the demo waits for a key"},
 	{"", "large", "", "presentation mode: one call at a time, few words, wide spacing"},
@@ -90,6 +90,8 @@ var flagTexts = []flagText{
 
 	// Flags for the output.
 	{"print", "format", "FORMAT", "output format: text, or jsonl with one JSON object per call and turn"},
+	{"suite/run", "format", "FORMAT", "output format: text, jsonl, junit or md"},
+	{"suite/list", "format", "FORMAT", "output format: text, jsonl or md"},
 	{"check", "format", "FORMAT", "output format: text, jsonl, junit or sarif"},
 	{"stats", "format", "FORMAT", "output format: text, jsonl or prometheus"},
 	{"diff fix", "format", "FORMAT", "output format: text, or jsonl with one JSON object per line"},
@@ -155,6 +157,10 @@ var flagTexts = []flagText{
 	{"", "expect-tool", "NAME", "fail unless tool NAME is called; repeatable"},
 	{"", "forbid-tool", "NAME", "fail if tool NAME is called; repeatable"},
 	{"", "max-cost", "USD", "fail if the total cost exceeds this many US dollars or is unknown"},
+	{"suite/run", "baseline", "FILE", "ignore wrong cases in FILE, the jsonl output of an earlier run, if their outcomes are the same"},
+	{"suite/run", "self", "", "test toolscope's own readers"},
+	{"suite/run suite/list", "only", "CASES", "only cases with this protocol, tag or ID, in which * stands for any text; repeatable"},
+	{"suite/run suite/list", "not", "CASES", "no cases with this protocol, tag or ID; repeatable"},
 	{"", "baseline", "FILE", "ignore findings in FILE, the jsonl or sarif output of an earlier check"},
 	{"", "policy", "NAME", "client policy for broken arguments: all, behaviours, clients, or a name from 'toolscope help policies'"},
 	{"", "whole", "", "preview whole turns: text, reasoning and all calls in one message"},
@@ -198,6 +204,15 @@ var flagTexts = []flagText{
 	{"", "help", "", "show this help"},
 }
 
+// commandKey returns the name of a command in tables. Commands of suite have the names of other commands, so their
+// keys begin with "suite/".
+func commandKey(cmd *cobra.Command) string {
+	if cmd.Parent() != nil && cmd.Parent().Name() == "suite" {
+		return "suite/" + cmd.Name()
+	}
+	return cmd.Name()
+}
+
 // valueMark is the flag annotation with the METAVAR of the flag's value.
 const valueMark = "toolscope_value"
 
@@ -206,7 +221,7 @@ const valueMark = "toolscope_value"
 func describeFlags(cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
-	name := cmd.Name()
+	name := commandKey(cmd)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		i := slices.IndexFunc(flagTexts, func(t flagText) bool {
 			return t.name == f.Name && (t.commands == "" || slices.Contains(strings.Fields(t.commands), name) || name == "toolscope" && t.commands == "open")

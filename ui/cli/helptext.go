@@ -32,9 +32,11 @@ var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii"
 
 // rootFlagTexts are shorter texts of flags for rootHelp.
 var rootFlagTexts = map[string]string{
-	"from":   "input format; see 'help formats'",
-	"follow": "keep reading as files grow; pick up new files",
-	"plain":  "print a sentence per event instead of drawing a screen",
+	"follow":   "keep reading as files grow; pick up new files",
+	"from":     "input format; see 'help formats'",
+	"protocol": "protocol of every response; see 'help protocols'",
+	"theme":    "auto, a name, or a theme file",
+	"plain":    "print a sentence per event instead of drawing a screen",
 }
 
 const rootHelpEnd = `'toolscope open --help' lists all flags for files. Topics for 'toolscope help TOPIC':`
@@ -46,7 +48,7 @@ var commandGroups = []struct {
 }{
 	{"Look", "open print diff explain ask stats demo"},
 	{"Capture", "run proxy mcp acp connect hub"},
-	{"Test", "check fix replay serve cut shrink torture export"},
+	{"Test", "check fix replay serve cut shrink torture suite export"},
 	{"Setup", "config completion man help version"},
 }
 
@@ -66,6 +68,7 @@ var (
 		"check":   {{"0", "no findings that make the check fail"}, {"1", "findings that make the check fail"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
 		"stats":   {{"0", "no condition of --fail-on is met"}, {"1", "a condition of --fail-on is met or, with --strict, can't be decided"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
 		"fix":     {{"0", "nothing to fix, or --write wrote a corrected copy"}, {"1", "faults that the provider refuses"}, {"2", "wrong usage, or the file can't be read or --write can't write"}},
+		"suite":   {{"0", "no wrong case, except those in the baseline"}, {"1", "wrong cases"}, {"2", "wrong usage, or the adapter broke its rules, died or didn't answer"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
 		"torture": {{"0", "the client was right in all scenes"}, {"1", "the client was wrong or, with --strict, unknown in a scene; with --compare: results differ"}, {"2", "wrong usage, the client failed the control, or its program wasn't found"}, {"128+n", "signal n ended the command"}},
@@ -82,6 +85,9 @@ var (
 func exitCodesOf(cmd *cobra.Command) []exitMeaning {
 	if cmd.Parent() != nil && cmd.Parent().Name() == "config" {
 		return briefExits // 'config check' and 'check' are different commands
+	}
+	if cmd.Parent() != nil && cmd.Parent().Name() == "suite" {
+		return commandExits["suite"]
 	}
 	if own := commandExits[cmd.Name()]; own != nil {
 		return own

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -59,6 +60,9 @@ func TestMain(m *testing.M) {
 func help(name string) int {
 	if name == "job" {
 		return runJob()
+	}
+	if fault, ok := strings.CutPrefix(name, "suite "); ok {
+		return runTestAdapter(fault)
 	}
 	return runBug(name)
 }
