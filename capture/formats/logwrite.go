@@ -61,9 +61,9 @@ func expectsValue(text []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte(":,["), text[len(text)-1]) >= 0
 }
 
-// writeBytes adds bytes of a stream, with the line breaks that follow them in the stream. The first record of
-// a stream has the stream's head. If all lines have the same time, a record after the last chunk says that
-// the times are those of writing the log.
+// writeBytes adds bytes of a stream, with the line breaks that follow them in the stream. The first record of a stream
+// has the stream's head. If a stream has many lines and all have the same time, a record after the last chunk says
+// that the times are those of writing the log.
 func (w *streamWriter) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
 	var head *capture.Head
 	if !x.headWritten {
@@ -239,7 +239,8 @@ type truncatedByLength struct {
 	reported    bool
 }
 
-// holdTruncated keeps a payload whose end is missing until the next lines show whether it continues there.
+// holdTruncated keeps a payload whose end is missing until the next lines show whether it continues there. It returns
+// false for a payload that is neither a field of an event nor a chunk.
 func (s *openStreams) holdTruncated(f *payload) bool {
 	if !f.field && f.is != aChunk {
 		return false

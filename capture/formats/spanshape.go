@@ -80,7 +80,7 @@ func anthropicBlock(p *messagePart) []byte {
 	return objectOf(kind("text"), member{"text", p.text})
 }
 
-// anthropicResponse returns a complete message, or the events of a stream if arguments are strings.
+// anthropicResponse returns an error, a complete message or, if arguments are strings, the events of a stream.
 func anthropicResponse(r *modelResponse) []byte {
 	kind := member{"type", []byte(`"message"`)}
 	role := member{"role", []byte(`"assistant"`)}

@@ -23,7 +23,7 @@ type unwrapper struct {
 	payloads []payload
 	scope    int
 	within   int // number of quoted texts around the current place
-	first    int // end of the line's first JSON value; 0 if it is cut off
+	first    int // end of the line's first JSON value; 0 if there is none or it is cut off
 
 	lines  int                          // number of lines so far
 	paths  map[uint64]*payloadPath      // places where payloads have been

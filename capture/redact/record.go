@@ -244,7 +244,8 @@ func hasMark(p []byte) bool {
 	return bytes.HasPrefix(p, []byte("\xff\xfe")) || bytes.HasPrefix(p, []byte("\xfe\xff"))
 }
 
-// finishDecoding reads the remaining bytes from the decoder. It returns a note about withheld bytes.
+// finishDecoding reads the remaining bytes from the decoder. It returns a note if the body ends too early or if bytes
+// are withheld, else "".
 func (s *exchangeSide) finishDecoding() string {
 	s.openBody()
 	if s.decoder != nil && s.broken == nil && s.begun {
