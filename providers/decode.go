@@ -335,7 +335,7 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e), e.Turn)
 		x.requests.stampTurn(turn)
 	case e.Kind == stream.Failure:
-		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e), e.Text)
+		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e), e.Text, e.Turn)
 	case e.Kind == stream.TurnClose:
 		if x.Head.EndUnknown && x.why == "" {
 			x.endUnknown(e, turn)

@@ -89,13 +89,13 @@ func reasonOf(status int, code, words string) string {
 var lostConnection = regexp.MustCompile(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:closed|error|reset|lost|refused|timed out)\b|` +
 	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
-// causeOfFailure adds the party at fault to an error. With a status from 400 to 499, the request is at fault,
+// causeOfFailure adds the party at fault to the error of a turn. With a status from 400 to 499, the request is at fault,
 // unless the provider only refuses it for now. HTML never comes from a provider.
-func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string) *stream.FailureInfo {
+func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn int32) *stream.FailureInfo {
 	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection.MatchString(words) {
 		said.By, said.Code = stream.Network, ""
 	}
-	said.Refusal = x.refusalOf(&said, words)
+	said.Refusal = x.refusalOf(&said, words, turn)
 	switch status := x.Head.Status; {
 	case said.By != 0 || said.Cause != 0 || x.own:
 	case x.isFromGateway():

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,22 +17,24 @@ import (
 // 400.
 var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large"}
 
-// refusalOf returns the reason and the place of a refusal, or nil if the error doesn't refuse the request.
-func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Refusal {
+// refusalOf returns the reason and the place of a refusal, or nil if the error of the turn doesn't refuse the
+// request.
+func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32) *stream.Refusal {
 	status := x.Head.Status
 	switch {
 	case said.By != 0 && said.By != stream.Provider, x.own, x.isFromGateway():
 		return nil
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status):
-	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent(), status == 0 && x.past.fitsWords(words):
+	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent(turn), status == 0 && x.past.fitsWords(words):
 		status = 0
 	default:
 		return nil
 	}
 	r := &stream.Refusal{Status: status, Type: said.Code, Reason: reasonOf(status, said.Code, words), Found: stream.FoundNowhere}
 	inner := words
-	if inner, r.Via = unwrapError(words, x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody))); x.past.hasBody() {
-		x.past.locateRefusal(r, inner)
+	response := x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody))
+	if inner, r.Via = unwrapError(words, response); x.past.hasBody() {
+		x.past.locateRefusal(r, inner, json.Value(response).Get("error").Get("param").Text())
 	}
 	return r
 }
@@ -39,11 +42,11 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string) *stream.Ref
 // maxErrorBody is the maximum number of bytes of an error in which another error is searched for.
 const maxErrorBody = 64 << 10
 
-// hasContent reports whether the response contains output of the model.
-func (x *Exchange) hasContent() bool {
+// hasContent reports whether the response contains output of the model. On a WebSocket, the turn is a response.
+func (x *Exchange) hasContent(turn int32) bool {
 	return slices.ContainsFunc(x.turns, func(n int32) bool {
 		t := x.in.Session().Turn(n)
-		return t != nil && (len(t.Calls) > 0 || len(t.Text) > 0 || len(t.Thinking) > 0)
+		return t != nil && (n == turn || !isWebSocket(x.Head)) && (len(t.Calls) > 0 || len(t.Text) > 0 || len(t.Thinking) > 0)
 	})
 }
 
@@ -108,18 +111,19 @@ var (
 	placeWords    = regexp.MustCompile(`\b(messages|input|contents|tools|function_declarations|functionDeclarations)(\.\d+|\.?\[\d+\]|\.[A-Za-z_]+)+`)
 	placeSteps    = regexp.MustCompile(`\d+|[A-Za-z_]+`)
 	indexWords    = regexp.MustCompile(`(?:message|at) index (\d+)`)
-	positionWords = regexp.MustCompile("`?(?:default_api:)?([A-Za-z0-9_.:-]+)`?, position (\\d+)")
+	positionWords = regexp.MustCompile("`?(?:default_api:)?([A-Za-z0-9_.:-]+)`? ?, position (\\d+)")
 	refusalIDs    = regexp.MustCompile(`\b(?:toolu|tooluse|srvtoolu|call|chatcmpl-tool|fc|ctc|rs|msg)[_-][A-Za-z0-9_-]{4,}|functions\.[A-Za-z0-9_-]+:\d+`)
 )
 
 // locateRefusal finds the place in the request that an error refers to, and the breach that the error
-// confirms.
-func (h *history) locateRefusal(r *stream.Refusal, words string) {
+// confirms. The parameter param is OpenAI's name of the place, which its words often omit.
+func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 	body := json.Value(h.x.RequestBody())
 	var value json.Value
+	said := cmp.Or(placeWords.FindString(words), placeWords.FindString(param))
 	if h.x.Head.Incremental {
-		r.Said = placeWords.FindString(words)
-	} else if said := placeWords.FindString(words); said != "" {
+		r.Said = said
+	} else if said != "" {
 		r.Said = said
 		value, r.Found = resolvePlace(body, said, words)
 	} else if m := indexWords.FindStringSubmatch(words); m != nil {
@@ -311,10 +315,13 @@ func joinedAt(messages json.Value, steps []string) json.Value {
 	return nil
 }
 
-// hasNamedKind reports whether a value is or contains a block of a kind that an error mentions. It returns
-// true if the error mentions no kind.
+// hasNamedKind reports whether a value is or contains a block of a kind that an error mentions, or a block of
+// the kind that the provider found instead. It returns true if the error mentions no kind.
 func hasNamedKind(v json.Value, words string) bool {
 	named := false
+	if kind := v.Get("type").Text(); kind != "" && strings.Contains(words, "found `"+kind+"`") {
+		return true
+	}
 	for _, kind := range blockKinds {
 		if !strings.Contains(words, kind) {
 			continue

@@ -32,6 +32,7 @@ type requestBreach struct {
 	known      bool   // a finding about the call already reports it
 	call       stream.Ref
 	fits       int // how well the provider's refusal matches the breach; 0 if it doesn't match
+	cause      stream.Party
 }
 
 // requestOutcome is the outcome of a request.
@@ -70,6 +71,9 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 			of.known = of.known && found
 			if of.call.Call == 0 {
 				of.call = ref
+			}
+			if b.Diagnosis == replay.IDCollision.Diagnosis {
+				of.cause = causeOfSameID(observed, at.ID)
 			}
 		}
 	}
@@ -112,14 +116,15 @@ func (h *history) addBreach(b requestrules.Breach, body []byte, messages []proto
 }
 
 // reasoningBreaches returns the changes to reasoning and signatures as breaches. It skips reasoning that the
-// request doesn't need, because the request is for another model or turns thinking off.
+// request doesn't need, because the request is for another model or turns thinking off. With adaptive
+// thinking, Anthropic doesn't require turns to begin with thinking: only a refusal proves that breach.
 func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all []requestrules.Breach) {
 	for _, r := range past.Reasoning {
 		if !h.needsReasoning(body, r.Turn) {
 			continue
 		}
 		proof := requestrules.ByHost
-		if r.Optional {
+		if r.Optional || r.Kind == replay.ReasoningDropped && body.Get("thinking").Get("type").Is("adaptive") {
 			proof = requestrules.ByRefusal
 		}
 		words := stream.Messagef("%s, from turn %d", r.Words, r.Turn+1)
@@ -166,6 +171,22 @@ func (h *history) findingOf(observed []replay.Observation, id string, d *stream.
 		}
 	}
 	return call, found
+}
+
+// causeOfSameID returns the party that used an id for two calls, if responses show it: the client only sent both
+// calls back. Otherwise it returns 0.
+func causeOfSameID(observed []replay.Observation, id string) stream.Party {
+	for _, o := range observed {
+		if o.Call == nil || o.Call.ID != id {
+			continue
+		}
+		for _, f := range o.Call.Findings {
+			if base := f.Base(); base == stream.IDDupAcrossTurns || base == stream.IDDup {
+				return f.By
+			}
+		}
+	}
+	return 0
 }
 
 // ruleTarget returns the target whose rules apply at a host. It is the target with the same protocol that
@@ -282,7 +303,7 @@ func (h *history) reportBreach(b *requestBreach, severity stream.Severity, outco
 	if outcome == requestAccepted {
 		m = stream.Messagef("%s; this host accepts the request, but %s does not", m, stream.Own(h.check.to.Title))
 	}
-	f := b.WithSeverity(severity).WithCause(stream.Client).Finding("%s", m).WithDetail("illegal", b.detailFields()...)
+	f := b.WithSeverity(severity).WithCause(cmp.Or(b.cause, stream.Client)).Finding("%s", m).WithDetail("illegal", b.detailFields()...)
 	if len(x.turns) > 0 && b.Spots[0].Call.Call == 0 {
 		x.emit(stream.Event{Kind: stream.Found, Turn: x.lastTurn(), Slot: stream.NoSlot, What: &f})
 		return
@@ -335,8 +356,8 @@ func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 	return true
 }
 
-// placeOf returns the place of a part in the body. The parts are in the same order in the body. The result
-// end is 0 if the part was not found.
+// placeOf returns the place of a part in the body. The parts are in the same order in the body, except those
+// of the system prompt. The result end is 0 if the part was not found.
 func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (start, end int) {
 	if at.Message == requestrules.NoMessage {
 		return 0, 0
@@ -358,7 +379,7 @@ func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (st
 		return from, true
 	}
 	for i := range messages {
-		m := &messages[i]
+		m, before := &messages[i], from
 		if n, ok := find(m.Raw); ok && i == at.Message && (at.Part < 0 || m.Parts[at.Part].Raw == nil) {
 			return n, n + len(m.Raw)
 		}
@@ -367,6 +388,9 @@ func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (st
 			if n, ok := find(raw); ok && i == at.Message && max(0, at.Part) == j {
 				return n, n + len(raw)
 			}
+		}
+		if m.Role == protocol.System { // the body may contain the system prompt after the messages
+			from = before
 		}
 	}
 	return 0, 0

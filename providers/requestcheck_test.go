@@ -61,6 +61,11 @@ func model(blocks ...string) string {
 	return `{"role":"assistant","content":[` + strings.Join(blocks, ",") + `]}`
 }
 
+// adaptive turns the thinking of a request into adaptive thinking.
+func adaptive(request string) string {
+	return strings.Replace(request, `"enabled"`, `"adaptive"`, 1)
+}
+
 const (
 	ownHost   = "https://api.anthropic.com/v1/messages"
 	otherHost = "https://models.example/v1/messages"
@@ -85,6 +90,14 @@ func TestRequestOutcome(t *testing.T) {
 		{"thinking gone, overloaded", otherHost,
 			asked{portsRequest(portsAsk, model(portsCall), portsResult), `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`, 529},
 			"2 PROVIDER_ERROR error provider, 2 REASONING_DROPPED info client"},
+		{"adaptive thinking gone, refused", otherHost,
+			asked{adaptive(portsRequest(portsAsk, model(portsCall), portsResult)), refusedWith("messages.1.content.0.type: Expected `thinking`, but found `tool_use`"), 400},
+			"2 REQUEST_REFUSED info client, 2 REASONING_DROPPED error client"},
+		{"adaptive thinking gone, another host accepts it", otherHost,
+			asked{adaptive(portsRequest(portsAsk, model(portsCall), portsResult)), done, 200}, ""},
+		{"adaptive thinking changed, another host accepts it", otherHost,
+			asked{adaptive(portsRequest(portsAsk, model(strings.Replace(portsThought, "first", "later", 1), portsCall), portsResult)), done, 200},
+			"2 REASONING_ALTERED info client"},
 		{"a new question", otherHost,
 			asked{portsRequest(portsAsk, model(portsCall), portsResult, model(`{"type":"text","text":"22 and 80"}`), `{"role":"user","content":"thanks"}`), done, 200}, ""},
 		{"thinking off", otherHost,
@@ -113,6 +126,80 @@ func TestRequestOutcome(t *testing.T) {
 			t.Errorf("%s: several findings for one place: %q", test.name, twice)
 		}
 	}
+}
+
+// TestPlacesOfRefusals checks the places in the request that refusals and the findings about them name.
+func TestPlacesOfRefusals(t *testing.T) {
+	const (
+		chat      = "https://models.example/v1/chat/completions"
+		gemini    = "https://models.example/v1beta/models/gemini-3-pro:generateContent"
+		wantsSign = "Function call is missing a thought_signature in functionCall parts. Additional data, function call "
+	)
+	thinks := func(kind string) string {
+		return refusedWith("messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `" + kind + "`")
+	}
+	// systemLast puts a system prompt after the messages of a request.
+	systemLast := func(request string) string {
+		return strings.TrimSuffix(request, "}") + `,"system":[{"type":"text","text":"be short"}]}`
+	}
+	text := `{"type":"text","text":"I look."}`
+	anthropic := asked{portsRequest(portsAsk), portsAnswer("tool_use", portsThought, text, portsCall), 200}
+	tool := `{"role":"tool","tool_call_id":"call_net1","content":"22"}`
+	invalid := func(param string) string {
+		return `{"error":{"message":"messages with role 'tool' must be a response to a message with 'tool_calls'","type":"invalid_request_error","param":` + param + `}}`
+	}
+	call, signed := `{"functionCall":{"name":"netstat","args":{}}}`, `{"functionCall":{"name":"netstat","args":{}},"thoughtSignature":"QUJD"}`
+	open := `{"role":"user","parts":[{"text":"ports?"}]}`
+	contents := func(parts ...string) string {
+		return `{"contents":[` + open + `,{"role":"model","parts":[` + strings.Join(parts, ",") + `]},{"role":"user","parts":[{"functionResponse":{"name":"netstat","response":{"a":1}}}]}],` +
+			`"systemInstruction":{"parts":[{"text":"be short"}]}}`
+	}
+	first := asked{`{"contents":[` + open + `]}`, `{"candidates":[{"content":{"role":"model","parts":[` + signed + `]},"finishReason":"STOP"}]}`, 200}
+	unsigned := func(name, rest string) string {
+		return `{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"` + wantsSign + name + rest + `. Please refer to the docs."}}`
+	}
+	for _, test := range []struct {
+		name, url    string
+		first, next  asked
+		path, reason string // reason is the path in the finding about the cause
+	}{
+		{"found instead of thinking", otherHost, anthropic,
+			asked{portsRequest(portsAsk, model(text, portsCall), portsResult), thinks("text"), 400}, "messages[1].content[0]", "messages[1]"},
+		{"another kind is there", otherHost, anthropic,
+			asked{portsRequest(portsAsk, model(text, portsCall), portsResult), thinks("image"), 400}, "", "messages[1]"},
+		{"the system prompt is last", otherHost, anthropic,
+			asked{systemLast(portsRequest(portsAsk, model(text, portsCall), portsResult)), thinks("text"), 400}, "messages[1].content[0]", "messages[1]"},
+		{"place in param", chat, asked{}, asked{`{"model":"m","messages":[` + portsAsk + `,` + tool + `]}`, invalid(`"messages.[1].role"`), 400}, "messages[1]", "messages[1]"},
+		{"no such place in param", chat, asked{}, asked{`{"model":"m","messages":[` + portsAsk + `,` + tool + `]}`, invalid(`"messages.[7].role"`), 400}, "", "messages[1]"},
+		{"no place", chat, asked{}, asked{`{"model":"m","messages":[` + portsAsk + `,` + tool + `]}`, invalid(`null`), 400}, "", "messages[1]"},
+		{"position in a list", gemini, first, asked{contents(`{"text":"I look."}`, call), unsigned("`default_api:netstat` ", ", position 2"), 400}, "contents[1].parts[1]", "contents[1].parts[1]"},
+		{"position without quotes", gemini, first, asked{contents(call), unsigned("default_api:netstat ", ", position 2"), 400}, "contents[1].parts[0]", "contents[1].parts[0]"},
+		{"position of another tool", gemini, first, asked{contents(call), unsigned("`default_api:ping` ", ", position 2"), 400}, "", "contents[1].parts[0]"},
+	} {
+		exchanges := []asked{test.next}
+		if test.first.request != "" {
+			exchanges = []asked{test.first, test.next}
+		}
+		in, _ := play(test.url, exchanges...)
+		turns := in.Session().Turns
+		turn := turns[len(turns)-1]
+		if turn.Refusal == nil || turn.Refusal.Path != test.path {
+			t.Errorf("%s: the refusal is at %+v, want %q", test.name, turn.Refusal, test.path)
+		}
+		if places := placesOf(turn.Findings); !slices.Equal(places, []string{test.reason}) {
+			t.Errorf("%s: the findings are at %q, want %q", test.name, places, test.reason)
+		}
+	}
+}
+
+// placesOf returns the places in the request that findings about rules name.
+func placesOf(findings []stream.Finding) (places []string) {
+	for _, f := range findings {
+		if f.Detail != nil && f.Detail.Name == "illegal" {
+			places = append(places, fmt.Sprint(f.Detail.Value("path")))
+		}
+	}
+	return places
 }
 
 // TestBreachOnce checks that a broken rule that the host accepts is reported once per conversation, and that
@@ -193,6 +280,58 @@ func TestRefusalInside(t *testing.T) {
 		r := in.Session().Turns[0].Refusal
 		if r == nil || r.Path != "messages[0]" || strings.Join(r.Via, " ") != test.via {
 			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestRefusalOnSocket checks that an error that refuses a request on a WebSocket is attributed to the client, also
+// after a response with calls. Errors that say the provider is busy are not a refusal.
+func TestRefusalOnSocket(t *testing.T) {
+	const (
+		ask   = `{"type":"response.create","model":"m","input":[{"role":"user","content":"ports?"}]}`
+		next  = `{"type":"response.create","model":"m","previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"call_1","output":"22"}]}`
+		error = `{"type":"error","status":%d,"error":{"type":%q,"message":"Duplicate item found with id fc_1."}}`
+	)
+	for _, test := range []struct {
+		status     int
+		kind, want string
+	}{
+		{400, "invalid_request_error", "REQUEST_REFUSED client"},
+		{429, "rate_limit_exceeded", "PROVIDER_ERROR provider"},
+		{503, "server_error", "PROVIDER_ERROR provider"},
+	} {
+		in := new(Inspector)
+		socket(1, in, ask, answers("resp_1", "call_1", "", `{}`), next, fmt.Sprintf(error, test.status, test.kind))
+		turns := in.Session().Turns
+		var found []string
+		for _, f := range turns[len(turns)-1].Findings {
+			found = append(found, f.Code+" "+f.By.String())
+		}
+		if got := strings.Join(found, ", "); len(turns) != 2 || got != test.want {
+			t.Errorf("%s: %d turns, %q, want %q", test.kind, len(turns), got, test.want)
+		}
+	}
+}
+
+// TestOriginOfSameID checks the party at fault for two calls with the same id in a request: the party that used the
+// id in two responses, or the client if the responses don't show this.
+func TestOriginOfSameID(t *testing.T) {
+	second := strings.Replace(portsCall, `"all":true`, `"all":false`, 1)
+	request := portsRequest(portsAsk, model(portsCall), portsResult, model(second), portsResult)
+	refusal := refusedWith("messages.3.content.0: `tool_use` ids must be unique")
+	first := asked{portsRequest(portsAsk), portsAnswer("tool_use", portsCall), 200}
+	for _, test := range []struct {
+		name, url, call, want string
+	}{
+		{"two responses, another host", otherHost, second, "gateway"},
+		{"two responses, its own host", ownHost, second, "gateway"},
+		{"the client renamed a call", otherHost, strings.Replace(second, "toolu_net1", "toolu_net2", 1), "client"},
+	} {
+		in, _ := play(test.url, first, asked{portsRequest(portsAsk, model(portsCall), portsResult), portsAnswer("tool_use", test.call), 200},
+			asked{request, refusal, 400})
+		found := findingsOf(in, "ID_COLLISION")
+		if len(found) != 1 || found[0].By.String() != test.want {
+			t.Errorf("%s: %+v, want %s", test.name, found, test.want)
 		}
 	}
 }

@@ -128,6 +128,14 @@ type reasoningBlock struct {
 	used            bool
 }
 
+// describeSize describes the size of the block. Of encrypted reasoning, no text is known.
+func (b *reasoningBlock) describeSize() string {
+	if len(b.text) == 0 && b.signature != "" {
+		return "encrypted"
+	}
+	return count.Of(len(b.text), "byte")
+}
+
 // ownReasoning returns the reasoning in a turn that must be sent back to a target: the blocks with a
 // signature or an item. For a target with plain reasoning, all text is one block.
 func ownReasoning(t *stream.Turn, to *protocol.Target) (all []reasoningBlock) {
@@ -212,7 +220,7 @@ func (c *reasoningComparison) compareBlocks() {
 			continue
 		}
 		optional := c.to.HasPreviousID && b.item == ""
-		c.addChange(ReasoningDropped, ReasoningKept, nil, optional, stream.Messagef("a thinking or reasoning block of the turn is missing (%s)", stream.Own(count.Of(len(b.text), "byte"))))
+		c.addChange(ReasoningDropped, ReasoningKept, nil, optional, stream.Messagef("a thinking or reasoning block of the turn is missing (%s)", stream.Own(b.describeSize())))
 	}
 }
 
