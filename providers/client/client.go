@@ -106,9 +106,14 @@ func MustFind(name string) *Client {
 	return c
 }
 
-// MCPSetup describes how to record the traffic of the MCP servers that a client starts, without a change
-// to the user's files.
+// MCPSetup describes how to add an MCP server to a client, and how to record the traffic of the MCP servers that a
+// client starts. For one run, both need no change to the user's files.
 type MCPSetup struct {
+	Adds     string     // a command line that adds the server toolscope; {command} is the server's command line
+	Setting  string     // the setting that adds it; {program}, {args} and {list} are parts of its command, as JSON
+	FileFlag string     // a flag for one run, whose value is a file with a setting like [OtherServers]; it ends with = or @
+	Adding   Provenance // source of these facts
+
 	Method       WrapMethod
 	ListArgs     []string // arguments that make the client list its servers as JSON, for [ByFlags] and [BySettings]
 	UserFiles    []string // the user's settings files that list servers, relative to the home folder
@@ -130,26 +135,37 @@ const (
 // mcpSetups maps clients to their setups. Users of other clients change the settings by hand.
 var mcpSetups = map[string]MCPSetup{
 	"claude-code": {
+		Adds: "claude mcp add toolscope -- {command}", FileFlag: "--mcp-config=",
 		Method: ByPrefix, UserFiles: []string{".claude.json"}, ProjectFiles: []string{".mcp.json"},
 		Remark: "run sets CLAUDE_CODE_SHELL_PREFIX, so that Claude Code starts its servers and shell commands through toolscope. This doesn't work on Windows or for servers over HTTP.",
 	},
 	"codex": {
+		Adds:   "codex mcp add toolscope -- {command}",
 		Method: ByFlags, ListArgs: []string{"mcp", "list", "--json"},
 		Remark: "run passes -c mcp_servers.NAME.command and .args, which put 'toolscope mcp' before the command of each server that Codex starts. run also passes .url, which points servers over HTTP at the proxy if they need no login.",
 	},
 	"opencode": {
-		Method: BySettings, ListArgs: []string{"debug", "config"},
+		Setting: `{"mcp":{"toolscope":{"type":"local","command":{list}}}}`,
+		Method:  BySettings, ListArgs: []string{"debug", "config"},
 		Remark: "run sets OPENCODE_CONFIG_CONTENT, which puts 'toolscope mcp' before the command of each server that OpenCode starts. The setting also points servers over HTTP at the proxy if they need no login.",
 	},
 	"gemini-cli": {
+		Adds: "gemini mcp add toolscope {command}", Setting: OtherServers,
 		Method: ByUser, UserFiles: []string{".gemini/settings.json"}, ProjectFiles: []string{".gemini/settings.json"},
 		Remark: "no flag or variable overrides the client's settings, so run prints the lines to add to them for each server that the client starts.",
 	},
 	"qwen-code": {
+		Adds: "qwen mcp add toolscope {command}", FileFlag: "--mcp-config=",
 		Method: ByUser, UserFiles: []string{".qwen/settings.json"}, ProjectFiles: []string{".qwen/settings.json"},
 		Remark: "no flag or variable overrides the client's settings, so run prints the lines to add to them for each server that the client starts.",
 	},
+	"copilot": {Adds: "copilot mcp add toolscope -- {command}", FileFlag: "--additional-mcp-config=@"},
+	"crush":   {Adds: `crush.json: {"mcp":{"toolscope":{"type":"stdio","command":{program},"args":{args}}}}`, Adding: Documented},
+	"kilo":    {Adding: Documented, Setting: `{"mcp":{"toolscope":{"type":"local","command":{list}}}}`},
 }
+
+// OtherServers is the setting that adds a server to most clients.
+const OtherServers = `{"mcpServers":{"toolscope":{"command":{program},"args":{args}}}}`
 
 // Servers returns the MCP setup of the client.
 func (p *ProxySetup) Servers() MCPSetup { return mcpSetups[p.Name] }

@@ -25,34 +25,10 @@ import (
 	"toolscope/ui/ask"
 )
 
-const askHelp = `ask runs a read-only MCP server on standard input and output. An agent can ask the server
-what went wrong with the agent's own tool calls. On a terminal, ask prints how to add the
-server to each client. With a TOOL, ask prints one answer and ends. These are the tools,
-with their keys:
-
-  runs       the recorded runs, newest first: after
-  problems   the problems in a run, worst first: run, severity, after, wait_s
-  calls      the calls in a run: run, tool, text, bad, after
-  call       one call or turn: ref, part, offset, bytes
-  evidence   the recorded data at a line that a proof names: run, line, around
-  explain    what the code of a finding means: code
-
-A ref is RUN#TURN.CALL, RUN#TURN, or the id of a call. Without a run, ask uses
-the newest run. An answer has at most 4,000 bytes. Captured text is in quotation marks,
-and secrets are replaced. The wording of answers may change: in programs, use
-'print --format jsonl' instead.
-
-Without a SOURCE, ask searches only some of the captures in toolscope's folder: those
-that were started in the current folder or below it. With --all, ask searches all
-captures in toolscope's folder.
-
-Quotation marks lower the risk that an agent follows instructions in captured text. They
-don't remove the risk.`
-
 func (a *app) askCommand() *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
-		Use: "ask [TOOL] [SOURCE…] [KEY=VALUE…]", Short: "Answer an agent's questions about calls (MCP)", Long: askHelp,
+		Use: "ask [TOOL] [SOURCE…] [KEY=VALUE…]", Short: "Answer an agent's questions about calls (MCP)",
 		Example: "claude mcp add toolscope -- toolscope ask\ntoolscope ask problems run.tsc severity=error\ntoolscope ask call run.tsc ref=run#2.1",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runAsk(args, &f) },
 	}
@@ -84,7 +60,7 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 		}
 	}
 	if tool == "" && !isPiped(a.stdin) {
-		return a.printAskSetup(sources)
+		return a.printAskSetup(append([]string{"toolscope", "ask"}, sources...))
 	}
 	prices, err := a.loadPrices()
 	if err != nil {
@@ -115,26 +91,6 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 
 // askPatience is the maximum time for which a client waits until runs are read.
 const askPatience = 800 * time.Millisecond
-
-// printAskSetup prints, for each client, the command or the setting that adds the server.
-func (a *app) printAskSetup(sources []string) error {
-	words := append([]string{"toolscope", "ask"}, sources...)
-	line, l := commandLine(words), a.stdout
-	list, _ := stdjson.Marshal(words) // strings always encode
-	rest, _ := stdjson.Marshal(words[1:])
-	l.printLine("toolscope ask answers an agent's questions about its own tool calls. To add it:")
-	l.printLine("")
-	l.printLine("  Claude Code  claude mcp add toolscope -- %s", line)
-	l.printLine("  Codex        codex mcp add toolscope -- %s", line)
-	l.printLine("  Gemini CLI   gemini mcp add toolscope %s", line)
-	l.printLine("  opencode     add to opencode.json:")
-	l.printLine(`    {"mcp": {"toolscope": {"type": "local", "command": %s}}}`, list)
-	l.printLine("  others       add to the list of servers:")
-	l.printLine(`    {"mcpServers": {"toolscope": {"command": "toolscope", "args": %s}}}`, rest)
-	l.printLine("")
-	l.printLine("'toolscope ask problems' prints an answer here; 'toolscope help ask' lists the tools.")
-	return nil
-}
 
 // askLibrary has the captures that ask can answer questions about. It keeps the latest runs in memory.
 type askLibrary struct {
@@ -170,7 +126,7 @@ const maxRunID = 100
 
 // Runs lists the runs, the newest first.
 func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
-	paths, err := lib.paths()
+	paths, err := lib.listPaths()
 	if err != nil {
 		return nil, err
 	}
@@ -204,9 +160,9 @@ func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
 	return list, nil
 }
 
-// paths lists the files of the sources and in toolscope's folder. A capture comes before the captures in its companion
+// listPaths lists the files of the sources and in toolscope's folder. A capture comes before the captures in its companion
 // folder.
-func (lib *askLibrary) paths() (paths []string, err error) {
+func (lib *askLibrary) listPaths() (paths []string, err error) {
 	if lib.all || lib.dir != "" {
 		for _, r := range recentCaptures() {
 			if lib.all || isBelow(dirOfCapture(r.Path), lib.dir) {

@@ -39,6 +39,8 @@ type clientLaunch struct {
 	did  []string // descriptions of the variables and flags that were set
 	home string   // home folder with merged settings; "" for none
 
+	settings []string // further settings for this run, in JSON
+
 	servers []mcpServer // MCP servers of the client
 	watched []string    // names of the servers that are recorded
 	lacks   []string    // reasons why other servers are not recorded
@@ -183,7 +185,10 @@ func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	if len(s.JSON) > 0 && s.Flag != "" {
 		return o.passExtension(s)
 	}
-	if len(s.JSON) == 0 || s.Variable == "" || s.Needs != "" && o.env(s.Needs) == "" {
+	if s.Needs != "" && o.env(s.Needs) == "" {
+		s.JSON = nil
+	}
+	if s.JSON = append(slices.Clone(s.JSON), o.settings...); len(s.JSON) == 0 || s.Variable == "" {
 		return nil
 	}
 	value, err := "", error(nil)
@@ -499,9 +504,26 @@ func (o *clientLaunch) wrapServers(folder string) {
 	case client.ByPrefix:
 		o.wrapLines(self)
 	case client.ByFlags:
-		o.wrapEach(func(s *mcpServer) { o.addServerFlags(s, self, folder) })
+		o.wrapEach(func(s *mcpServer) {
+			entry := map[string]any{"command": self, "args": serverArgs(s, folder)}
+			if url, ok := o.portURL(s); ok {
+				entry = map[string]any{"url": url}
+			}
+			o.addServerFlags(s.name, entry)
+			o.watched = append(o.watched, s.name)
+		})
 	case client.BySettings:
-		o.wrapEach(func(s *mcpServer) { o.addServerContent(s, self, folder) })
+		o.wrapEach(func(s *mcpServer) {
+			entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
+			if url, ok := o.portURL(s); ok {
+				entry = map[string]any{"type": "remote", "url": url}
+			}
+			if err := o.addServerContent(s.name, entry); err != nil {
+				o.noteUnrecorded("MCP server %s is not recorded: %s", s.name, err)
+				return
+			}
+			o.watched = append(o.watched, s.name)
+		})
 	default:
 		o.wrapEach(func(s *mcpServer) {
 			entry := `"command":"toolscope","args":` + jsonText(o.redactor.Argv(serverArgs(s, "")))
@@ -520,6 +542,7 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 		wrapped := false
 		s.command, _, wrapped = unwrapCommand(s.command)
 		switch {
+		case isAskCommand(s.command):
 		case byUser && wrapped:
 			o.watched = append(o.watched, s.name)
 		case byUser && len(s.command) == 0:
@@ -544,42 +567,29 @@ func serverArgs(s *mcpServer, folder string) []string {
 	return append(append(args, "--"), s.command...)
 }
 
-// addServerFlags makes Codex start a server through toolscope mcp, or reach it through its port. Codex's flags accept
-// TOML. JSON strings and lists are valid TOML.
-func (o *clientLaunch) addServerFlags(s *mcpServer, self, folder string) {
+// addServerFlags sets fields of a server in Codex's settings. Codex's flags accept TOML. JSON strings and lists
+// are valid TOML.
+func (o *clientLaunch) addServerFlags(name string, fields map[string]any) {
 	var all []string
-	set := func(key string, value any) {
-		all = append(all, "-c", "mcp_servers."+s.name+"."+key+"="+jsonText(value))
-	}
-	if url, ok := o.portURL(s); ok {
-		set("url", url)
-	} else {
-		set("command", self)
-		set("args", serverArgs(s, folder))
+	for _, key := range slices.Backward(slices.Sorted(maps.Keys(fields))) { // the command comes before its arguments
+		all = append(all, "-c", "mcp_servers."+name+"."+key+"="+jsonText(fields[key]))
 	}
 	o.args = slices.Insert(slices.Clone(o.args), o.at+1, all...)
-	o.watched = append(o.watched, s.name)
 }
 
-// addServerContent makes opencode start a server through toolscope mcp, or reach it through its port.
-func (o *clientLaunch) addServerContent(s *mcpServer, self, folder string) {
-	entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
-	if url, ok := o.portURL(s); ok {
-		entry = map[string]any{"type": "remote", "url": url}
-	}
+// addServerContent sets a server in opencode's settings.
+func (o *clientLaunch) addServerContent(server string, entry map[string]any) error {
 	name := o.point.Settings.Variable + "="
 	at := slices.IndexFunc(o.vars, func(v string) bool { return strings.HasPrefix(v, name) })
 	if at < 0 {
 		at = len(o.vars)
 		o.vars = append(o.vars, name+"{}")
 	}
-	text, err := mergeJSON(o.vars[at][len(name):], jsonText(map[string]any{"mcp": map[string]any{s.name: entry}}))
-	if err != nil {
-		o.noteUnrecorded("MCP server %s is not recorded: %s", s.name, err)
-		return
+	text, err := mergeJSON(o.vars[at][len(name):], jsonText(map[string]any{"mcp": map[string]any{server: entry}}))
+	if err == nil {
+		o.vars[at] = name + text
 	}
-	o.vars[at] = name + text
-	o.watched = append(o.watched, s.name)
+	return err
 }
 
 // shellPrefix is the variable with Claude Code's prefix for command lines. Claude Code runs that program for each

@@ -113,6 +113,8 @@ var flagTexts = []flagText{
 	{"", "no-record", "", "don't record"},
 	{"", "keep-secrets", "", "don't redact keys and other secrets"},
 	{"ask", "all", "", "search the captures from all folders"},
+	{"ask", "dir", "DIR", "search the captures that were started in DIR or below it (default: the current folder)"},
+	{"run", "ask", "", "add toolscope's own MCP server to the client for this run, so that the agent can ask about its calls"},
 	{"", "prune-days", "N", "delete captures in toolscope's own folder after N days; 0 keeps all"},
 	{"", "prune-size", "SIZE", "delete the oldest captures when toolscope's own folder exceeds SIZE"},
 	{"", "verbose", "", "report which captures were deleted"},

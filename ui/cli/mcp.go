@@ -252,7 +252,9 @@ func (a *app) runLine(f *mcpFlags) error {
 	l := parseStartedCommand(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
 	if l.args != nil {
 		rest, name, _ := unwrapCommand(l.args)
-		f.name = name
+		if f.name = name; isAskCommand(rest) {
+			return replaceSelf(rest)
+		}
 		return a.runServer(rest, f)
 	}
 	args := []string{shellOf(f.line, os.Getenv), "-c", f.line}

@@ -30,6 +30,7 @@ type runFlags struct {
 	screen, headless bool
 	noServers        bool
 	unrecorded       bool
+	ask              bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -46,6 +47,7 @@ func (a *app) runCommand() *cobra.Command {
 	to.BoolVar(&f.headless, "headless", false, "")
 	to.BoolVar(&f.noServers, "no-mcp", false, "")
 	to.BoolVar(&f.unrecorded, "unrecorded", false, "")
+	to.BoolVar(&f.ask, "ask", false, "")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
@@ -55,6 +57,7 @@ func (a *app) runCommand() *cobra.Command {
 	a.traceFlags(cmd, f.liveFlags.traces)
 	a.flags.addKeep(to)
 	cmd.MarkFlagsMutuallyExclusive("screen", "headless")
+	cmd.MarkFlagsMutuallyExclusive("ask", "no-record")
 	return cmd
 }
 
@@ -128,6 +131,10 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 		return err
 	}
 	served := r.startServing(ctx, listener)
+	askNote := ""
+	if f.ask {
+		askNote = r.addAskServer(fit)
+	}
 	if err := fit.pointAt(r.routes, r.url); err != nil {
 		r.close()
 		return err
@@ -155,6 +162,9 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 	fit.reportServers(func(format string, args ...any) { a.printNote("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
 	if r.rec != nil {
 		a.printNote("recording to %s", r.rec.path)
+	}
+	if askNote != "" {
+		a.printNote("%s", askNote)
 	}
 	var err error
 	if f.screen {

@@ -108,3 +108,28 @@ for a in "$@"; do echo "<$a>"; done`)
 	}
 	p.untilShown("MCP servers are not recorded: can't list them with 'codex mcp list --json'")
 }
+
+// TestRunAsk checks that a client can start the server that run adds, and that the server answers about the run.
+// The server itself is not recorded.
+func TestRunAsk(t *testing.T) {
+	clientOf(t, "claude", `
+config=$(sed 's/.*"command":"\([^"]*\)".*"args":\["ask","--dir","\([^"]*\)","\([^"]*\)"\].*/\1 ask --dir \2 \3/' "${1#--mcp-config=}")
+shift
+echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"runs"}}' | "$CLAUDE_CODE_SHELL_PREFIX" "$config"
+echo "$@"`)
+	rec := filepath.Join(t.TempDir(), "a.tsc")
+	p, out := ran(t, []string{"--ask", "--record", rec}, "claude", "do it")
+	p.wantExit(0)
+	if !strings.Contains(out, `"isError":false`) || !strings.Contains(out, `\na LIVE `) || !strings.HasSuffix(out, "\ndo it\n") {
+		t.Errorf("%q", out)
+	}
+	p.untilShown("Claude Code can ask toolscope about this run, by --mcp-config")
+	if left, _ := filepath.Glob(strings.TrimSuffix(rec, ".tsc") + ".mcp"); len(left) > 0 {
+		t.Errorf("%q", left)
+	}
+
+	clientOf(t, "aider", "echo \"$@\"")
+	p, _ = ran(t, []string{"--ask", "--record", filepath.Join(t.TempDir(), "b.tsc")}, "aider", "x")
+	p.wantExit(0)
+	p.untilShown("--ask: no flag or variable adds a server to aider; 'toolscope help ask' shows the settings")
+}
