@@ -64,6 +64,9 @@ func help(name string) int {
 	if fault, ok := strings.CutPrefix(name, "suite "); ok {
 		return runTestAdapter(fault)
 	}
+	if name == "seeded" {
+		return runSeeded("", "anthropic", map[string]string{"ANTHROPIC_BASE_URL": os.Getenv("ANTHROPIC_BASE_URL"), toolURL: os.Getenv(toolURL)}, nil)
+	}
 	return runBug(name)
 }
 

@@ -36,7 +36,7 @@ var tortureClients = map[string]func(*sceneClient){
 	},
 	"codex": func(c *sceneClient) {
 		argv := c.serverArgv()
-		c.addArgs("-c", "mcp_servers.torture.command="+jsonText(argv[0]), "-c", "mcp_servers.torture.args="+jsonText(argv[1:]),
+		c.addArgs("-c", "mcp_servers.torture.command="+jsonText(argv[0]), "-c", "mcp_servers.torture.args="+jsonText(argv[1:]), "-c", "mcp_servers.torture.startup_timeout_sec=60",
 			"-c", `model_provider="torture"`, "-c", `model_providers.torture={name="torture",base_url="`+c.addressOf("openai")+`",env_key="OPENAI_API_KEY",wire_api="responses"}`)
 		if !slices.Contains(c.args, "-m") && !slices.Contains(c.args, "--model") {
 			c.addArgs("-m", "gpt-5")

@@ -111,6 +111,9 @@ func (r *sceneRun) runClient(ctx context.Context, c *sceneClient) (facts torture
 		return facts, err
 	}
 	defer output.Close()
+	if r.inside != nil {
+		return r.runInside(ctx, c)
+	}
 	cmd := c.sceneCmd(output)
 	began := time.Now()
 	done, failed := make(chan struct{}), make(chan error, 1)
@@ -127,7 +130,7 @@ func (r *sceneRun) runClient(ctx context.Context, c *sceneClient) (facts torture
 	if err := <-failed; err != nil {
 		return facts, fmt.Errorf("%s: %w", programOf(c.args[0]), withoutExecError(err))
 	}
-	ended := r.waitForClient(ctx, cmd, done)
+	ended := r.waitForClient(ctx, done)
 	took := time.Since(began)
 	endGroup(cmd, done)
 	facts = r.server.takeFacts()
@@ -136,6 +139,22 @@ func (r *sceneRun) runClient(ctx context.Context, c *sceneClient) (facts torture
 		facts.Exit = cmd.ProcessState.ExitCode()
 		facts.Signal = signalOf(cmd.ProcessState)
 	}
+	return facts, ctx.Err()
+}
+
+// runInside runs a client in this process.
+func (r *sceneRun) runInside(ctx context.Context, c *sceneClient) (facts torture.Facts, err error) {
+	began, done, end, exit := time.Now(), make(chan struct{}), make(chan struct{}), 0
+	go func() {
+		defer close(done)
+		exit = r.inside(c.vars, end)
+	}()
+	ended := r.waitForClient(ctx, done)
+	took := time.Since(began)
+	close(end)
+	<-done
+	facts = r.server.takeFacts()
+	facts.Ended, facts.Took, facts.Exit = ended, took, exit
 	return facts, ctx.Err()
 }
 
@@ -149,7 +168,7 @@ func withoutExecError(err error) error {
 }
 
 // waitForClient waits until the client has ended, and reports whether it must be ended instead.
-func (r *sceneRun) waitForClient(ctx context.Context, cmd *exec.Cmd, done <-chan struct{}) (mustEnd bool) {
+func (r *sceneRun) waitForClient(ctx context.Context, done <-chan struct{}) (mustEnd bool) {
 	r.server.noteChange(func() {}) // the start of the process
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
