@@ -59,7 +59,7 @@ type item struct {
 	line, end  int // range of the item's line in the file, with its line end; end is 0 if the item has no line
 }
 
-// valueRange is the range of a value in the file. end is 0 if the range is unknown.
+// valueRange is the range of a value in the file. to is 0 if the range is unknown.
 type valueRange struct{ from, to int }
 
 func (r valueRange) isKnown() bool { return r.to > 0 }

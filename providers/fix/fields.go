@@ -126,8 +126,8 @@ func (d *document) renameID(id string) *correction {
 	return c
 }
 
-// separateCall gives a new id to the later of two calls with the same id, and to its result. If only one of
-// them has a result and they are the same, it leaves the later one out.
+// separateCall gives a new id to the later of two calls with the same id, and to its result. If the later call has no
+// result and equals the earlier one, it is left out.
 func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *correction {
 	calls, results := 0, 0
 	later := partPlace{at.Message, at.Part}
@@ -288,8 +288,8 @@ func (d *document) toolNamePlace(tool int) valueRange {
 	return valueRange{}
 }
 
-// wrapArgs makes the arguments of a call an object. A string that contains an object becomes that object.
-// Other values become a field of a new object.
+// wrapArgs makes the arguments of a call an object. A string that contains an object becomes that object. A missing
+// value or an empty string becomes an empty object. Other values become a field of a new object.
 func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	if !place.isKnown() {
@@ -314,7 +314,7 @@ func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction 
 	return newCorrection(words, edit{f.value, text})
 }
 
-// trimText removes the white space at the end of a text.
+// trimText removes the white space at the end of a text, or leaves a blank text out.
 func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	text := bytes.TrimRight(p.Text, " \t\r\n")

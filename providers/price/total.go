@@ -58,8 +58,9 @@ func (t Sum) Dated() string {
 	return s
 }
 
-// USD formats an amount. Amounts from ten dollars up have cents, smaller amounts have four decimals, and
-// amounts below a cent have four significant digits. Zeros after the cents are omitted.
+// USD formats an amount. Amounts from ten dollars up have cents, smaller amounts have four decimals, and amounts below
+// a cent have four significant digits. Zeros after the cents are omitted. An amount below a billionth of a dollar is
+// written as less than that.
 func USD(amount float64) string {
 	size := math.Abs(amount)
 	sign := ""

@@ -23,7 +23,7 @@ func (m *Matcher) matchRun(a *ToolRequest) {
 		if !of.settled {
 			m.learn(of)
 		}
-		if m.isOf(of, a) && !of.exclusive && of.settledOr(a) {
+		if m.isOf(of, a) && !of.ambiguous && of.settledOr(a) {
 			if len(of.asks) == 0 {
 				free = append(free, of)
 			} else {
@@ -92,7 +92,7 @@ func (m *Matcher) skew(of *Call, a *ToolRequest) (d time.Duration) {
 }
 
 // isOf reports whether the name of a call means the requested tool, and no other tool with more certainty. It
-// sets of.exclusive if another server's tool is equally likely.
+// sets of.ambiguous if another server's tool is equally likely.
 func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 	sure := nameMatch(of.Name, a.Server, a.Tool)
 	if sure == noName {
@@ -107,7 +107,7 @@ func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 			case other > sure:
 				return false
 			case other == sure:
-				of.exclusive = true
+				of.ambiguous = true
 			}
 		}
 	}

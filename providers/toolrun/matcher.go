@@ -122,7 +122,7 @@ type Call struct {
 	resultEvent int
 	asks        []*ToolRequest
 	finding     map[*stream.Diagnosis]bool
-	exclusive   bool // the name may also mean another server's tool: no request is matched until all facts are known
+	ambiguous   bool // the name may also mean another server's tool: no request is matched until all facts are known
 }
 
 // A ToolRequest is one MCP request or shell command that runs a tool, with its match.

@@ -83,8 +83,8 @@ func (c *comparison) drawEdge(p *screen.Pen) {
 	line(start)
 }
 
-// clockLabel names the start of the bars: the request, or the start of the response if the request was not
-// captured. If the bars of different columns have different starts, the label is "time".
+// clockLabel names the start of the bars: the request, or the start of the response if the request was not captured.
+// If the bars have different starts, or none, the label is "time". Bars by phase have their own label.
 func (c *comparison) clockLabel() display.Text {
 	asked, timed := 0, 0
 	for i := range c.times {
@@ -207,7 +207,7 @@ func (c *comparison) drawWaiting(p *screen.Pen, i int) {
 	}
 }
 
-// drawFinish draws the finish reason of a turn, and the sign for its worst finding.
+// drawFinish draws the failure or finish reason of a turn, and the sign for its worst finding.
 func (c *comparison) drawFinish(p *screen.Pen, i int, g screen.Surface) {
 	v := c.host.View()
 	t := c.columns[i].findTurn(v)

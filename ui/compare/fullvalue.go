@@ -33,8 +33,8 @@ type valueViewState struct {
 // besideFrom is the minimum width at which the two values are side by side.
 const besideFrom = 72
 
-// openFull shows the value at the cursor in full. On the line above the equal rows, it shows or hides those
-// rows.
+// openFull shows the value at the cursor in full. On the line above the equal rows, it shows or hides those rows. On a
+// row that belongs to no call, it goes to the selected turn.
 func (c *comparison) openFull() {
 	if c.At < len(c.rows) && c.rows[c.At].kind == edgeLine {
 		if c.fold = hidden; c.folded {

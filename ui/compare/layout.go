@@ -157,7 +157,8 @@ func (c *comparison) countDifferences(v *providers.View) (n int) {
 	return n
 }
 
-// addEqualLines adds the rows that are equal in all turns, below an edge. If they don't fit, it adds only the edge.
+// addEqualLines adds the rows that are equal in all turns, below an edge. If they are hidden or don't fit, it adds
+// only the edge.
 func (c *comparison) addEqualLines(v *providers.View) {
 	edge := len(c.rows)
 	c.rows = append(c.rows, line{kind: edgeLine})

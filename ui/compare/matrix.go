@@ -78,7 +78,8 @@ func (c *comparison) planHead(v *providers.View) {
 	c.fillMatrix(v)
 }
 
-// calloutRows returns the longest form of the sentence that fits in the given number of rows.
+// calloutRows returns the longest form of the sentence that fits in the given number of rows. If none fits, it cuts
+// off the shortest form.
 func (c *comparison) calloutRows(rows int) []display.Text {
 	room := max(8, c.w-calloutLeft-1)
 	if rows < 1 || len(c.sentence) == 0 {

@@ -66,8 +66,8 @@ func (a *Args) Snapshot() *Args {
 	return &apart
 }
 
-// parseTree parses the arguments. Free text becomes a single value, and so do arguments with more than maxTokens
-// tokens.
+// parseTree parses the arguments. Free text, text that is not JSON, and arguments with more than maxTokens tokens
+// become a single value.
 func (a *Args) parseTree() tree {
 	t, lex := tree{text: a.Text, unknown: a.Unknown}, a.lexer
 	if t.unknown || len(t.text) == 0 {

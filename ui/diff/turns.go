@@ -14,7 +14,7 @@ import (
 // ComparedTurn is a turn that is compared, or an exchange whose turn has not opened yet.
 type ComparedTurn struct {
 	Exchange int
-	Turn     stream.Ref // NoRef until the turn opens
+	Turn     stream.Ref // NoRef if the turn has not opened or was not looked up
 }
 
 // Reason says why turns are compared.
@@ -55,8 +55,8 @@ func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (pla
 	return nearbyTurns(v, own, tool), Neighbour, tool
 }
 
-// sameRequestTurns returns the exchanges whose prompt equals the prompt of own's exchange, in order. That
-// exchange is included. If own is nil, the prompt of the last exchange is used.
+// sameRequestTurns returns the exchanges whose prompt equals the prompt of own's exchange, in order. That exchange is
+// included. If own is nil, the prompt of the last exchange is used. It returns nil if the prompt is unknown.
 func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) {
 	list := v.Exchanges()
 	at := len(list) - 1

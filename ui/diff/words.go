@@ -220,9 +220,9 @@ func (s *CallSet) hasDifference(i, j, base int) bool {
 	return i == base && slices.ContainsFunc(s.Rows, func(r Row) bool { return !r.Cells[j].Agrees() })
 }
 
-// agreeingSides returns the largest group of sides that agree with one another. If several groups have the
-// same size, the base's group wins. The result decided is false while any pair of sides may still agree or
-// differ.
+// agreeingSides returns the largest group of sides that agree with one another, or nil if no two agree. If several
+// groups have the same size, the base's group wins. The result decided is false while any pair of sides may still
+// agree or differ.
 func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	decided = true
 	for i := range p.Sides {
@@ -246,8 +246,8 @@ func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	return group, decided
 }
 
-// Agreement returns a sentence about the sides that agree, e.g. "No two agree." or "A and B agree." It returns ""
-// while the sides are undecided.
+// Agreement returns a sentence about the sides that agree, e.g. "No two agree." or "A and B agree." It returns "" if
+// there are only two sides and they differ, or if some sides differ and others are undecided.
 func (p *Comparison) Agreement(name func(int) string) string {
 	group, decided := p.agreeingSides()
 	n := p.Count()
@@ -276,8 +276,8 @@ func (p *Comparison) Agreement(name func(int) string) string {
 	return ""
 }
 
-// timeSentence names the slowest and the fastest side. It returns "" if the slowest side took less than 1.2 times
-// as long.
+// timeSentence names the slowest and the fastest side. It returns "" if the slowest side took less than 1.2 times as
+// long, or if fewer than two times are known.
 func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration) string) string {
 	var timed []int
 	for i := range p.Sides {
@@ -402,8 +402,8 @@ type difference struct {
 	does  string // verb phrase that follows the names
 }
 
-// worstDifferences returns the most serious difference of each side, sorted by severity. Sides with the same
-// difference share one phrase.
+// worstDifferences returns the most serious difference of each side from the base, sorted by severity. Sides with the
+// same difference share one phrase.
 func (p *Comparison) worstDifferences(name func(int) string) (all []string) {
 	var list []difference
 	for i := range p.Sides {
@@ -436,7 +436,7 @@ func joinNames(all []string) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// worstDifference returns a side's most serious difference from the base.
+// worstDifference returns a side's most serious difference from the base. Its does is "" if there is no difference.
 func (p *Comparison) worstDifference(i int, name func(int) string) difference {
 	s, b := &p.Sides[i], &p.Sides[p.Base]
 	who := []string{name(i)}
@@ -468,8 +468,8 @@ func (p *Comparison) worstDifference(i int, name func(int) string) difference {
 	return difference{3 + int(otherType) - int(worst), who, text}
 }
 
-// callPhrase describes missing and additional calls of a side. It returns "" if the side made the base's calls, or
-// may still make them.
+// callPhrase describes missing and additional calls of a side. It returns "" if the side made the base's calls and no
+// others, or if either side may still make the calls that it lacks.
 func (p *Comparison) callPhrase(i int) string {
 	var own, base, missing, more int
 	var lacks, adds string

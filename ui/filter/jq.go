@@ -39,7 +39,7 @@ type JQExpr struct {
 	maxMemory int
 }
 
-// ParseJQ compiles an expression. An error contains the expression and the position of the fault.
+// ParseJQ compiles an expression. An error contains the expression and, for a syntax error, the position.
 func ParseJQ(expr string) (*JQExpr, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {

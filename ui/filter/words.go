@@ -16,7 +16,7 @@ type shortQuery struct {
 
 func newShortQuery(text string) *shortQuery { return &shortQuery{low: lowerASCII(text)} }
 
-// lowerASCII converts only A-Z to lower case, so byte offsets don't change.
+// lowerASCII converts A-Z to lower case, and replaces bytes that are not UTF-8.
 func lowerASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

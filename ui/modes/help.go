@@ -414,7 +414,8 @@ func (h *Help) keyMatches(b *screen.Binding, query string) bool {
 	return false
 }
 
-// WantedRows returns the number of rows that the content needs.
+// WantedRows returns the number of rows that the content needs, at most height. If there is a search query, it returns
+// height.
 func (h *Help) WantedRows(height int) int {
 	if h.laid.query != "" {
 		return height // otherwise the input row would move with the number of matches

@@ -146,8 +146,7 @@ func JQCalls(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []JQCal
 	return calls
 }
 
-// NewJQCall returns a call with its current arguments. Later deltas can only append to the call's own
-// arguments.
+// NewJQCall returns a call with its current arguments, which later deltas don't change.
 func NewJQCall(t *stream.Turn, c *stream.Call) JQCall {
 	return JQCall{Of: c.Ref(), Name: c.Name, Args: slices.Clip(c.Args()), Evicted: t.Retention != stream.InMemory && c.ArgsLen() > 0}
 }

@@ -111,7 +111,8 @@ func (p *Palette) Keys() []screen.Binding {
 	}
 }
 
-// moveOrRecall moves the cursor. On the first row, the up key recalls the previous line.
+// moveOrRecall moves the cursor. On the first row, the up key recalls the previous line, and the down key then goes
+// back to later lines.
 func (p *Palette) moveOrRecall(by int) {
 	lines := p.does.History.lines
 	back := p.past - by
@@ -222,7 +223,7 @@ func (p *Palette) matchRows(typed string) []paletteRow {
 // maxOffers is the maximum number of visible rows.
 const maxOffers = 12
 
-// WantedRows returns the number of rows, which is at most half of the body.
+// WantedRows returns the number of rows, which is at most half of the body, or 5 if that is more.
 func (p *Palette) WantedRows(h int) int {
 	return min(1+len(p.all)+p.footRows(h), 1+maxOffers, max(h/2, 5))
 }

@@ -149,8 +149,8 @@ func hasLetters(word, letters string) bool {
 	return true
 }
 
-// rankRows returns the rows that match a lower-case query. Among rows of equal rank, the most recently run
-// row comes first. Without a query, it returns the verbs and then the other rows, in the order of the table.
+// rankRows returns the rows that match a lower-case query. Among rows of equal rank, the most recently run row comes
+// first. Without a query, it returns all rows except choices, at equal rank.
 func (p *Palette) rankRows(query string) (shown []paletteRow) {
 	type ranked struct {
 		paletteRow

@@ -173,8 +173,8 @@ type pageKey struct {
 	raw                bool
 }
 
-// canShowFor reports whether the page for k may be shown for other. It ignores versions, as
-// tableKey.canShowFor does.
+// canShowFor reports whether the page for k may be shown for other. It ignores versions, as tableKey.canShowFor does,
+// and the layout.
 func (k pageKey) canShowFor(other pageKey) bool {
 	return k.version.of == other.version.of && k.version.scope == other.version.scope && k.to == other.to && k.policy == other.policy
 }
@@ -208,7 +208,7 @@ func makeTable(k tableKey, src *replay.Source, targets []*protocol.Target) *tabl
 	return t
 }
 
-// jobResult is the result of a job. Fields that the job did not make are nil.
+// jobResult is the result of a job. The table or the page is nil if the job did not make it.
 type jobResult struct {
 	src   source
 	table *table
@@ -326,8 +326,8 @@ func (v *verdict) outcomeWord() string {
 	return outcomeSentences[v.outcome].gets
 }
 
-// verdictOf returns the short form of a preview. A rounded number counts as different, even if the texts look
-// alike.
+// verdictOf returns the short form of a preview. A changed value, e.g. a rounded number, counts as different, even if
+// the texts look alike.
 func verdictOf(p *replay.Preview) verdict {
 	v := verdict{outcome: p.Outcome, side: screen.OutcomeSides[p.Outcome], taken: p.Acceptance, refused: p.Refused}
 	at := map[string]int{}
@@ -382,7 +382,7 @@ var valueChanges = []*replay.Kind{replay.IntPrecision, replay.NumRange, replay.D
 type counts struct {
 	sides    [screen.NumSides]int
 	verdicts [replay.NumVerdicts]int
-	mute     int // policies that don't use the provider
+	mute     int // rows whose client does not speak the target's protocol
 }
 
 func (t *table) countRows() (c counts) {

@@ -255,7 +255,8 @@ func (m *replayMode) pickKeys() []screen.Binding {
 	return append(keys, m.CursorKeys("client", m.moveTo)...)
 }
 
-// pickPolicyKey returns the key that opens the list of clients. The list shows each client's outcome.
+// pickPolicyKey returns the key that opens the list of clients. The list shows each client's outcome. If the rows are
+// clients already, the key selects the next one.
 func (m *replayMode) pickPolicyKey() screen.Binding {
 	return screen.Key("p", "other client", "pick a client", func() {
 		if m.policies {

@@ -154,7 +154,7 @@ func (m *sentBackMode) sideWidths() (left, right int) {
 	return left, m.w - 1 - left
 }
 
-// signWidth returns the width of a side's sign, in cells. In ASCII mode, a blank follows the sign.
+// signWidth returns the width of a side's sign and a blank, in cells.
 func (m *sentBackMode) signWidth() int {
 	if m.draw.ASCII {
 		return 3
@@ -162,8 +162,8 @@ func (m *sentBackMode) signWidth() int {
 	return 2
 }
 
-// layOut lays out the sides and marks the differences. The sides are indented only if both are objects. Otherwise
-// they are raw, because every byte may matter.
+// layOut lays out the sides and marks the differences. The sides are indented only if both are objects and the call
+// takes JSON. Otherwise they are raw, because every byte may matter.
 func (m *sentBackMode) layOut() {
 	left, right := m.sideWidths()
 	wrote, sent := m.wrote, m.carried.Args

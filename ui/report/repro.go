@@ -225,7 +225,8 @@ func (a *CapturedRequest) headerArg(name, value string) string {
 	return shellQuote(strings.ToLower(name)+": "+before) + `"$` + variable + `"`
 }
 
-// shellQuote quotes a text as one word of a shell command. It writes control characters as escapes.
+// shellQuote quotes a text as one word of a shell command. If the text has control characters other than line breaks,
+// it writes them as escapes.
 func shellQuote(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 }) >= 0 {
 		return shellQuoteEscaped(text)

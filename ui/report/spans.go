@@ -407,8 +407,8 @@ func (s *spanTexts) addDetail(a *attributes, d *stream.Detail) {
 	}
 }
 
-// outputMessage returns the response in the conventions' JSON format, or "" if spans have no content.
-// Arguments that are not a JSON object become a string, as received.
+// outputMessage returns the response in the conventions' JSON format, or "" if spans have no content or the response
+// is empty. Arguments that are not a JSON object become a string, as received.
 func (s *spanTexts) outputMessage(t *stream.Turn) string {
 	if !s.tr.Content {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A charClass is the class that a character and its stand-in share. Both have the same length in bytes.
-// Characters in the class kept do not change: spaces, punctuation and control characters.
+// A charClass is the class that a character and its stand-in share. Both have the same length in bytes. Characters in
+// the class kept do not change: ASCII punctuation and spaces, and characters that can't be printed.
 type charClass uint8
 
 const (
@@ -147,8 +147,8 @@ func strayByte(c byte) byte {
 	return 0xf0
 }
 
-// replaceEscape replaces the escape at the start of p and returns its length. A surrogate stays a surrogate,
-// whether paired or not.
+// replaceEscape returns the length of the escape at the start of p, and replaces it if it is a \u escape. A surrogate
+// stays a surrogate, whether paired or not.
 func replaceEscape(p []byte, m standInMapper) int {
 	c, ok := json.UnicodeEscape(p)
 	switch {
@@ -367,7 +367,8 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
-// replaceBare replaces a token without quotes, which is a number or a word.
+// replaceBare replaces a token without quotes, which is a number or a word. It keeps literals and most numbers of the
+// protocol.
 func (w *standInWalker) replaceBare(p []byte, in *level) {
 	isNumber := p[0] >= '0' && p[0] <= '9'
 	switch {

@@ -190,9 +190,9 @@ func (tr *Tracer) callSpan(of *TracedTurn, in *Span, c *stream.Call) Span {
 	return s
 }
 
-// spanIDs returns the ids of the turn's trace and span. They come from a hash of the turn's start, URL and
-// response id. If the start is unknown, the hash uses the machine, the file and the number of the turn
-// instead.
+// spanIDs returns the ids of the turn's trace and span. They come from a hash of the turn's start, its index in the
+// exchange, the URL and the response's id or content. If the start is unknown, the hash uses the machine, the file and
+// the number of the turn instead.
 func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
 	t := of.Turn
 	seed := fmt.Sprint("\x00", of.Machine, "\x00", of.File, "\x00", t.Number)

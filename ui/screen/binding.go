@@ -12,10 +12,10 @@ import (
 // bindings.
 type Binding struct {
 	Keys  []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
-	Shown []string     // keys of the hint in the footer; none if only the help lists the binding
+	Shown []string     // keys of the hint in the footer; none if the footer doesn't show the binding
 	Hint  string       // word after the keys in the hint
 	Last  bool         // the hint has the last place in the footer; a wide row always has room for it
-	Does  display.Text // text in the help; empty for an alias of a listed key
+	Does  display.Text // text in the help and the palette; empty for an alias of a listed key
 	Do    func()       // nil if the binding only shows a hint for a key that works everywhere
 }
 
@@ -207,8 +207,8 @@ func MergeBindings(first, others []Binding) []Binding {
 	return all
 }
 
-// MergeHints returns the bindings of a pane, then the bindings of the program. If the pane only has a hint for
-// one of the program's keys, MergeHints returns the program's binding for that key.
+// MergeHints returns the bindings of a pane, then the bindings of the program. If the pane only has a hint for one of
+// the program's keys, MergeHints returns the program's binding for that key, with the pane's hint.
 func MergeHints(pane, program []Binding) (all []Binding) {
 	for _, b := range pane {
 		if b.Do == nil {

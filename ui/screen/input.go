@@ -104,7 +104,7 @@ func (w *Window) Resize(rows, height int) {
 	w.clampView()
 }
 
-// clampView keeps the cursor on a row, and keeps this row in view.
+// clampView keeps the cursor on a row, and keeps this row in view, unless Roll moved the view.
 func (w *Window) clampView() {
 	w.At = max(0, min(w.At, w.Rows-1))
 	if !w.adrift {

@@ -220,7 +220,8 @@ func ElideMiddle(s string) string {
 	return s[:MaxNameBytes/2] + s[len(s)-MaxNameBytes/2:]
 }
 
-// ShortID shortens an id to the given number of cells. It keeps both ends, which matter most.
+// ShortID shortens an id to the given number of cells. It keeps both ends of an ASCII id, which matter most. For fewer
+// than 8 cells, it returns an empty text.
 func ShortID(id display.Text, cells int) display.Text {
 	s, w := id.String(), id.Width()
 	switch {

@@ -31,7 +31,8 @@ func (s *Set) EmptyText(groups []*Group) string {
 	return s.Total().noRowsText()
 }
 
-// Tables returns the tables of groups: the totals, the states of calls, and the rates of findings.
+// Tables returns the tables of groups: the totals, the states of calls, and the rates of findings. Empty tables are
+// left out.
 func Tables(keys []Key, groups []*Group) []Table {
 	tables := []Table{totalsTable(keys, groups), statesTable(keys, groups), findingsTable(keys, groups)}
 	return slices.DeleteFunc(tables, func(t Table) bool { return len(t.Rows) < 2 || len(t.Rows[0]) == t.Keys })
@@ -111,7 +112,8 @@ func findingsTable(keys []Key, groups []*Group) Table {
 // countText formats a count.
 func countText(n int) string { return screen.Count(n).String() }
 
-// percentOf returns a share in percent, with its count. It returns the count alone if that is zero.
+// percentOf returns a share in percent, with its count. It returns the count alone if that is zero, and a dash if all
+// is zero.
 func percentOf(n, all int) string {
 	switch {
 	case all == 0:
@@ -130,7 +132,7 @@ func shortNumber(f float64) string {
 	return strconv.FormatFloat(f, 'g', 2, 64)
 }
 
-// timesText returns the quantiles of a latency. A dash means that there are too few values.
+// timesText returns the median and the 95th percentile of a latency. A dash means that there are too few values.
 func (g *Group) timesText(kind int) string {
 	half, ok := quantileOf(g.times[kind], 0.5)
 	if !ok {
