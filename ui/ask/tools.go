@@ -208,7 +208,7 @@ func (q *query) open(id string) (*Run, error) {
 	}
 	r, err := q.Library.Open(all[i], q.Patience)
 	if err != nil && !errors.As(err, new(StillReading)) {
-		return nil, fmt.Errorf("can't read %s: %s", quoteName(id), quoteText(err.Error()))
+		return nil, fmt.Errorf("can't read %s: %s", quoteName(all[i].ID), quoteText(err.Error()))
 	}
 	return r, err
 }

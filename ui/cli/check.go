@@ -156,7 +156,7 @@ func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, cappe
 		a.code = exitTrouble
 	}
 	if a.code != 0 {
-		c.Trouble = append(c.Trouble, "some input was not read: see standard error")
+		c.Trouble = append(c.Trouble, c.troubleText(a.failed))
 	}
 	c.checkDemands()
 	c.decideFailures()
@@ -175,6 +175,18 @@ func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, cappe
 		a.code = exitFound
 	}
 	return nil
+}
+
+// noTraffic is the trouble with a file that was read, but has no turns.
+const noTraffic = "no model traffic was recognised"
+
+// troubleText describes the trouble with the input. The parameter failed means that an error was reported.
+func (c *checker) troubleText(failed bool) string {
+	unread := func(f report.File) bool { return f.Why != "" && f.Why != noTraffic }
+	if failed || len(c.Files) == 0 || slices.ContainsFunc(c.Files, unread) {
+		return "some input was not read: see standard error"
+	}
+	return "some input has no model traffic: see standard error"
 }
 
 // checkSource collects the findings of one source.
@@ -197,7 +209,7 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	} else if a.code == exitGaps {
 		of.Why = "some data is missing"
 	} else if a.code != 0 {
-		of.Why = "no model traffic was recognised"
+		of.Why = noTraffic
 	}
 	return err
 }

@@ -60,6 +60,7 @@ type app struct {
 	speed            float64
 	pricesFile       string
 	code             int  // exit code so far
+	failed           bool // an error was reported with failWith
 	signalled        bool // a signal ended the run
 	stderrIsTerminal bool
 }
@@ -146,6 +147,7 @@ func (a *app) finishRun(err error) int {
 
 // failWith prints err and raises the exit code to the code for err: 2 for wrong usage, else 1.
 func (a *app) failWith(err error) {
+	a.failed = true
 	a.printError(err)
 	a.code = max(a.code, 1)
 	var usage *usageError

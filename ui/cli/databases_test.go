@@ -32,13 +32,23 @@ func TestAgentDatabases(t *testing.T) {
 func TestOneSessionOfDatabase(t *testing.T) {
 	path := filepath.Join("..", "..", "capture", "sqlite", "testdata", "agents.db")
 	out := command(t, nil, "print", path+"#none")
-	if out.code == 0 || !strings.Contains(out.stderr, `no session "none"; the newest ones: `) {
+	if out.code == 0 || !strings.Contains(out.stderr, `no session "none"; the newest ones: `) || strings.Count(out.stderr, "toolscope: ") != 1 {
 		t.Fatalf("exit code %d: %s", out.code, out.stderr)
 	}
 	_, list, _ := strings.Cut(out.stderr, "the newest ones: ")
 	id, _, _ := strings.Cut(strings.TrimSpace(list), ",")
 	out = command(t, nil, "print", path+"#"+strings.Fields(id)[0])
 	if out.code != 0 || !strings.Contains(out.stdout, "#") || !strings.Contains(out.stdout, "call") {
+		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+	}
+	name := "agents#" + strings.Fields(id)[0]
+	if out = command(t, nil, "ask", "runs", path+"#"+strings.Fields(id)[0]); out.code != 0 || !strings.Contains(out.stdout, "\n"+name+" ") {
+		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+	}
+	if out = command(t, nil, "ask", "calls", path+"#"+strings.Fields(id)[0], "run="+name); out.code != 0 || !strings.Contains(out.stdout, "\n"+name+"#1.1 ") {
+		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+	}
+	if out = command(t, nil, "ask", "problems", path+"#none"); out.code != 1 || !strings.Contains(out.stderr, "can't read agents#none: ") {
 		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
 	}
 }

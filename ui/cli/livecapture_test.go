@@ -23,6 +23,11 @@ func TestPrintLiveCapture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name, shown := range map[string]string{"print": "nothing to show: a program is still recording this file, and nothing from a model has arrived yet", "check": "some input has no model traffic"} {
+		if out := command(t, nil, name, path); !strings.Contains(out.stdout+out.stderr, shown) {
+			t.Errorf("%s, before the first record: %+v", name, out)
+		}
+	}
 	body := string(chat(toolChunk(`{"city":`)))
 	for _, rec := range []capture.Record{
 		{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "POST", URL: "/v1/chat/completions"}, Data: []byte(`{"model":"m"}`)},

@@ -13,6 +13,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/fleet"
+	"toolscope/capture/record"
 	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/price"
@@ -204,7 +205,7 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	if failed != nil {
 		return failed
 	}
-	pr.printSourceNotes(path, in, q.known || len(in.Executed().Servers) > 0 || pr.app.isIndexed(path))
+	pr.printSourceNotes(path, in, err != nil || q.known || len(in.Executed().Servers) > 0 || pr.app.isIndexed(path))
 	err = errors.Join(err, q.printEnded(true))
 	if o, is := p.(interface {
 		others(string, providers.OtherLines)
@@ -242,7 +243,7 @@ func fileOf(path string, x *providers.Exchange) string {
 
 // printSourceNotes prints the notes about a source. If nothing in the source is recognised, it sets the exit code,
 // unless the file is one of many or a hub has no data in the period. The parameter known means that something was
-// recognised before, which may have been evicted.
+// recognised before, which may have been evicted, or that an error says why nothing was.
 func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known bool) {
 	of := ifElse(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
@@ -278,6 +279,9 @@ func emptyReason(path string, in *providers.Inspector) string {
 	}
 	switch n := in.Others.Count; n {
 	case 0:
+		if filepath.Ext(path) == record.Extension && record.IsOpen(path) {
+			return "a program is still recording this file, and nothing from a model has arrived yet"
+		}
 		if file, err := os.Stat(path); err == nil && file.Mode().IsRegular() && file.Size() > 0 {
 			return "the file contains nothing from a model"
 		}
