@@ -51,12 +51,12 @@ var (
 	faultNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
 		Verdict: "fault added",
-		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows the response as the provider sent it. The client received the faulty response. 'toolscope cut' also writes the faulty response.",
+		Meaning: "toolscope injected a fault into this response (--fault). The proxy shows the response as the provider sent it. The client received the faulty response. A file from 'toolscope cut' contains the faulty response.",
 		Advice:  "Nothing: the client's next steps result from the fault.",
 	}
 	heldNote = &stream.Diagnosis{
 		Code: "HELD", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "The response was held at a breakpoint (proxy --break). The client received the response later than toolscope did, or received only part of it.",
+		Meaning: "The response was held at a breakpoint (--break, or b on the screen). The client received the response later than toolscope did, or received only part of it.",
 		Advice:  "Nothing: toolscope caused the wait. The screen shows the times at which the provider's bytes arrived.",
 	}
 	sourceChanged = &stream.Diagnosis{

@@ -149,8 +149,8 @@ var (
 	lengthFirstDivergence = &stream.Diagnosis{
 		Code: "LENGTH_FIRST_DIVERGENCE", Severity: stream.Warn, By: stream.Client,
 		Verdict: "array length",
-		Meaning: "A client that checks an array's length before its content reads different arguments from these bytes.",
-		Advice:  "Make your client check the content of each array before its length. A list of two elements is not a number.",
+		Meaning: "In this protocol, an array's length shows the type of a value, but a list of pairs can have the same length. A client that checks the length first reads different arguments from these bytes.",
+		Advice:  "Make your client check the content of each array before its length.",
 	}
 	listAmbiguous = &stream.Diagnosis{
 		Code: "LIST_AMBIGUOUS", Severity: stream.Info, By: stream.Provider,

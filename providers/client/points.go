@@ -241,7 +241,7 @@ var ProxySetups = []ProxySetup{
 			},
 			Variable: "KILO_CONFIG_CONTENT", Inline: true,
 		},
-		Remarks: []string{"The address of Kilo's own gateway can't be changed: choose a model from another provider. The variable comes from Kilo's documentation and is untested."},
+		Remarks: []string{"The address of Kilo's own gateway can't be changed: choose a model from another provider. run and --print-env set KILO_CONFIG_CONTENT, which comes from Kilo's documentation and is untested."},
 	},
 	{Client: MustFind("amp"), Known: Documented, Commands: []string{"amp", "@sourcegraph/amp"}, Remarks: []string{"Amp sends requests to its own server, which calls the model. No variable or flag changes that."}},
 	{Client: MustFind("antigravity"), Known: Documented, Commands: []string{"agy"}, Remarks: []string{"No variable or flag that sets the address of Antigravity CLI is known."}},

@@ -46,7 +46,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 // itemsOnly reports, once, that the lines contain only items.
 var itemsOnly = &stream.Diagnosis{
 	Code: "ITEMS_ONLY", Severity: stream.Info, By: stream.Client,
-	Meaning: "These lines report Codex's actions, not the model's output. Codex wrote the names and arguments itself. Calls that Codex could not run are missing.",
+	Meaning: "The output of codex exec reports Codex's actions, not the model's output. Codex wrote the names and arguments itself. Calls that Codex could not run are missing.",
 	Advice:  "Open the session's rollout file in ~/.codex/sessions: that file contains the calls as the model wrote them.",
 }
 

@@ -62,7 +62,7 @@ func (k *Clock) StampAt(o *Out, text json.Value) {
 var (
 	NoModelWords = &stream.Diagnosis{
 		Code: "NO_MODEL_WORDS", Severity: stream.Info, By: stream.Client,
-		Meaning: "These lines report an agent's actions, not the model's output. The agent may have parsed and rewritten the arguments, and calls that it could not parse are missing.",
+		Meaning: "The source reports an agent's actions, not the model's output. The agent may have parsed and rewritten the arguments, and calls that it could not parse are missing.",
 		Advice:  "To see the model's output, record the agent's requests with toolscope run.",
 	}
 	AgentError = &stream.Diagnosis{

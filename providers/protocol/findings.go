@@ -146,8 +146,8 @@ var (
 		Code: "ORPHAN_RESULT", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn, stream.Error}, By: stream.Client,
 		Verdict:      "orphan result",
 		SeverityNote: "error if a request contains a result without its call; warn if the provider refused the request for another reason",
-		Meaning:      "A result has no call. The call is in an earlier response, or the client left the call out of the history.",
-		Advice:       "Nothing, in a stream. In a history, send each call with its result: most providers refuse a call without its result, or a result without its call.",
+		Meaning:      "A result has no call: the call is in an earlier response, or the client left it out of the history.",
+		Advice:       "In a response, nothing: the call is in an earlier response. In a history, send each call with its result: most providers refuse a call without its result, or a result without its call.",
 	}
 )
 

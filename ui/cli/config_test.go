@@ -258,7 +258,7 @@ func TestHelpKeysAreYours(t *testing.T) {
 	before := command(t, nil, "help", "keys").stdout
 	configureWith(t, "[keys]\nzoom = 'ctrl+t'\nstep = ['f5', 'f6']\npause = 'f7'\n")
 	after := command(t, nil, "help", "keys").stdout
-	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      previous, next delta\n", "  f7         pause; resume\n", "with the changes in your configuration file"} {
+	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      previous, next delta\n", "  f7         pause or resume\n", "with the changes in your configuration file"} {
 		if !strings.Contains(after, want) || strings.Contains(before, want) {
 			t.Errorf("%q is not in\n%s", want, after)
 		}

@@ -47,7 +47,7 @@ func explainCode(l lineWriter, code string) error {
 	}
 	d := all[i]
 	l.printLine("%s", d.Code)
-	l.writeWrapped("  severity  ", d.Severity.String()+textIf(d.SeverityNote != "", "; "+d.SeverityNote))
+	l.writeWrapped("  severity  ", severityText(d))
 	l.printLine("  by        %s, unless the finding names another party", d.By)
 	l.writeWrapped("  means     ", d.Meaning)
 	l.writeWrapped("  do        ", d.Advice)
@@ -57,6 +57,17 @@ func explainCode(l lineWriter, code string) error {
 		}
 	}
 	return nil
+}
+
+// severityText returns the usual severity of a finding, and the conditions for other severities.
+func severityText(d *stream.Diagnosis) string {
+	text := d.Severity.String()
+	for condition := range strings.SplitSeq(d.SeverityNote, "; ") {
+		if !strings.HasPrefix(condition, d.Severity.String()+" ") {
+			text += textIf(condition != "", "; "+condition)
+		}
+	}
+	return text
 }
 
 // similarCodes suggests the codes that are similar to code.

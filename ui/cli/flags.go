@@ -96,7 +96,7 @@ var flagTexts = []flagText{
 	{"stats", "format", "FORMAT", "output format: text, jsonl or prometheus"},
 	{"diff fix", "format", "FORMAT", "output format: text, or jsonl with one JSON object per line"},
 	{"replay", "format", "FORMAT", "output format: text, or jsonl with one JSON object per call, target and policy"},
-	{"", "format", "FORMAT", "also print calls, with or without a screen: text or jsonl"},
+	{"", "format", "FORMAT", "print calls instead of opening a screen: text or jsonl"},
 	{"", "summary", "", "print only totals: turns, calls by state, cost"},
 	{"", "count", "", "print the number of lines and an estimated number of responses, without decoding the files"},
 	{"", "jq", "EXPR", "apply jq EXPR to each call's arguments or, with --format jsonl, to each line"},

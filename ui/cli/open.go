@@ -449,7 +449,7 @@ func (o *turnFilter) matches(in *providers.Inspector, t *stream.Turn) bool {
 
 // filterHelp writes the page about the filter syntax.
 func filterHelp(l lineWriter) {
-	l.writeWrapped("", "You can use a filter with the key f on the screen, with --filter (print, check) and with --break (proxy, run). A turn matches if all words match. A minus sign in front of a word negates it. A word in quotation marks is text, never a field. A word without a field matches text in the row of a turn or call (tool, id, state, model, code), in the arguments of calls and in the text of turns.")
+	l.writeWrapped("", "You can use a filter with the key f on the screen, with --filter (print, check, stats) and with --break (proxy, run). A turn matches if all words match. A minus sign in front of a word negates it. A word in quotation marks is text, never a field. A word without a field matches text in the row of a turn or call (tool, id, state, model, code), in the arguments of calls and in the text of turns.")
 	l.printLine("")
 	for _, f := range filter.Fields() {
 		l.printLine("  %-28s %s", f.Example, f.Does)

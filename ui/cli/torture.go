@@ -19,16 +19,18 @@ import (
 )
 
 const tortureHelp = `The command starts a client once for each scene, with a new home folder, and answers its requests
-itself. Each scene is a short response with a tool call that is damaged, rare, or off the rules of
-its protocol. The client gets two harmless tools, note and tick. The command reports which tool
-ran, with which arguments, and what the next request contained. It never reads the client's output.
+itself. Each scene is a short response. Its tool call is damaged or rare, or breaks a rule of the
+protocol. The client gets two harmless tools, note and tick. The command reports which tool ran,
+with which arguments, and what the next request contained. It never reads the client's output.
+The first scene is the control: its call is normal. If a client fails it, the command leaves out
+the other scenes.
 
 For Claude Code, Codex, opencode, Gemini CLI, Qwen Code and pi, the command adds the tools itself.
-Any other program must declare the functions note {text, n?} and tick {}, and must send the
-arguments of each call with POST to $TOOLSCOPE_TOOL_URL/note or /tick. The body of the response is
-the result. The program finds the provider by the variables that 'toolscope run' sets.
+Any other program must declare the functions note {text, n} (n is optional) and tick {}, and must
+send the arguments of each call with POST to $TOOLSCOPE_TOOL_URL/note or /tick. The body of the
+response is the result. The program finds the provider by the variables that 'toolscope run' sets.
 
-No request leaves this machine, and no key is needed. Each scene has a capture.`
+No request leaves this machine, and no key is needed. The command records each scene in a capture.`
 
 // tortureOptions are the flags of torture, and what all scenes share.
 type tortureOptions struct {

@@ -34,7 +34,7 @@ func Fields() []Field {
 		{Name: "state", Does: "state; bad means any failure or error finding", Example: "state:bad", ops: is, values: stateWords, read: readState},
 		{Name: "tool", Does: "name of the tool; = for the exact name", Example: "tool:run_shell", ops: is, calls: true, read: textField(toolOf)},
 		{Name: "model", Does: "name of the model", Example: "model:sonnet", ops: is, read: textField(modelOf)},
-		{Name: "agent", Does: "agent that sent the request: its name, or its name on the hub", Example: "agent:Explore", ops: is, read: textField(agentOf)},
+		{Name: "agent", Does: "name of the agent, or its name on the hub", Example: "agent:Explore", ops: is, read: textField(agentOf)},
 		{Name: "file", Does: "file that the turn was read from", Example: "file:run.tsc", ops: is, read: textField(fileOf)},
 		{Name: "finding", Does: "code of a finding, or error, warn, info", Example: "finding:SCHEMA", ops: is, calls: true, values: findingCodes, read: readFinding},
 		{Name: "host", Does: "machine, or the host in the request's URL", Example: "host:openai.com", ops: is, read: textField(hostOf)},
