@@ -58,7 +58,7 @@ func (a *app) suiteCommand() *cobra.Command {
 		RunE:    troubled(func(*cobra.Command, []string) error { return a.listSuite(&f) }),
 	}
 	export := &cobra.Command{
-		Use: "export DIR", Short: "Write the cases as files", Long: "DIR gets suite.json and, for each case, a JSON file and its stream. Existing files stay as they are.",
+		Use: "export DIR", Short: "Write the cases as files", Long: "suite export writes suite.json to DIR and, for each case, a JSON file and its stream. It doesn't change existing files.",
 		Example: "toolscope suite export testdata/suite",
 		RunE: troubled(func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
