@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 )
 
@@ -15,16 +16,22 @@ type failedTurn struct {
 	requestHashes
 }
 
-// requestHashes identify the messages of a request.
+// requestHashes identify the messages of a request, without the model's messages at its end. A client that repeats
+// a request may send what it already received of the response, as Codex does.
 type requestHashes struct {
-	way, last   uint64 // hashes of all its messages and of its last message
+	way, last   uint64 // hashes of all the messages and of the last one
 	incremental bool   // the request contains only new messages
 }
 
 // hashesOf returns the hashes of a request with messages.
 func hashesOf(key *requestKey, incremental bool) requestHashes {
-	h := requestHashes{way: key.way[len(key.way)-1], incremental: incremental}
-	if n := len(key.shape.Messages); n > 0 {
+	n := len(key.way) - 1
+	messages := key.messages[len(key.messages)-n:]
+	for n > 0 && messages[n-1].Role == protocol.Assistant {
+		n--
+	}
+	h := requestHashes{way: key.way[n], incremental: incremental}
+	if n > 0 {
 		h.last = key.shape.Messages[n-1]
 	}
 	return h

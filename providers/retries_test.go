@@ -27,6 +27,8 @@ func TestRetries(t *testing.T) {
 		{"twice", []asked{{first, limit, 429}, {first, busy, 529}, {first, done, 200}}, "1>2 2>3"},
 		{"a gateway", []asked{{first, "<html><h1>Bad Gateway</h1>", 502}, {first, done, 200}}, "1>2"},
 		{"in the midst", []asked{{first, done, 200}, {next, busy, 529}, {next, done, 200}}, "2>3"},
+		{"with the text that arrived", []asked{{first, busy, 529}, {portsRequest(portsAsk, model(`{"type":"text","text":"I look"}`)), done, 200}}, "1>2"},
+		{"with the text that arrived, and a question", []asked{{first, busy, 529}, {next, done, 200}}, ""},
 		{"never", []asked{{first, busy, 529}}, ""},
 		{"another question", []asked{{first, busy, 529}, {strings.Replace(first, "which", "what", 1), done, 200}}, ""},
 		{"it went on", []asked{{first, busy, 529}, {next, done, 200}, {next, done, 200}}, ""},

@@ -39,8 +39,13 @@ func TestAbortedPreview(t *testing.T) {
 	))
 	responses := abortedTurn(t, "openai-responses", sseOf(
 		`{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","model":"gpt-5.4-mini","output":[]}}`,
-		`{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","call_id":"call_1","name":"shell","arguments":""}}`,
-		`{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"{\"command\": \"ls"}`,
+		`{"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}`,
+		`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"QUJD"}}`,
+		`{"type":"response.output_item.added","output_index":1,"item":{"id":"msg_1","type":"message","role":"assistant","content":[]}}`,
+		`{"type":"response.output_text.delta","item_id":"msg_1","output_index":1,"content_index":0,"delta":"I look."}`,
+		`{"type":"response.output_item.done","output_index":1,"item":{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"output_text","text":"I look."}]}}`,
+		`{"type":"response.output_item.added","output_index":2,"item":{"id":"fc_1","type":"function_call","call_id":"call_1","name":"shell","arguments":""}}`,
+		`{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":2,"delta":"{\"command\": \"ls"}`,
 	))
 	for _, c := range []struct {
 		policy    string
@@ -51,7 +56,7 @@ func TestAbortedPreview(t *testing.T) {
 		{"claude-code", anthropic, replay.Dropped, []string{"I look.", "toolu_1"}, []string{"toolu_2", "__unparsedToolInput"}},
 		{"opencode", anthropic, replay.Emptied, []string{"I look.", "toolu_1", "toolu_2", `"input":{}`, "Tool execution aborted"}, []string{`"invalid"`}},
 		{"pi", anthropic, replay.Dropped, nil, []string{"I look.", "toolu_1", "toolu_2"}},
-		{"codex", responses, replay.Dropped, nil, []string{"call_1"}},
+		{"codex", responses, replay.Dropped, []string{"I look.", "QUJD"}, []string{"call_1"}},
 		{"continue", anthropic, replay.Unknown, nil, []string{"toolu_2"}},
 		{"empty", anthropic, replay.Emptied, []string{"I look.", "toolu_1", "toolu_2"}, []string{"Tool execution aborted"}},
 	} {

@@ -184,7 +184,7 @@ var clients = []Policy{
 		Description: `Arguments that don't parse become {"__unparsedToolInput": {"raw": …, "len": …}}, with the text cut to 2,048 characters. null becomes {}. Other values that are not an object stay unchanged, and the provider refuses them. The key __proto__ is left out.`,
 	},
 	{
-		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: codexRule, aborted: abortLeavesAll, shapes: codexShapes,
+		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: codexRule, aborted: abortLeavesCall, shapes: codexShapes,
 		Description: "The text stays unchanged.",
 	},
 	{
