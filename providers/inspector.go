@@ -75,6 +75,10 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 		r.At = r.At.Truncate(time.Microsecond) // the precision of a capture, so that live and recorded times are equal
 	}
 	in.Others.add(r)
+	if isArrival(&r) {
+		in.noteArrival(&r)
+		return
+	}
 	if isNoteAlone(&r) {
 		if r.Note != "" && !in.isAboutProcess(&r) {
 			in.noteSource(r.Note)

@@ -79,6 +79,21 @@ func (p *turnProgress) followEvent(event stream.EventKind, at time.Duration) {
 	p.delta, p.ping = at, stream.NoTime
 }
 
+// isArrival reports whether a record only shows that bytes of a response arrived. The search for secrets holds back
+// the bytes.
+func isArrival(r *stream.Record) bool {
+	return !r.Request && r.Head == nil && len(r.Data) == 0 && r.Note == "" && r.Lost == 0 && !r.End && r.At > 0
+}
+
+// noteArrival records that bytes arrived after the latest delta. The next delta shows whether they were pings. Until
+// then, they are not silence.
+func (in *Inspector) noteArrival(r *stream.Record) {
+	if x := in.Exchange(r.Exchange); x != nil && x.silence.progress.delta >= 0 {
+		p := &x.silence.progress
+		p.ping = max(p.ping, r.At)
+	}
+}
+
 // Waiting is the state, at a moment, of an open exchange that waits for the provider.
 type Waiting struct {
 	State   TurnState

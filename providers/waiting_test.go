@@ -89,11 +89,17 @@ func TestWaiting(t *testing.T) {
 	see(64, "thinking 1m0s false")
 	sse := &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}
 	receive(70, stream.Record{Head: sse, Data: []byte("data: " + `{"type":"message_start","message":{"id":"msg_1","role":"assistant","model":"m","content":[],"usage":{}}}` + "\n\n")})
+	receive(74, stream.Record{}) // bytes that are held back, before the first delta
 	see(75, "thinking 1m11s false")
 	receive(80, stream.Record{Data: []byte("data: " + `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_n","name":"netstat","input":{}}}` + "\n\n")})
 	receive(81, stream.Record{Data: []byte("data: " + `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"all\":"}}` + "\n\n")})
 	see(82, "arguments 2s false")
 	see(90, "silent 9s false")
+	receive(85, stream.Record{Request: true}) // not of the response
+	see(90, "silent 9s false")
+	receive(86, stream.Record{}) // bytes that are held back
+	see(90, "kept alive 9s false")
+	see(117, "silent 36s true")
 	receive(100, stream.Record{Data: []byte(": ping\n\n")})
 	see(101, "kept alive 20s false")
 	see(112, "kept alive 31s true")

@@ -102,6 +102,12 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	return s.emit(out)
 }
 
+// Arrival returns a record without content for a record whose bytes are all held back. It shows that bytes arrived:
+// for example, pings after a text whose end may be the beginning of a secret.
+func Arrival(rec capture.Record) Clean {
+	return Clean{capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At}}
+}
+
 // Flush passes on everything that is held back. No more records may follow.
 func (r *Redactor) Flush() []Clean {
 	r.mu.Lock()

@@ -191,9 +191,15 @@ func (l *liveInput) redactRecord(r capture.Record) {
 	if r.End != "" && r.Side == capture.Response { // the end of a response ends both sides
 		l.reportOmitted(capture.Record{Exchange: r.Exchange, Side: capture.Request, At: r.At})
 	}
-	if !l.reportOmitted(r) {
-		l.forwardRecords(l.redactor.Take(r))
+	if l.reportOmitted(r) {
+		return
 	}
+	isResponse, arrival := len(r.Data) > 0 && r.Side == capture.Response && r.Exchange <= sentFrom, redact.Arrival(r)
+	clean := l.redactor.Take(r)
+	if len(clean) == 0 && isResponse {
+		l.shown.Put(arrival.Unwrap())
+	}
+	l.forwardRecords(clean)
 }
 
 // omittedRules describe the gaps that omitted bodies leave.

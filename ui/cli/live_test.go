@@ -177,6 +177,38 @@ func TestHurriedEnd(t *testing.T) {
 	}
 }
 
+// TestHeldPings checks that the screen learns that bytes arrive while the search for secrets holds all of them back.
+func TestHeldPings(t *testing.T) {
+	disk := new(gatedDisk)
+	l := recorded(t, disk)
+	const ping = ": ping\n\n"
+	begin := `data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"key\": \"ghp_0aB1"}}` + "\n\n"
+	l.addRecord(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"}})
+	head := &capture.Head{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}}
+	l.addRecord(capture.Record{Exchange: 1, Side: capture.Response, At: time.Second, Head: head, Data: []byte(begin)})
+	for n := range 3 {
+		l.addRecord(capture.Record{Exchange: 1, Side: capture.Response, At: time.Duration(n+5) * time.Second, Data: []byte(ping)})
+	}
+	l.addRecord(capture.Record{Exchange: 1, Side: capture.Response, At: 9 * time.Second, End: capture.EndEOF})
+	if err := l.drainRecords(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var arrivals []time.Duration
+	var text strings.Builder
+	for _, r := range rest(l.shown) {
+		if r.Head == nil && r.End == "" && r.Note == "" && len(r.Data) == 0 {
+			arrivals = append(arrivals, r.At)
+		}
+		text.Write(r.Data)
+	}
+	if want := []time.Duration{5 * time.Second, 6 * time.Second, 7 * time.Second}; !slices.Equal(arrivals, want) {
+		t.Errorf("bytes arrived at %v, want %v", arrivals, want)
+	}
+	if shown := text.String(); strings.Count(shown, ping) != 3 {
+		t.Errorf("shown: %q", shown)
+	}
+}
+
 // TestLiveLimit checks that a redactor that reaches its limit is reported: in red on the screen, once on standard
 // error, and by the exit code.
 func TestLiveLimit(t *testing.T) {
