@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// role is a part of a theme with its own text style. minContrast is the contrast that the part should have;
-// for parts that are not text, the contrast is 0.
+// role is a part of a theme with its own text style. minContrast is the contrast that the part should have, or 0 for a
+// style that is added to others.
 type role struct {
 	name        string
 	style       func(*Theme) *TextStyle
@@ -54,7 +54,8 @@ type Problem struct {
 	Grave bool
 }
 
-// Parse reads a theme file, which has a text style for each role, such as "bold #56b4e9 bg:#101010".
+// Parse reads a theme file, which has text styles for roles, such as "bold #56b4e9 bg:#101010". If the syntax is
+// wrong, it returns the default dark theme and one problem.
 func Parse(name string, data []byte) (t Theme, problems []Problem) {
 	found, err := ReadTOML(data)
 	if wrong := (*SyntaxError)(nil); errors.As(err, &wrong) {
@@ -200,8 +201,9 @@ func (i TextStyle) Text() string {
 	return strings.Join(words, " ")
 }
 
-// RoleText is a role in a theme: its text style in the syntax of theme files, its contrast on the theme's
-// background, and the contrast that it should have. Contrast is 0 if the role has no text colour.
+// RoleText is a role in a theme: its text style in the syntax of theme files, its contrast on its own background or
+// else the theme's, and the contrast that it should have. Contrast is 0 if the role has no text colour, or if
+// MinContrast is 0.
 type RoleText struct {
 	Name, Style           string
 	Contrast, MinContrast float64

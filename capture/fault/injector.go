@@ -236,7 +236,8 @@ func (b *Injector) takeOutput() []OutChunk {
 	return b.Joined(out)
 }
 
-// Joined joins output chunks that came in one chunk and have no pause between them.
+// Joined joins output chunks that came in one chunk and have no pause between them. WebSocket messages, and chunks
+// that the injector keeps apart, are not joined.
 func (b *Injector) Joined(list []OutChunk) []OutChunk {
 	if b.split || b.apart {
 		return list

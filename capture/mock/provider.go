@@ -58,9 +58,9 @@ type Response struct {
 	Fault        string    // the fault that is sent instead of the exchange
 }
 
-// Provider answers requests from recorded exchanges. It chooses the exchange whose request is most similar:
-// by path, then by model and tools, then by the conversation so far. Equally similar exchanges are used once
-// each, in the order of the capture; then they are used again.
+// Provider answers requests from recorded exchanges. It chooses the exchange whose request is most similar: by path,
+// then by model and tools, then by the conversation so far. Equally similar exchanges are used once each, in the order
+// of the capture; then the last one is used again.
 type Provider struct {
 	options Options
 	faults  *fault.Set

@@ -497,8 +497,8 @@ func (r *reducer) joinDeltas() (changed bool) {
 	return changed
 }
 
-// deltaRun returns the text nodes of the longest run of events at the start of a list that differ only in this
-// text.
+// deltaRun returns the text nodes of the longest run of events at the start of a list that differ only in this text,
+// apart from sequence numbers and padding.
 func (r *reducer) deltaRun(list []*event) (run []*node) {
 	first := r.scalarsOf(list[0])
 	at := -1

@@ -568,7 +568,8 @@ func (s State) String() string {
 	return [...]string{"no answer", "done", "refused", "cancelled", "unknown"}[s]
 }
 
-// Duration returns the time until the response. It is -1 if the response or a time is unknown.
+// Duration returns the time until the response or the cancellation. It is -1 if there is neither, or if a time is
+// unknown.
 func (r *Request) Duration() time.Duration {
 	if r.State == Open || r.State == Unseen || r.AskedAt < 0 || r.Answered < 0 {
 		return -1

@@ -64,8 +64,8 @@ const (
 	maxTitle = 400
 )
 
-// cutRow limits a row to the given number of bytes. The rows that tools make are shorter, but escapes or a
-// redactor can make a row longer. In a cut row, escapes are complete and quotes are closed.
+// cutRow cuts a row after the given number of bytes, and marks the cut. The rows that tools make are shorter, but
+// escapes or a redactor can make a row longer. In a cut row, escapes are complete and quotes are closed.
 func cutRow(line string, most int) string {
 	if len(line) <= most {
 		return line

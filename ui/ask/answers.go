@@ -199,7 +199,7 @@ func isOwn(c *stream.Call) bool {
 // ownPrefixes are the prefixes that clients give the names of toolscope's own tools.
 var ownPrefixes = []string{"mcp__toolscope__", "mcp_toolscope_", "toolscope_", "toolscope-"}
 
-// listProblems lists the problems in a run.
+// listProblems lists the problems in a run. With the argument wait_s, it first waits for a new problem.
 func (q *query) listProblems() (*answer, error) {
 	least := stream.Warn
 	switch q.args["severity"] {
@@ -261,7 +261,7 @@ func (r *Run) liveWord() string {
 	return ""
 }
 
-// listCalls lists the calls in a run.
+// listCalls lists the calls in a run that match the arguments, and the turns that failed.
 func (q *query) listCalls() (*answer, error) {
 	r, err := q.open(q.args["run"])
 	if err != nil {
@@ -412,7 +412,7 @@ func (q *query) showCall() (*answer, error) {
 	return a, nil
 }
 
-// partOf returns the complete text of a part.
+// partOf returns the text of a part: the complete text if it is available.
 func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) string {
 	switch {
 	case part == "request":

@@ -80,7 +80,8 @@ func (s *Server) Serve(from io.Reader, to io.Writer) error {
 	return nil
 }
 
-// readLines sends each line to the channel lines. It shortens a line that is too long to maxLine+1 bytes.
+// readLines sends each line that is not blank to the channel lines. It shortens a line that is too long to maxLine+1
+// bytes.
 func readLines(from io.Reader, lines chan<- []byte, stop <-chan struct{}) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	var line []byte
