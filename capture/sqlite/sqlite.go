@@ -323,7 +323,7 @@ func (w *walker) readCell(page []byte, at int) error {
 
 var errDamaged = errors.New("a row is damaged")
 
-// readVarint reads a variable-length integer, and returns its length; 0 if it is incomplete.
+// readVarint reads a variable-length integer, and returns it with its length, which is 0 if the integer is incomplete.
 func readVarint(b []byte) (int64, int) {
 	var v uint64
 	for i := 0; i < 9 && i < len(b); i++ {

@@ -96,7 +96,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the stream. If message_stop is missing, the turn is cut off.
+// Close ends the stream. If the turn is still open, it is cut off, because message_stop is missing.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
 // endTurn ends the turn if it is open. If its stop reason is neither a limit nor a refusal, endTurn reports

@@ -77,7 +77,8 @@ func (d *decoder) Close() {
 
 func (d *decoder) cutTurn() { d.turn.Cut("the stream ended without messageStop") }
 
-// endTurn ends the turn after messageStop. It reports calls without contentBlockStop, and missing metadata.
+// endTurn ends the turn after messageStop. It reports missing metadata and, unless the stop reason is a limit or a
+// refusal, calls without contentBlockStop.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && d.done {
 		for _, c := range d.turn.OpenCalls() {

@@ -171,8 +171,8 @@ func (d *decoder) reportError(t *protocol.Turn, id, message string) {
 	}
 }
 
-// Close cuts off the open turns, because no result line came. It also reports lines that ended between two
-// messages.
+// Close cuts off the open turns, because no result line came. If no turn is open, it reports lines that ended between
+// two messages or before the first one.
 func (d *decoder) Close() {
 	open := d.closeAgents()
 	switch {
