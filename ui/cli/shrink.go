@@ -218,7 +218,11 @@ func (a *app) newShrinker(ctx context.Context, path string, f *shrinkFlags) (*sh
 			return nil, usageErrorf("--while %s: unknown party %q\nuse one of %s", f.while, s.by, present.JoinWords(parties...))
 		}
 	case !isCommandCondition(f.while):
-		expr, faults := filter.Parse(strings.TrimPrefix(f.while, "where:"))
+		words := strings.TrimPrefix(f.while, "where:")
+		if strings.TrimSpace(words) == "" {
+			return nil, usageErrorf("--while %s: no filter\nfor example: --while 'where:tool:run state:aborted'", f.while)
+		}
+		expr, faults := filter.Parse(words)
 		if len(faults) > 0 {
 			return nil, usageErrorf("--while: %v", faults[0])
 		}
@@ -324,6 +328,11 @@ func (s *shrinker) prepareRecords(records []capture.Record, path string) ([]capt
 	if s.code != "" && s.target == (sight{}) || s.filter != nil && !g.matched {
 		return nil, usageErrorf("--while %s: not true for %s\nit has %s", s.while, path, cmp.Or(strings.Join(others, ", "), "no findings")+", "+stateList(s.states))
 	}
+	if s.code == "" && s.filter == nil {
+		if broken, err := s.runCondition(records); err != nil || !broken {
+			return nil, cmp.Or(err, usageErrorf("--while: the command exits with 0 for %s, so the file doesn't show the problem\nthe command must exit with 1 if it does", path))
+		}
+	}
 	if !s.raw {
 		return records, nil
 	}
@@ -409,7 +418,8 @@ func (s *shrinker) encode(records []capture.Record) ([]byte, error) {
 // maxCommandTime is the maximum time of a command that checks one draft.
 const maxCommandTime = time.Minute
 
-// runCondition runs the command of the condition for a file with the records. It returns true for exit code 0.
+// runCondition runs the command of the condition for a file with the records. Like a test, the command exits with 1
+// if the problem is still there, and with 0 if it isn't. Anything else is an error.
 func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	text, err := s.encode(records)
 	if err != nil {
@@ -427,13 +437,13 @@ func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return true, nil
+		return false, nil
 	case ctx.Err() != nil:
 		return false, fmt.Errorf("--while: the command ran longer than %v", maxCommandTime)
-	case !errors.As(err, &exit) || exit.ExitCode() < 0 || exit.ExitCode() == 126 || exit.ExitCode() == 127:
-		return false, fmt.Errorf("--while: the command failed: %w\nexit code 0 means true, other codes mean false", err)
+	case errors.As(err, &exit) && exit.ExitCode() == 1:
+		return true, nil
 	}
-	return false, nil
+	return false, fmt.Errorf("--while: the command ended with: %w\nit must exit with 1 if the file still shows the problem, and with 0 if it doesn't", err)
 }
 
 // standInRecords returns the records with stand-ins for their content, or unchanged if there is no room for the

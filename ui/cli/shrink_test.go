@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -244,6 +245,34 @@ func TestShrinkMeetsCondition(t *testing.T) {
 		}
 		if got := command(t, nil, "print", out, "--filter", test.filter); !strings.Contains(got.stdout, "turn 1") {
 			t.Errorf("%s is not in the result: %s%s", test.while, got.stdout, got.stderr)
+		}
+	}
+}
+
+// TestShrinkCommand shrinks a capture with commands as conditions. A command exits with 1 while the problem is there.
+func TestShrinkCommand(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are for a Unix shell")
+	}
+	for _, test := range []struct {
+		command, message string
+		code             int
+	}{
+		{`! grep -q run_shell {}`, "→", 3}, // the condition needs a word of the content
+		{`test ! -s {}`, "→", 0},
+		{`exit 0 {}`, "the file doesn't show the problem", 2},
+		{`exit 2 {}`, "exit status 2", 1},
+		{`kill -9 $$; {}`, "signal: killed", 1},
+		{`nosuchcommand {}`, "exit status 127", 1},
+		{`where: `, "no filter", 2},
+	} {
+		out := filepath.Join(t.TempDir(), "out.tsc")
+		got := command(t, nil, "shrink", "demo/malformed.tsc", "--while", test.command, "-o", out)
+		if got.code != test.code || !strings.Contains(got.stderr, test.message) {
+			t.Errorf("%s: %d %s", test.command, got.code, got.stderr)
+		}
+		if _, err := os.Stat(out); (err == nil) != (test.message == "→") {
+			t.Errorf("%s: the result: %v", test.command, err)
 		}
 	}
 }
