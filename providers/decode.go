@@ -263,7 +263,7 @@ func (x *Exchange) lastTurn() int32 {
 // completeOpening adds the facts of the exchange to the decoder's opening of a turn.
 func (x *Exchange) completeOpening(said stream.Opening, turn int32) *stream.Opening {
 	said.Exchange, said.Protocol, said.Request = x.Number, x.Protocol.Name, x.requests.nextRequest()
-	if said.Request == nil && said.Protocol == "claude-code" {
+	if said.Request == nil && x.Protocol.Client != "" {
 		said.Request = x.requests.agentInLog(said.Parent)
 	}
 	if said.Model == "" {

@@ -80,14 +80,15 @@ func (r *requestState) nextRequest() *stream.RequestInfo {
 	return r.latest
 }
 
-// agentInLog returns the agent of a turn in Claude Code's lines. The lines of several agents are mixed, and a
+// agentInLog returns the agent of a turn in the lines of a client. The lines of several agents are mixed, and a
 // turn contains the id of the call that started its agent.
 func (r *requestState) agentInLog(call string) *stream.RequestInfo {
+	client := r.x.Protocol.Client
 	if call == "" {
-		return &stream.RequestInfo{Client: "claude-code", Agent: conversation.Main}
+		return &stream.RequestInfo{Client: client, Agent: conversation.Main}
 	}
 	s := r.agentCalls[call]
-	return &stream.RequestInfo{Client: "claude-code", Agent: call, Parent: conversation.Main, Title: s.title, StartedBy: s.by}
+	return &stream.RequestInfo{Client: client, Agent: call, Parent: conversation.Main, Title: s.title, StartedBy: s.by}
 }
 
 // readRequest reads a request and finds its conversation.

@@ -3,6 +3,8 @@
 package agentlines
 
 import (
+	"cmp"
+
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
@@ -14,22 +16,29 @@ var agents = []*agent{&copilot, &pi, &gemini, &droid, &cursor}
 // agent describes the output of one agent: how to recognise its lines, and how to read them.
 type agent struct {
 	name, title string   // name and title of the protocol
+	client      string   // name of the client, if its lines distinguish agents
 	who         string   // the agent's name in findings, if a turn is one run with any number of responses
 	last        string   // the line that ends a turn
 	quiet       []string // types of lines that contain nothing about calls, unless the decoder reads them
 	sniff       func(kind string, line json.Value) int
 	read        func(r *run, kind string, line json.Value) (known bool)
+
+	// subAgent returns the id of the sub-agent that a line is about, and the id of the call that started it. Both
+	// are empty for the main agent. The field is nil if the lines don't distinguish agents.
+	subAgent func(kind string, line json.Value) (id, call string)
 }
 
 // Protocols returns a protocol for each agent.
 func Protocols() (all []protocol.Protocol) {
 	for _, a := range agents {
 		all = append(all, protocol.Protocol{
-			Name:  a.name,
-			Title: a.title,
-			Quiet: a.quiet,
-			Sniff: a.sniffFrame,
-			New:   func(o *protocol.Out) protocol.Decoder { return &run{Out: o, agent: a, calls: protocol.Calls{}} },
+			Name:          a.name,
+			Title:         a.title,
+			Quiet:         a.quiet,
+			ParallelTurns: a.subAgent != nil,
+			Client:        a.client,
+			Sniff:         a.sniffFrame,
+			New:           func(o *protocol.Out) protocol.Decoder { return &run{Out: o, agent: a, calls: protocol.Calls{}} },
 		})
 	}
 	return all
@@ -44,7 +53,7 @@ func (a *agent) sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// run decodes the lines of one run.
+// run decodes the lines of one agent in one run of the program.
 type run struct {
 	*protocol.Out
 	agent   *agent
@@ -55,6 +64,10 @@ type run struct {
 	model   string
 	hasText bool // text deltas have come in the turn
 	failed  bool // the agent reported an error in the turn
+
+	startedBy string          // id of the call that started this agent, if it is a sub-agent
+	subAgents map[string]*run // by id
+	subOrder  []*run          // in the order in which they began
 }
 
 // Frame reads one line. Before the first turn, lines that are not objects are messages to the user.
@@ -68,17 +81,44 @@ func (r *run) Frame(f stream.Frame) error {
 		return err
 	}
 	r.clock.StampAt(r.Out, line.Get("timestamp"))
-	if kind := line.Get("type").Text(); !r.agent.read(r, kind, line) {
+	kind := line.Get("type").Text()
+	if !r.agent.read(r.ensureAgent(kind, line), kind, line) {
 		r.Unknown(kind)
 	}
 	return nil
 }
 
-// Close cuts off a turn that has not ended.
-func (r *run) Close() { r.turn.Cut("the lines ended without " + r.agent.last) }
+// ensureAgent returns the run of the agent that a line is about. It adds a sub-agent that is new.
+func (r *run) ensureAgent(kind string, line json.Value) *run {
+	if r.agent.subAgent == nil {
+		return r
+	}
+	id, call := r.agent.subAgent(kind, line)
+	if id == "" {
+		return r
+	}
+	sub := r.subAgents[id]
+	if sub == nil {
+		sub = &run{Out: r.Out, agent: r.agent, calls: protocol.Calls{}, model: r.model}
+		if r.subAgents == nil {
+			r.subAgents = map[string]*run{}
+		}
+		r.subAgents[id], r.subOrder = sub, append(r.subOrder, sub)
+	}
+	sub.startedBy = cmp.Or(sub.startedBy, call)
+	return sub
+}
+
+// Close cuts off the turns that have not ended.
+func (r *run) Close() {
+	for _, sub := range r.subOrder {
+		sub.Close()
+	}
+	r.turn.Cut("the lines ended without " + r.agent.last)
+}
 
 func (r *run) openTurn() *protocol.Turn {
-	r.turn, r.hasText, r.failed = r.Open(stream.Opening{ID: r.id, Model: r.model}), false, false
+	r.turn, r.hasText, r.failed = r.Open(stream.Opening{ID: r.id, Model: r.model, Parent: r.startedBy}), false, false
 	if r.agent.who != "" {
 		r.Once(protocol.NoModelWords, r.agent.who+" reports its own work: one turn may contain several responses, and the arguments are those that the agent parsed")
 	}

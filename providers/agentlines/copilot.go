@@ -1,6 +1,7 @@
 package agentlines
 
 import (
+	"cmp"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -12,7 +13,7 @@ import (
 // turn is one response of the model. The line with the complete message makes the message's calls final.
 // Copilot replaces the values of secrets with asterisks, even within arguments.
 var copilot = agent{
-	name: "copilot-cli", title: "Copilot CLI events", last: "assistant.turn_end",
+	name: "copilot-cli", title: "Copilot CLI events", client: "copilot", last: "assistant.turn_end",
 	quiet: []string{"user.*", "session.*", "hook.*", "subagent.*", "system.*", "skill.*", "tool.*", "assistant.*", "model.*", "permission.*"},
 	sniff: func(kind string, line json.Value) int {
 		data := line.Get("data")
@@ -26,6 +27,18 @@ var copilot = agent{
 			return protocol.Likely
 		}
 		return 0
+	},
+	// Lines of a sub-agent have its agentId. Older versions only have the call that started it.
+	subAgent: func(kind string, line json.Value) (id, call string) {
+		data := line.Get("data")
+		call = data.Get("parentToolCallId").Text()
+		if kind == "subagent.started" {
+			call = cmp.Or(call, data.Get("toolCallId").Text())
+		}
+		if id = line.Get("agentId").Text(); id == "" && !strings.HasPrefix(kind, "subagent.") {
+			id = call
+		}
+		return id, call
 	},
 	read: func(r *run, kind string, line json.Value) bool {
 		data := line.Get("data")

@@ -27,6 +27,7 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 		Sniff:         sniffFrame,
 		Findings:      findings,
 		ParallelTurns: true,
+		Client:        "claude-code",
 		Marks:         wireMarks,
 		Quiet: []string{
 			"system", "tool_progress", "tool_use_summary", "rate_limit_event", "keep_alive", "auth_status", "prompt_suggestion", "control_*",

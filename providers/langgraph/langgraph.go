@@ -1,13 +1,15 @@
 // Package langgraph decodes the event stream of LangGraph's server in the modes messages and messages-tuple.
 //
-// Wire facts are from @langchain/langgraph-sdk 1.15.0. A turn is one message of a model, and the id of the
-// message identifies it. Several turns may be open at once. In the mode messages-tuple, each event contains a
-// chunk of a message, with deltas of the arguments by index. In the mode messages, each event contains the
-// message as received so far. The server parses incomplete arguments leniently, so a prefix of the arguments
+// Wire facts are from @langchain/langgraph-sdk 1.15.0 and @langchain/langgraph 1.7.3. A turn is one message of a
+// model, and the id of the message identifies it. Several turns may be open at once. In the mode messages-tuple,
+// each event contains a chunk of a message, with deltas of the arguments by index. In the mode messages, each event
+// contains the message as received so far. The server parses incomplete arguments leniently, so a prefix of the arguments
 // looks complete until messages/complete.
 package langgraph
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -23,8 +25,10 @@ func Protocol() protocol.Protocol {
 		Sniff:         sniffFrame,
 		Findings:      []*stream.Diagnosis{argumentsGuessed},
 		ParallelTurns: true,
-		New:           func(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, byID: map[string]*message{}} },
-		Quiet:         []string{"metadata", "messages/metadata", "values*", "updates*", "custom*", "tasks*", "checkpoints*", "debug*", "events*", "feedback", "heartbeat"},
+		New: func(o *protocol.Out) protocol.Decoder {
+			return &decoder{Out: o, byID: map[string]*message{}, caller: map[string]*protocol.Turn{}}
+		},
+		Quiet: []string{"metadata", "messages/metadata", "values*", "updates*", "custom*", "tasks*", "checkpoints*", "debug*", "events*", "feedback", "heartbeat"},
 	}
 }
 
@@ -56,17 +60,28 @@ var argumentsGuessed = &stream.Diagnosis{
 	Advice:  "Don't run the call before messages/complete arrives, or use the stream mode messages-tuple.",
 }
 
+// place is the run of a node that sent a message. A graph runs the nodes of one step at the same time, and all of
+// them end before the next step.
+type place struct {
+	namespace string // the runs of nodes from the outermost graph to this one, separated by |
+	step      int32  // number of the step in the innermost graph; 0 if unknown
+}
+
+func (p place) graph() string { return p.namespace[:max(0, strings.LastIndexByte(p.namespace, '|'))] }
+
 // message is one message of a model, with its turn.
 type message struct {
 	*protocol.Turn
+	place
 	text int // number of text bytes so far, in a stream of messages as received so far
 }
 
 // decoder reads one run.
 type decoder struct {
 	*protocol.Out
-	byID map[string]*message
-	last *message // the latest message in chunks
+	byID     map[string]*message
+	inChunks []*message                // messages in chunks that may be open
+	caller   map[string]*protocol.Turn // turn of each call, by the call's id
 }
 
 // Frame reads one event.
@@ -77,12 +92,17 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := check.End(); err != nil {
 		return err
 	}
-	event, _, _ := strings.Cut(string(f.Event), "|")
+	event, graph, _ := strings.Cut(string(f.Event), "|")
 	switch event {
 	case "messages":
-		for chunk := range data.Elements() { // the second element is metadata
-			d.readChunk(chunk)
-			break
+		parts := slices.Collect(data.Elements()) // a chunk and its metadata
+		p := place{namespace: graph}
+		if len(parts) > 1 {
+			p.namespace = cmp.Or(parts[1].Get("langgraph_checkpoint_ns").Text(), graph)
+			p.step = parts[1].Get("langgraph_step").Int32()
+		}
+		if len(parts) > 0 {
+			d.readChunk(parts[0], p)
 		}
 	case "messages/partial", "messages/complete":
 		for m := range data.Elements() {
@@ -100,6 +120,19 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.Unknown(event)
 	}
 	return nil
+}
+
+// endBefore ends the messages that are complete when a chunk of the message with the given id arrives: other
+// messages of the same run of a node, and those of earlier steps of the same graph.
+func (d *decoder) endBefore(id string, p place) {
+	d.inChunks = slices.DeleteFunc(d.inChunks, func(m *message) bool {
+		isEarlier := m.namespace == p.namespace || m.graph() == p.graph() && m.step < p.step
+		if m.IsOpen() && m.ID != id && isEarlier {
+			sealCalls(m.Turn)
+			m.End()
+		}
+		return !m.IsOpen()
+	})
 }
 
 // endAll ends the open turns at the end of the run.
@@ -126,14 +159,10 @@ func (d *decoder) ensureMessage(m json.Value) *message {
 	return d.byID[id]
 }
 
-// readChunk reads a delta of a message, or the result of a call. A chunk of another message ends the previous
-// message.
-func (d *decoder) readChunk(chunk json.Value) {
+// readChunk reads a delta of a message, or the result of a call.
+func (d *decoder) readChunk(chunk json.Value, p place) {
 	kind := chunk.Get("type").Text()
-	if d.last != nil && d.last.ID != chunk.Get("id").Text() && d.last.IsOpen() {
-		sealCalls(d.last.Turn)
-		d.last.End()
-	}
+	d.endBefore(chunk.Get("id").Text(), p)
 	switch {
 	case kind == "tool":
 		d.readResult(chunk)
@@ -145,13 +174,15 @@ func (d *decoder) readChunk(chunk json.Value) {
 	if !m.IsOpen() {
 		return // the complete message again
 	}
-	d.last = m
+	if m.place = p; !slices.Contains(d.inChunks, m) {
+		d.inChunks = append(d.inChunks, m)
+	}
 	appendContent(m.Turn, chunk.Get("content"))
 	for c := range chunk.Get("tool_call_chunks").Elements() {
 		slot := c.Get("index").Int32()
 		call := m.FindCall(slot)
 		if id := c.Get("id"); call == nil || id.HasText() && call.ID != "" && !id.Is(call.ID) {
-			call = m.OpenCall(slot, stream.CallInfo{ID: id.Text(), Name: c.Get("name").Text(), Kind: "function"})
+			call = d.openCall(m, slot, c)
 		}
 		call.Args(c.Get("args"))
 	}
@@ -205,9 +236,16 @@ func appendContent(t *protocol.Turn, content json.Value) {
 	}
 }
 
+func (d *decoder) openCall(m *message, slot int32, of json.Value) *protocol.Call {
+	id := of.Get("id").Text()
+	d.caller[id] = m.Turn
+	return m.OpenCall(slot, stream.CallInfo{ID: id, Name: of.Get("name").Text(), Kind: "function"})
+}
+
 func (d *decoder) readResult(m json.Value) {
-	if t := d.Last(); t != nil {
-		t.AddResultContent(m.Get("tool_call_id").Text(), m.Get("status").Is("error"), m.Get("content"))
+	id := m.Get("tool_call_id").Text()
+	if t := cmp.Or(d.caller[id], d.Last()); t != nil {
+		t.AddResultContent(id, m.Get("status").Is("error"), m.Get("content"))
 	}
 }
 
@@ -245,7 +283,7 @@ func (d *decoder) readCalls(t *message, m json.Value, complete bool) {
 		for c := range list.Elements() {
 			call, args := t.FindCall(n), c.Get("args")
 			if call == nil {
-				call = t.OpenCall(n, stream.CallInfo{ID: c.Get("id").Text(), Name: c.Get("name").Text(), Kind: "function"})
+				call = d.openCall(t, n, c)
 			}
 			n++
 			if call.Sealed {

@@ -38,7 +38,8 @@ type Protocol struct {
 	Title         string // for people: "Anthropic Messages"
 	Sniff         func(SniffInput) SniffScore
 	New           func(*Out) Decoder
-	ParallelTurns bool // several turns may be open at the same time
+	ParallelTurns bool   // several turns may be open at the same time
+	Client        string // name of the client whose agents' lines are mixed in one stream; "" for all other protocols
 
 	// Tools returns the tools that a request declares. It is nil if the protocol has no requests.
 	Tools func(request []byte) []Tool
