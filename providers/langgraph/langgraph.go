@@ -67,7 +67,7 @@ type place struct {
 	step      int32  // number of the step in the innermost graph; 0 if unknown
 }
 
-func (p place) graph() string { return p.namespace[:max(0, strings.LastIndexByte(p.namespace, '|'))] }
+func (p place) parentGraph() string { return p.namespace[:max(0, strings.LastIndexByte(p.namespace, '|'))] }
 
 // message is one message of a model, with its turn.
 type message struct {
@@ -126,7 +126,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 // messages of the same run of a node, and those of earlier steps of the same graph.
 func (d *decoder) endBefore(id string, p place) {
 	d.inChunks = slices.DeleteFunc(d.inChunks, func(m *message) bool {
-		isEarlier := m.namespace == p.namespace || m.graph() == p.graph() && m.step < p.step
+		isEarlier := m.namespace == p.namespace || m.parentGraph() == p.parentGraph() && m.step < p.step
 		if m.IsOpen() && m.ID != id && isEarlier {
 			sealCalls(m.Turn)
 			m.End()
