@@ -15,8 +15,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// speakers returns the protocols in which toolscope writes responses.
-func speakers() (list []*protocol.Protocol) {
+// spokenProtocols returns the protocols in which toolscope writes responses.
+func spokenProtocols() (list []*protocol.Protocol) {
 	for i := range All {
 		if All[i].Speaker != nil {
 			list = append(list, &All[i])
@@ -40,7 +40,7 @@ var unfitScenes = map[string]string{
 
 // TestSpeakers reads each scene in each protocol with the protocol's own decoder, and compares the calls.
 func TestSpeakers(t *testing.T) {
-	for _, p := range speakers() {
+	for _, p := range spokenProtocols() {
 		var unfit []string
 		for i := range torture.Scenes {
 			s := &torture.Scenes[i]

@@ -210,7 +210,7 @@ func TestFindTools(t *testing.T) {
 func TestSideText(t *testing.T) {
 	for request, want := range map[string]string{
 		`{}`: FinalText,
-		`{"output_config":{"format":{"schema":{"type":"object","properties":{"title":{"type":"string"},"n":{"type":"integer"}}}}}}`: `{"title":"FINAL","n":1}`,
+		`{"output_config":{"format":{"schema":{"type":"object","properties":{"title":{"type":"string"},"n":{"type":"integer"}}}}}}`:                                    `{"title":"FINAL","n":1}`,
 		`{"generationConfig":{"responseJsonSchema":{"type":"object","properties":{"model":{"enum":["flash","pro"]},"all":{"type":"array"},"is":{"type":"boolean"}}}}}`: `{"model":"flash","all":[],"is":false}`,
 	} {
 		if got := SideText([]byte(request)); got != want {

@@ -89,6 +89,8 @@ func (a *app) runTorture(ctx context.Context, args []string, o *tortureOptions) 
 		return usageErrorf("--format %s: unknown\nuse text, jsonl, junit or md", o.format)
 	case o.seed < 0 || o.repeat < 1 || o.jobs < 1 || o.limit < 0:
 		return usageErrorf("--seed, --repeat, --jobs and --limit: use numbers above zero")
+	case !slices.Contains([]string{"", "anthropic", "openai", "gemini"}, o.provider):
+		return usageErrorf("--provider %s: unknown\nuse anthropic, openai or gemini", o.provider)
 	case o.list:
 		return o.listScenes(chosen)
 	case o.compare:
@@ -201,7 +203,7 @@ func (o *tortureOptions) prepareRun() (err error) {
 
 // These are limits for the time without any byte or event.
 const (
-	maxFirstIdle = time.Minute // for the control, because its usual time is unknown
+	maxFirstIdle = 2 * time.Minute // for the control, because its usual time is unknown
 	minIdleTime  = 20 * time.Second
 	limitFactor  = 10 // times the time of the control
 	busyFactor   = 3  // the control took this many times longer at the end: the machine is busy
@@ -239,6 +241,9 @@ func (o *tortureOptions) runAll(ctx context.Context, chosen []*torture.Scene) (r
 		places <- struct{}{}
 		running.Go(func() {
 			defer func() { <-places }()
+			if o.app.stderrIsTerminal {
+				o.app.printNote("%s (scene %d of %d)", s.Name, i+2, len(chosen))
+			}
 			found, failed := o.runOne(ctx, s)
 			mu.Lock()
 			defer mu.Unlock()
