@@ -86,6 +86,9 @@ type Answer struct {
 	Error  *string      `json:"error"`
 }
 
+// failedFinish is the finish reason that marks the response as failed.
+const failedFinish = "failed"
+
 // An AnswerCall is a call in an answer. Arguments is the text that the library kept, and Input is its value. OK is
 // false if the library itself marks the call as invalid.
 type AnswerCall struct {
@@ -135,7 +138,7 @@ func (c *AnswerCall) usableValue() (value []byte, ok bool) {
 // Outcome returns the outcome of the answer. It has only the usable calls.
 func (a *Answer) Outcome() *Outcome {
 	o := &Outcome{Error: a.Error != nil}
-	if o.Error || a.Finish == "failed" {
+	if o.Error || a.Finish == failedFinish {
 		return o
 	}
 	for i := range a.Calls {
@@ -165,7 +168,10 @@ func (a *Answer) String() string {
 		calls = append(calls, words)
 	}
 	if calls == nil {
-		return "no calls"
+		calls = []string{"no calls"}
+	}
+	if a.Finish == failedFinish {
+		calls = append(calls, "the response failed")
 	}
 	return strings.Join(calls, ", ")
 }

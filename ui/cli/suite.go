@@ -189,6 +189,7 @@ func answerCallOf(call *stream.Call) suite.AnswerCall {
 type suiteReport struct {
 	info      suite.Info
 	name      string // of the library
+	about     string // what the adapter says about the library besides its name
 	protocols []string
 	chosen    []*suite.Case
 	results   []*suite.Result
@@ -211,7 +212,7 @@ func (s *suiteReport) runAdapter(ctx context.Context, args []string, limits suit
 	if err := d.startProcess(); err != nil {
 		return err
 	}
-	s.name, s.protocols = cmp.Or(d.hello.Name, filepath.Base(args[len(args)-1])), d.hello.Protocols
+	s.name, s.about, s.protocols = cmp.Or(d.hello.Name, filepath.Base(args[len(args)-1])), d.hello.About, d.hello.Protocols
 	_, all, err := suite.LoadCases()
 	if err != nil {
 		return err
@@ -442,19 +443,19 @@ func (s *suiteReport) junitSuites() (all []report.TestSuite) {
 }
 
 // suiteTableHead is the head of the table with a row for each library.
-const suiteTableHead = "| library | protocols | cases | must / may / none / wrong | wrong, without off-spec | wrong, off-spec |\n| --- | --- | --- | --- | --- | --- |"
+const suiteTableHead = "| library | cases | must | may | none | wrong | wrong without off-spec |\n| --- | --- | --- | --- | --- | --- | --- |"
 
-// writeMarkdown writes a table with one row for the library.
+// writeMarkdown writes a table with one row for the library, and a list item with its wrong cases.
 func (s *suiteReport) writeMarkdown(to lineWriter) {
 	for line := range strings.SplitSeq(suiteTableHead, "\n") {
 		to.printLine("%s", line)
 	}
-	ids := func(offSpec bool) string {
-		list := s.wrongIDs(offSpec)
-		return fmt.Sprint(len(list)) + textIf(len(list) > 0, ": "+strings.Join(list, ", "))
-	}
-	to.printLine("| %s | %s | %d | %d / %d / %d / %d | %s | %s |", inCell(s.name), inCell(strings.Join(protocolsOf(s.chosen), ", ")), len(s.results),
-		s.countVerdict(suite.Must), s.countVerdict(suite.May), s.countVerdict(suite.None), s.countVerdict(suite.Wrong), ids(false), ids(true))
+	to.printLine("| %s | %d | %d | %d | %d | %d | %d |", inCell(s.name), len(s.results), s.countVerdict(suite.Must), s.countVerdict(suite.May),
+		s.countVerdict(suite.None), s.countVerdict(suite.Wrong), len(s.wrongIDs(false)))
+	to.printLine("")
+	wrong, offSpec := strings.Join(s.wrongIDs(false), ", "), strings.Join(s.wrongIDs(true), ", ")
+	to.printLine("- %s%s, tested with %s. Wrong: %s%s.", inCell(s.name), textIf(s.about != "", " ("+inCell(s.about)+")"),
+		strings.Join(protocolsOf(s.chosen), ", "), cmp.Or(wrong, "nothing"), textIf(offSpec != "", "; off-spec: "+offSpec))
 }
 
 // inCell returns a text for a cell of a Markdown table.

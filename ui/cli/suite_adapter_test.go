@@ -35,7 +35,7 @@ func runTestAdapter(fault string) int {
 	case "unknown-protocol":
 		fmt.Println(`{"adapter":1,"protocols":["morse"],"takes":"url"}`)
 	default:
-		fmt.Printf("{\"adapter\":1,\"name\":\"own|reader\",\"protocols\":[\"openai-chat\"],\"takes\":%q}\n", takes)
+		fmt.Printf("{\"adapter\":1,\"name\":\"own|reader\",\"about\":\"for tests\",\"protocols\":[\"openai-chat\"],\"takes\":%q}\n", takes)
 	}
 	in := bufio.NewReader(os.Stdin)
 	for number := 0; ; number++ {

@@ -32,7 +32,7 @@ type suiteLimits struct {
 	pause  time.Duration // pause between two chunks
 }
 
-var usualSuiteLimits = suiteLimits{start: 20 * time.Second, answer: 20 * time.Second, end: 2 * time.Second, pause: 2 * time.Millisecond}
+var usualSuiteLimits = suiteLimits{start: time.Minute, answer: 20 * time.Second, end: 2 * time.Second, pause: 2 * time.Millisecond}
 
 // maxAnswerLine is the maximum length of an adapter's line.
 const maxAnswerLine = 4 << 20
@@ -57,7 +57,8 @@ type suiteAdapter struct {
 // suiteHello is the first line of an adapter.
 type suiteHello struct {
 	Adapter   int
-	Name      string
+	Name      string // of the library, with its version
+	About     string
 	Protocols []string
 	Takes     string // "url" or "bytes"
 }
