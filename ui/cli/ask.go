@@ -34,6 +34,7 @@ func (a *app) askCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&f.all, "all", false, "")
 	cmd.Flags().StringVar(&f.dir, "dir", "", "")
+	a.hubFlags(cmd)
 	return cmd
 }
 
@@ -46,13 +47,18 @@ type askFlags struct {
 // runAsk serves clients, prints one answer, or prints how to add the MCP server to a client.
 func (a *app) runAsk(args []string, f *askFlags) error {
 	tool, given, sources := "", map[string]string{}, []string(nil)
+	var hubs []*hubRuns
 	for i, arg := range args {
 		key, value, isPair := strings.Cut(arg, "=")
 		switch {
 		case i == 0 && slices.Contains(ask.ToolNames(), arg):
 			tool = arg
 		case fleet.IsAddress(arg):
-			return usageErrorf("ask: can't read a hub\nuse files, e.g. from 'toolscope export --as capture'")
+			h, err := a.newHubRuns(arg)
+			if err != nil {
+				return err
+			}
+			hubs = append(hubs, h)
 		case tool != "" && isPair && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz_") == "":
 			given[key] = value
 		default:
@@ -60,15 +66,15 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 		}
 	}
 	if tool == "" && !isPiped(a.stdin) {
-		return a.printAskSetup(append([]string{"toolscope", "ask"}, sources...))
+		return a.printAskSetup(append([]string{"toolscope", "ask"}, args...))
 	}
 	prices, err := a.loadPrices()
 	if err != nil {
 		return err
 	}
 	a.reading.places = true
-	lib := &askLibrary{redactor: newRedactor(), prices: prices, sources: sources, read: map[string]*askReading{}, open: a.openRun}
-	if lib.all = f.all; f.dir != "" || sources == nil {
+	lib := &askLibrary{redactor: newRedactor(), prices: prices, sources: sources, hubs: hubs, read: map[string]*askReading{}, open: a.openRun, listHub: func(h *hubRuns) ([]ask.RunFile, error) { return h.runs(&a.inputs) }}
+	if lib.all = f.all; f.dir != "" || len(sources)+len(hubs) == 0 {
 		if lib.dir, err = filepath.Abs(f.dir); err != nil {
 			return err
 		}
@@ -96,13 +102,15 @@ const askPatience = 800 * time.Millisecond
 type askLibrary struct {
 	redactor *redact.Redactor
 	prices   *price.Table
-	sources  []string
+	sources  []string // files and folders
+	hubs     []*hubRuns
 	dir      string // include the captures in toolscope's folder that were started in dir or below it; "" for none
 	all      bool   // include all captures in toolscope's folder
 	read     map[string]*askReading
 	order    []string // keys of read; the oldest is first
 
-	open func(context.Context, ask.RunFile, *capture.Progress) (capture.Source, error)
+	open    func(context.Context, ask.RunFile, *capture.Progress) (capture.Source, error)
+	listHub func(*hubRuns) ([]ask.RunFile, error)
 }
 
 // askReading is a run that is being read, and the result once that is done.
@@ -155,6 +163,13 @@ func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
 			seen[record.CompanionDir(filepath.Clean(file))] = true // its files belong to this run
 		}
 		list = append(list, f)
+	}
+	for _, h := range lib.hubs {
+		runs, err := lib.listHub(h)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, runs...)
 	}
 	slices.SortStableFunc(list, func(a, b ask.RunFile) int { return b.Written.Compare(a.Written) })
 	return list, nil
@@ -248,13 +263,6 @@ func (r *askReading) isDone() bool {
 	default:
 		return false
 	}
-}
-
-// openRun opens the files of a run.
-func (a *app) openRun(ctx context.Context, f ask.RunFile, progress *capture.Progress) (capture.Source, error) {
-	o := a.reading.openOptions(false, strings.NewReader(""))
-	o.Progress = progress
-	return capture.OpenAll(ctx, pathsOf(f.Path), o)
 }
 
 // readRun reads a run through a redactor. If a program still records the run, its open calls stay open.

@@ -13,8 +13,8 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/fleet"
-	"toolscope/capture/record"
 	"toolscope/capture/formats"
+	"toolscope/capture/record"
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
