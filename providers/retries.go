@@ -37,9 +37,9 @@ func hashesOf(key *requestKey, incremental bool) requestHashes {
 	return h
 }
 
-// matches reports whether two requests may send the same history. After a WebSocket fails, clients send the
+// isRepeatOf reports whether two requests may send the same history. After a WebSocket fails, clients send the
 // whole history again, so only the last message of an incremental request can be compared.
-func (h requestHashes) matches(other requestHashes) bool {
+func (h requestHashes) isRepeatOf(other requestHashes) bool {
 	if h.incremental || other.incremental {
 		return h.last == other.last && h.last != 0
 	}
@@ -76,7 +76,7 @@ func (x *Exchange) noteOpenFailures() {
 // turn's request. Otherwise it returns 0. Only the first request after a failure can be a repetition, so
 // retryOf forgets the failed turn.
 func (l *agentConversation) retryOf(request requestHashes) (turn int32) {
-	if l.failed.number > 0 && request.matches(l.failed.requestHashes) {
+	if l.failed.number > 0 && request.isRepeatOf(l.failed.requestHashes) {
 		turn = l.failed.number
 	}
 	l.failed = failedTurn{requestHashes: request}

@@ -67,7 +67,9 @@ type place struct {
 	step      int32  // number of the step in the innermost graph; 0 if unknown
 }
 
-func (p place) parentGraph() string { return p.namespace[:max(0, strings.LastIndexByte(p.namespace, '|'))] }
+func (p place) parentGraph() string {
+	return p.namespace[:max(0, strings.LastIndexByte(p.namespace, '|'))]
+}
 
 // message is one message of a model, with its turn.
 type message struct {
