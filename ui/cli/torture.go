@@ -50,8 +50,11 @@ type tortureOptions struct {
 	self    string // path of this program, which serves the tools
 	version string // of the client
 	pace    float64
-	inside  func(vars map[string]string, end <-chan struct{}) (exit int) // a client in this process, for tests; nil otherwise
-	plain   time.Duration                                                // how long the client took for the control
+	written int           // number of results that have been written
+	plain   time.Duration // how long the client took for the control
+
+	// inside is a client in this process, for tests, and returns its exit code. It is nil for a program.
+	inside func(vars map[string]string, end <-chan struct{}) (exit int)
 }
 
 func (a *app) tortureCommand() *cobra.Command {
@@ -230,6 +233,7 @@ func (o *tortureOptions) runAll(ctx context.Context, chosen []*torture.Scene) (r
 	}
 	results = make([]sceneResult, len(chosen))
 	results[0] = first
+	o.writeFinished(results)
 	if first.verdict.Kind != torture.Right {
 		return results[:1], nil
 	}
@@ -247,7 +251,9 @@ func (o *tortureOptions) runAll(ctx context.Context, chosen []*torture.Scene) (r
 			found, failed := o.runOne(ctx, s)
 			mu.Lock()
 			defer mu.Unlock()
-			results[i+1], err = found, errors.Join(err, failed)
+			if results[i+1], err = found, errors.Join(err, failed); err == nil {
+				o.writeFinished(results)
+			}
 		})
 	}
 	running.Wait()

@@ -36,8 +36,10 @@ var tortureClients = map[string]func(*sceneClient){
 	},
 	"codex": func(c *sceneClient) {
 		argv := c.serverArgv()
-		c.addArgs("-c", "mcp_servers.torture.command="+jsonText(argv[0]), "-c", "mcp_servers.torture.args="+jsonText(argv[1:]), "-c", "mcp_servers.torture.startup_timeout_sec=60",
-			"-c", `model_provider="torture"`, "-c", `model_providers.torture={name="torture",base_url="`+c.addressOf("openai")+`",env_key="OPENAI_API_KEY",wire_api="responses"}`)
+		provider := jsonText(c.addressOf("openai"))
+		c.addArgs("-c", "mcp_servers.torture.command="+jsonText(argv[0]), "-c", "mcp_servers.torture.args="+jsonText(argv[1:]),
+			"-c", "mcp_servers.torture.startup_timeout_sec=60", "-c", "mcp_servers.torture.required=true", "-c", `model_provider="torture"`,
+			"-c", `model_providers.torture={name="torture",base_url=`+provider+`,env_key="OPENAI_API_KEY",wire_api="responses"}`)
 		if !slices.Contains(c.args, "-m") && !slices.Contains(c.args, "--model") {
 			c.addArgs("-m", "gpt-5")
 		}
@@ -47,14 +49,10 @@ var tortureClients = map[string]func(*sceneClient){
 	},
 	"opencode": func(c *sceneClient) {
 		c.vars["OPENCODE_CONFIG_CONTENT"] = jsonText(map[string]any{
-			"model":      map[string]string{"": "anthropic/claude-sonnet-4-5", "anthropic": "anthropic/claude-sonnet-4-5", "openai": "openai/gpt-5", "gemini": "google/gemini-2.5-pro"}[c.options.provider],
+			"model":      opencodeModels[cmp.Or(c.options.provider, "anthropic")],
 			"autoupdate": false, "share": "disabled",
 			"mcp":        map[string]any{"torture": map[string]any{"type": "local", "command": c.serverArgv()}},
 			"permission": map[string]string{"*": "allow"},
-			"provider": map[string]any{
-				"anthropic": map[string]any{"options": map[string]string{"baseURL": c.addressOf("anthropic") + "/v1"}},
-				"openai":    map[string]any{"options": map[string]string{"baseURL": c.addressOf("openai")}},
-			},
 		})
 	},
 	"gemini-cli": func(c *sceneClient) {
@@ -81,6 +79,11 @@ var tortureClients = map[string]func(*sceneClient){
 			c.addArgs("--provider", cmp.Or(c.options.provider, "anthropic"))
 		}
 	},
+}
+
+// opencodeModels are models of opencode by provider. It knows their protocols.
+var opencodeModels = map[string]string{
+	"anthropic": "anthropic/claude-sonnet-4-5", "openai": "openai/gpt-5", "gemini": "google/gemini-2.5-pro",
 }
 
 // piExtension declares the tools to pi, which has no MCP.

@@ -71,8 +71,8 @@ func (o *tortureOptions) printResults(results []sceneResult) error {
 	to := o.app.stdout.withBuffer()
 	switch o.format {
 	case "jsonl":
-		for i := range results {
-			o.writeResult(to, &results[i])
+		for i := range results[o.written:] {
+			o.writeResult(to, &results[o.written+i])
 		}
 		o.writeSums(to, results)
 	case "junit":
@@ -84,6 +84,18 @@ func (o *tortureOptions) printResults(results []sceneResult) error {
 		o.printText(to, results)
 	}
 	return to.flush()
+}
+
+// writeFinished writes the lines of results in jsonl as soon as they are known. It keeps the order of the scenes.
+func (o *tortureOptions) writeFinished(results []sceneResult) {
+	for o.format == "jsonl" && o.written < len(results) {
+		r := &results[o.written]
+		if r.scene == nil || r.dependsOnTime() {
+			return
+		}
+		o.writeResult(o.app.stdout, r)
+		o.written++
+	}
 }
 
 // printText prints a line for each scene. If more than 20 scenes are right, these have no lines on a terminal.
