@@ -73,7 +73,7 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 		return err
 	}
 	a.reading.places = true
-	lib := &askLibrary{redactor: newRedactor(), prices: prices, sources: sources, hubs: hubs, read: map[string]*askReading{}, open: a.openRun, listHub: func(h *hubRuns) ([]ask.RunFile, error) { return h.runs(&a.inputs) }}
+	lib := &askLibrary{redactor: newRedactor(), prices: prices, sources: sources, hubs: hubs, read: map[string]*askReading{}, open: a.openRun, listHub: func(h *hubRuns) ([]ask.RunFile, error) { return h.listRuns(&a.inputs) }}
 	if lib.all = f.all; f.dir != "" || len(sources)+len(hubs) == 0 {
 		if lib.dir, err = filepath.Abs(f.dir); err != nil {
 			return err

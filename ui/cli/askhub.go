@@ -46,16 +46,16 @@ func (ip *inputs) newHubRuns(path string) (*hubRuns, error) {
 	return h, nil
 }
 
-// address returns the address with which the view of one run, or of all runs, is opened.
-func (h *hubRuns) address() string { return h.base + "?" + h.query.Encode() }
+// viewAddress returns the address with which the view of one run, or of all runs, is opened.
+func (h *hubRuns) viewAddress() string { return h.base + "?" + h.query.Encode() }
 
-// runs returns the runs on the hub.
-func (h *hubRuns) runs(ip *inputs) ([]ask.RunFile, error) {
+// listRuns returns the runs on the hub.
+func (h *hubRuns) listRuns(ip *inputs) ([]ask.RunFile, error) {
 	if !h.read.IsZero() && time.Since(h.read) < hubRunsAge {
 		return h.list, nil
 	}
 	ctx := context.Background()
-	v, err := ip.openAskView(ctx, h.address())
+	v, err := ip.openAskView(ctx, h.viewAddress())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (h *hubRuns) runs(ip *inputs) ([]ask.RunFile, error) {
 		}
 		one.query.Set("host", a.Host)
 		one.query.Set("agent", a.Name)
-		h.list = append(h.list, ask.RunFile{ID: a.Host + "/" + a.Name, Path: one.address(), Bytes: a.Bytes, Written: a.Latest})
+		h.list = append(h.list, ask.RunFile{ID: a.Host + "/" + a.Name, Path: one.viewAddress(), Bytes: a.Bytes, Written: a.Latest})
 	}
 	return h.list, nil
 }
