@@ -189,7 +189,7 @@ func answerCallOf(call *stream.Call) suite.AnswerCall {
 type suiteReport struct {
 	info      suite.Info
 	name      string // of the library
-	about     string // what else the adapter says about the library
+	about     string // version details from the adapter
 	protocols []string
 	chosen    []*suite.Case
 	results   []*suite.Result
