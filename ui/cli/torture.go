@@ -101,7 +101,7 @@ func (a *app) runTorture(ctx context.Context, args []string, o *tortureOptions) 
 	case len(args) == 0:
 		return usageErrorf("torture: needs a CLIENT\ne.g. toolscope torture -- claude -p \"{prompt}\"")
 	}
-	o.client = args
+	o.client = withAbsolutePaths(args)
 	if err := clientFound(args); err != nil {
 		a.printError(err)
 		a.code = 2

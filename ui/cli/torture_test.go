@@ -165,6 +165,23 @@ func TestTortureFails(t *testing.T) {
 	}
 }
 
+// TestTorturePaths checks that a client is found by a relative path, although each scene has its own working folder.
+func TestTorturePaths(t *testing.T) {
+	out := t.TempDir()
+	t.Chdir(t.TempDir())
+	script := "#!/bin/sh\npwd >>" + filepath.Join(out, "ran") + "\n"
+	if err := os.WriteFile("client.sh", []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	command(t, nil, "torture", "--out", filepath.Join(out, "a"), "--", "./client.sh")
+	command(t, nil, "torture", "--out", filepath.Join(out, "b"), "--", "sh", "client.sh")
+	ran, _ := os.ReadFile(filepath.Join(out, "ran"))
+	here, _ := os.Getwd()
+	if lines := strings.Fields(string(ran)); len(lines) != 2 || slices.Contains(lines, here) {
+		t.Errorf("%q", ran)
+	}
+}
+
 // TestTortureSignals checks that a signal, or the end of toolscope, ends the client and what it started.
 func TestTortureSignals(t *testing.T) {
 	program, err := binary()

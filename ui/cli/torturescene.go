@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"toolscope/capture/proxy"
@@ -198,6 +199,23 @@ func clientFound(args []string) error {
 		return fmt.Errorf("torture: %s: %w", args[0], withoutExecError(err))
 	}
 	return nil
+}
+
+// withAbsolutePaths returns a command with absolute paths instead of the relative paths of existing files, because
+// the client runs in another folder.
+func withAbsolutePaths(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if i == 0 && filepath.Base(arg) == arg {
+			continue // a name that is looked up in PATH
+		}
+		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+			if path, err := filepath.Abs(arg); err == nil {
+				args[i] = path
+			}
+		}
+	}
+	return args
 }
 
 // ownProgram returns the path of this program. Tests use another one.
