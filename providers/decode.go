@@ -47,7 +47,8 @@ const maxUnclaimed = 16
 // forcedReason is the reason that is shown for a forced protocol.
 const forcedReason = "set by you"
 
-// chooseProtocol chooses a protocol if there is enough evidence, and then decodes the pending frames.
+// chooseProtocol chooses a protocol if there is enough evidence, and then decodes the pending frames. After
+// maxUnclaimed frames, or if last is set, weak evidence is enough; without any, the protocol is unknown.
 func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	var best *protocol.Protocol

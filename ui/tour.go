@@ -357,7 +357,8 @@ func (tp *tourPlayer) drawCaption(p *screen.Pen, y int) {
 	}
 }
 
-// drawTitledCaption draws row y of a caption with a title: the scene, its text, and the next scene.
+// drawTitledCaption draws row y of a caption: a title, the text of the scene and, if there are four rows, the next
+// scene.
 func (tp *tourPlayer) drawTitledCaption(p *screen.Pen, y, rows int) {
 	next := rows == 4
 	switch {

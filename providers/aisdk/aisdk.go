@@ -118,8 +118,8 @@ var (
 		Code: "INPUT_REJECTED", Severity: stream.Error, By: stream.Model,
 		ExplainsState: true,
 		Verdict:       "not accepted",
-		Meaning:       "The SDK doesn't run the call: the input doesn't parse or doesn't match the schema, or the tool is unknown.",
-		Advice:        "Read the SDK's error. The model receives this error as the result of the call and may try again.",
+		Meaning:       "The AI SDK doesn't run the call: the input doesn't parse or doesn't match the schema, or the tool is unknown.",
+		Advice:        "Read the AI SDK's error. The model receives this error as the result of the call and may try again.",
 	}
 	approvalRequested = &stream.Diagnosis{
 		Code: "APPROVAL_REQUESTED", Severity: stream.Info, By: stream.Gateway,

@@ -415,7 +415,7 @@ func (c *Call) SealUnshown() {
 	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealUnshown})
 }
 
-// Reject reports that a check of the arguments refused the call, with the reason.
+// Reject reports that the call was refused or cancelled, with the reason.
 func (c *Call) Reject(why string) {
 	c.Sealed = true
 	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealRejected, Text: why})

@@ -370,7 +370,7 @@ func (j judge) endWords() string {
 	case j.Ended:
 		return " · ended by toolscope"
 	case j.Signal != "":
-		return " · ended by " + j.Signal
+		return " · ended by a signal: " + j.Signal
 	case j.Exit != 0:
 		return fmt.Sprintf(" · exit %d", j.Exit)
 	}

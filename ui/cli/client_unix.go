@@ -227,7 +227,7 @@ func endGroup(cmd *exec.Cmd, done <-chan struct{}) {
 	<-done
 }
 
-// signalOf returns the name of the signal that ended a process, or "".
+// signalOf describes the signal that ended a process, e.g. as "killed". It returns "" if no signal did.
 func signalOf(s *os.ProcessState) string {
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return status.Signal().String()

@@ -76,9 +76,9 @@ func runTestAdapter(fault string) int {
 
 // chatCall is a call that is read.
 type chatCall struct {
-	index           int
-	id, name, text  string
-	named, declined bool
+	index          int
+	id, name, text string
+	named          bool
 }
 
 // chatAccumulator collects the calls of one response.

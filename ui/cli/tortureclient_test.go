@@ -32,7 +32,6 @@ type seededClient struct {
 type seededCall struct {
 	id, name, raw string
 	key           int
-	ended         bool
 	result        string // result of a call that ran while the response arrived
 }
 

@@ -111,7 +111,7 @@ func (n *summaryTotals) inPieces() []any {
 	return append(text, inMuted(textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" without a model's response")))
 }
 
-// costText returns the known cost of the turns.
+// costText returns the known cost of the turns, and the number of turns whose cost is unknown.
 func (n *summaryTotals) costText() string {
 	if n.cost.Unknown == n.turns {
 		return "cost unknown"

@@ -203,7 +203,7 @@ type speakers struct {
 	several bool // whether there are several agents
 	agent   string
 	model   bool // whether a turn has a model
-	timed   bool // whether a call has a duration
+	timed   bool // whether a turn or a call has a duration
 	files   int  // how many different files were counted, up to maxFiles
 	file    string
 	seen    map[string]bool
@@ -237,7 +237,8 @@ func (w *speakers) addTurns(scene *Context, turns []*stream.Turn, again bool) {
 	}
 }
 
-// addTimes records whether a turn has a model or a duration, and the width of its model's name.
+// addTimes records whether a turn has a model, whether it or one of its calls has a duration, and the width of the
+// longest name of a model.
 func (w *speakers) addTimes(t *stream.Turn) {
 	w.model = w.model || t.Model != ""
 	w.models = max(w.models, utf8.RuneCountInString(present.ShortModel(t.Model)))

@@ -230,8 +230,9 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 	return all
 }
 
-// CursorKeys returns the bindings that move the cursor. These bindings call to with the new row. The last
-// binding moves to the end. The parameter hint names the things that j and k move through; it may be empty.
+// CursorKeys returns the bindings that move the cursor. Each binding calls the function to with the new
+// row. The last binding moves to the end. The parameter hint names the things that j and k move through; it may be
+// empty.
 func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
 	return w.moveKeys(hint, &w.At, to)
 }
