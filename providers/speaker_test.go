@@ -42,8 +42,8 @@ var unfitScenes = map[string]string{
 func TestSpeakers(t *testing.T) {
 	for _, p := range spokenProtocols() {
 		var unfit []string
-		for i := range torture.Scenes {
-			s := &torture.Scenes[i]
+		for i := range torture.Scenes() {
+			s := &torture.Scenes()[i]
 			script := s.NewScript(torture.Hard, speakerTools, "m", 1, 0)
 			frames, err := p.Speaker.WriteFrames(script)
 			if err != nil {

@@ -11,9 +11,9 @@ import (
 // sceneNamed returns the scene with this name.
 func sceneNamed(t *testing.T, name string) *Scene {
 	t.Helper()
-	for i := range Scenes {
-		if Scenes[i].Name == name {
-			return &Scenes[i]
+	for i := range Scenes() {
+		if Scenes()[i].Name == name {
+			return &Scenes()[i]
 		}
 	}
 	t.Fatalf("no scene %s", name)
@@ -175,8 +175,8 @@ func TestJudge(t *testing.T) {
 // TestScenes checks that each scene has its words, and a source for its rules.
 func TestScenes(t *testing.T) {
 	seen := map[string]bool{}
-	for i := range Scenes {
-		s := &Scenes[i]
+	for i := range Scenes() {
+		s := &Scenes()[i]
 		known := s.Source == practice || strings.HasPrefix(s.Source, "https://")
 		if seen[s.Name] || s.Sends == "" || s.Why == "" || !known || len(s.Calls) > 0 && s.Must == "" {
 			t.Errorf("%s: a text is missing, or the name isn't new", s.Name)

@@ -5,6 +5,7 @@ package torture
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"toolscope/providers/protocol"
@@ -116,153 +117,155 @@ func joinSteps(lists ...any) (steps []protocol.Step) {
 var tool = endWith(protocol.EndTool)
 
 // Scenes lists the scenes. The first one is the control: if the client fails it, the other scenes show nothing.
-var Scenes = []Scene{
-	{
-		Name: "plain", Sends: "a text and one complete call", Steps: joinSteps(sayText("I note."), wholeCall(0, "note", alpha), waitFor(300), tool),
-		Must: "run the call once, with the same values, and send its result back under its id", MayNot: "anything else",
-		Why: "it is the control", Source: practice, Calls: []Call{{"note", alpha}},
-	},
-	{
-		Name: "two-calls", Sends: "two calls, one after the other", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", beta), waitFor(300), tool),
-		Must: "run each call once, and send back each result under its own id", MayNot: "join, lose or swap calls",
-		Why: "a response may contain several calls", Source: openAIFunctions, Calls: []Call{{"note", alpha}, {"note", beta}},
-	},
-	{
-		Name: "interleaved", Sends: "two calls whose deltas alternate",
-		Steps: joinSteps(beginCall(0, "note"), beginCall(1, "note"), addArgs(0, `{"text":`), addArgs(1, `{"text":"b`), addArgs(0, `"alpha"}`), addArgs(1, `eta"}`), sealCall(0), sealCall(1), waitFor(300), tool),
-		Must:  "run each call once, and send back each result under its own id", MayNot: "join, lose or swap calls",
-		Why: "each delta names its call by an index", Source: anthropicStreaming, Calls: []Call{{"note", alpha}, {"note", beta}},
-	},
-	{
-		Name: "twins", Sends: "two calls with equal arguments", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", alpha), waitFor(300), tool),
-		Must: "run both calls, and send back a result for each", MayNot: "run only one, or send back two results for one call",
-		Why: "an id identifies a call", Source: openAIFunctions, Calls: []Call{{"note", alpha}, {"note", alpha}},
-	},
-	{
-		Name: "no-arguments", Sends: "a call without a delta of arguments", Steps: joinSteps(beginCall(0, "tick"), sealCall(0), waitFor(300), tool),
-		Must: "run the call with {}", MayNot: "tell the model that its arguments are not JSON",
-		Why: "a call of a tool without parameters has no delta", Source: anthropicStreaming, Calls: []Call{{"tick", "{}"}},
-		OffSpec: []string{"openai-chat", "openai-responses"},
-	},
-	{
-		Name: "one-byte", Sends: "each byte as a write of its own, with pauses in letters", Steps: joinSteps(wholeCall(0, "note", many), waitFor(100), tool),
-		Must: "run the call with the same values", MayNot: "replace letters that arrive in two parts",
-		Why: "a chunk may end in the middle of a letter", Source: encoding, Calls: []Call{{"note", many}}, Form: Form{Split: true},
-	},
-	{
-		Name: "noise", Sends: "comments, pings, unknown events and unknown fields between the usual ones",
-		Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(100), tool), Form: Form{Noise: true},
-		Must: "skip unknown events and run the call once", MayNot: "stop, or lose the call",
-		Why: "new event types may be added, and comments are part of SSE", Source: "https://platform.claude.com/docs/en/api/versioning", Calls: []Call{{"note", alpha}},
-	},
-	{
-		Name: "cut-in-string", Sends: "a connection that breaks within the arguments",
-		Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), waitFor(200), bareStep(protocol.CutStep)),
-		MayNot: "run the unfinished call, or keep repaired arguments in the history", Retried: true, May: []Call{{"note", alpha}},
-		Why: "the end of the arguments never arrived", Source: whatwgSSE,
-	},
-	{
-		Name: "cut-before-arguments", Sends: "a connection that breaks before the arguments", Steps: joinSteps(beginCall(0, "note"), waitFor(200), bareStep(protocol.CutStep)),
-		MayNot: "run the unfinished call, also with {}", Retried: true, May: []Call{{"note", alpha}},
-		Why: "the arguments never arrived", Source: whatwgSSE,
-	},
-	{
-		Name: "cut-after-seal", Sends: "a complete call, then a connection that breaks", Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(1200), bareStep(protocol.CutStep)),
-		MayNot: "run the call twice", Retried: true, May: []Call{{"note", alpha}},
-		Why: "a retry of the request must not repeat what a tool has done", Source: "https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2",
-	},
-	{
-		Name: "error-after-seal", Sends: "a complete call, then an error event", Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(1200), bareStep(protocol.FailStep)),
-		MayNot: "run the call twice", Retried: true, May: []Call{{"note", alpha}},
-		Why: "a retry of the request must not repeat what a tool has done", Source: "https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2",
-	},
-	{
-		Name: "length-in-string", Sends: "a token limit within the arguments",
-		Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), addArgs(0, "pha"), endWith(protocol.EndLength)),
-		MayNot: "run the unfinished call, also with repaired arguments", Retried: true, May: []Call{{"note", alpha}},
-		Why: "the model didn't finish the arguments", Source: anthropicStops,
-	},
-	{
-		Name: "length-before-arguments", Sends: "a token limit before the arguments", Steps: joinSteps(beginCall(0, "tick"), endWith(protocol.EndLength)),
-		MayNot: "run the unfinished call, also with {}", Retried: true, May: []Call{},
-		Why: "the model didn't begin the arguments", Source: anthropicStops,
-	},
-	{
-		Name: "length-second-call", Sends: "a complete call, then a token limit within the second call",
-		Steps:  joinSteps(wholeCall(0, "note", alpha), beginCall(1, "note"), addArgs(1, `{"text":"be`), endWith(protocol.EndLength)),
-		MayNot: "run the unfinished call, also with repaired arguments", Retried: true, May: []Call{{"note", alpha}},
-		Why: "the model didn't finish the arguments", Source: anthropicStops,
-	},
-	{
-		Name: "broken", Sends: "a complete call whose arguments are not JSON", Steps: joinSteps(wholeCall(0, "note", `{"text": "al" "pha"}`), waitFor(100), tool),
-		Must: "tell the model of the error under the call's id, or leave the response out", MayNot: "run the call with arguments that the model didn't write",
-		WantError: true, Why: "the text has no value", Source: rfc8259,
-	},
-	{
-		Name: "array", Sends: "a complete call whose arguments are a list", Steps: joinSteps(wholeCall(0, "note", `["alpha"]`), waitFor(100), tool),
-		Must: "tell the model of the error under the call's id, or pass the list on", MayNot: "run the call with arguments that the model didn't write",
-		WantError: true, May: []Call{{"note", `["alpha"]`}}, Why: "a list is not an object with the parameters", Source: anthropicTools,
-	},
-	{
-		Name: "wrong-type", Sends: "a number for a parameter that is a string", Steps: joinSteps(wholeCall(0, "note", `{"text":5}`), waitFor(100), tool),
-		MayNot: "", WantError: true, May: []Call{{"note", `{"text":5}`}, {"note", `{"text":"5"}`}},
-		Why: "to refuse, pass or convert the value is the client's choice", Source: practice,
-	},
-	{
-		Name: "big-number", Sends: "an integer that a double can't represent", Steps: joinSteps(wholeCall(0, "note", large), waitFor(100), tool),
-		MayNot: "", WantError: true, May: []Call{{"note", large}, {"note", `{"text":"a","n":9007199254740992}`}},
-		Why: "JSON allows numbers that many readers round", Source: rfc8259 + "#section-6",
-	},
-	{
-		Name: "unknown-tool", Sends: "a call of a tool that the client didn't declare", Steps: joinSteps(wholeCall(0, "no_such_tool", alpha), waitFor(100), tool),
-		Must: "send back an error under the call's id", MayNot: "run a tool, or leave the call without a result",
-		WantError: true, Why: "providers refuse each later request with a call without a result", Source: anthropicTools,
-	},
-	{
-		Name: "seal-twice", Sends: "the end of a call twice", Steps: joinSteps(wholeCall(0, "note", alpha), sealCall(0), waitFor(300), tool),
-		Must: "run the call once", MayNot: "run the call twice", OffSpec: []string{"*"}, MayRefuse: true,
-		Why: "a call with one id is one call", Source: practice, Calls: []Call{{"note", alpha}},
-	},
-	{
-		Name: "index-zero", Sends: "two calls with different ids and the same index", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", beta), tool), Form: Form{ZeroIndex: true},
-		Must: "run each call once", MayNot: "join calls, or lose one without an error", OffSpec: []string{"*"}, MayRefuse: true,
-		Why: "some gateways number every call 0", Source: "https://github.com/BerriAI/litellm/issues/33678", Calls: []Call{{"note", alpha}, {"note", beta}},
-	},
-	{
-		Name: "null-arguments", Sends: "a last delta whose arguments are null", Steps: joinSteps(wholeCall(0, "note", alpha), protocol.Step{Kind: protocol.NullStep}, tool),
-		Must: "run the call once", MayNot: "add the word null, or end", OffSpec: []string{"*"}, MayRefuse: true,
-		Why: "some gateways send null for an empty delta", Source: practice, Calls: []Call{{"note", alpha}},
-	},
-	{
-		Name: "id-again", Sends: "id and name in each delta of a call", Steps: joinSteps(wholeCall(0, "note", alpha), tool), Form: Form{RepeatID: true},
-		Must: "run the call once", MayNot: "begin a new call at each delta, or join the names", OffSpec: []string{"*"}, MayRefuse: true,
-		Why: "some gateways repeat the head of a call", Source: practice, Calls: []Call{{"note", alpha}},
-	},
-	{
-		Name: "stop-says-stop", Sends: "a complete call, then the finish reason for a text", Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(100), endWith(protocol.EndStop)),
-		MayNot: "", OffSpec: []string{"anthropic", "openai-chat"}, May: []Call{{"note", alpha}},
-		Why: "to trust the call or the finish reason is the client's choice", Source: practice,
-	},
-	{
-		Name: "tool-stop-no-call", Sends: "a text, then the finish reason for calls", Steps: joinSteps(sayText("I will note it."), tool), Repeats: true,
-		MayNot: "run a tool, or ask more than 8 times", Why: "the same request gets the same response", Source: practice,
-	},
-	{
-		Name: "call-as-text", Sends: "a call that the model wrote as text", Repeats: true,
-		Steps:  joinSteps(sayText("court\n<invoke name=\"note\">\n<parameter name=\"text\">alpha</parameter>\n</invoke>"), endWith(protocol.EndStop)),
-		MayNot: "run a tool, or ask more than 8 times", Why: "only the protocol's own form is a call", Source: practice,
-	},
-	{
-		Name: "busy-once", Sends: "status 429 with Retry-After: 1, then a complete call", Status: 429, RetryAfter: time.Second, Timed: true,
-		Steps: joinSteps(wholeCall(0, "note", alpha), tool), Must: "wait, ask again and run the call once", MayNot: "give up, or ask sooner than the header says",
-		Why: "the header says when the provider accepts a request", Source: rfc9110, Calls: []Call{{"note", alpha}},
-	},
-	{
-		Name: "pings", Sends: "a connection that has only pings for 20 s, then breaks", Timed: true, Retried: true, May: []Call{{"note", alpha}},
-		Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), protocol.Step{Kind: protocol.PingStep, Wait: time.Second}, waitFor(0), bareStep(protocol.CutStep)),
-		MayNot: "run the unfinished call, or stay after the limit", Why: "a stream that doesn't go on must end", Source: practice,
-	},
-}
+var Scenes = sync.OnceValue(func() []Scene {
+	return []Scene{
+		{
+			Name: "plain", Sends: "a text and one complete call", Steps: joinSteps(sayText("I note."), wholeCall(0, "note", alpha), waitFor(300), tool),
+			Must: "run the call once, with the same values, and send its result back under its id", MayNot: "anything else",
+			Why: "it is the control", Source: practice, Calls: []Call{{"note", alpha}},
+		},
+		{
+			Name: "two-calls", Sends: "two calls, one after the other", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", beta), waitFor(300), tool),
+			Must: "run each call once, and send back each result under its own id", MayNot: "join, lose or swap calls",
+			Why: "a response may contain several calls", Source: openAIFunctions, Calls: []Call{{"note", alpha}, {"note", beta}},
+		},
+		{
+			Name: "interleaved", Sends: "two calls whose deltas alternate",
+			Steps: joinSteps(beginCall(0, "note"), beginCall(1, "note"), addArgs(0, `{"text":`), addArgs(1, `{"text":"b`), addArgs(0, `"alpha"}`), addArgs(1, `eta"}`), sealCall(0), sealCall(1), waitFor(300), tool),
+			Must:  "run each call once, and send back each result under its own id", MayNot: "join, lose or swap calls",
+			Why: "each delta names its call by an index", Source: anthropicStreaming, Calls: []Call{{"note", alpha}, {"note", beta}},
+		},
+		{
+			Name: "twins", Sends: "two calls with equal arguments", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", alpha), waitFor(300), tool),
+			Must: "run both calls, and send back a result for each", MayNot: "run only one, or send back two results for one call",
+			Why: "an id identifies a call", Source: openAIFunctions, Calls: []Call{{"note", alpha}, {"note", alpha}},
+		},
+		{
+			Name: "no-arguments", Sends: "a call without a delta of arguments", Steps: joinSteps(beginCall(0, "tick"), sealCall(0), waitFor(300), tool),
+			Must: "run the call with {}", MayNot: "tell the model that its arguments are not JSON",
+			Why: "a call of a tool without parameters has no delta", Source: anthropicStreaming, Calls: []Call{{"tick", "{}"}},
+			OffSpec: []string{"openai-chat", "openai-responses"},
+		},
+		{
+			Name: "one-byte", Sends: "each byte as a write of its own, with pauses in letters", Steps: joinSteps(wholeCall(0, "note", many), waitFor(100), tool),
+			Must: "run the call with the same values", MayNot: "replace letters that arrive in two parts",
+			Why: "a chunk may end in the middle of a letter", Source: encoding, Calls: []Call{{"note", many}}, Form: Form{Split: true},
+		},
+		{
+			Name: "noise", Sends: "comments, pings, unknown events and unknown fields between the usual ones",
+			Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(100), tool), Form: Form{Noise: true},
+			Must: "skip unknown events and run the call once", MayNot: "stop, or lose the call",
+			Why: "new event types may be added, and comments are part of SSE", Source: "https://platform.claude.com/docs/en/api/versioning", Calls: []Call{{"note", alpha}},
+		},
+		{
+			Name: "cut-in-string", Sends: "a connection that breaks within the arguments",
+			Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), waitFor(200), bareStep(protocol.CutStep)),
+			MayNot: "run the unfinished call, or keep repaired arguments in the history", Retried: true, May: []Call{{"note", alpha}},
+			Why: "the end of the arguments never arrived", Source: whatwgSSE,
+		},
+		{
+			Name: "cut-before-arguments", Sends: "a connection that breaks before the arguments", Steps: joinSteps(beginCall(0, "note"), waitFor(200), bareStep(protocol.CutStep)),
+			MayNot: "run the unfinished call, also with {}", Retried: true, May: []Call{{"note", alpha}},
+			Why: "the arguments never arrived", Source: whatwgSSE,
+		},
+		{
+			Name: "cut-after-seal", Sends: "a complete call, then a connection that breaks", Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(1200), bareStep(protocol.CutStep)),
+			MayNot: "run the call twice", Retried: true, May: []Call{{"note", alpha}},
+			Why: "a retry of the request must not repeat what a tool has done", Source: "https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2",
+		},
+		{
+			Name: "error-after-seal", Sends: "a complete call, then an error event", Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(1200), bareStep(protocol.FailStep)),
+			MayNot: "run the call twice", Retried: true, May: []Call{{"note", alpha}},
+			Why: "a retry of the request must not repeat what a tool has done", Source: "https://www.rfc-editor.org/rfc/rfc9110#section-9.2.2",
+		},
+		{
+			Name: "length-in-string", Sends: "a token limit within the arguments",
+			Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), addArgs(0, "pha"), endWith(protocol.EndLength)),
+			MayNot: "run the unfinished call, also with repaired arguments", Retried: true, May: []Call{{"note", alpha}},
+			Why: "the model didn't finish the arguments", Source: anthropicStops,
+		},
+		{
+			Name: "length-before-arguments", Sends: "a token limit before the arguments", Steps: joinSteps(beginCall(0, "tick"), endWith(protocol.EndLength)),
+			MayNot: "run the unfinished call, also with {}", Retried: true, May: []Call{},
+			Why: "the model didn't begin the arguments", Source: anthropicStops,
+		},
+		{
+			Name: "length-second-call", Sends: "a complete call, then a token limit within the second call",
+			Steps:  joinSteps(wholeCall(0, "note", alpha), beginCall(1, "note"), addArgs(1, `{"text":"be`), endWith(protocol.EndLength)),
+			MayNot: "run the unfinished call, also with repaired arguments", Retried: true, May: []Call{{"note", alpha}},
+			Why: "the model didn't finish the arguments", Source: anthropicStops,
+		},
+		{
+			Name: "broken", Sends: "a complete call whose arguments are not JSON", Steps: joinSteps(wholeCall(0, "note", `{"text": "al" "pha"}`), waitFor(100), tool),
+			Must: "tell the model of the error under the call's id, or leave the response out", MayNot: "run the call with arguments that the model didn't write",
+			WantError: true, Why: "the text has no value", Source: rfc8259,
+		},
+		{
+			Name: "array", Sends: "a complete call whose arguments are a list", Steps: joinSteps(wholeCall(0, "note", `["alpha"]`), waitFor(100), tool),
+			Must: "tell the model of the error under the call's id, or pass the list on", MayNot: "run the call with arguments that the model didn't write",
+			WantError: true, May: []Call{{"note", `["alpha"]`}}, Why: "a list is not an object with the parameters", Source: anthropicTools,
+		},
+		{
+			Name: "wrong-type", Sends: "a number for a parameter that is a string", Steps: joinSteps(wholeCall(0, "note", `{"text":5}`), waitFor(100), tool),
+			MayNot: "", WantError: true, May: []Call{{"note", `{"text":5}`}, {"note", `{"text":"5"}`}},
+			Why: "to refuse, pass or convert the value is the client's choice", Source: practice,
+		},
+		{
+			Name: "big-number", Sends: "an integer that a double can't represent", Steps: joinSteps(wholeCall(0, "note", large), waitFor(100), tool),
+			MayNot: "", WantError: true, May: []Call{{"note", large}, {"note", `{"text":"a","n":9007199254740992}`}},
+			Why: "JSON allows numbers that many readers round", Source: rfc8259 + "#section-6",
+		},
+		{
+			Name: "unknown-tool", Sends: "a call of a tool that the client didn't declare", Steps: joinSteps(wholeCall(0, "no_such_tool", alpha), waitFor(100), tool),
+			Must: "send back an error under the call's id", MayNot: "run a tool, or leave the call without a result",
+			WantError: true, Why: "providers refuse each later request with a call without a result", Source: anthropicTools,
+		},
+		{
+			Name: "seal-twice", Sends: "the end of a call twice", Steps: joinSteps(wholeCall(0, "note", alpha), sealCall(0), waitFor(300), tool),
+			Must: "run the call once", MayNot: "run the call twice", OffSpec: []string{"*"}, MayRefuse: true,
+			Why: "a call with one id is one call", Source: practice, Calls: []Call{{"note", alpha}},
+		},
+		{
+			Name: "index-zero", Sends: "two calls with different ids and the same index", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", beta), tool), Form: Form{ZeroIndex: true},
+			Must: "run each call once", MayNot: "join calls, or lose one without an error", OffSpec: []string{"*"}, MayRefuse: true,
+			Why: "some gateways number every call 0", Source: "https://github.com/BerriAI/litellm/issues/33678", Calls: []Call{{"note", alpha}, {"note", beta}},
+		},
+		{
+			Name: "null-arguments", Sends: "a last delta whose arguments are null", Steps: joinSteps(wholeCall(0, "note", alpha), protocol.Step{Kind: protocol.NullStep}, tool),
+			Must: "run the call once", MayNot: "add the word null, or end", OffSpec: []string{"*"}, MayRefuse: true,
+			Why: "some gateways send null for an empty delta", Source: practice, Calls: []Call{{"note", alpha}},
+		},
+		{
+			Name: "id-again", Sends: "id and name in each delta of a call", Steps: joinSteps(wholeCall(0, "note", alpha), tool), Form: Form{RepeatID: true},
+			Must: "run the call once", MayNot: "begin a new call at each delta, or join the names", OffSpec: []string{"*"}, MayRefuse: true,
+			Why: "some gateways repeat the head of a call", Source: practice, Calls: []Call{{"note", alpha}},
+		},
+		{
+			Name: "stop-says-stop", Sends: "a complete call, then the finish reason for a text", Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(100), endWith(protocol.EndStop)),
+			MayNot: "", OffSpec: []string{"anthropic", "openai-chat"}, May: []Call{{"note", alpha}},
+			Why: "to trust the call or the finish reason is the client's choice", Source: practice,
+		},
+		{
+			Name: "tool-stop-no-call", Sends: "a text, then the finish reason for calls", Steps: joinSteps(sayText("I will note it."), tool), Repeats: true,
+			MayNot: "run a tool, or ask more than 8 times", Why: "the same request gets the same response", Source: practice,
+		},
+		{
+			Name: "call-as-text", Sends: "a call that the model wrote as text", Repeats: true,
+			Steps:  joinSteps(sayText("court\n<invoke name=\"note\">\n<parameter name=\"text\">alpha</parameter>\n</invoke>"), endWith(protocol.EndStop)),
+			MayNot: "run a tool, or ask more than 8 times", Why: "only the protocol's own form is a call", Source: practice,
+		},
+		{
+			Name: "busy-once", Sends: "status 429 with Retry-After: 1, then a complete call", Status: 429, RetryAfter: time.Second, Timed: true,
+			Steps: joinSteps(wholeCall(0, "note", alpha), tool), Must: "wait, ask again and run the call once", MayNot: "give up, or ask sooner than the header says",
+			Why: "the header says when the provider accepts a request", Source: rfc9110, Calls: []Call{{"note", alpha}},
+		},
+		{
+			Name: "pings", Sends: "a connection that has only pings for 20 s, then breaks", Timed: true, Retried: true, May: []Call{{"note", alpha}},
+			Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), protocol.Step{Kind: protocol.PingStep, Wait: time.Second}, waitFor(0), bareStep(protocol.CutStep)),
+			MayNot: "run the unfinished call, or stay after the limit", Why: "a stream that doesn't go on must end", Source: practice,
+		},
+	}
+})
 
 // PingTime is how long a scene sends pings.
 const PingTime = 20 * time.Second

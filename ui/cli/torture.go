@@ -140,13 +140,13 @@ func (a *app) runTorture(ctx context.Context, args []string, o *tortureOptions) 
 func (o *tortureOptions) chooseScenes() (chosen []*torture.Scene, err error) {
 	o.scenes, o.not = splitNames(o.scenes), splitNames(o.not)
 	for _, pattern := range slices.Concat(o.scenes, o.not) {
-		found := slices.ContainsFunc(torture.Scenes, func(s torture.Scene) bool { return matchesAny([]string{pattern}, s.Name) })
+		found := slices.ContainsFunc(torture.Scenes(), func(s torture.Scene) bool { return matchesAny([]string{pattern}, s.Name) })
 		if !found {
 			return nil, usageErrorf("no scene is named %q\ntoolscope torture --list shows all names", pattern)
 		}
 	}
-	for i := range torture.Scenes {
-		s := &torture.Scenes[i]
+	for i := range torture.Scenes() {
+		s := &torture.Scenes()[i]
 		if i == 0 && !o.list || (len(o.scenes) == 0 || matchesAny(o.scenes, s.Name)) && !matchesAny(o.not, s.Name) {
 			chosen = append(chosen, s)
 		}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -200,7 +201,7 @@ func (c *sceneClient) sceneCmd(output *os.File) *exec.Cmd {
 // versionTime is the maximum time in which a client must print its version.
 const versionTime = 20 * time.Second
 
-var versionWord = regexp.MustCompile(`\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.]+)?`)
+var versionWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.]+)?`) })
 
 // clientVersion returns the version that a known client prints, or "".
 func (c *sceneClient) clientVersion(ctx context.Context) string {
@@ -216,5 +217,5 @@ func (c *sceneClient) clientVersion(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return versionWord.FindString(string(text))
+	return versionWord().FindString(string(text))
 }

@@ -272,7 +272,7 @@ func (o *tortureOptions) compareResults(args []string) error {
 	}
 	differ, same := 0, 0
 	to := o.app.stdout.withBuffer()
-	for _, s := range torture.Scenes {
+	for _, s := range torture.Scenes() {
 		a, inA := sides[0][s.Name]
 		b, inB := sides[1][s.Name]
 		switch {
