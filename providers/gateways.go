@@ -89,8 +89,8 @@ func reasonOf(status int, code, words string) string {
 var lostConnection = regexp.MustCompile(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:closed|error|reset|lost|refused|timed out)\b|` +
 	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
-// causeOfFailure adds the party at fault to the error of a turn. With a status from 400 to 499, the request is at fault,
-// unless the provider only refuses it for now. HTML never comes from a provider.
+// causeOfFailure adds the party at fault to the error of a turn. With a status from 400 to 499, the request is at
+// fault, unless the provider only refuses it for now. HTML never comes from a provider.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn int32) *stream.FailureInfo {
 	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection.MatchString(words) {
 		said.By, said.Code = stream.Network, ""

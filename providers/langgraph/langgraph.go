@@ -2,9 +2,9 @@
 //
 // Wire facts are from @langchain/langgraph-sdk 1.15.0 and @langchain/langgraph 1.7.3. A turn is one message of a
 // model, and the id of the message identifies it. Several turns may be open at once. In the mode messages-tuple,
-// each event contains a chunk of a message, with deltas of the arguments by index. In the mode messages, each event
-// contains the message as received so far. The server parses incomplete arguments leniently, so a prefix of the arguments
-// looks complete until messages/complete.
+// each event contains a chunk of a message, with deltas of the arguments by index. In the mode messages, each
+// event contains the message as received so far. The server parses incomplete arguments leniently, so a prefix of
+// the arguments looks complete until messages/complete.
 package langgraph
 
 import (

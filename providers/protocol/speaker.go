@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -119,7 +120,7 @@ func Quote(text string) string { return string(json.AppendQuoted(nil, []byte(tex
 // WriteFrames writes a script. The error says which step the protocol can't express.
 func (p *Speaker) WriteFrames(s *Script) ([]SpokenFrame, error) {
 	if (s.ZeroIndex || s.RepeatID) && !p.Slots {
-		return nil, fmt.Errorf("deltas have no index of their call")
+		return nil, errors.New("deltas have no index of their call")
 	}
 	w := &ScriptWriter{Script: s}
 	for i := range s.Steps {
@@ -141,8 +142,8 @@ func (p *Speaker) WriteFrames(s *Script) ([]SpokenFrame, error) {
 		case SealStep:
 			w.Call.Seals++
 		}
-		switch {
-		case step.Kind == PingStep && p.Lines, step.Kind == WaitStep, step.Kind == CutStep, step.Kind == EOFStep:
+		switch step.Kind {
+		case WaitStep, CutStep, EOFStep:
 		default:
 			p.WriteStep(w, step)
 		}
@@ -162,17 +163,17 @@ func (p *Speaker) WriteFrames(s *Script) ([]SpokenFrame, error) {
 func (p *Speaker) checkStep(w *ScriptWriter, s *Step) error {
 	switch {
 	case s.Kind == NullStep && !p.Slots:
-		return fmt.Errorf("a delta can't have null as its arguments")
+		return errors.New("a delta can't have null as its arguments")
 	case s.Kind == SealStep && w.Call.Seals > 0 && !p.Seals:
-		return fmt.Errorf("no event marks the end of a call")
+		return errors.New("no event marks the end of a call")
 	case s.Kind == PingStep && p.Lines:
-		return fmt.Errorf("there are no pings")
+		return errors.New("the protocol has no pings")
 	case !p.Whole:
 	case s.Kind == SealStep && len(w.Call.Args) > 0 && !isValue(w.Call.Args):
-		return fmt.Errorf("arguments are always a JSON value")
+		return errors.New("arguments are always a JSON value")
 	case s.Kind != ArgsStep && s.Kind != SealStep && s.Kind != WaitStep:
 		if open := w.OpenCalls(); len(open) > 1 || len(open) == 1 && s.Kind != CallStep {
-			return fmt.Errorf("a call is always sent at once")
+			return errors.New("a call is always sent at once")
 		}
 	}
 	return nil

@@ -90,8 +90,8 @@ func LoadCases() (info Info, all []*Case, err error) {
 // HasTag reports whether the case has a tag.
 func (c *Case) HasTag(tag string) bool { return slices.Contains(c.Tags, tag) }
 
-// SelectCases returns the cases that match a pattern of only, and no pattern of not. A pattern is a protocol, a tag, or an
-// ID in which * stands for any text. Without a pattern in only, all cases match.
+// SelectCases returns the cases that match a pattern of only, and no pattern of not. A pattern is a protocol, a
+// tag, or an ID in which * stands for any text. Without a pattern in only, all cases match.
 func SelectCases(all []*Case, only, not []string) (chosen []*Case, err error) {
 	for _, pattern := range slices.Concat(only, not) {
 		if !slices.ContainsFunc(all, func(c *Case) bool { return c.matchesPattern(pattern) }) {

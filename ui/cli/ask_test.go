@@ -103,8 +103,8 @@ func TestAskScope(t *testing.T) {
 	}
 }
 
-// TestAskStillReading checks the answers about a capture that is being read, about the same capture when it is read, and
-// about a capture that has changed.
+// TestAskStillReading checks the answers about a capture that is being read, about the same capture when it is
+// read, and about a capture that has changed.
 func TestAskStillReading(t *testing.T) {
 	dir := t.TempDir()
 	if out := command(t, nil, "demo", "--save", dir); out.code != 0 {

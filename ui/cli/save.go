@@ -296,7 +296,8 @@ func createHome(home, name, settings string) (folder string, err error) {
 	return folder, nil
 }
 
-// createScratch creates a file in a new folder. Only the file's owner can read it. The function remove removes the file and the folder.
+// createScratch creates a file in a new folder. Only the file's owner can read it. The function remove removes the
+// file and the folder.
 func createScratch(name string, data []byte) (path string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "toolscope-")
 	if err != nil {

@@ -446,8 +446,8 @@ func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	return false, fmt.Errorf("--while: the command ended with: %w\nit must exit with 1 if the file still shows the problem, and with 0 if it doesn't", err)
 }
 
-// standInRecords returns the records with stand-ins for their content, or unchanged if there is no room for the
-// stand-ins.
+// standInRecords returns the records with stand-ins for their content. If there is no room for the stand-ins, the
+// records are unchanged.
 func (s *shrinker) standInRecords(records []capture.Record) []capture.Record {
 	in := new(providers.Inspector)
 	s.prepare(in)

@@ -197,7 +197,7 @@ type suiteReport struct {
 	trouble   string            // the reason why the run is incomplete, or ""
 	baseline  map[string]string // by ID of a case that was wrong: its outcome and the reason
 	known     map[string]bool   // IDs of wrong cases that are in the baseline
-	gone      []string          // IDs of cases in the baseline that are no longer wrong
+	gone      []string          // IDs of cases that are wrong only in the baseline
 }
 
 // runAdapter asks an adapter for the chosen cases of its protocols.
@@ -280,7 +280,8 @@ func (s *suiteReport) readBaseline(path string) error {
 	return nil
 }
 
-// markKnown finds the wrong cases that are in the baseline, and the cases in the baseline that are no longer wrong.
+// markKnown compares the wrong cases with those of the baseline. It marks cases that are wrong in both, and lists the
+// cases that are wrong only in the baseline.
 func (s *suiteReport) markKnown() {
 	s.known = map[string]bool{}
 	for _, r := range s.results {

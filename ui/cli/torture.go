@@ -18,20 +18,6 @@ import (
 	"toolscope/stream/count"
 )
 
-const tortureHelp = `The command starts a client once for each scene, with a new home folder, and answers its requests
-itself. Each scene is a short response. Its tool call is damaged or rare, or breaks a rule of the
-protocol. The client gets two harmless tools, note and tick. The command reports which tool ran,
-with which arguments, and what the next request contained. It never reads the client's output.
-The first scene is the control: its call is normal. If a client fails it, the command leaves out
-the other scenes.
-
-For Claude Code, Codex, opencode, Gemini CLI, Qwen Code and pi, the command adds the tools itself.
-Any other program must declare the functions note {text, n} (n is optional) and tick {}, and must
-send the arguments of each call with POST to $TOOLSCOPE_TOOL_URL/note or /tick. The body of the
-response is the result. The program finds the provider by the variables that 'toolscope run' sets.
-
-No request leaves this machine, and no key is needed. The command records each scene in a capture.`
-
 // tortureOptions are the flags of torture, and what all scenes share.
 type tortureOptions struct {
 	app          *app
@@ -60,7 +46,7 @@ type tortureOptions struct {
 func (a *app) tortureCommand() *cobra.Command {
 	o := tortureOptions{app: a, pace: 1}
 	cmd := &cobra.Command{
-		Use: "torture [flags] -- CLIENT [ARG…]", Short: "Test a client with broken and rare responses", Long: tortureHelp,
+		Use: "torture [flags] -- CLIENT [ARG…]", Short: "Test a client with broken and rare responses",
 		Example: "toolscope torture -- claude -p \"{prompt}\"\ntoolscope torture --scene 'cut-*' -- ./my-agent\ntoolscope torture --list\ntoolscope torture --compare a.jsonl b.jsonl",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.runTorture(cmd.Context(), args, &o) },
 	}

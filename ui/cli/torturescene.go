@@ -83,21 +83,21 @@ func (r *sceneRun) startProvider(ctx context.Context) (stop func() error, at, di
 	tool := to
 	tool.Path = toolPath
 	routed := append(proxyRoutes(routes), proxy.Route{Prefix: toolPath, Upstream: &tool})
-	front2, err := proxy.New(proxy.Options{Routes: routed, Record: r.live.addRecord, Began: r.live.began})
+	recording, err := proxy.New(proxy.Options{Routes: routed, Record: r.live.addRecord, Began: r.live.began})
 	if err != nil {
 		return nil, "", "", errors.Join(err, upstream.Close(), front.Close())
 	}
-	r.live.proxy = front2
+	r.live.proxy = recording
 	r.live.start(callDirect)
 	go func() {
 		for range r.live.shown.All { // there is no screen
 		}
 	}()
-	go func() { _ = front2.Serve(ctx, front) }()
+	go func() { _ = recording.Serve(ctx, front) }()
 	return func() error {
 		ending, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
-		_ = front2.Close(ending)
+		_ = recording.Close(ending)
 		front.Close()
 		_ = provider.Close()
 		err := r.live.drainRecords(ending)

@@ -436,7 +436,8 @@ func joinNames(all []string) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// worstDifference returns a side's most serious difference from the base. Its does is "" if there is no difference.
+// worstDifference returns a side's most serious difference from the base. If nothing differs, the field does of the
+// result is empty.
 func (p *Comparison) worstDifference(i int, name func(int) string) difference {
 	s, b := &p.Sides[i], &p.Sides[p.Base]
 	who := []string{name(i)}

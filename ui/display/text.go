@@ -181,7 +181,7 @@ func (t Text) cutAt(cells int) (at, wide int) {
 }
 
 // ElideMiddle returns t if it is at most cells wide. Otherwise it returns the start and the end of t, with a mark
-// between them or, if there is no room for both, the truncated t.
+// between them. If there is no room for both, it truncates t.
 func (d Drawer) ElideMiddle(t Text, cells int) Text {
 	if t.Width() <= cells {
 		return t
