@@ -33,7 +33,7 @@ func TestFollowScripts(t *testing.T) {
 		s := newScript(t, seed+n)
 		s.run()
 		if t.Failed() {
-			t.Fatalf("TOOLSCOPE_SEED=%d repeats:\n%s", seed+n, strings.Join(s.log, "\n"))
+			t.Fatalf("%s\nTOOLSCOPE_SEED=%d repeats this script", strings.Join(s.log, "\n"), seed+n)
 		}
 	}
 }
@@ -229,7 +229,9 @@ func (s *script) line(w *writer) {
 		return
 	}
 	s.lines++
-	text := fmt.Sprintf("data: line %d %s\n", s.lines, strings.Repeat("x", s.r.IntN(300)))
+	// The number is repeated, because nothing shows a truncation if the new content begins with the same bytes.
+	filler := strings.Repeat(fmt.Sprintf("%02d", s.lines), 150)
+	text := fmt.Sprintf("data: line %d %s\n", s.lines, filler[:s.r.IntN(300)])
 	n := len(text)
 	if s.r.IntN(3) == 0 {
 		n = 6 + s.r.IntN(n-8) // the remaining bytes show that this is not an HTTP head
