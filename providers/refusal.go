@@ -401,10 +401,10 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 
 // ruleWords lists, for each rule, words in errors that refuse a breach of the rule, in lower case.
 var ruleWords = map[string][]string{
-	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "tool use concurrency issues"},
+	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "function call turn", "tool use concurrency issues"},
 	"result-has-call":   {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},
 	"result-once":       {"single result", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
-	"result-follows":    {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message"},
+	"result-follows":    {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn"},
 	"id-unique":         {"must be unique", "duplicate"},
 	"item-unique":       {"duplicate"},
 	"id-legal":          {"too long", "max_length", "should match pattern", "length of 9"},

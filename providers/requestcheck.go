@@ -67,7 +67,7 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 		}
 		of.known = true
 		for _, at := range b.Spots {
-			ref, found := h.findingOf(observed, at.ID, b.Diagnosis)
+			ref, found := h.findingOf(observed, partAt(messages, at), at.ID, b.Diagnosis)
 			of.known = of.known && found
 			if of.call.Call == 0 {
 				of.call = ref
@@ -152,12 +152,21 @@ func isSameModel(a, b string) bool {
 	return a == "" || b == "" || strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// findingOf returns the earlier call with the given id. The result found reports whether the call has a
-// finding with the same meaning as the diagnosis d.
-func (h *history) findingOf(observed []replay.Observation, id string, d *stream.Diagnosis) (call stream.Ref, found bool) {
+// partAt returns the part at a place in the messages, or nil if the place is not a part.
+func partAt(messages []protocol.Message, at requestrules.Spot) *protocol.Part {
+	if at.Message < 0 || at.Part < 0 {
+		return nil
+	}
+	return &messages[at.Message].Parts[at.Part]
+}
+
+// findingOf returns the earlier call that a part of the request, or an id, belongs to. The result found reports
+// whether the call has a finding with the same meaning as the diagnosis d.
+func (h *history) findingOf(observed []replay.Observation, part *protocol.Part, id string, d *stream.Diagnosis) (call stream.Ref, found bool) {
 	for i := range observed {
 		o := &observed[i]
-		if id == "" || o.ID != id && (o.Call == nil || o.Call.ID != id) {
+		isPart := part != nil && (o.Part() == part || o.ResultPart() == part)
+		if hasID := id != "" && (o.ID == id || o.Call != nil && o.Call.ID == id); !hasID && !isPart {
 			continue
 		}
 		call = o.Ref()

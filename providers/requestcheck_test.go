@@ -192,6 +192,56 @@ func TestPlacesOfRefusals(t *testing.T) {
 	}
 }
 
+// TestGeminiPairsOnce checks that a call without its result, or a result without its call, has one finding above info,
+// with each of Google's sentences about pairs.
+func TestGeminiPairsOnce(t *testing.T) {
+	const url = "https://models.example/v1beta/models/gemini-3-pro:generateContent"
+	const (
+		ask    = `{"role":"user","parts":[{"text":"ports?"}]}`
+		call   = `{"role":"model","parts":[{"functionCall":{"name":"netstat","args":{}},"thoughtSignature":"QUJD"}]}`
+		text   = `{"role":"model","parts":[{"text":"I look."}]}`
+		result = `{"role":"user","parts":[{"functionResponse":{"name":"netstat","response":{"a":1}}}]}`
+		again  = `{"role":"user","parts":[{"functionResponse":{"name":"netstat","response":{"a":1}}},{"functionResponse":{"name":"netstat","response":{"a":2}}}]}`
+	)
+	first := asked{`{"contents":[` + ask + `]}`, `{"candidates":[{"content":` + call + `,"finishReason":"STOP"}]}`, 200}
+	for _, words := range []string{
+		"Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+		"Please ensure that function response turn comes immediately after a function call turn.",
+		"Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+	} {
+		for _, test := range []struct{ name, contents, want string }{
+			{"no result", ask + "," + call + "," + ask, "ORPHAN_CALL"},
+			{"a call after a call", ask + "," + call + "," + call + "," + result, "ORPHAN_CALL"},
+			{"results after both calls", ask + "," + call + "," + call + "," + again, "ADJACENCY_FIX"},
+			{"a result after a question", ask + "," + call + "," + ask + "," + text + "," + result, "ADJACENCY_FIX"},
+			{"no call", ask + "," + text + "," + result, "CALL_DROPPED"},
+			{"two results", ask + "," + call + "," + again, "ORPHAN_RESULT"},
+		} {
+			refusal := `{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"` + words + `"}}`
+			in, _ := play(url, first, asked{`{"contents":[` + test.contents + `]}`, refusal, 400})
+			var found []string
+			add := func(f stream.Finding) {
+				if f.Severity > stream.Info {
+					found = append(found, f.Code)
+				}
+			}
+			for _, turn := range in.Session().Turns {
+				for _, f := range turn.Findings {
+					add(f)
+				}
+				for _, c := range turn.Calls {
+					for _, f := range c.Findings {
+						add(f)
+					}
+				}
+			}
+			if !slices.Equal(found, []string{test.want}) {
+				t.Errorf("%s, %q: %q, want only %s", test.name, words, found, test.want)
+			}
+		}
+	}
+}
+
 // placesOf returns the places in the request that findings about rules name.
 func placesOf(findings []stream.Finding) (places []string) {
 	for _, f := range findings {

@@ -1,6 +1,8 @@
 package requestrules
 
 import (
+	"slices"
+
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 )
@@ -135,6 +137,7 @@ func (p *pairing) readResult(i, j int) {
 	at := spotOf(i, j, r)
 	switch {
 	case r.ID == "" && p.Target.IDs.Required, p.doubled[r.ID]:
+	case r.ID == "" && p.markLateResult(r.Name):
 	case r.ID == "" || !known:
 		p.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", ByRequest, "the request has a result without its call", at)
 	case p.calls[n].answered && p.Target.Refusal.SecondResult != "":
@@ -142,6 +145,16 @@ func (p *pairing) readResult(i, j int) {
 	case !p.calls[n].answered:
 		p.calls[n].answered, p.calls[n].late = true, true
 	}
+}
+
+// markLateResult marks the first call of a tool that has no result yet, because a result without an id comes too late.
+// It returns false if there is no such call.
+func (p *pairing) markLateResult(tool string) bool {
+	n := slices.IndexFunc(p.calls, func(c pairedCall) bool { return c.closed && !c.answered && c.part.ID == "" && c.part.Name == tool })
+	if n >= 0 {
+		p.calls[n].answered, p.calls[n].late = true, true
+	}
+	return n >= 0
 }
 
 // reportCalls reports the calls that have no result in the right place.

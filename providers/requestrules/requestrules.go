@@ -251,18 +251,22 @@ func (c *checker) checkContents() {
 	}
 }
 
-// checkOrder checks that a message of the model may follow a message with the role before.
+// checkOrder checks that a message of the model may follow a message with the role before. It doesn't report a call
+// directly after another call: the missing or late result of the earlier call is the cause, and checkPairs reports it.
 func (c *checker) checkOrder(i int, before protocol.Role) {
 	m, to := &c.Messages[i], c.Target
-	calls := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart })
 	switch {
 	case c.Partial || to.Refusal.Order == "" || m.Role != protocol.Assistant:
 		return
 	case before == protocol.System:
 		c.addSpot(RequestIllegal, "turn-order", ByRequest, "the history must begin with a user message", Spot{Message: i, Part: -1})
-	case calls && before == protocol.Assistant && !to.Merges:
+	case hasCalls(m) && before == protocol.Assistant && !to.Merges && !hasCalls(&c.Messages[i-1]):
 		c.addSpot(RequestIllegal, "turn-order", ByRequest, "a call must come directly after a user message or after results", Spot{Message: i, Part: -1})
 	}
+}
+
+func hasCalls(m *protocol.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart })
 }
 
 // checkTexts checks the texts of a message. No text block may be empty, and a message must not consist of

@@ -152,7 +152,9 @@ func TestRules(t *testing.T) {
 		{"one missing", "call-answered", askG + "," + callG + "," + contents(lsG)},
 		{"one too many", "result-has-call", askG + "," + callG + "," + contents(lsG, catG, lsG)},
 		{"the model begins", "turn-order", callG + "," + contents(lsG, catG)},
-		{"calls after calls", "call-answered+ turn-order", askG + "," + callG + "," + callG + "," + contents(lsG, catG)},
+		{"calls after calls", "call-answered+", askG + "," + callG + "," + callG + "," + contents(lsG, catG)},
+		{"calls after calls, with late results", "result-follows+", askG + "," + callG + "," + callG + "," + contents(lsG, catG) + "," + contents(lsG, catG)},
+		{"a call after text", "turn-order", askG + `,{"role":"model","parts":[{"text":"a"}]},` + callG + "," + contents(lsG, catG)},
 		{"text after text", "", askG + `,{"role":"model","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"}]}`},
 	} {
 		if got := rulesOf(t, "gemini", `{"contents":[`+test.contents+`]}`); got != test.want {
