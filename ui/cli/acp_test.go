@@ -39,10 +39,7 @@ const labChoice = `{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selec
 
 // TestAgentWrapper checks that the wrapper passes all bytes on unchanged, ends as the agent does, and its capture shows the call.
 func TestAgentWrapper(t *testing.T) {
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	talk := func(name string, args ...string) (out, errs string, code int) {
 		cmd := exec.Command(name, args...)
 		cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), runFolder+"=")

@@ -40,9 +40,7 @@ func onTerminal(t *testing.T, columns int, args ...string) string {
 // TestTerminalRows checks output on a terminal. No row is too wide, the words are the same as in a pipe, and the
 // sign is under the first wrong byte.
 func TestTerminalRows(t *testing.T) {
-	if _, err := binary(); err != nil { // the binary is built from this folder
-		t.Fatal(err)
-	}
+	builtProgram(t) // from this folder
 	names := savedDemo(t)
 	blanks := regexp.MustCompile(`\s+`)
 	for _, columns := range []int{40, 80, 200} {

@@ -83,6 +83,20 @@ var binary = sync.OnceValues(func() (path string, err error) {
 	return path, err
 })
 
+// builtProgram returns the path of the program, which it builds for the first test. It skips the test with -short,
+// because the race detector, for which CI uses -short, sees nothing of another program.
+func builtProgram(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts the program")
+	}
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // launch describes the start of a program. Streams that are not set are the terminal.
 type launch struct {
 	args                  []string
@@ -106,12 +120,12 @@ func start(t *testing.T, l launch) *console {
 	if l.h == 0 {
 		l.h = 24
 	}
-	program, err := binary()
-	if l.helper != "" && l.helper != "job" {
-		program, err = os.Executable()
-	}
+	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if l.helper == "" || l.helper == "job" {
+		program = builtProgram(t)
 	}
 	master, tty, err := pty.Open()
 	if err != nil {

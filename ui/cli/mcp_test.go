@@ -34,14 +34,12 @@ type wrapped struct {
 // wrap starts a shell command in the wrapper.
 func wrap(t *testing.T, command ...string) *wrapped {
 	t.Helper()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	w := &wrapped{t: t, folder: t.TempDir()}
 	w.cmd = exec.Command(program, append([]string{"mcp", "--name", "files", "--"}, command...)...)
 	w.cmd.Env = append(os.Environ(), runFolder+"="+w.folder, "HOME="+w.folder)
 	w.cmd.Stderr = &w.errs
+	var err error
 	if w.in, err = w.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +296,7 @@ func TestMCPKilled(t *testing.T) {
 		t.Errorf("%q", bytesOf(list, capture.Request))
 	}
 
-	program, _ := binary() // kill the parent of the wrapper
+	program := builtProgram(t) // kill the parent of the wrapper
 	folder := t.TempDir()
 	client := exec.Command("sh", "-c", `exec 3>"$1/ids"; "$2" mcp --record "$1" -- sh -c 'echo $PPID $$ >&3; exec 3>&-; trap "" HUP INT; while :; do sleep 0.05; done' & exec 3>&-; cat >/dev/null`, "sh", folder, program)
 	in, err := client.StdinPipe()

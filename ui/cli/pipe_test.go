@@ -66,10 +66,7 @@ func TestReaderGone(t *testing.T) {
 // TestStreamsClosed checks the program with closed standard streams, as a shell can start it (>&-).
 func TestStreamsClosed(t *testing.T) {
 	t.Parallel()
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	for _, redirection := range []string{">&-", "<&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"} {
 		for _, args := range []string{"print " + capturedDemo, "print --format jsonl " + capturedDemo, "replay " + capturedDemo, "demo --list", "demo"} {
 			out, err := exec.Command("sh", "-c", program+" "+args+" "+redirection).CombinedOutput()

@@ -37,10 +37,7 @@ func ranWith(t *testing.T, env, flags []string, command ...string) (p *console, 
 // must not change.
 func TestRun(t *testing.T) {
 	upstream, requests := provider(t, answers(events, anthropicAnswer))
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	rec := filepath.Join(t.TempDir(), "a.tsc")
 	p, out := ran(t, []string{"--to", "anthropic=" + upstream, "--record", rec}, program, "connect", "anthropic/claude-x", "hi", "--format", "jsonl")
 	p.wantExit(0)
@@ -111,10 +108,7 @@ func TestRunPipeline(t *testing.T) {
 // running must end with the screen.
 func TestRunScreen(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	rec := filepath.Join(t.TempDir(), "a.tsc")
 	script := "echo from the client; " + program + " connect anthropic/claude-x hi --format text; sleep 1000"
 	p := start(t, launch{

@@ -14,10 +14,7 @@ import (
 // TestRunWaitsForOthers checks a client that ends while another process that it started waits for a response. The
 // response must still be delivered and recorded, unless a signal arrives.
 func TestRunWaitsForOthers(t *testing.T) {
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	for _, interrupted := range []bool{false, true} {
 		t.Run(fmt.Sprint("interrupted ", interrupted), func(t *testing.T) {
 			dir := t.TempDir()

@@ -11,9 +11,7 @@ import (
 
 // TestStatsRows checks that tables are not wider than a terminal, and that a comparison has all its numbers.
 func TestStatsRows(t *testing.T) {
-	if _, err := binary(); err != nil { // the binary is built from this folder
-		t.Fatal(err)
-	}
+	builtProgram(t) // from this folder
 	good, slow := savedRuns(t, 40, 1, 500), savedRuns(t, 40, 1, 5000)
 	compared := command(t, nil, "stats", slow, "--vs", good).stdout
 	if !strings.Contains(compared, "p50 519 ms → 5.01 s, slow runs 0 of 40 runs → 16 of 40  p ") {

@@ -184,10 +184,7 @@ func TestTorturePaths(t *testing.T) {
 
 // TestTortureSignals checks that a signal, or the end of toolscope, ends the client and what it started.
 func TestTortureSignals(t *testing.T) {
-	program, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		t.Run(sig.String(), func(t *testing.T) {
 			out := t.TempDir()
