@@ -125,6 +125,8 @@ func TestAgain(t *testing.T) {
 	add("other line ends", strings.ReplaceAll(sound, "\n", "\r\n"), 3)
 	add("side by side", other, 7)
 	add("two captures", other+sound+other, 17)
+	arrival := Record{Exchange: 1, At: 3 * time.Second}
+	add("arrivals", written(t, Record{Exchange: 1, Data: []byte("a")}, arrival, Record{Exchange: 2, Data: []byte("b")}, arrival, Record{Exchange: 1, End: EndEOF}), 2)
 	add("torn", other[:len(other)-9], 7)
 	add("torn before another", other[:len(other)/2]+"\n"+sound, 10)
 	add("damaged", strings.Replace(other, "3 of 5", "3 of 4", 1), 7)

@@ -74,9 +74,20 @@ type DataChunk = struct {
 // about the source itself, such as a damaged line; its exchange number is only the latest one. A note that
 // begins with HeldNote is always about its exchange.
 
+// IsArrival reports whether a record only shows that bytes of a response arrived: a ping on a WebSocket, or bytes that
+// the search for secrets holds back. The bytes that are held back follow in a later record.
+func (r Record) IsArrival() bool {
+	return r.isEmpty() && r.Side == Response && r.Note == "" && r.At > 0
+}
+
 // OfSource reports whether a record belongs to no exchange: it is a note about the source, or empty.
 func (r Record) OfSource() bool {
-	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == "" && !r.Open && !strings.HasPrefix(r.Note, HeldNote)
+	return r.isEmpty() && !r.IsArrival() && !strings.HasPrefix(r.Note, HeldNote)
+}
+
+// isEmpty reports whether a record has at most a note.
+func (r Record) isEmpty() bool {
+	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == "" && !r.Open
 }
 
 // NoTime is the time of a record whose arrival time is unknown.

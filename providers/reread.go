@@ -116,7 +116,7 @@ func (l *recordOrder) add(r stream.Record) {
 	if l.closed {
 		return
 	}
-	special := r.Head != nil || r.End || r.Note != "" || r.Lost > 0
+	special := r.Head != nil || r.End || r.Note != "" || r.Lost > 0 || isArrival(&r)
 	next := recordRun{exchange: r.Exchange}
 	if r.Request {
 		next.count = 1

@@ -79,16 +79,24 @@ func (p *turnProgress) followEvent(event stream.EventKind, at time.Duration) {
 	p.delta, p.ping = at, stream.NoTime
 }
 
-// isArrival reports whether a record only shows that bytes of a response arrived. The search for secrets holds back
-// the bytes.
+// isArrival reports whether a record only shows that bytes of a response arrived: a ping on a WebSocket, or bytes that
+// the search for secrets holds back.
 func isArrival(r *stream.Record) bool {
 	return !r.Request && r.Head == nil && len(r.Data) == 0 && r.Note == "" && r.Lost == 0 && !r.End && r.At > 0
 }
 
-// noteArrival records that bytes arrived after the latest delta. The next delta shows whether they were pings. Until
-// then, they are not silence.
+// noteArrival records that bytes arrived after the latest delta. On a WebSocket they are a ping. Otherwise, they are
+// held back, and the next delta shows whether they were pings. Until then, they are not silence.
 func (in *Inspector) noteArrival(r *stream.Record) {
-	if x := in.Exchange(r.Exchange); x != nil && x.silence.progress.delta >= 0 {
+	x := in.Exchange(r.Exchange)
+	switch {
+	case x == nil:
+	case isWebSocket(x.Head):
+		if open := x.openTurns(); len(open) > 0 {
+			x.at = r.At
+			x.emit(stream.Event{Kind: stream.Heartbeat, Turn: open[len(open)-1]})
+		}
+	case x.silence.progress.delta >= 0:
 		p := &x.silence.progress
 		p.ping = max(p.ping, r.At)
 	}

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,5 +115,54 @@ func TestWaiting(t *testing.T) {
 	receive(153, stream.Record{End: true})
 	if _, ok := in.View().WaitingAt(in.Exchange(1), 150*time.Second); ok {
 		t.Error("an ended exchange waits")
+	}
+}
+
+// TestSocketPings checks that pings on a WebSocket count as pings of the open turn, also after the exchange is read
+// again, and that pings between turns are ignored.
+func TestSocketPings(t *testing.T) {
+	in := new(Inspector)
+	receive := func(seconds int, r stream.Record) {
+		r.Exchange, r.At = 1, time.Duration(seconds)*time.Second
+		in.Write(r)
+	}
+	receive(1, stream.Record{Request: true, Head: &stream.Head{Method: "GET", URL: "wss://models.example/v1/responses"}})
+	receive(1, stream.Record{Head: &stream.Head{Status: 101, Header: map[string][]string{"Upgrade": {"websocket"}}}})
+	receive(2, stream.Record{}) // a ping before the first turn
+	receive(3, stream.Record{Request: true, Data: []byte(`{"type":"response.create","model":"m","input":[]}` + "\n")})
+	for _, message := range []string{
+		`{"type":"response.created","response":{"id":"resp_1","model":"m","status":"in_progress"}}`,
+		`{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","call_id":"call_net1","name":"netstat","arguments":""}}`,
+		`{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"{\"all\":"}`,
+	} {
+		receive(4, stream.Record{Data: []byte(message + "\n")})
+	}
+	for n := range 5 {
+		receive(10+10*n, stream.Record{})
+	}
+	if w, ok := in.View().WaitingAt(in.Exchange(1), 52*time.Second); !ok || w.State != KeptAlive || w.For != 48*time.Second {
+		t.Errorf("with pings: %v for %v, %v", w.State, w.For, ok)
+	}
+	if w, _ := in.View().WaitingAt(in.Exchange(1), 90*time.Second); w.State != Silent {
+		t.Errorf("after the pings: %v", w.State)
+	}
+	receive(60, stream.Record{Data: []byte(`{"type":"response.failed","response":{"id":"resp_1","status":"failed","error":{"code":"server_error","message":"later"}}}` + "\n")})
+	events := in.Timeline.Len()
+	receive(61, stream.Record{})
+	if n := in.Timeline.Len(); n != events {
+		t.Errorf("a ping after the turn made %d events", n-events)
+	}
+	for _, name := range []string{"at first", "read again"} {
+		turn := in.Session().Turns[0]
+		spent, known := in.View().TimeSpent(turn)
+		if !known || spent[KeptAlive] != 50*time.Second || spent[Silent] != 3*time.Second {
+			t.Errorf("%s: %v %v", name, spent, known)
+		}
+		if found := findingsOf(in, "STALLED"); len(found) != 1 || !strings.Contains(found[0].Message, "with 5 pings") {
+			t.Errorf("%s: %+v", name, found)
+		}
+		if err := in.Reread(1, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

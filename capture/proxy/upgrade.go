@@ -54,6 +54,7 @@ type direction struct {
 	party       capture.Party
 	at          time.Duration // arrival of its latest bytes
 	passed      int64         // number of its bytes so far
+	recorded    time.Duration // time of its latest record
 	brokenNoted bool          // a record reports that it is broken
 	note        string        // note for the next record
 }
@@ -64,6 +65,7 @@ func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
 		upstream: direction{side: capture.Response, who: "the upstream", party: capture.Provider},
 		client:   direction{side: capture.Request, who: "the client", party: capture.Client},
 	}
+	u.upstream.Control = u.recordPing
 	if x.p.faults != nil {
 		u.faulted = newFaultedSocket(x, u.readUpstream, u.addNote)
 	}
@@ -148,6 +150,7 @@ func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 			r.Note = capture.JoinNotes(fmt.Sprintf("gap: a WebSocket message of %d bytes was not recorded: it is too long", length), r.Note)
 		}
 		u.x.putRecord(r)
+		d.recorded = at
 	})
 	if d.Closed && !said && (u.closer == nil || at < u.closedAt) { // the confirming Close may be recorded first
 		u.closer, u.closedAt = d, at
@@ -155,6 +158,17 @@ func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 	if d.Broken != "" && !d.brokenNoted {
 		d.brokenNoted = true
 		u.x.putRecord(capture.Record{Side: d.side, At: at, Lost: d.takeUnread(), Note: "gap: from here on, the proxy forwards the bytes of " + d.who + ", but can't read them as WebSocket messages: " + d.Broken})
+	}
+}
+
+// pingInterval is the minimum time between two recorded pings, so that a capture can't grow by pings.
+const pingInterval = time.Second
+
+// recordPing records that a Ping or a Pong of the upstream arrived.
+func (u *upgraded) recordPing(opcode byte, _ []byte) {
+	if d := &u.upstream; opcode != capture.OpClose && d.at-d.recorded >= pingInterval {
+		d.recorded = d.at
+		u.x.putRecord(capture.Record{Side: d.side, At: d.at})
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"toolscope/capture"
 )
@@ -268,4 +270,47 @@ func TestWebSocketRefused(t *testing.T) {
 		t.Errorf("%s %q", resp.Status, body)
 	}
 	d.endsWith(1, capture.EndEOF, capture.Provider, "")
+}
+
+// TestWebSocketPings checks that pings and pongs of the upstream are recorded without content, at most one each second.
+func TestWebSocketPings(t *testing.T) {
+	var clock atomic.Int64 // milliseconds
+	next := make(chan bool)
+	up := socketServer(t, func(s *socket, _ *http.Request) {
+		for _, f := range []struct {
+			at      int64
+			first   byte
+			payload string
+		}{
+			{2000, fin | capture.OpText, "{}"}, {2900, fin | capture.OpPing, "a"}, {3000, fin | capture.OpPing, "b"}, {3999, fin | capture.OpPong, ""},
+			{4000, fin | capture.OpPong, ""}, {4500, fin | capture.OpText, "{}"}, {5400, fin | capture.OpPing, "c"}, {9000, fin | capture.OpClose, ""},
+		} {
+			clock.Store(f.at)
+			s.send(f.first, f.payload)
+			<-next
+		}
+	})
+	began := time.Now()
+	d := stand(t, up, func(o *Options) {
+		o.Began = began
+		o.Now = func() time.Time { return began.Add(time.Duration(clock.Load()) * time.Millisecond) }
+	})
+	s := d.dialSocket()
+	for range 8 {
+		if _, _, err := s.receive(); err != nil {
+			t.Fatal(err)
+		}
+		next <- true
+	}
+	s.send(fin|capture.OpClose, "")
+	s.conn.Close()
+	var at []string
+	for _, r := range d.endsWith(1, capture.EndEOF, capture.Provider, "") {
+		if r.IsArrival() {
+			at = append(at, r.At.String())
+		}
+	}
+	if got := strings.Join(at, " "); got != "3s 4s" {
+		t.Errorf("pings are recorded at %s", got)
+	}
 }

@@ -60,7 +60,7 @@ func readEvents(records []capture.Record) []*event {
 	open := map[capture.Stream]*body{}
 	sockets := map[int]bool{}
 	for _, r := range records {
-		if r.OfSource() && r.Note == "" {
+		if r.OfSource() && r.Note == "" || r.IsArrival() {
 			continue
 		}
 		if r.Head != nil && (r.Head.Status == 101 || strings.HasPrefix(r.Head.URL, "ws")) {

@@ -274,7 +274,7 @@ type stopper struct {
 
 // upTo returns the part of a record before the stop. It returns false if the record has no part before the stop.
 func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
-	if r.OfSource() {
+	if r.OfSource() || r.IsArrival() {
 		return r, s.left > 0
 	}
 	stop, begun := s.stops[r.Exchange]
@@ -295,7 +295,7 @@ func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
 	if room == 0 && most > 0 {
 		r.Lost = 0
 	}
-	if r.OfSource() { // no part of the record remains
+	if r.OfSource() || r.IsArrival() { // no part of the record remains
 		return r, false
 	}
 	s.at = max(s.at, r.At)
@@ -331,7 +331,7 @@ func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn 
 	}
 	set, all := fault.NewSet(faults), map[int]*faultyResponse{}
 	for _, r := range records {
-		if r.Side != capture.Response || only > 0 && r.Exchange != only || r.OfSource() {
+		if r.Side != capture.Response || only > 0 && r.Exchange != only || r.OfSource() || r.IsArrival() {
 			out = append(out, r)
 			continue
 		}

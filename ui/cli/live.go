@@ -55,9 +55,10 @@ type liveInput struct {
 	begun     sync.Once
 	done      chan struct{} // closed when all records have been passed on
 
-	hurried atomic.Bool              // bodies are omitted, because the run must end
-	omitted map[capture.Stream]int64 // number of bytes omitted since the latest record of each stream; only forwardAll uses it
-	missing atomic.Int64             // total number of omitted bytes
+	hurried   atomic.Bool              // bodies are omitted, because the run must end
+	omitted   map[capture.Stream]int64 // number of bytes omitted since the latest record of each stream; only forwardAll uses it
+	forwarded map[int]time.Duration    // time of the latest record of each open response; only forwardAll uses it
+	missing   atomic.Int64             // total number of omitted bytes
 
 	limited atomic.Bool // the redactor's limit has been printed
 
@@ -196,11 +197,23 @@ func (l *liveInput) redactRecord(r capture.Record) {
 	}
 	isResponse, arrival := len(r.Data) > 0 && r.Side == capture.Response && r.Exchange <= sentFrom, redact.Arrival(r)
 	clean := l.redactor.Take(r)
-	if len(clean) == 0 && isResponse {
-		l.shown.Put(arrival.Unwrap())
+	if isResponse && len(clean) == 0 && arrival.Unwrap().At-l.forwarded[r.Exchange] >= arrivalInterval {
+		clean = append(clean, arrival)
+	}
+	switch {
+	case r.End != "":
+		delete(l.forwarded, r.Exchange)
+	case isResponse && len(clean) > 0:
+		if l.forwarded == nil {
+			l.forwarded = map[int]time.Duration{}
+		}
+		l.forwarded[r.Exchange] = r.At
 	}
 	l.forwardRecords(clean)
 }
+
+// arrivalInterval is the minimum time between two records which only show that bytes of a response arrived.
+const arrivalInterval = time.Second
 
 // omittedRules describe the gaps that omitted bodies leave.
 var omittedRules = record.QueueRules(0, "were not recorded: toolscope was ended by a signal")

@@ -177,7 +177,8 @@ func TestHurriedEnd(t *testing.T) {
 	}
 }
 
-// TestHeldPings checks that the screen learns that bytes arrive while the search for secrets holds all of them back.
+// TestHeldPings checks that the screen and readers of the capture learn that bytes arrive while the search for secrets
+// holds all of them back, at most once each second.
 func TestHeldPings(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)
@@ -186,26 +187,42 @@ func TestHeldPings(t *testing.T) {
 	l.addRecord(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"}})
 	head := &capture.Head{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}}
 	l.addRecord(capture.Record{Exchange: 1, Side: capture.Response, At: time.Second, Head: head, Data: []byte(begin)})
-	for n := range 3 {
-		l.addRecord(capture.Record{Exchange: 1, Side: capture.Response, At: time.Duration(n+5) * time.Second, Data: []byte(ping)})
+	for _, at := range []time.Duration{5000, 5900, 6000, 7000} {
+		l.addRecord(capture.Record{Exchange: 1, Side: capture.Response, At: at * time.Millisecond, Data: []byte(ping)})
 	}
 	l.addRecord(capture.Record{Exchange: 1, Side: capture.Response, At: 9 * time.Second, End: capture.EndEOF})
 	if err := l.drainRecords(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	var arrivals []time.Duration
-	var text strings.Builder
-	for _, r := range rest(l.shown) {
-		if r.Head == nil && r.End == "" && r.Note == "" && len(r.Data) == 0 {
-			arrivals = append(arrivals, r.At)
+	if err := l.rec.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	src, err := capture.Open(t.Context(), "-", capture.Options{Stdin: &disk.file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written []capture.Record
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
 		}
-		text.Write(r.Data)
+		written = append(written, r)
 	}
-	if want := []time.Duration{5 * time.Second, 6 * time.Second, 7 * time.Second}; !slices.Equal(arrivals, want) {
-		t.Errorf("bytes arrived at %v, want %v", arrivals, want)
-	}
-	if shown := text.String(); strings.Count(shown, ping) != 3 {
-		t.Errorf("shown: %q", shown)
+	for name, records := range map[string][]capture.Record{"shown": rest(l.shown), "recorded": written} {
+		var arrivals []time.Duration
+		var text strings.Builder
+		for _, r := range records {
+			if r.IsArrival() {
+				arrivals = append(arrivals, r.At)
+			}
+			text.Write(r.Data)
+		}
+		if want := []time.Duration{5 * time.Second, 6 * time.Second, 7 * time.Second}; !slices.Equal(arrivals, want) {
+			t.Errorf("%s: bytes arrived at %v, want %v", name, arrivals, want)
+		}
+		if strings.Count(text.String(), ping) != 4 {
+			t.Errorf("%s: %q", name, text.String())
+		}
 	}
 }
 
