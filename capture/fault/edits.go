@@ -242,7 +242,7 @@ func isPlace(where []string, path string) bool {
 	return path != "" && (n == 0 || n > 0 && !complete) && slices.Equal(where[n:], keys)
 }
 
-// badUTF8 replaces a single letter in the body with a byte that can't begin a UTF-8 character.
+// badUTF8 replaces the first letter of the model's output with a byte that can't begin a UTF-8 character.
 func badUTF8(b *Injector, f Fault) {
 	done := false
 	b.addRewrite(f, "the body contains no model text", func(where []string, value, _ []byte) []byte {
@@ -343,8 +343,8 @@ func rewriteText(text []byte, change valueEdit) ([]byte, bool) {
 // of its complete content.
 const maxDepth = 32
 
-// walker visits every value in a valid JSON text, an outer value before the values inside it. It doesn't visit
-// the values inside a replaced value.
+// walker visits every value inside a valid JSON text, an outer value before the values inside it. It doesn't
+// visit the values inside a replaced value.
 type walker struct {
 	text   []byte
 	at     int

@@ -137,7 +137,8 @@ func parseFault(word string) (Fault, error) {
 	return f, nil
 }
 
-// readWhich removes the suffix of a word that selects responses, such as x2 or /3.
+// readWhich reads and removes the suffix of a word that selects responses, such as x2 or /3. The result why is
+// the error, or "".
 func (f *Fault) readWhich(word string) (rest, why string) {
 	for mark, count := range map[string]*int{"x": &f.times, "/": &f.every} {
 		i := strings.LastIndex(word, mark)

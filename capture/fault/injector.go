@@ -399,7 +399,7 @@ func eachLine(p []byte) func(yield func(line []byte, end int) bool) {
 	}
 }
 
-// framing is how a body is divided into events.
+// framing is the form of a body, which decides how the body is divided into events.
 type framing int
 
 const (
@@ -424,7 +424,7 @@ func ContentType(p []byte, packed bool) string {
 	return contentTypes[f]
 }
 
-// framingOfHeader returns the framing that a header names, if sniffFraming may need it.
+// framingOfHeader returns the framing that a header names, or otherBytes if sniffFraming doesn't need it.
 func framingOfHeader(h http.Header) framing {
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch kind {
@@ -471,7 +471,7 @@ func sniffFraming(p []byte, packed bool, hint framing, ended bool) (framing, boo
 	return otherBytes, true
 }
 
-// sniffObject detects whether more lines with objects follow.
+// sniffObject distinguishes JSON lines from one JSON text. It returns false if more bytes are needed.
 func sniffObject(p []byte, hint framing, ended bool) (framing, bool) {
 	line, rest, isLine := bytes.Cut(p, []byte("\n"))
 	rest = bytes.TrimSpace(rest)

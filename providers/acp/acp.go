@@ -4,7 +4,7 @@
 // A turn is one prompt, until the agent's response to it. A prompt may need several responses of the model.
 // The messages contain what the agent shows to its user: calls often have ids of the agent, the arguments may
 // differ from the model's, and a call may come without arguments. Copilot 1.0.102, opencode 1.18.33,
-// claude-code-acp 0.16.2 and Gemini CLI 0.61.0 were run, and differ in all of these.
+// claude-code-acp 0.16.2 and Gemini CLI 0.61.0 were run, and differ in all these points.
 package acp
 
 import (
@@ -118,8 +118,8 @@ type decoder struct {
 type request struct {
 	method  string
 	session *session
-	call    *call      // of a request for permission
-	options json.Value // of a request for permission
+	call    *call      // the call that a request for permission is about, or nil
+	options json.Value // the options in a request for permission
 }
 
 // session is one session of the agent.
@@ -144,7 +144,7 @@ type call struct {
 	rejected        bool
 }
 
-// Frame reads one message. Before the first prompt, other lines are messages to the user.
+// Frame reads one message. Before the first turn, lines that are not objects are messages to the user.
 func (d *decoder) Frame(f stream.Frame) error {
 	line := json.Value(f.Data)
 	if line.Kind() != '{' && d.Last() == nil {
@@ -237,8 +237,8 @@ func (d *decoder) readUpdate(s *session, u json.Value) {
 	}
 }
 
-// ensureCall returns the call that a message is about. The first message about a call opens it, of whatever
-// kind the message is. The result is nil if the call has no id, or is only counted.
+// ensureCall returns the call that a message is about. The first message about a call opens the call, whatever
+// the kind of the message. The result is nil if the call has no id, or is only counted.
 func (d *decoder) ensureCall(s *session, u json.Value) *call {
 	id := u.Get("toolCallId").Text()
 	name, rank := nameOf(u)
@@ -265,7 +265,7 @@ func (d *decoder) ensureCall(s *session, u json.Value) *call {
 	return c
 }
 
-// hasEnded reports whether the call has completed or failed.
+// hasEnded reports whether the call is no longer open: it completed or failed, or a later turn began.
 func (c *call) hasEnded(s *session) bool { return !slices.Contains(s.open, c) }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z_][\w.-]{0,63}$`)
@@ -292,7 +292,7 @@ func isFreeform(input json.Value) bool {
 	return input.HasText() && json.Read(input.Append(nil)) != nil
 }
 
-// updateCall reads the parts of a call that a message contains.
+// updateCall updates a call with the fields of a message.
 func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 	c.readInput(u.Get("rawInput"))
 	for _, part := range []struct {
@@ -312,8 +312,8 @@ func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 	}
 }
 
-// readInput reads the arguments of a call. Agents repeat them, first often empty or incomplete. Arguments in
-// messages after the start of the tool are the agent's own.
+// readInput reads the arguments of a call. Agents repeat the arguments, which are often empty or incomplete at
+// first. After the start of the tool, the arguments are the agent's own and are ignored.
 func (c *call) readInput(input json.Value) {
 	text := input
 	if input.IsString() {
@@ -337,7 +337,7 @@ func (c *call) sealShown() {
 	}
 }
 
-// endCall reads the end of a call.
+// endCall makes the arguments final and reports the result. It does nothing if the call has already ended.
 func (d *decoder) endCall(s *session, c *call, failed bool) {
 	if c.hasEnded(s) {
 		return
@@ -369,7 +369,8 @@ func (c *call) finishArgs() {
 	}
 }
 
-// resultValue returns the result of a call: the raw output, or else the blocks that the agent shows.
+// resultValue returns the result of a call: the raw output, or else the blocks that the agent shows. It returns
+// nil if there are neither.
 func (c *call) resultValue() json.Value {
 	if text, isOne := onlyText(c.output); isOne {
 		return text
@@ -389,7 +390,8 @@ func (c *call) resultValue() json.Value {
 	return slices.Concat([]byte("["), bytes.Join(blocks, []byte(",")), []byte("]"))
 }
 
-// onlyText returns the text in an object that contains nothing else.
+// onlyText returns the text in an object that contains nothing else. If the object contains anything else,
+// isOne is false.
 func onlyText(object json.Value) (text json.Value, isOne bool) {
 	n := 0
 	for _, value := range json.Members(object) {
@@ -410,7 +412,8 @@ func (d *decoder) readPermission(s *session, u json.Value) *call {
 	return c
 }
 
-// isPartOf reports whether there is an object, and another object has all of its fields.
+// isPartOf reports whether whole has all fields of object, with the same values. It returns false if object is
+// empty or missing.
 func isPartOf(object, whole json.Value) bool {
 	if len(object) == 0 {
 		return false
@@ -420,7 +423,7 @@ func isPartOf(object, whole json.Value) bool {
 }
 
 // AddedFields returns the names of the fields that an object has in addition to the fields of a part. The
-// resultValue isPart is false if the object doesn't have all fields of the part, with the same values.
+// result isPart is false if the object doesn't have all fields of the part, with the same values.
 func AddedFields(part, object json.Value) (added []string, isPart bool) {
 	if part.Kind() != '{' || object.Kind() != '{' {
 		return nil, false
@@ -436,8 +439,8 @@ func AddedFields(part, object json.Value) (added []string, isPart bool) {
 	return added, true
 }
 
-// readResponse reads a response. The method follows from its result or, if that is unclear, from the latest
-// request with its id.
+// readResponse reads a response. The method of its request follows from the result or, if the result is
+// unclear, from the latest request with the same id.
 func (d *decoder) readResponse(id string, line json.Value) {
 	result, failure := line.Get("result"), line.Get("error")
 	method := ""
@@ -483,7 +486,7 @@ func (d *decoder) readResponse(id string, line json.Value) {
 	d.Heartbeat()
 }
 
-// lateSession returns the session with an open turn, or a session without a turn.
+// lateSession returns the first session with an open turn, or else the session without an id.
 func (d *decoder) lateSession() *session {
 	for _, s := range d.sessions {
 		if s.turn.IsOpen() {

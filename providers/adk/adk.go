@@ -1,7 +1,7 @@
 // Package adk decodes the event stream of Google's Agent Development Kit, /run_sse.
 //
 // Wire facts are from ADK's documentation and public sources; the server was not run. A turn is one event of
-// the model, with the partial events before it. The complete event repeats their text. Calls come complete.
+// the model, with the partial events before it. The complete event repeats their text. Calls arrive complete.
 // Only the end of the connection ends the stream.
 package adk
 

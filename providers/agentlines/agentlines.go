@@ -62,7 +62,7 @@ type run struct {
 	calls   protocol.Calls
 	id      string // id of the response whose turn opens next
 	model   string
-	hasText bool // text deltas have come in the turn
+	hasText bool // text deltas have arrived in the turn
 	failed  bool // the agent reported an error in the turn
 
 	startedBy string          // id of the call that started this agent, if it is a sub-agent
@@ -133,7 +133,8 @@ func (r *run) ensureTurn() *protocol.Turn {
 	return r.openTurn()
 }
 
-// lastTurn returns the latest turn. It may have ended, because tools run after the response.
+// lastTurn returns the latest turn, which may have ended, because tools run after the response. If there is
+// none, it opens one.
 func (r *run) lastTurn() *protocol.Turn {
 	if r.turn == nil {
 		r.openTurn()

@@ -28,7 +28,8 @@ var copilot = agent{
 		}
 		return 0
 	},
-	// Lines of a sub-agent have its agentId. Older versions only have the call that started it.
+	// The lines of a sub-agent have its agentId. In older versions, they have only the id of the call that
+	// started it.
 	subAgent: func(kind string, line json.Value) (id, call string) {
 		data := line.Get("data")
 		call = data.Get("parentToolCallId").Text()

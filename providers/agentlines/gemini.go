@@ -7,7 +7,7 @@ import (
 )
 
 // gemini describes the output of gemini --output-format stream-json, as Gemini CLI 0.61.0 prints it. Calls
-// come complete. The last line contains the usage of all responses.
+// arrive complete. The last line contains the usage of all responses.
 var gemini = agent{
 	name: "gemini-cli", title: "Gemini CLI stream-json", who: "Gemini CLI", last: "a result line",
 	sniff: func(kind string, line json.Value) int {

@@ -54,7 +54,7 @@ var pi = agent{
 	},
 }
 
-// readPiUpdate reads a delta of a message.
+// readPiUpdate reads one event in a message: a delta, or the start or the end of a call.
 func (r *run) readPiUpdate(e json.Value) {
 	t, n := r.ensureTurn(), e.Get("contentIndex").Int32()
 	switch kind := e.Get("type").Text(); kind {

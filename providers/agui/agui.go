@@ -4,8 +4,8 @@
 // Wire facts are from the protocol's public SDK (events.ts; chunks/transform.ts for the events named CHUNK;
 // verify.ts for the rules that a client enforces), and from TanStack AI's documentation for the fields that
 // it adds. A turn is one run. A call's slot is its position in the run, and TOOL_CALL_END makes the call
-// final. A call that arrives in chunks ends when another event begins something else. Keys are in camel case;
-// some servers write them in snake case.
+// final. A call that arrives in chunks has no end event: the next event that is not marked between in
+// eventKinds ends it. Keys are in camel case; some servers write them in snake case.
 package agui
 
 import (
@@ -68,7 +68,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are TanStack AI's finish reasons of a run, and the protocol's outcomes: success, and interrupt
+// finishCodes are TanStack AI's finish reasons for a run, and the protocol's outcomes: success, and interrupt
 // for a run that waits for a person.
 var finishCodes = protocol.FinishCodes{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "success": stream.FinishDone, "interrupt": stream.FinishDone,

@@ -91,7 +91,8 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 // Close ends the turn. A turn without RUN_FINISHED is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without RUN_FINISHED") }
 
-// readTimestamp sets the time of the frame from the event's time stamp, in milliseconds since 1970.
+// readTimestamp sets the time of the frame to the time since the first time stamp. Time stamps are in
+// milliseconds.
 func (d *decoder) readTimestamp() {
 	at, ok := d.ev.timestamp.Int()
 	switch {

@@ -61,7 +61,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// endTypes are the types of parts without content.
+// endTypes are the types of known parts that don't open a turn.
 var endTypes = map[string]bool{
 	"tool-input-end": true, "text-start": true, "text-end": true, "reasoning-start": true, "reasoning-end": true,
 }

@@ -50,7 +50,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		json.Field("toolCallId", &callID), json.Field("url", &url), json.Field("id", &id), json.Field("usage", &usage))
 	name := kind.Text()
 	if strings.HasPrefix(name, "tool-input-") && callID == nil && id != nil || name == "finish" && usage.IsPresent() {
-		return protocol.SniffScore{} // parts of a language model, as the SDK's gateway streams them
+		return protocol.SniffScore{} // the parts of a language model's stream, which the SDK's gateway sends
 	}
 	switch points := chunkPoints[name]; {
 	case points > 0 && callID.IsString():

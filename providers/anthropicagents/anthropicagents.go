@@ -1,7 +1,7 @@
 // Package anthropicagents decodes the event stream of a session of Claude's managed agents.
 //
 // Wire facts are from the documentation of managed agents at platform.claude.com; the service was not
-// queried. A turn is the agent's work until the agent is idle. Calls come complete. The server runs its own
+// queried. A turn is the agent's work until the agent is idle. Calls arrive complete. The server runs its own
 // tools and the tools of MCP servers. The client runs custom tools.
 package anthropicagents
 

@@ -1,7 +1,7 @@
 // Package client describes the programs that call providers: agents, and the libraries that agents use.
 //
-// A client has the same name on the command line, on the screen and in JSON. Each kind of fact about
-// clients has its own file. Every fact has a [Provenance].
+// A client has the same name on the command line and in JSON. The settings that send a client's requests to a
+// proxy are in points.go. The provenance of a fact is a [Provenance].
 package client
 
 import (
@@ -34,7 +34,7 @@ func (k Provenance) String() string {
 // Word returns the provenance as one word.
 func (k Provenance) Word() string { return [...]string{"ran", "read", "documented", "assumed"}[k] }
 
-// All lists the clients, with the agents first.
+// All lists the known clients. Most agents come before the libraries.
 var All = []Client{
 	{"claude-code", "Claude Code", "2.1.330"},
 	{"codex", "Codex", "0.169.0"},
@@ -106,11 +106,11 @@ func MustFind(name string) *Client {
 	return c
 }
 
-// MCPSetup describes how to add an MCP server to a client, and how to record the traffic of the MCP servers that a
-// client starts. For one run, both need no change to the user's files.
+// MCPSetup describes how to add an MCP server to a client, and how to record the traffic of the MCP servers
+// that a client starts.
 type MCPSetup struct {
-	Adds     string     // a command line that adds the server toolscope; {command} is the server's command line
-	Setting  string     // the setting that adds it; {program}, {args} and {list} are parts of its command, as JSON
+	Adds     string     // a command line, or a line for a settings file, that adds the server toolscope; {command} is the server's command line
+	Setting  string     // the setting that adds the server; {program}, {args} and {list} are parts of its command, as JSON
 	FileFlag string     // a flag for one run, whose value is a file with a setting like [OtherServers]; it ends with = or @
 	Adding   Provenance // source of these facts
 
@@ -129,7 +129,7 @@ const (
 	ByUser     WrapMethod = iota // the user adds a prefix to the server's command
 	ByPrefix                     // a variable names a program that runs the command line of each server and shell command
 	ByFlags                      // flags that override the user's settings
-	BySettings                   // the client's settings, which apply only to this run anyway
+	BySettings                   // settings that toolscope passes to the client for this run only
 )
 
 // mcpSetups maps clients to their setups. Users of other clients change the settings by hand.
@@ -167,7 +167,7 @@ var mcpSetups = map[string]MCPSetup{
 // OtherServers is the setting that adds a server to most clients.
 const OtherServers = `{"mcpServers":{"toolscope":{"command":{program},"args":{args}}}}`
 
-// Servers returns the MCP setup of the client.
+// Servers returns the MCP setup of the client. The setup is empty if none is known.
 func (p *ProxySetup) Servers() MCPSetup { return mcpSetups[p.Name] }
 
 // RunHabit describes when a client runs the calls of a protocol's responses, once their arguments are
@@ -267,8 +267,8 @@ type Release struct {
 	Day     string // day of its publication, e.g. 2026-09-08
 }
 
-// newer lists, for clients that were run, the first later version, which was not run. On 2026-11-27, the
-// registry had a later version only of these clients.
+// newer lists, for clients that were run, the first later version, which was not run. On 2026-11-27, the npm
+// registry had later versions only for these clients.
 var newer = map[string]Release{
 	"claude-code": {"2.1.331", "2026-11-23"},
 	"codex":       {"0.171.0", "2026-11-20"},

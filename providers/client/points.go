@@ -23,7 +23,7 @@ type Var struct {
 	Name, Value string
 	Why         string // the reason, if it isn't obvious; a variable with a reason doesn't replace the user's value
 
-	Needs func(env func(string) string) bool // reports whether the client reads it, given the user's variables; nil if always
+	Needs func(env func(string) string) bool // reports whether the client reads the variable, given the user's variables; nil if always
 }
 
 // Settings are a client's configuration in JSON.
@@ -40,8 +40,8 @@ type Settings struct {
 	Flag, Extension string // a flag that names an extension file, and the text of that file, with %s for the JSON
 }
 
-// ReplaceAddresses replaces the placeholders of addresses in a text. The function at returns "" for a
-// provider that the proxy doesn't have. Then the result ok is false.
+// ReplaceAddresses replaces the placeholders for addresses in a text. The function at returns "" for a provider
+// that the proxy doesn't have. In that case, the result ok is false.
 func ReplaceAddresses(text string, at func(host string) string) (filled string, ok bool) {
 	var b strings.Builder
 	for {

@@ -63,7 +63,7 @@ var findings = []*stream.Diagnosis{itemsOnly, notice}
 type itemKind struct {
 	word   string // kind of the call
 	args   string // field with the arguments
-	given  string // field with the result
+	given  string // field with the result; "" for none
 	server bool   // the provider runs the call
 	json   bool   // the arguments are JSON, not text
 }

@@ -25,7 +25,7 @@ func Session(inner protocol.Protocol) *protocol.Protocol {
 
 func sniffEntry(e protocol.SniffInput) protocol.SniffScore {
 	kind := json.Value(e.Data).Get("type").Text()
-	if kind == "" || kind == "error" || strings.HasPrefix(kind, "response.") { // in older captures
+	if kind == "" || kind == "error" || strings.HasPrefix(kind, "response.") { // events of Responses, as in older captures
 		return protocol.SniffScore{}
 	}
 	return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a rollout"}

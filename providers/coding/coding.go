@@ -60,7 +60,7 @@ func New(header map[string][]string) (*Chain, error) {
 		}
 	}
 	if len(content) == 0 {
-		// Compressed files have no header. They begin with bytes with which no text begins.
+		// Compressed files have no header. No text begins with their first bytes.
 		c.stages = append(c.stages, newDecompressor("gzip", c.budget), newDecompressor("zstd", c.budget))
 	}
 	if len(c.stages) > maxCodings {
@@ -189,7 +189,7 @@ func (b *sizeBudget) receiveBytes(n int) int {
 	return n
 }
 
-// maxOutput returns the number of bytes that a stage may have output so far.
+// maxOutput returns the maximum number of bytes that a stage may have output so far.
 func (b *sizeBudget) maxOutput() int {
 	sent := (b.sent + stepBytes - 1) / stepBytes * stepBytes
 	return min(maxBody, max(freeBody, maxRatio*sent))

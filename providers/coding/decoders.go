@@ -42,7 +42,8 @@ func magicMatcher(want string) func([]byte) (yes, ok bool) {
 	}
 }
 
-// IsText reports whether a body with the given beginning can't be in any coding.
+// IsText reports whether the first 24 bytes of a body are text. Compressed data practically never begins with
+// so much text.
 func IsText(head []byte) bool {
 	packed, _ := detectBinary(head)
 	return !packed
@@ -137,7 +138,7 @@ func (s *decompressor) close() ([]byte, error) {
 type pushDecoder struct {
 	in    []byte
 	ended bool
-	next  func() ([]byte, bool) // returns nil if more bytes are needed
+	next  func() ([]byte, bool) // returns nil if more bytes are needed, and false at the end
 	stop  func()
 	done  bool // the coded bytes have ended
 	out   []byte
@@ -174,7 +175,7 @@ type pushReader struct {
 	yield func([]byte) bool
 }
 
-// waitForBytes returns nil when there are bytes, or io.EOF when the input has ended.
+// waitForBytes returns nil when there are bytes, or io.EOF when the input has ended or the decoder is stopped.
 func (r *pushReader) waitForBytes() error {
 	for len(r.in) == 0 {
 		if r.ended || !r.yield(nil) {
@@ -211,7 +212,7 @@ func (p *pushDecoder) write(b []byte) ([]byte, error) {
 	return p.out, p.err
 }
 
-// resumeDecoder resumes the decoder until it needs more bytes, or exceeds the budget.
+// resumeDecoder resumes the decoder until it needs more bytes, ends, or exceeds the budget.
 func (p *pushDecoder) resumeDecoder() {
 	for wants := false; !wants && !p.done; {
 		got, more := p.next()

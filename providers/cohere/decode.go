@@ -11,7 +11,7 @@ type decoder struct {
 	*protocol.Out
 	ev           *event
 	turn         *protocol.Turn
-	ended        bool // message-end has come for the latest turn
+	ended        bool // the latest turn had its message-end, or was a complete body
 	argsReported bool // ArgsObject was already reported for the turn
 }
 
@@ -192,7 +192,7 @@ func (d *decoder) endMessage(kind []byte) {
 	d.endTurn()
 }
 
-// endTurn reads the finish reason, usage and error of a complete message.
+// endTurn reads the finish reason, usage and error of a complete message, and ends the turn.
 func (d *decoder) endTurn() {
 	d.ended = true
 	reportUsage(d.turn, d.ev.usage)

@@ -23,7 +23,7 @@ type interaction struct {
 	steps    map[int32]*step // open steps
 	headless bool            // the beginning of the interaction is missing
 	streamed bool            // a step or a delta has arrived as an event
-	finished string          // status that ended the interaction; "" before its end
+	finished string          // status that ended the interaction; "" before its end; "none" for a snapshot
 }
 
 // step is a step that has started and not stopped.

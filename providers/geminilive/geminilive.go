@@ -1,8 +1,8 @@
 // Package geminilive decodes the server messages of Gemini's Live API.
 //
 // Wire facts are from @google/genai 2.32 and Google's reference for the Live API. A turn ends with
-// turnComplete or interrupted. Calls that come after this message, but before the next turn begins, belong to
-// the turn that ended. Calls come complete. The server can cancel calls, and then ignores their results.
+// turnComplete or interrupted. Calls that arrive after this message, but before the next turn begins, belong to
+// the turn that ended. Calls arrive complete. The server can cancel calls, and then ignores their results.
 package geminilive
 
 import (

@@ -75,14 +75,14 @@ func (p place) parentGraph() string {
 type message struct {
 	*protocol.Turn
 	place
-	text int // number of text bytes so far, in a stream of messages as received so far
+	text int // number of text bytes read so far, in the mode messages
 }
 
 // decoder reads one run.
 type decoder struct {
 	*protocol.Out
 	byID     map[string]*message
-	inChunks []*message                // messages in chunks that may be open
+	inChunks []*message                // messages that arrive in chunks and may be open
 	caller   map[string]*protocol.Turn // turn of each call, by the call's id
 }
 
@@ -161,7 +161,7 @@ func (d *decoder) ensureMessage(m json.Value) *message {
 	return d.byID[id]
 }
 
-// readChunk reads a delta of a message, or the result of a call.
+// readChunk reads a delta of a message, a complete message, or the result of a call.
 func (d *decoder) readChunk(chunk json.Value, p place) {
 	kind := chunk.Get("type").Text()
 	d.endBefore(chunk.Get("id").Text(), p)
@@ -203,8 +203,8 @@ var finishCodes = protocol.FinishCodes{
 	"error": stream.FinishFailed, // Mistral
 }
 
-// readEnd reads the finish reason and the usage of a message. A finish reason that is not a limit makes the
-// message's calls final.
+// readEnd reads the finish reason and the usage of a message. A finish reason makes the message's calls final,
+// unless it reports a limit or an error.
 func (d *decoder) readEnd(m *message, of json.Value) {
 	meta, u := of.Get("response_metadata"), of.Get("usage_metadata")
 	if u.IsPresent() {

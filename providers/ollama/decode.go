@@ -17,7 +17,7 @@ type decoder struct {
 
 	first time.Time // the first time stamp in a line
 	lines int       // number of lines of the open turn
-	last  []byte    // the line that ended a turn with several lines
+	last  []byte    // the line that ended the latest turn that had several lines
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, line: newLine()} }
@@ -53,7 +53,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close ends the stream. A turn without "done":true is cut off.
 func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 
-// readTimestamp sets the time of the frame from the time at which the line was created.
+// readTimestamp sets the time of the frame to the time from the creation of the first line to the creation of
+// this line.
 func (d *decoder) readTimestamp(created json.Value) {
 	var made time.Time
 	if made.UnmarshalText(created.OrDefault(nil)) != nil {
@@ -65,7 +66,7 @@ func (d *decoder) readTimestamp(created json.Value) {
 	d.Stamp(max(0, made.Sub(d.first)))
 }
 
-// countLine counts the lines of a turn, and keeps the line that ended the turn.
+// countLine counts the lines of a turn. If a turn had several lines, it keeps the line that ended the turn.
 func (d *decoder) countLine(line []byte) {
 	switch d.lines++; {
 	case d.turn.IsOpen():

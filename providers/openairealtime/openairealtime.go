@@ -1,7 +1,7 @@
 // Package openairealtime decodes the server events of OpenAI's Realtime API.
 //
 // Wire facts are from OpenAI's published API description and SDKs. The events about responses are events of
-// the Responses protocol, whose decoder reads them, with few differences. Each event has an event_id. A
+// the Responses protocol, whose decoder reads them. There are a few differences. Each event has an event_id. A
 // response ends with response.done and its status. The details of the usage have other names. Speech has a
 // transcript.
 package openairealtime
@@ -65,7 +65,8 @@ var responseCancelled = &stream.Diagnosis{
 // cancelReasons maps the reasons why a response was cancelled to words for a message.
 var cancelReasons = map[string]string{"turn_detected": "the user spoke", "client_cancelled": "the client cancelled it"}
 
-// withoutItem removes the item's id from a call, because clients of this protocol send only the call's id.
+// withoutItem removes the item's id from an event about a call, because clients of this protocol send only the
+// call's id.
 func withoutItem(e stream.Event) stream.Event {
 	if e.Kind == stream.CallOpen || e.Kind == stream.CallMeta {
 		info := stream.PayloadOf[stream.CallInfo](e)

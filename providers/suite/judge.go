@@ -11,7 +11,8 @@ import (
 	scan "toolscope/stream/json"
 )
 
-// An Outcome is what a library makes of a stream: an error, a list of usable calls, or any result with a named harm.
+// An Outcome is a library's result for a stream: an error, a list of usable calls, or any result with a named
+// harm.
 type Outcome struct {
 	Error bool
 	Harm  string
@@ -24,7 +25,7 @@ type Call struct {
 	Value []byte
 }
 
-// UnmarshalJSON reads an outcome as the files of cases have it: {"error":true}, {"calls":[[NAME,VALUE],…]} or
+// UnmarshalJSON reads an outcome in the form that case files use: {"error":true}, {"calls":[[NAME,VALUE],…]} or
 // {"calls":HARM}.
 func (o *Outcome) UnmarshalJSON(text []byte) error {
 	var form struct {
@@ -56,7 +57,7 @@ func (o *Outcome) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// String returns the outcome as the files of cases have it.
+// String returns the outcome in the form that case files use.
 func (o *Outcome) String() string {
 	switch {
 	case o.Error:
@@ -79,7 +80,7 @@ func (o *Outcome) isSame(other *Outcome) bool {
 	})
 }
 
-// An Answer is what a library made of a stream, as its adapter reports it.
+// An Answer is a library's result for a stream, as the library's adapter reports it.
 type Answer struct {
 	Calls  []AnswerCall `json:"calls"`
 	Finish string       `json:"finish"`
@@ -89,8 +90,8 @@ type Answer struct {
 // failedFinish is the finish reason that marks the response as failed.
 const failedFinish = "failed"
 
-// An AnswerCall is a call in an answer. Arguments is the text that the library kept, and Input is its value. OK is
-// false if the library itself marks the call as invalid.
+// An AnswerCall is a call in an answer. Arguments is the text that the library kept, or a value. Input is the
+// parsed value, if the library has one. OK is false if the library itself marks the call as invalid.
 type AnswerCall struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -115,7 +116,8 @@ func ReadAnswer(line []byte) (id string, a *Answer, err error) {
 	return *form.ID, &form.Answer, nil
 }
 
-// argsText returns the arguments as text, if the library kept text.
+// argsText returns the arguments as text. The result ok is false if the library kept no text, or also has a
+// parsed value.
 func (c *AnswerCall) argsText() (text []byte, ok bool) {
 	var s string
 	if len(c.Input) > 0 || json.Unmarshal(c.Arguments, &s) != nil || scan.IsNull(c.Arguments) {
@@ -149,7 +151,7 @@ func (a *Answer) Outcome() *Outcome {
 	return o
 }
 
-// String describes the answer with all calls, also those that are not usable.
+// String describes the answer: its error, or else all calls, including those that are not usable.
 func (a *Answer) String() string {
 	if a.Error != nil {
 		return "error: " + *a.Error
@@ -176,10 +178,11 @@ func (a *Answer) String() string {
 	return strings.Join(calls, ", ")
 }
 
-// A Verdict says in which set of a case an answer is.
+// A Verdict is the set of a case that an answer is in.
 type Verdict int
 
-// The verdicts, in the order of their severity. None means that the answer is in no set: a person must judge it.
+// The verdicts, in the order of their severity. None means that the answer is in no set, so a person must judge
+// the answer.
 const (
 	Must Verdict = iota
 	May
@@ -221,21 +224,21 @@ func findHarm(name string) func(*Case, *Answer, *Outcome) bool {
 	return nil
 }
 
-// anyText returns a harm that holds if the arguments of a call are such a text.
+// anyText returns a test for a harm. The test is true if is returns true for the arguments of any call.
 func anyText(is func(text string) bool) func(*Case, *Answer, *Outcome) bool {
 	return func(_ *Case, a *Answer, _ *Outcome) bool {
 		return slices.ContainsFunc(a.Calls, func(c AnswerCall) bool { text, ok := c.argsText(); return ok && is(string(text)) })
 	}
 }
 
-// anyName returns a harm that holds if a call has such a name.
+// anyName returns a test for a harm. The test is true if is returns true for the name of any call.
 func anyName(is func(name string) bool) func(*Case, *Answer, *Outcome) bool {
 	return func(_ *Case, a *Answer, _ *Outcome) bool {
 		return slices.ContainsFunc(a.Calls, func(c AnswerCall) bool { return is(c.Name) })
 	}
 }
 
-// valueCount returns the number of JSON values in a text, or 0 if it also has something else.
+// valueCount returns the number of JSON values in a text, or 0 if the text contains anything else.
 func valueCount(text string) (n int) {
 	for rest := bytes.TrimSpace([]byte(text)); len(rest) > 0; n++ {
 		size := scan.ValueEnd(rest)
@@ -254,7 +257,7 @@ func (c *Case) inSet(set []Outcome, a *Answer, got *Outcome) bool {
 	return c.matchIn(set, a, got) != nil
 }
 
-// matchIn returns the outcome in the set that the answer has, or nil.
+// matchIn returns the first outcome in the set that matches the answer, or nil.
 func (c *Case) matchIn(set []Outcome, a *Answer, got *Outcome) *Outcome {
 	for i := range set {
 		o := &set[i]
@@ -265,7 +268,8 @@ func (c *Case) matchIn(set []Outcome, a *Answer, got *Outcome) *Outcome {
 	return nil
 }
 
-// JudgeAnswer returns the verdict on an answer, with its outcome. If it is wrong, why says which outcome must not be.
+// JudgeAnswer returns the verdict on an answer, with its outcome. If the verdict is Wrong, why is the forbidden
+// outcome that the answer matches.
 func (c *Case) JudgeAnswer(a *Answer) (v Verdict, got *Outcome, why string) {
 	got = a.Outcome()
 	if o := c.matchIn(c.MustNot, a, got); o != nil {
@@ -284,7 +288,7 @@ func (c *Case) JudgeAnswer(a *Answer) (v Verdict, got *Outcome, why string) {
 type Result struct {
 	Case    *Case
 	Verdict Verdict
-	Why     string // the outcome that must not be, or another reason why the answer is wrong
+	Why     string // the forbidden outcome that the answer matches, or another reason for Wrong
 	Answers []ChunkedAnswer
 }
 
@@ -294,7 +298,8 @@ type ChunkedAnswer struct {
 	Answer   *Answer
 }
 
-// SetVerdict sets the verdict: the worst one, or Wrong if the outcome depends on the chunking or an answer is missing.
+// SetVerdict sets the verdict: the worst verdict on an answer, or Wrong if the outcome depends on the chunking
+// or an answer is missing.
 func (r *Result) SetVerdict() {
 	var first *Outcome
 	for _, x := range r.Answers {

@@ -2,9 +2,9 @@
 // library must, may and must not produce. [Case.JudgeAnswer] compares a library's [Answer] with them. The package does
 // no I/O: package cli asks the libraries.
 //
-// A call is usable if a program would run it without another look: its arguments are one JSON text, and neither
-// the call nor the response is marked as failed. Only usable calls count, so a library may hand on broken arguments
-// as text, but not as a repaired value.
+// A call is usable if a program would run it without a further check: its arguments are one JSON text, and
+// neither the call nor the response is marked as failed. Only usable calls count, so a library may pass on
+// broken arguments as text, but not as a repaired value.
 package suite
 
 import (
@@ -91,7 +91,8 @@ func LoadCases() (info Info, all []*Case, err error) {
 func (c *Case) HasTag(tag string) bool { return slices.Contains(c.Tags, tag) }
 
 // SelectCases returns the cases that match a pattern of only, and no pattern of not. A pattern is a protocol, a
-// tag, or an ID in which * stands for any text. Without a pattern in only, all cases match.
+// tag, or an ID in which * stands for any text without a slash. Without a pattern in only, all cases match. A
+// pattern that matches no case is an error.
 func SelectCases(all []*Case, only, not []string) (chosen []*Case, err error) {
 	for _, pattern := range slices.Concat(only, not) {
 		if !slices.ContainsFunc(all, func(c *Case) bool { return c.matchesPattern(pattern) }) {
@@ -116,7 +117,8 @@ func (c *Case) matchesPattern(pattern string) bool {
 const maxByteStream = 16 << 10
 
 // Chunkings returns the ways to divide the stream into chunks: the whole stream at once, one event in each chunk,
-// a chunk boundary in the middle of each event, and one byte in each chunk.
+// a chunk boundary in the middle of each event, and one byte in each chunk. Streams larger than maxByteStream
+// are not divided into bytes.
 func (c *Case) Chunkings() []string {
 	all := []string{"whole", "events", "half", "byte"}
 	if len(c.Body) > maxByteStream {
@@ -125,7 +127,7 @@ func (c *Case) Chunkings() []string {
 	return all
 }
 
-// Chunks divides the stream.
+// Chunks divides the stream by one of the Chunkings.
 func (c *Case) Chunks(chunking string) (chunks [][]byte) {
 	if chunking == "whole" {
 		return [][]byte{c.Body}

@@ -26,8 +26,8 @@ const (
 	maxCandidates = 48       // maximum number of openings that are tried
 )
 
-// Find returns the call at the end of a text, if there is one. The parameter otherCalls reports whether the
-// response has calls of its own. If so, a form without markup is not a call.
+// Find returns the call at the end of a text. The second result is false if there is none. The parameter
+// otherCalls reports whether the response has calls of its own. If so, a form without markup is not a call.
 func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 	end := len(bytes.TrimRight(text, " \t\r\n"))
 	if end == 0 || !mayEndCall(text[:end]) {
@@ -79,7 +79,8 @@ func mayEndCall(text []byte) bool {
 	return strings.IndexByte(">}])`", text[len(text)-1]) >= 0 || bytes.HasSuffix(text, []byte("*** End Patch"))
 }
 
-// clipOpening returns at most maxOpening bytes of a call's first line, for a message.
+// clipOpening returns the beginning of a call for a message: its first line up to the first >, with at most
+// maxOpening bytes.
 func clipOpening(text []byte) string {
 	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {
 		text = text[:i]
@@ -102,8 +103,8 @@ func nameStart(text []byte, at int) int {
 	return start
 }
 
-// readToEnd reads the form that begins at start, and the text after it. It reports whether only calls and
-// closing markup follow.
+// readToEnd reads the form that begins at start and opens at the offset at, and the text after it. It returns
+// the tool of the first call. The result ok reports whether only calls and closing markup follow.
 func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	for {
 		c := cursor{text: text, at: at + len(open.text), opened: open.text, before: plainName(string(text[start:at])), by: &openers}
@@ -124,7 +125,8 @@ func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	}
 }
 
-// openingAt returns the form that begins at the given offset. It returns only forms with markup.
+// openingAt returns the opening of the form that begins at the given offset. The result opens is the offset of
+// the opening, which may follow a name. The result ok is false if no form with markup begins there.
 func openingAt(text []byte, at int) (start, opens int, open opener, ok bool) {
 	for _, open := range openers[text[at]] {
 		if !open.form.bare && !open.form.named && bytes.HasPrefix(text[at:], []byte(open.text)) {
@@ -145,7 +147,8 @@ func openingAt(text []byte, at int) (start, opens int, open opener, ok bool) {
 	return 0, 0, opener{}, false
 }
 
-// closersLen returns the length of the white space, closing tags and tokens at the beginning of text.
+// closersLen returns the length of the white space, separators, closing tags and tokens at the beginning of
+// text.
 func closersLen(text []byte) int {
 	c := cursor{text: text}
 	for {
@@ -162,7 +165,7 @@ func closersLen(text []byte) int {
 	}
 }
 
-// isCloser reports whether a tag is a closing tag, or a token that begins nothing.
+// isCloser reports whether a tag is a closing tag, or a token that begins no form.
 func isCloser(tag string) bool {
 	for _, open := range openers['<'] {
 		if strings.HasPrefix(open.text, tag) {

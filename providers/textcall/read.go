@@ -12,7 +12,7 @@ type cursor struct {
 	text   []byte
 	at     int
 	opened string // the opening of the form
-	before string // the name before the opening, if the form has one
+	before string // the name of the tool: the name before the opening, or the name that a reader found
 	by     *[256][]opener
 }
 
@@ -28,7 +28,7 @@ func (c *cursor) skipText(text string) bool {
 	return true
 }
 
-// skipAny skips the first of the texts that comes next.
+// skipAny skips the first of the texts that comes next, and reports whether one did.
 func (c *cursor) skipAny(texts ...string) bool {
 	for _, text := range texts {
 		if c.skipText(text) {
@@ -41,7 +41,7 @@ func (c *cursor) skipAny(texts ...string) bool {
 // skipSpace skips white space.
 func (c *cursor) skipSpace() { c.at += json.SpaceLen(c.restOfText()) }
 
-// skipPast skips everything up to and including text.
+// skipPast skips everything up to and including text. It returns false if text doesn't follow.
 func (c *cursor) skipPast(text string) bool {
 	n := bytes.Index(c.restOfText(), []byte(text))
 	if n < 0 {

@@ -25,8 +25,8 @@ const (
 // FinalText is the text of the last response of a scene, and of responses to other requests.
 const FinalText = "FINAL"
 
-// NewScript returns a response of a scene with the tools of a request. The seed and the number of the response
-// decide the ids.
+// NewScript returns a response of a scene with the tools of a request. The seed, the scene's name and the
+// number of the response determine the ids.
 func (s *Scene) NewScript(kind AnswerKind, tools map[string]protocol.Tool, model string, seed, number int) *protocol.Script {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d", s.Name, number)
@@ -68,10 +68,11 @@ type Write struct {
 	Data  []byte
 }
 
-// letterPause is the pause within a letter. Without a pause, TCP joins small writes.
+// letterPause is the pause within a character that has several bytes. Without a pause, TCP joins small writes.
 const letterPause = 15 * time.Millisecond
 
-// WriteForm writes frames in a form.
+// WriteForm returns the writes that send frames in a form. The parameter lines means that frames are JSON
+// lines, not server-sent events.
 func WriteForm(frames []protocol.SpokenFrame, form Form, lines bool) (writes []Write) {
 	for i, f := range frames {
 		text := frameText(f, form, lines, i)
@@ -114,7 +115,8 @@ func frameText(f protocol.SpokenFrame, form Form, lines bool, number int) []byte
 }
 
 // FindTools returns the declared tools note and tick of a request, by these names, or nil if one is missing. A
-// declared name fits if it is the name, or if it ends with the name and has the word torture before it.
+// declared tool matches a name if its own name is the same, or if its namespace and name together end with the
+// name and contain the word torture.
 func FindTools(declared []protocol.Tool) map[string]protocol.Tool {
 	found := map[string]protocol.Tool{}
 	for _, name := range []string{"note", "tick"} {
@@ -131,8 +133,8 @@ func FindTools(declared []protocol.Tool) map[string]protocol.Tool {
 	return found
 }
 
-// ReadHistory returns the calls in a history, with their results. A result without an id belongs to the first
-// call of its name without a result.
+// ReadHistory returns the calls in a history, with their results, and the results without a call. A result
+// without an id belongs to the first call of its name without a result.
 func ReadHistory(messages []protocol.Message) (sent []SentBack) {
 	for _, m := range messages {
 		for _, p := range m.Parts {
@@ -157,8 +159,8 @@ func ReadHistory(messages []protocol.Message) (sent []SentBack) {
 	return sent
 }
 
-// NextAnswer returns the kind of response that the next request gets. The parameter messages is the number of its
-// messages, and first is that of the first request.
+// NextAnswer returns the kind of response that the next request gets. The parameter messages is the number of
+// messages in that request, and first is the number of messages in the first request.
 func (s *Scene) NextAnswer(f *Facts, history []SentBack, messages, first int) AnswerKind {
 	asked := len(f.Requests)
 	goods := 0
@@ -177,8 +179,8 @@ func (s *Scene) NextAnswer(f *Facts, history []SentBack, messages, first int) An
 	return Final
 }
 
-// SideText returns the text for a request without the tools. If the request wants JSON with a schema, the text is
-// an object with the required fields.
+// SideText returns the text of the response to a request without the tools. If the request asks for JSON with a
+// schema, the text is an object with the required fields.
 func SideText(request []byte) string {
 	body := json.Value(request)
 	for _, path := range [][]string{

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// Facts are what a client did in one scene. Times are since the start of the scene.
+// Facts describe the behaviour of a client in one scene. Times are since the start of the scene.
 type Facts struct {
 	Protocol string // protocol of the requests; "" if no request came
 	Seals    bool   // the protocol marks the end of each call
@@ -23,8 +23,8 @@ type Facts struct {
 
 	Exit   int
 	Signal string        // signal that ended the client; "" for none
-	Ended  bool          // the client was ended, because it did nothing until the limit
-	Took   time.Duration // until the client ended
+	Ended  bool          // toolscope ended the client, because the client did nothing until the limit
+	Took   time.Duration // time until the client ended
 }
 
 // A Request is a request with the tools, and the response that it got.
@@ -60,10 +60,10 @@ type Run struct {
 // ResultText is the result of a run.
 func ResultText(number int) string { return fmt.Sprintf("noted %d", number) }
 
-// A Verdict is the judgement of a scene.
+// A Verdict is the judgement of a client's behaviour in a scene.
 type Verdict struct {
 	Kind    VerdictKind
-	Rule    string // rule that decided, e.g. must_not:run_twice; "" if right
+	Rule    string // rule that decided, e.g. must_not:run_twice; "" if none did
 	Words   string // what the client did
 	OffSpec bool   // the scene breaks the protocol's rules
 }
@@ -112,7 +112,7 @@ func newWrong(rule, format string, args ...any) Verdict {
 	return Verdict{Kind: Wrong, Rule: rule, Words: fmt.Sprintf(format, args...)}
 }
 
-// allowedRuns returns how often a run with these values is allowed.
+// allowedRuns returns how often the tool may run with the arguments of this run.
 func (j judge) allowedRuns(r *Run) (n int) {
 	for _, c := range slices.Concat(j.Calls, j.May) {
 		if c.Tool == r.Tool && sameArgs(c.Args, r.Args) {
@@ -122,8 +122,8 @@ func (j judge) allowedRuns(r *Run) (n int) {
 	return n
 }
 
-// finishedBefore reports whether a response had begun before a time and has a call with an end. The result early
-// says that the call with the run's values got its end only later.
+// finishedBefore reports whether a request before the run had a response with a finished call. The result early
+// is true if a call has the run's arguments, but the end of each such call was sent only after the run.
 func (j judge) finishedBefore(r *Run) (finished, early bool) {
 	for i := range j.Requests {
 		q := &j.Requests[i]
@@ -186,7 +186,7 @@ func (j judge) checkHang() Verdict {
 	return newWrong("must_not:hang", "HUNG: it did nothing more and didn't end")
 }
 
-// checkMissing checks that each call ran which must run.
+// checkMissing checks that each call that must run did run.
 func (j judge) checkMissing() Verdict {
 	left := slices.Clone(j.Runs)
 	for i, c := range j.Calls {
@@ -206,7 +206,8 @@ func (j judge) checkMissing() Verdict {
 	return Verdict{}
 }
 
-// wasRefused reports whether the client told the model that a call wasn't run.
+// wasRefused reports whether the client sent back exactly one result for a call that it didn't run. The result
+// tells the model of the refusal.
 func (j judge) wasRefused(call int) bool {
 	last := j.lastHistory()
 	if last == nil {
@@ -216,7 +217,7 @@ func (j judge) wasRefused(call int) bool {
 	return sent != nil && len(sent.Results) == 1
 }
 
-// lastHistory returns the last request whose history has calls, or nil.
+// lastHistory returns the last request, other than the first, whose history has calls, or nil.
 func (j judge) lastHistory() *Request {
 	for i := len(j.Requests) - 1; i > 0; i-- {
 		if len(j.Requests[i].History) > 0 {
@@ -226,8 +227,8 @@ func (j judge) lastHistory() *Request {
 	return nil
 }
 
-// findSent returns a call of the scene in a history. It is found by its id, or by its position if the protocol has
-// no ids.
+// findSent returns a call of the scene in a history, or nil. It finds the call by its id, or by its position if
+// the history has no ids.
 func (j judge) findSent(q *Request, call int) *SentBack {
 	script := j.hardScript(q)
 	if script == nil {
@@ -248,7 +249,8 @@ func (j judge) findSent(q *Request, call int) *SentBack {
 	return nil
 }
 
-// hardScript returns the script whose calls are expected in the history of a request.
+// hardScript returns the script whose calls are expected in the history of a request: the latest earlier script
+// with calls, or nil.
 func (j judge) hardScript(q *Request) (script *protocol.Script) {
 	for i := range j.Requests {
 		before := &j.Requests[i]
@@ -351,7 +353,7 @@ func hasOwnResult(sent *SentBack, own []int, runs int) bool {
 	return true
 }
 
-// checkRequests checks how often and how soon the client asked.
+// checkRequests checks how often and how soon the client sent requests.
 func (j judge) checkRequests() Verdict {
 	if j.Repeats && len(j.Requests) > maxRepeats {
 		return newWrong("must_not:loop", "ASKED %s with the same response", count.Of(len(j.Requests), "time"))

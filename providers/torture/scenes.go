@@ -1,6 +1,6 @@
-// Package torture tests a client with short responses that are legal and rare, damaged, or off the rules of
-// their protocol. Scenes are the responses, in steps that don't depend on the protocol. Judge decides from the
-// facts of a run what the client did right and wrong. It never reads the client's output.
+// Package torture tests a client with short responses that are legal but rare, damaged, or against the rules of
+// their protocol. Scenes are the responses, in steps that don't depend on the protocol. Judge judges the
+// client's behaviour from the facts of a run. It never reads the client's output.
 package torture
 
 import (
@@ -22,7 +22,7 @@ type Scene struct {
 	Steps []protocol.Step
 
 	Must, MayNot string   // the rules, in words
-	Why, Source  string   // the reason for the rules, and the page or standard that has it
+	Why, Source  string   // the reason for the rules, and the page or standard that supports it
 	OffSpec      []string // protocols whose own rules the response breaks; "*" for all
 
 	Calls []Call // calls that must run, each once, and whose result must be sent back
@@ -32,7 +32,7 @@ type Scene struct {
 	// MayRefuse says that the client may also end without running the calls.
 	MayRefuse bool
 	Retried   bool // the response is broken, so the same request again gets the complete call
-	Repeats   bool // each request gets the response again, up to maxRepeats
+	Repeats   bool // each request gets the response again, up to maxRepeats+2 times
 	Timed     bool // the verdict depends on times
 
 	Status     int           // HTTP status that is an error, before the complete call; 0 for none
@@ -41,10 +41,10 @@ type Scene struct {
 	Form Form
 }
 
-// A Form is how frames are written.
+// A Form describes how frames are written.
 type Form struct {
-	Split     bool // each byte is a write, with a pause in each letter
-	Noise     bool // comments, unknown fields and unknown events
+	Split     bool // each byte is a write, with pauses in characters that have several bytes
+	Noise     bool // comments, unknown fields and unknown events are added
 	ZeroIndex bool
 	RepeatID  bool
 }
@@ -58,7 +58,7 @@ const (
 	many  = `{"text":"alpha é 日本 😀"}`
 	large = `{"text":"a","n":9007199254740993}`
 
-	maxRepeats = 8 // requests after which a client must notice that it repeats itself
+	maxRepeats = 8 // maximum number of requests before a client must notice that it repeats itself
 )
 
 const (
@@ -73,7 +73,8 @@ const (
 	practice           = "practice"
 )
 
-// Shorthands for steps.
+// The next seven functions are shorthands for steps.
+
 func beginCall(call int, tool string) protocol.Step {
 	return protocol.Step{Kind: protocol.CallStep, Call: call, Tool: protocol.Tool{Name: tool}}
 }
@@ -88,7 +89,8 @@ func sayText(text string) protocol.Step             { return protocol.Step{Kind:
 func endWith(word string) protocol.Step             { return protocol.Step{Kind: protocol.EndStep, Text: word} }
 func bareStep(kind protocol.StepKind) protocol.Step { return protocol.Step{Kind: kind} }
 
-// whole returns the steps of a complete call. Its arguments come in deltas of five bytes, or less at the end.
+// wholeCall returns the steps of a complete call. A delta of its arguments has five bytes, or a few more to
+// complete a character. The last delta may be shorter.
 func wholeCall(call int, tool, args string) []protocol.Step {
 	steps := []protocol.Step{beginCall(call, tool)}
 	for len(args) > 0 {
@@ -101,7 +103,7 @@ func wholeCall(call int, tool, args string) []protocol.Step {
 	return append(steps, sealCall(call))
 }
 
-// join joins lists of steps.
+// joinSteps joins steps and lists of steps.
 func joinSteps(lists ...any) (steps []protocol.Step) {
 	for _, l := range lists {
 		switch l := l.(type) {
@@ -267,7 +269,7 @@ var Scenes = sync.OnceValue(func() []Scene {
 	}
 })
 
-// PingTime is how long a scene sends pings.
+// PingTime is the time for which a scene sends pings.
 const PingTime = 20 * time.Second
 
 // IsOffSpec reports whether the scene breaks the rules of a protocol.
@@ -280,7 +282,7 @@ func (s *Scene) IsOffSpec(dialect string) bool {
 	return false
 }
 
-// HasNoRule reports whether the scene has no rule: what the client does is only shown.
+// HasNoRule reports whether the scene has no rule, so that the client's behaviour is only shown.
 func (s *Scene) HasNoRule() bool { return s.Must == "" && s.MayNot == "" }
 
 // WaitTime returns the time that the scene itself takes.

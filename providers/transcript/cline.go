@@ -21,7 +21,8 @@ func readCline() func(entry json.Value) *message {
 	}
 }
 
-// clineUsage returns Cline's counts in Anthropic's names. Cline's prompt count includes cached tokens.
+// clineUsage returns Cline's counts under Anthropic's names, or nil if there are none. Cline's prompt count
+// includes cached tokens.
 func clineUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "prompt", "completion", "cached")
 	if f[0] == nil && f[1] == nil {

@@ -82,7 +82,7 @@ func geminiParts(content json.Value) (parts []json.Value) {
 	return parts
 }
 
-// geminiUsage returns Gemini CLI's counts in the provider's names.
+// geminiUsage returns Gemini CLI's counts under the provider's names.
 func geminiUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "input", "output", "cached", "thoughts", "tool", "total")
 	return newObject(newField("promptTokenCount", f[0]), newField("candidatesTokenCount", f[1]),

@@ -49,7 +49,8 @@ var kimiFinishes = map[string]json.Value{
 	"tool_use": quoteText("tool_use"), "end_turn": quoteText("end_turn"), "max_tokens": quoteText("max_tokens"),
 }
 
-// kimiUsage returns Kimi's counts in Anthropic's names. Kimi's input count excludes cached tokens.
+// kimiUsage returns Kimi's counts under Anthropic's names, or nil if there are none. Kimi's input count
+// excludes cached tokens.
 func kimiUsage(usage json.Value) json.Value {
 	f := valuesOf(usage, "inputOther", "output", "inputCacheRead", "inputCacheCreation")
 	if f[0] == nil && f[1] == nil {

@@ -102,8 +102,9 @@ var opencodeFinishes = map[string]json.Value{
 	"content-filter": quoteText("refusal"),
 }
 
-// opencodeUsage returns opencode's counts in Anthropic's names. opencode's input count excludes cached
-// tokens. Reasoning is added to the output if the total shows that the output excludes it.
+// opencodeUsage returns opencode's counts under Anthropic's names, or nil if there are none. opencode's input
+// count excludes cached tokens. Reasoning is added to the output if the total shows that the output excludes
+// it.
 func opencodeUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "input", "output", "reasoning", "cache", "total")
 	if f[0] == nil && f[1] == nil {

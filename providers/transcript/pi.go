@@ -50,7 +50,8 @@ func piBlocks(content json.Value) (blocks []json.Value) {
 	return blocks
 }
 
-// piUsage returns pi's counts in Anthropic's names. pi's input count excludes cached tokens.
+// piUsage returns pi's counts under Anthropic's names, or nil if there are none. pi's input count excludes
+// cached tokens.
 func piUsage(usage json.Value) json.Value {
 	f := valuesOf(usage, "input", "output", "cacheRead", "cacheWrite")
 	if f[0] == nil && f[1] == nil {

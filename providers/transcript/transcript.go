@@ -32,7 +32,7 @@ type message struct {
 	rejected                 map[int]string // reasons why the agent refused calls, by the number of the part
 }
 
-// agent is an agent whose session files are decoded.
+// agent describes one format: an agent's session files, or messages in a known form.
 type agent struct {
 	wrapper string // name of the format
 	title   string
@@ -205,7 +205,8 @@ func (a *agent) requestOf(entries []byte) []byte {
 		newField(a.form.history, newArray(messages...)))
 }
 
-// sameResult returns a function that reports whether a part is the result of the same call as result.
+// sameResult returns a function that reports whether a part is the result of the same call as result, in
+// Google's form.
 func sameResult(result json.Value) func(part json.Value) bool {
 	id := result.Get("functionResponse").Get("id").Text()
 	return func(part json.Value) bool { return id != "" && part.Get("functionResponse").Get("id").Is(id) }

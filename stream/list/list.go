@@ -30,7 +30,7 @@ func (l *Blocks[T]) Add(v T) {
 	l.n++
 }
 
-// At returns element i, 0 ≤ i < Len().
+// At returns a pointer to element i, 0 ≤ i < Len().
 func (l *Blocks[T]) At(i int) *T { return &l.blocks[i/BlockSize][i%BlockSize] }
 
 // Before returns the first n elements. Elements can't be added to the result.

@@ -16,8 +16,8 @@ type Protocol struct {
 	Events     []Event  // types of its chunks
 	Prefixes   []string // beginnings of further types of its chunks
 	Terminator string   // data that ends a stream and isn't JSON
-	Enders     []string // types of the events after which the client expects no more
-	SocketAsks []string // types by which a WebSocket client requests a response
+	Enders     []string // types of the events after which the client expects no more events
+	SocketAsks []string // types of the messages by which a WebSocket client requests a response
 	SocketEnds []string // further types that end a response on a WebSocket
 	Asides     []string // ends of the paths of requests that don't go to a model
 	Rules      []Rule   // for payloads without a known type
@@ -46,7 +46,7 @@ type Protocol struct {
 	ToolKeys    []string // keys of the declared tools
 	Sent        []Sent   // how a history contains messages from the model
 
-	Arguments []Place  // where arguments of calls are, and deltas of them
+	Arguments []Place  // places of the arguments of calls and of their deltas
 	TextKeys  []string // keys of the model's output
 	CallIndex string   // path of the number of a parallel call
 	Refusal   Refusal
@@ -99,8 +99,8 @@ const (
 type Rule struct {
 	Is    Kind
 	When  string
-	Ends  string   // condition: a response ends with it
-	Last  bool     // if it ends, only the terminator follows
+	Ends  string   // condition for a payload that ends its response
+	Last  bool     // if the payload ends its response, only the terminator follows
 	Weak  bool     // other data looks like this too
 	NoID  bool     // it has neither a type nor an id
 	Inner string   // key of an object: the payload is inside it
@@ -125,7 +125,7 @@ type Sent struct {
 	When  string   // conditions for a message with calls
 	Take  string   // key of the message that the response contains; "" for the complete message
 	Body  string   // a response, in which MODEL is replaced with the model's field, and MESSAGE with the taken value
-	Group []string // one of these conditions holds for further messages of a response; nil if a message is a response
+	Group []string // conditions, one of which each further message of the same response meets; nil if each message is a response
 }
 
 // Place is the place of a value in a JSON text. Path contains the last keys that lead to the value, separated by

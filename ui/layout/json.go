@@ -51,8 +51,8 @@ func (d *JSON) Len() int { return d.off }
 // the same row.
 func (d *JSON) Boxes() []Box { return d.boxes }
 
-// Extend lays out the new bytes. The lexer lex must have read exactly text, and both only grow. An escape or
-// character that is cut off at the end is laid out only when it is complete, or if whole is set.
+// Extend lays out the new bytes. The lexer lex must have read exactly text. Between calls, both may only grow.
+// An escape or character that is cut off at the end is laid out only when it is complete, or if whole is set.
 func (d *JSON) Extend(text []byte, lex *json.Lexer, whole bool) {
 	toks := lex.Tokens()
 	d.src = text

@@ -2,7 +2,7 @@
 // document grows. The time for each Extend depends only on the new bytes, and drawing reads only the visible
 // rows.
 //
-//	text, tokens ─▶ Document.Extend ─▶ rows ─▶ the pane draws some of them
+//	text, tokens ─▶ JSON.Extend ─▶ rows ─▶ the pane draws some of them
 //
 // A row refers to a span of the text. It contains neither text nor styles.
 //
@@ -67,8 +67,8 @@ func (f *lineBreaker) newRow(off int, r Row, indent int) {
 	f.col, f.last = indent, glyphSize{}
 }
 
-// placeBytes places n bytes that are cells wide at the end of the last row. If they don't fit, it places them
-// in a new row.
+// placeBytes places a unit of n bytes at the end of the last row. The parameter cells is the unit's width. If
+// the unit doesn't fit, placeBytes wraps the row first.
 func (f *lineBreaker) placeBytes(n, cells int) {
 	last := &f.rows[len(f.rows)-1]
 	for f.col+cells > f.width && last.End > last.Start && !(n == 1 && f.isTrailingBlank(last.End)) {

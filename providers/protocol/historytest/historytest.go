@@ -39,9 +39,9 @@ func Check(t *testing.T, to *protocol.Target, request, want string) {
 	}
 }
 
-// CheckCut cuts a request off at every byte. Decode must return an error, and messages whose Lines begin the
-// Lines of the complete request. System messages are ignored, because they may follow the other messages in
-// the request.
+// CheckCut cuts a request off at every byte. Decode must return an error, and messages whose Lines are the
+// beginning of the Lines of the complete request. System messages are ignored, because they may follow the
+// other messages in the request.
 func CheckCut(t *testing.T, to *protocol.Target, request string) {
 	t.Helper()
 	said := func(request string) (string, error) {
@@ -96,8 +96,8 @@ func WithoutRaw(messages []protocol.Message) (all []protocol.Message) {
 	return all
 }
 
-// Bare returns messages without Raw, and without details that only Raw contains, such as a missing arguments
-// field.
+// Bare returns messages without Raw, without parts of the kind OtherPart, and without details that only Raw
+// contains, such as a missing arguments field.
 func Bare(messages []protocol.Message) (bare []protocol.Message) {
 	for _, m := range messages {
 		b := protocol.Message{Role: m.Role}
