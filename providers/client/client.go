@@ -109,7 +109,7 @@ func MustFind(name string) *Client {
 // MCPSetup describes how to add an MCP server to a client, and how to record the traffic of the MCP servers
 // that a client starts.
 type MCPSetup struct {
-	Adds     string     // a command line, or a line for a settings file, that adds the server toolscope; {command} is the server's command line
+	Adds     string     // a command line or settings line that adds the server toolscope; {command} is the server's command line
 	Setting  string     // the setting that adds the server; {program}, {args} and {list} are parts of its command, as JSON
 	FileFlag string     // a flag for one run, whose value is a file with a setting like [OtherServers]; it ends with = or @
 	Adding   Provenance // source of these facts

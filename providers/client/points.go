@@ -23,7 +23,7 @@ type Var struct {
 	Name, Value string
 	Why         string // the reason, if it isn't obvious; a variable with a reason doesn't replace the user's value
 
-	Needs func(env func(string) string) bool // reports whether the client reads the variable, given the user's variables; nil if always
+	Needs func(env func(string) string) bool // whether the client reads it, given the user's variables; nil if always
 }
 
 // Settings are a client's configuration in JSON.

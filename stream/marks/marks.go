@@ -125,7 +125,7 @@ type Sent struct {
 	When  string   // conditions for a message with calls
 	Take  string   // key of the message that the response contains; "" for the complete message
 	Body  string   // a response, in which MODEL is replaced with the model's field, and MESSAGE with the taken value
-	Group []string // conditions, one of which each further message of the same response meets; nil if each message is a response
+	Group []string // conditions: each further message of a response meets one; nil if each message is a response
 }
 
 // Place is the place of a value in a JSON text. Path contains the last keys that lead to the value, separated by
