@@ -57,6 +57,33 @@ type Run struct {
 	Number     int // number of the run; its result contains it
 }
 
+// RunTimes returns the number of requests before a run, the time from the end of its call to the run, and the time
+// from the run to the end of the response. A time is negative if there was no such end, or if it came on the other
+// side of the run.
+func (f *Facts) RunTimes(r *Run) (request int, afterSeal, beforeEnd time.Duration) {
+	afterSeal, beforeEnd = -1, -1
+	for i := range f.Requests {
+		q := &f.Requests[i]
+		if q.At > r.At {
+			break
+		}
+		request++
+		if q.Script == nil {
+			continue
+		}
+		calls := scriptCalls(q.Script)
+		for k, c := range calls {
+			if at := q.Finished[k]; c.Sealed && at != 0 && at <= r.At && (len(calls) == 1 || sameArgs(c.Args, r.Args)) {
+				afterSeal = r.At - at
+			}
+		}
+		if len(calls) > 0 && q.EndedAt > 0 {
+			beforeEnd = q.EndedAt - r.At
+		}
+	}
+	return request, afterSeal, beforeEnd
+}
+
 // ResultText is the result of a run.
 func ResultText(number int) string { return fmt.Sprintf("noted %d", number) }
 
@@ -271,7 +298,7 @@ func (j judge) checkHistory() Verdict {
 		switch {
 		case len(j.Calls) > 0:
 			return Verdict{Kind: Unknown, Rule: "must:result", Words: "no later request shows the result"}
-		case j.Name == "unknown-tool":
+		case j.Name == "unknown-tool" && j.Exit == 0 && j.Signal == "":
 			return Verdict{Kind: Unknown, Rule: "must:result", Words: "no later request shows what becomes of the call"}
 		}
 		return Verdict{}
@@ -387,6 +414,7 @@ func (j judge) rightWords() string {
 		for _, r := range j.Runs {
 			names = append(names, r.callText())
 		}
+		slices.Sort(names) // calls that run at the same time have no order
 		words = "ran " + strings.Join(names, ", ")
 	}
 	if last := j.lastHistory(); last != nil {

@@ -125,6 +125,11 @@ func TestJudge(t *testing.T) {
 		{"no result for broken arguments", "broken", func(s *Scene) Facts {
 			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, `{}`))}}
 		}, Wrong, "must:result"},
+		{"ended with an error", "unknown-tool", func(s *Scene) Facts { return Facts{Requests: []Request{asked(s, Hard, 0, 1)}, Exit: 1} }, Right, ""},
+		{"ended without an error", "unknown-tool", func(s *Scene) Facts { return Facts{Requests: []Request{asked(s, Hard, 0, 1)}} }, Unknown, "must:result"},
+		{"left the call open", "unknown-tool", func(s *Scene) Facts {
+			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, alpha))}, Exit: 1}
+		}, Wrong, "must:result"},
 		{"a list passed on", "array", func(s *Scene) Facts {
 			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, `["alpha"]`, ok))}, Runs: []Run{note(`["alpha"]`, 700, 1)}}
 		}, Right, ""},
@@ -169,6 +174,31 @@ func TestJudge(t *testing.T) {
 				t.Errorf("%v %s: %s\nwant %v %s", v.Kind, v.Rule, v.Words, c.kind, c.rule)
 			}
 		})
+	}
+}
+
+// TestRunTimes checks the times of runs before and after the ends of their call and response.
+func TestRunTimes(t *testing.T) {
+	plain, pair, cut := sceneNamed(t, "plain"), sceneNamed(t, "two-calls"), sceneNamed(t, "length-second-call")
+	for _, c := range []struct {
+		scene      *Scene
+		run        Run
+		seal, ends time.Duration
+		request    int
+	}{
+		{plain, Run{"note", alpha, 50, 1}, -1, 451, 1},
+		{plain, Run{"note", alpha, 301, 1}, 200, 200, 1},
+		{plain, Run{"note", `{"other":1}`, 700, 1}, 599, -199, 1},
+		{pair, Run{"note", beta, 400, 1}, 299, 101, 1},
+		{pair, Run{"note", `{"other":1}`, 400, 1}, -1, 101, 1},
+		{cut, Run{"note", `{"text":"be`, 700, 1}, -1, -199, 1},
+		{plain, Run{"note", alpha, 2000, 1}, 1899, -1499, 2},
+	} {
+		f := Facts{Requests: []Request{asked(c.scene, Hard, 0, 1), asked(c.scene, Final, 1, 900)}}
+		request, seal, end := f.RunTimes(&c.run)
+		if request != c.request || seal != c.seal || end != c.ends {
+			t.Errorf("%s %s at %d: request %d, %d after the seal, %d before the end", c.scene.Name, c.run.Args, c.run.At, request, seal, end)
+		}
 	}
 }
 

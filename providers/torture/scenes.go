@@ -219,7 +219,7 @@ var Scenes = sync.OnceValue(func() []Scene {
 		},
 		{
 			Name: "unknown-tool", Sends: "a call of a tool that the client didn't declare", Steps: joinSteps(wholeCall(0, "no_such_tool", alpha), waitFor(100), tool),
-			Must: "send back an error under the call's id", MayNot: "run a tool, or leave the call without a result",
+			Must: "send back an error under the call's id, or end with an error", MayNot: "run a tool, or leave the call without a result",
 			WantError: true, Why: "providers refuse each later request with a call without a result", Source: anthropicTools,
 		},
 		{

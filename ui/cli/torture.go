@@ -76,8 +76,10 @@ func (a *app) runTorture(ctx context.Context, args []string, o *tortureOptions) 
 		return err
 	case !slices.Contains([]string{"text", "jsonl", "junit", "md"}, o.format):
 		return usageErrorf("--format %s: unknown\nuse text, jsonl, junit or md", o.format)
-	case o.seed < 0 || o.repeat < 1 || o.jobs < 1 || o.limit < 0:
-		return usageErrorf("--seed, --repeat, --jobs and --limit: use numbers above zero")
+	case o.repeat < 1 || o.jobs < 1:
+		return usageErrorf("--repeat and --jobs: use numbers above zero")
+	case o.seed < 0 || o.limit < 0:
+		return usageErrorf("--seed and --limit: can't be below zero\nwith --limit 0, the time of the control decides")
 	case !slices.Contains([]string{"", "anthropic", "openai", "gemini"}, o.provider):
 		return usageErrorf("--provider %s: unknown\nuse anthropic, openai or gemini", o.provider)
 	case o.list:
@@ -185,6 +187,7 @@ func (o *tortureOptions) prepareRun() (err error) {
 		defer remove()
 		if c, err := newSceneClient(o, folder, closedPort, closedPort, folder); err == nil {
 			o.version = c.clientVersion(context.Background())
+			c.removeFiles()
 		}
 	}
 	return nil

@@ -160,6 +160,11 @@ func TestTortureFails(t *testing.T) {
 	if o := command(t, nil, "torture", "--", "no-such-client"); o.code != 2 || !strings.Contains(o.stderr, "no-such-client") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
+	for flag, want := range map[string]string{"--seed=-1": "can't be below zero", "--limit=-1s": "can't be below zero", "--jobs=0": "above zero", "--repeat=0": "above zero"} {
+		if o := command(t, nil, "torture", flag, "--", "true"); o.code != 2 || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: exit %d: %s", flag, o.code, o.stderr)
+		}
+	}
 	if o := command(t, nil, "torture", "--scene", "plane", "--", "true"); o.code != 2 || !strings.Contains(o.stderr, `no scene is named "plane"`) {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
@@ -179,6 +184,31 @@ func TestTorturePaths(t *testing.T) {
 	here, _ := os.Getwd()
 	if lines := strings.Fields(string(ran)); len(lines) != 2 || slices.Contains(lines, here) {
 		t.Errorf("%q", ran)
+	}
+}
+
+// TestTortureClients checks that each known client gets the tools and shows its version, and that no file is left.
+func TestTortureClients(t *testing.T) {
+	programs, scratch := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
+	t.Setenv("TMPDIR", scratch)
+	for name, want := range map[string]string{
+		"claude": "mcp-tool", "codex": "mcp-tool", "gemini": "mcp-tool", "opencode": "mcp-tool", "qwen": "mcp-tool", "pi": "torture.ts",
+	} {
+		out := t.TempDir()
+		script := "#!/bin/sh\ncase \"$*\" in *--version) echo 9.8.7 >&2; exit;; esac\n" +
+			"{ echo \"$@\"; env; cat \"$HOME/mcp.json\" \"$HOME\"/.qwen/*.json \"$GEMINI_CLI_HOME\"/.gemini/*.json; } >" + filepath.Join(out, "got") + " 2>&1\n"
+		if err := os.WriteFile(filepath.Join(programs, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		o := command(t, nil, "torture", "--out", filepath.Join(out, "o"), "--", name, "-p", "{prompt}")
+		got, _ := os.ReadFile(filepath.Join(out, "got"))
+		if !strings.Contains(string(got), want) || !strings.Contains(string(got), torturePrompt) || !strings.Contains(o.stdout, " 9.8.7 ") {
+			t.Errorf("%s: got\n%s\n%s%s", name, got, o.stdout, o.stderr)
+		}
+		if left, _ := os.ReadDir(scratch); len(left) > 0 {
+			t.Errorf("%s: left %v", name, left)
+		}
 	}
 }
 

@@ -146,16 +146,19 @@ func newSceneClient(o *tortureOptions, folder, url, direct, record string) (*sce
 			inject(c)
 		}
 	}
-	if c.point == nil || c.point.Name != "codex" {
-		if err := c.pointAt(o.routes, url); err != nil {
-			return nil, err
-		}
+	err := makeSceneFolders(c) // first, because pointAt reads the settings of the client
+	if err == nil && (c.point == nil || c.point.Name != "codex") {
+		err = c.pointAt(o.routes, url)
+	}
+	if err != nil {
+		c.removeFiles()
+		return nil, err
 	}
 	for _, v := range c.clientLaunch.vars {
 		name, value, _ := strings.Cut(v, "=")
 		c.vars[name] = value
 	}
-	return c, makeSceneFolders(c)
+	return c, nil
 }
 
 // torturePrompt is the prompt that replaces {prompt}. The provider ignores it.
@@ -199,7 +202,7 @@ func (c *sceneClient) sceneCmd(output *os.File) *exec.Cmd {
 }
 
 // versionTime is the maximum time in which a client must print its version.
-const versionTime = 20 * time.Second
+const versionTime = time.Minute
 
 var versionWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.]+)?`) })
 
@@ -213,9 +216,11 @@ func (c *sceneClient) clientVersion(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, c.args[0], append(slices.Clone(c.args[1:c.at+1]), "--version")...)
 	with := c.sceneCmd(nil)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = with.Dir, with.Env, time.Second
+	var other strings.Builder // pi prints its version there
+	cmd.Stderr = &other
 	text, err := cmd.Output()
 	if err != nil {
 		return ""
 	}
-	return versionWord().FindString(string(text))
+	return cmp.Or(versionWord().FindString(string(text)), versionWord().FindString(other.String()))
 }

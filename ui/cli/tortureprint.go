@@ -177,8 +177,10 @@ func (o *tortureOptions) writeResult(to lineWriter, r *sceneResult) {
 	l.raw("ran", jsonList(f.Runs, func(one *jsonObject, run torture.Run) {
 		one.text("tool", run.Tool)
 		one.text("arguments_raw", run.Args)
-		one.time("at_ms", run.At)
-		one.int("request", requestAt(f, run.At))
+		request, afterSeal, beforeEnd := f.RunTimes(&run)
+		one.time("after_seal_ms", afterSeal)
+		one.time("before_end_ms", beforeEnd)
+		one.int("request", request)
 	}))
 	var history []torture.SentBack
 	if n := len(f.Requests); n > 0 {
@@ -200,14 +202,6 @@ func (o *tortureOptions) writeResult(to lineWriter, r *sceneResult) {
 	l.text("capture", r.scene.Name+record.Extension)
 	l.int("seed", o.seed)
 	to.writeObject(&l)
-}
-
-// requestAt returns the number of requests before a time.
-func requestAt(f *torture.Facts, at time.Duration) (n int) {
-	for _, q := range f.Requests {
-		n += count.If(q.At <= at)
-	}
-	return n
 }
 
 // jsonList writes a list of objects.

@@ -56,6 +56,7 @@ func (o *tortureOptions) runScene(ctx context.Context, scene *torture.Scene, lim
 	c, err := newSceneClient(o, folder, at, direct, record.CompanionDir(path))
 	if err == nil {
 		facts, err = r.runClient(ctx, c)
+		c.removeFiles()
 	}
 	return facts, errors.Join(err, stop())
 }
