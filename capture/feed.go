@@ -45,7 +45,7 @@ type recentExchanges struct {
 // after it.
 const maxRecentExchanges = 64
 
-// push adds a number and returns the one that it replaces, if any.
+// push adds a number and returns the number that it replaces. The result ok is false if it replaces none.
 func (l *recentExchanges) push(x int) (old int, ok bool) {
 	switch {
 	case l == nil:

@@ -324,7 +324,8 @@ func isEnding(p []byte) bool {
 	return len(p) == 1 && p[0] == '}' || sumStart(p) == 0 && json.PlainRun(p[len(`,"c":"`):]) == 8
 }
 
-// quickMillis parses a number with at most twelve digits and three decimals.
+// quickMillis parses a number with at most twelve digits and three decimals. The result ok is false for any
+// other text.
 func quickMillis(t []byte) (at time.Duration, ok bool) {
 	whole, places, point := bytes.Cut(t, []byte("."))
 	if len(whole) == 0 || len(whole) > 12 || whole[0] == '0' && len(whole) > 1 || point && len(places) == 0 || len(places) > 3 {
@@ -349,7 +350,8 @@ func quickMillis(t []byte) (at time.Duration, ok bool) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// quickText unquotes a string up to its closing quote. It fails for surrogates.
+// quickText unquotes a string up to its closing quote. The result ok is false for surrogates, and for a string
+// that is invalid or not closed.
 func quickText(room, p []byte) (data, rest []byte, ok bool) {
 	for data = room; ; {
 		n := json.PlainRun(p)
@@ -381,7 +383,8 @@ func quickText(room, p []byte) (data, rest []byte, ok bool) {
 	}
 }
 
-// quickBase64 decodes a base64 string up to its closing quote.
+// quickBase64 decodes a base64 string up to its closing quote. The result ok is false if the string is empty,
+// invalid or not closed.
 func quickBase64(room, p []byte) (data, rest []byte, ok bool) {
 	n := json.PlainRun(p)
 	if n == len(p) || p[n] != '"' {

@@ -199,7 +199,8 @@ type lineWalk struct {
 	from     Location // location of the records so far
 }
 
-// nextRecord builds the record of a step.
+// nextRecord builds the record of a step. The result ok is false if the file no longer has the step's line in
+// its form.
 func (w *lineWalk) nextRecord(n int32, p []byte) (r Record, rest []byte, ok bool) {
 	step, p := stepIn(p)
 	bits := step.bits
@@ -399,7 +400,7 @@ func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) b
 func withoutBreaks(p []byte) []byte { return bytes.TrimRight(p, "\r\n") }
 
 // splitLine returns the text at the position of this shape in a line, and the bytes around the text. The text
-// shares memory with line or room.
+// shares memory with line or room. The result ok is false if the line doesn't have this shape.
 func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after []byte, ok bool) {
 	text = line
 	for i, at := range s.strings {

@@ -117,7 +117,7 @@ func declaredNames(tools json.Value) (names []string) {
 	return names
 }
 
-// differenceOf returns the first difference between two values.
+// differenceOf returns the first difference between two values. The result ok is false if they are equal.
 func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 	b.path, b.bytes = path, len(was)
 	for whole := was; ; {
@@ -150,7 +150,7 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 }
 
 // differingChild returns the first child that differs between two objects or two lists. A missing child is
-// nil. The fields named cache_control are ignored.
+// nil. The fields named cache_control are ignored. The result found is false if no child differs.
 func differingChild(was, is json.Value) (path string, from, to json.Value, found bool) {
 	switch {
 	case was.Kind() == '{' && is.Kind() == '{':

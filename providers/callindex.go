@@ -279,7 +279,7 @@ func (in *Inspector) candidateOf(f *indexedTurn) (c replay.Candidate, ok bool) {
 	return c, c.Summary != nil || c.Turn != nil && len(c.Turn.Calls) > 0
 }
 
-// indexByKind indexes all turns by a kind of keys.
+// indexByKind indexes the ended turns that are not yet indexed by this kind of key.
 func (in *Inspector) indexByKind(s replay.KeyKind) {
 	r := &in.recall
 	next := r.nextUnindexed(s)

@@ -242,7 +242,8 @@ func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *c
 	}
 }
 
-// startingCall returns the call whose prompt is at the beginning of a conversation.
+// startingCall returns the call whose prompt is at the beginning of a conversation. The result ok is false if
+// there is none.
 func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 	for _, text := range conversation.OpeningTexts(r.messages) {
 		if s, ok = ls.ordered.peek(ls.hashKey("", "", string(text))); ok {

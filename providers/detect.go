@@ -151,7 +151,8 @@ func pathOf(rawURL string) string {
 }
 
 // sniffArray distinguishes Gemini's array of objects from AI Studio's chunks, which are nested arrays. The
-// chunks are either bare, in a list, or in a list within an outer array.
+// chunks are either bare, in a list, or in a list within an outer array. The result ok is false if more bytes
+// are needed.
 func sniffArray(text []byte, ended bool) (f frameFormat, ok bool) {
 	if n := min(len(text), len(stream.XSSI)); string(text[:n]) == stream.XSSI[:n] {
 		if n < len(stream.XSSI) && !ended {

@@ -211,7 +211,8 @@ func blankLine(text []byte) int {
 	return best
 }
 
-// messageIn returns the start of a message in an AWS event stream. The checksum identifies the message.
+// messageIn returns the start of the first message in bytes of an AWS event stream. The result found is false
+// if there is none. The checksum identifies the message.
 func messageIn(p []byte) (at int, found bool) {
 	for ; len(p)-at >= 12; at++ {
 		if _, is := stream.IsEventStream(p[at:]); is {

@@ -290,8 +290,8 @@ func unlessFaulted(t *stream.Turn, f stream.Finding) stream.Finding {
 	return f
 }
 
-// resultOf returns the result of a call in the exchange's request. The parameter r is the report about the
-// call in that request.
+// resultOf returns the result of a call in the exchange's request. The parameter r is the report about the call
+// in that request. The result ok is false if the request can't be read or has no such result.
 func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result protocol.Part, ok bool) {
 	kept := x.past.messages != nil
 	messages, _ := x.History()

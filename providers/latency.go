@@ -117,7 +117,7 @@ func (v *View) firstToken(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
-// namedBy returns the event that contains the name of a call's tool.
+// namedBy returns the event that contains the name of a call's tool. The result ok is false if there is none.
 func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	if c.Name == "" {
 		return 0, false
@@ -134,9 +134,9 @@ func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// Actionable returns the event that completed the value of the last key which the call's tool requires. If
-// the tool requires no keys, it returns the event with the tool's name. The cost grows with the number of
-// tokens.
+// Actionable returns the event that completed the value of the last key which the call's tool requires. If the
+// tool requires no keys, it returns the event with the tool's name. The result ok is false if a value is not
+// complete, or if the required keys are unknown. The cost grows with the number of tokens.
 func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {

@@ -236,7 +236,8 @@ func (w *userWords) hashBefore(id string) (hash uint64, found bool) {
 	}
 }
 
-// wordsOfUser returns the first text of a user message that contains no results.
+// wordsOfUser returns the first text of a user message that contains no results. For any other message, the
+// result ok is false.
 func wordsOfUser(m *protocol.Message) (text []byte, ok bool) {
 	if m.Role != protocol.User {
 		return nil, false

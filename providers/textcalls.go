@@ -38,7 +38,8 @@ func (c *textCalls) beforeEvent(e *stream.Event) {
 	}
 }
 
-// findIn returns a finding about the call at the end of a turn's text or reasoning.
+// findIn returns a finding about the call at the end of a turn's text or reasoning. The result ok is false if
+// there is none.
 func (c *textCalls) findIn(number int32, d *stream.Diagnosis) (f stream.Finding, ok bool) {
 	if number < 0 || int(number) >= len(c.x.turns) || !isDecoded(c.x.Protocol) {
 		return f, false

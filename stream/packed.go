@@ -197,7 +197,7 @@ func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []
 	return nil, false
 }
 
-// textOf returns the text that event n brought.
+// textOf returns the text that event n brought. The result found is false if the event brought none.
 func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	i := deltaOf(&s.deltas, n, s.deltas.Len()-1)
 	if i < 0 {
@@ -210,7 +210,8 @@ func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	return s.text.s[start:s.deltas.At(i).End], true
 }
 
-// textOf returns the arguments that event n brought, even if they have been replaced since.
+// textOf returns the arguments that event n brought, even if they have been replaced since. The result found is
+// false if the event brought none. The parameter guess is the likely number of the delta.
 func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
 	i := deltaOf(&c.deltas, n, guess)
 	if i < 0 {

@@ -402,7 +402,8 @@ func (s *slotTable) set(key, call int32) {
 
 // callOfResult returns the call that a result is for. The result names the call by id. If the wire format has
 // no id, it is the first call with that name that waits for a result. If the result has neither an id nor a
-// name, it is for the slot's call, if the provider runs that call.
+// name, it is for the slot's call, if the provider runs that call. If there is no such call, callOfResult
+// returns nil.
 func (t *Turn) callOfResult(e Event) *Call {
 	switch of := PayloadOf[ResultFor](e); {
 	case of.ID != "":

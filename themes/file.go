@@ -294,7 +294,8 @@ func Default(dark bool) Theme {
 	return standardPalette.newTheme(lightName, dark)
 }
 
-// ownTheme returns toolscope's own theme with that name. If the theme has two variants, dark selects one.
+// ownTheme returns toolscope's own theme with that name. If the theme has two variants, dark selects one. The
+// result ok is false if there is no such theme.
 func ownTheme(name string, dark bool) (t Theme, ok bool) {
 	switch name {
 	case "", "auto":

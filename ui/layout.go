@@ -320,7 +320,8 @@ func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 }
 
 // borderIn is like borderAt, but for borders within a column. Such a border is the first row of a lower pane.
-// The document's first row is a border only if all panes are stacked.
+// The document's first row is a border only if all panes are stacked. The result is nil if there is no border
+// in row y.
 func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
 	h := pl.m.bodyHeight()
 	if pl.isBoxed(pl.m.w, h) {

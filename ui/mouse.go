@@ -176,7 +176,8 @@ type mouseTarget struct {
 	width, x, y int
 }
 
-// slotAt returns the slot that is drawn at a place in the body, and the place within that slot.
+// slotAt returns the slot that is drawn at a place in the body, and the place within that slot. The result ok
+// is false if no slot is drawn there.
 func (mo *mouse) slotAt(x, y int) (of mouseTarget, ok bool) {
 	above, _ := mo.m.frame.marginRows()
 	y -= above

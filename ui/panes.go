@@ -125,7 +125,7 @@ func (ps *paneSet) goToFinding(f panes.Found) {
 }
 
 // findingAtCursor returns the finding at the cursor in the findings pane, if that pane has the focus and the
-// finding belongs to the selected turn.
+// finding belongs to the selected turn. Otherwise, it returns nil.
 func (ps *paneSet) findingAtCursor() *stream.Finding {
 	if ps.m.focus != ps.findings {
 		return nil

@@ -41,7 +41,8 @@ func (pm *pausedMoment) stepDelta(by int) {
 	pm.m.showNotice(display.Lit("this is the latest moment: G follows new events"))
 }
 
-// deltaOfCall returns the moment after the next or previous delta of a call.
+// deltaOfCall returns the moment after the next or previous delta of a call. The parameter by is 1 or -1. The
+// result ok is false if there is no such delta.
 func (pm *pausedMoment) deltaOfCall(t *stream.Turn, call int32, n, by int) (at int, ok bool) {
 	if t == nil || call == 0 || int(call) > len(t.Calls) {
 		return 0, false
@@ -124,7 +125,8 @@ func (pm *pausedMoment) stepMarker(by int, marks bool) {
 	pm.m.showNotice(display.Lit("no more matches"))
 }
 
-// markerMoment returns the moment after the next or previous marker of a turn.
+// markerMoment returns the moment after the next or previous marker of a turn. The result ok is false if there
+// is none.
 func (pm *pausedMoment) markerMoment(t *stream.Turn, call int32, n, by int, marks bool) (at int, ok bool) {
 	stops := panes.Markers(pm.m.in.View(), t, call)
 	if by < 0 {

@@ -438,7 +438,8 @@ func (tp *tourPlayer) captionLines(width, rows int) (lines []screen.StyledText) 
 	return lines
 }
 
-// shownSubject returns the subject of the shown scene, as it is now.
+// shownSubject returns the subject of the shown scene, as it is now. The result ok is false if there is no
+// scene or no call.
 func (tp *tourPlayer) shownSubject() (a sceneSubject, ok bool) {
 	if a.view = tp.m.view; tp.at < 0 {
 		return a, false

@@ -238,7 +238,7 @@ var tourScenes = []tourScene{
 	},
 }
 
-// subjectIn finds the call in a view.
+// subjectIn finds the call in a view. The result ok is false if the view doesn't have the call yet.
 func (p tourCall) subjectIn(v *providers.View) (a sceneSubject, ok bool) {
 	n := 0
 	for _, x := range v.Exchanges() {

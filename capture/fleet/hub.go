@@ -67,7 +67,8 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 	return h, nil
 }
 
-// lockStore locks the folder of a hub. Two hubs that write to one folder would lose each other's data.
+// lockStore locks the folder of a hub, and returns a function that unlocks it. Two hubs that write to one
+// folder would lose each other's data.
 func lockStore(dir string) (let func(), err error) {
 	let, ok, err := record.LockDir(dir)
 	if err != nil {

@@ -202,7 +202,8 @@ func wantedCalls(of *Address) string {
 	return strings.Join(append(part[:len(part)-1], model, status), ".")
 }
 
-// callOriginOf parses a subject of the index. The result status remains escaped.
+// callOriginOf parses a subject of the index. The result status remains escaped. The result ok is false if the
+// subject has another form.
 func callOriginOf(subject string) (o subjectParts, status string, ok bool) {
 	part := strings.Split(subject, ".")
 	if len(part) != 8 {

@@ -352,7 +352,7 @@ func (v *View) deliverEnds(yield func(capture.Record, error) bool, recs []captur
 	return v.deliverRecords(yield, recs, true)
 }
 
-// endOpen ends the open exchanges at the end of the view.
+// endOpen ends the open exchanges at the end of the view. It always returns nil, because no consumer follows.
 func (v *View) endOpen(yield func(capture.Record, error) bool) *jetstream.ConsumerConfig {
 	var recs []capture.Record
 	for _, f := range v.order {

@@ -88,8 +88,9 @@ func (c *claudeChain) messageBefore(parent, own string) uint64 {
 	return 0
 }
 
-// brokenNote returns a note if the path from the latest entry back to the first one is broken, because an entry is
-// missing, and if messages are not on the path. It deletes the entries of the path.
+// brokenNote returns a note if the path from the latest entry back to the first one is broken, because an entry
+// is missing, and if messages are not on the path. Otherwise, the result ok is false. It deletes the entries of
+// the path.
 func (c *claudeChain) brokenNote() (note capture.Record, ok bool) {
 	seen := 0
 	for at := c.latest; at != 0; {

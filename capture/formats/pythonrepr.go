@@ -28,7 +28,7 @@ func isReprClass(name string) bool {
 
 // searchRepr searches the Python value that begins at i in a text: an instance of a class in reprClasses, or a
 // dictionary. The value must end the line, as in the output of print and loggers. In the source of a program,
-// more text follows.
+// more text follows. The result n is the number of bytes that can't contain another payload.
 func (p *unwrapper) searchRepr(t []byte, i int) (n int, found bool) {
 	if name := reprName(t[i:]); t[i] != '{' && (name == "" || !isReprClass(name)) {
 		return 0, false

@@ -348,7 +348,8 @@ type timestamp struct {
 	fine bool // it has fractions of a second
 }
 
-// searchJSON searches the JSON value that begins at i of a text.
+// searchJSON searches the JSON value that begins at i in a text. The result n is the number of bytes that can't
+// contain another payload.
 func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
 	n, whole := json.ValueLen(t[i:])
 	end := i + n

@@ -60,7 +60,7 @@ func (rules GuardRules) Check(r *http.Request) *Refusal {
 }
 
 // checkHost requires a name of the loopback, or the address at which the request arrived. A public server may
-// have any name.
+// have any name. The result is nil if the host is allowed.
 func (rules GuardRules) checkHost(r *http.Request) *Refusal {
 	host, port := splitHost(r.Host)
 	own, ownPort := LocalAddress(r)
@@ -74,7 +74,8 @@ func (rules GuardRules) checkHost(r *http.Request) *Refusal {
 	return nil
 }
 
-// checkOrigin refuses requests from web pages, except pages of the loopback and of allowed origins.
+// checkOrigin refuses requests from web pages, except pages of the loopback and of allowed origins. It returns
+// nil for requests that it doesn't refuse.
 func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {

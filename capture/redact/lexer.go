@@ -38,7 +38,7 @@ type container struct {
 	array   bool
 	wantKey bool
 	fixed   bool       // its strings are not deltas: arguments that are an object, and results
-	n       uint64     // number of the array's element
+	n       uint64     // number of the array's current element
 	key     uint64     // hash of the current key
 	place   uint64     // hash of the keys and numbers that lead here
 	index   uint64     // hash of the indexes so far: identifies one of several parallel texts
@@ -371,7 +371,7 @@ func (l *lexer) closeString() {
 }
 
 // nameOfNext returns the secretName that a string gives to the next value. That value is the next element of a
-// list, or the field "value".
+// list, or the field "value". The second result is false if the string names no secret.
 func (l *lexer) nameOfNext(top *container) (secretName, bool) {
 	name := l.s.inside.allRead()
 	if l.skipped != nil {

@@ -147,7 +147,8 @@ func endsName(name []byte) bool {
 	return namePairs[pairOf(name[n-2]|0x20, name[n-1]|0x20)] || name[n-1]|0x20 == 's'
 }
 
-// credentialName returns the secretName of a name in a scope, if its value is a credential.
+// credentialName returns the secretName of a name in a scope. The result ok is false if the value of such a
+// name is not a credential.
 func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
 	if name = name[max(0, len(name)-maxNameChars):]; len(name) == 0 || !endsName(name) {
 		return secretName{}, false

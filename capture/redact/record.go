@@ -447,8 +447,8 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 	return change(v)
 }
 
-// cutToken cuts a WebSocket protocol after the part that names a credential. Examples are
-// openai-insecure-api-key.KEY and base64url.bearer.authorization.k8s.io.TOKEN.
+// cutToken cuts a WebSocket protocol after the part that names a credential. The result ok is false if no part
+// does. Examples are openai-insecure-api-key.KEY and base64url.bearer.authorization.k8s.io.TOKEN.
 func cutToken(protocol string) (before, secret string, ok bool) {
 	for from := 0; ; {
 		n := strings.IndexByte(protocol[from:], '.')

@@ -108,7 +108,8 @@ func valueRule(r rule, ends string, must bool) *rule {
 }
 
 // assignedName returns the secretName to which a value is assigned, and the form of the assignment. The text
-// must end like an assignment: NAME=, name: , "name":, &name=.
+// must end like an assignment: NAME=, name: , "name":, &name=. The result ok is false if the name isn't a
+// secret's.
 func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	sign := text[len(text)-1]
 	rest := bytes.TrimRight(text[:len(text)-1], " \t*")
@@ -181,7 +182,7 @@ func isNameName(name []byte) bool {
 }
 
 // pairedName returns the secretName in the field before a value. Examples are "name":"x-api-key","value": and
-// name: DB_PASSWORD above a line with value: in it.
+// name: DB_PASSWORD above a line with value: in it. The result ok is false if there is none.
 func pairedName(text []byte) (known secretName, ok bool) {
 	text = bytes.TrimRight(text, " \t\r\n\"',")
 	n := countTrailing(text, inName)
@@ -202,7 +203,7 @@ func headerName(name []byte) (known secretName, ok bool) {
 }
 
 // listedName returns the secretName of a quoted name before a comma. Examples are ["x-api-key", and
-// set("x-api-key",.
+// set("x-api-key",. The result ok is false if there is none.
 func listedName(text []byte) (known secretName, ok bool) {
 	text = bytes.TrimRight(text[:len(text)-1], " ")
 	if n := len(text); n == 0 || text[n-1] != '"' && text[n-1] != '\'' {
@@ -216,7 +217,8 @@ func listedName(text []byte) (known secretName, ok bool) {
 	return headerName(text[len(text)-n:])
 }
 
-// elementName returns the secretName of an element of XML whose tag ends a text.
+// elementName returns the secretName of an XML element whose start tag ends a text. The result ok is false if
+// there is none.
 func elementName(text []byte) (known secretName, ok bool) {
 	text = text[:len(text)-1]
 	n := countTrailing(text, inName)
@@ -226,7 +228,8 @@ func elementName(text []byte) (known secretName, ok bool) {
 	return credentialName(text[len(text)-n:], inText)
 }
 
-// columnName returns the secretName of a table's column that ends a text: | password |.
+// columnName returns the secretName of a table's column that ends a text: | password |. The result ok is false
+// if there is none.
 func columnName(text []byte) (known secretName, ok bool) {
 	start := bytes.LastIndexByte(text, '\n') + 1
 	line := bytes.TrimLeft(text[start:], " \t0123456789-+>→:")
@@ -240,6 +243,7 @@ func columnName(text []byte) (known secretName, ok bool) {
 }
 
 // partName returns the secretName of a part of a multipart form, if the headers of the part end a text.
+// Otherwise, the result ok is false.
 func partName(text []byte) (known secretName, ok bool) {
 	if body := bytes.TrimRight(text, "\r\n"); len(body) == 0 || len(text)-len(body) < 2 || body[len(body)-1] != '"' && !alnum[body[len(body)-1]] {
 		return secretName{}, false

@@ -180,7 +180,7 @@ func (d *document) removeValue(r valueRange) edit {
 	return edit{valueRange: r}
 }
 
-// dropPart removes a part, or the whole item if nothing else is in it.
+// dropPart removes a part, or the whole item if nothing else is in it. It returns nil if neither is possible.
 func (d *document) dropPart(at requestrules.Spot, words stream.Message) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	i := d.itemAt(place.from)
@@ -362,7 +362,8 @@ func hasResults(m *protocol.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.ResultPart })
 }
 
-// moveResult moves a result to the place after its call.
+// moveResult moves a result to the place after its call. It returns nil if this is not possible, or if the
+// result is already there.
 func (d *document) moveResult(at requestrules.Spot, result *protocol.Part, call partPlace) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	i := d.itemAt(place.from)
@@ -395,7 +396,8 @@ func (d *document) moveResult(at requestrules.Spot, result *protocol.Part, call 
 	return newCorrection(words, append(removed.edits, edits...)...)
 }
 
-// moveLateResult moves a result that doesn't directly follow its call, or the text between them.
+// moveLateResult moves a result that doesn't directly follow its call, or the text between them. It returns nil
+// if neither is possible.
 func (d *document) moveLateResult(at requestrules.Spot, call *protocol.Part) *correction {
 	before := partPlace{at.Message, at.Part}
 	for result, p := range d.eachPart {
@@ -410,7 +412,8 @@ func (d *document) moveLateResult(at requestrules.Spot, call *protocol.Part) *co
 	return nil
 }
 
-// moveIntruder moves the only part before several results of a message to the end of the message.
+// moveIntruder moves the only part before several results of a message to the end of the message. It returns
+// nil if the message has another form.
 func (d *document) moveIntruder(message int) *correction {
 	parts := d.Messages[message].Parts
 	for _, p := range d.places[message].parts {
@@ -426,7 +429,8 @@ func (d *document) moveIntruder(message int) *correction {
 	return newCorrection(stream.Messagef("move a block after the results of its message"), d.removeValue(first), edit{valueRange{last.to, last.to}, moved})
 }
 
-// correctOrder adds a user message at the beginning, or joins two messages of the model.
+// correctOrder adds a user message at the beginning, or joins two messages of the model. It returns nil if
+// neither is possible.
 func (d *document) correctOrder(at requestrules.Spot) *correction {
 	i := d.itemOf(at.Message)
 	if i < 0 || d.Form != Body {

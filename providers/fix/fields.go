@@ -46,7 +46,8 @@ var (
 	argsFields = []string{"input", "args", "arguments"}
 )
 
-// renamePart returns an edit that replaces the id or the name of a part.
+// renamePart returns an edit that replaces the id or the name of a part. The result ok is false if the part has
+// no such field.
 func (d *document) renamePart(at partPlace, fields []string, from, to string) (e edit, ok bool) {
 	place := d.placeOf(at.message, at.part)
 	if !place.isKnown() {
@@ -104,7 +105,8 @@ func (d *document) hasID(id string) bool {
 	return false
 }
 
-// renameID replaces an id that the target doesn't accept, in the call and its results.
+// renameID replaces an id that the target doesn't accept, in the call and its results. It returns nil if it
+// can't replace all of them.
 func (d *document) renameID(id string) *correction {
 	fresh := d.freshID(id)
 	var edits []edit
@@ -126,8 +128,9 @@ func (d *document) renameID(id string) *correction {
 	return c
 }
 
-// separateCall gives a new id to the later of two calls with the same id, and to its result. If the later call has no
-// result and equals the earlier one, it is left out.
+// separateCall gives a new id to the later of two calls with the same id, and to its result. If the later call
+// has no result and equals the earlier one, it is left out. The result is nil if the request can't be changed
+// so.
 func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *correction {
 	calls, results := 0, 0
 	later := partPlace{at.Message, at.Part}
@@ -167,7 +170,7 @@ func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *corr
 }
 
 // dropItemID removes the id of an item if an earlier item has the same id. Reasoning needs an id, so the item
-// is removed.
+// is removed. The result is nil if neither is possible.
 func (d *document) dropItemID(at requestrules.Spot, p *protocol.Part) *correction {
 	words := stream.Messagef("leave out the second item id %s", stream.Clip([]byte(p.Item), 0, 80))
 	place := d.placeOf(at.Message, at.Part)
@@ -181,7 +184,8 @@ func (d *document) dropItemID(at requestrules.Spot, p *protocol.Part) *correctio
 	return newCorrection(words, d.removeValue(f.field))
 }
 
-// renameTool replaces a tool name that the target doesn't accept, in calls, results and declarations.
+// renameTool replaces a tool name that the target doesn't accept, in calls, results and declarations. It
+// returns nil if the name is empty, or if no part or declaration has it.
 func (d *document) renameTool(name string) *correction {
 	rule := d.Target.Names
 	fresh := mapClass(name, rule.Class)
@@ -314,7 +318,8 @@ func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction 
 	return newCorrection(words, edit{f.value, text})
 }
 
-// trimText removes the white space at the end of a text, or leaves a blank text out.
+// trimText removes the white space at the end of a text, or leaves a blank text out. It returns nil if it
+// doesn't find the text in the request.
 func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	text := bytes.TrimRight(p.Text, " \t\r\n")
@@ -334,7 +339,8 @@ func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction 
 	return newCorrection(stream.Messagef("remove white space from the end of the last text"), edit{f.value, json.AppendQuoted(nil, text)})
 }
 
-// dropCacheMarks removes the first cache marks of the messages, so that the request has no more than are allowed.
+// dropCacheMarks removes the first cache marks of the messages, so that the request has no more than are
+// allowed. It returns nil if the messages have none.
 func (d *document) dropCacheMarks() *correction {
 	var edits []edit
 	total := 0

@@ -148,7 +148,8 @@ func (p *langChainParser) parseObject(depth int) (v Value, ok bool) {
 }
 
 // parseString reads a string that may be incomplete. It may contain control characters. A \u escape with
-// fewer than four digits at the end of the text becomes the characters after the backslash.
+// fewer than four digits at the end of the text becomes the characters after the backslash. The result ok is
+// false if no string begins here, or if an escape is invalid.
 func (p *langChainParser) parseString() (s string, ok bool) {
 	if p.peekByte() != '"' {
 		return "", false
@@ -173,7 +174,8 @@ func (p *langChainParser) parseString() (s string, ok bool) {
 	return string(json.AppendUnquoted(nil, lit)), true
 }
 
-// parseEscape appends the escape that begins here. It stops at the last byte of the escape.
+// parseEscape appends the escape that begins here. It stops at the last byte of the escape. The second result
+// is false if the escape is invalid.
 func (p *langChainParser) parseEscape(lit []byte) ([]byte, bool) {
 	p.at++
 	c := p.text[p.at]
@@ -199,7 +201,8 @@ func (p *langChainParser) parseEscape(lit []byte) ([]byte, bool) {
 	return append(append(lit, `\u`...), hex...), true
 }
 
-// parseNumber reads a number that may be incomplete.
+// parseNumber reads a number that may be incomplete. The result ok is false if no number begins here, or if its
+// first digit is a 0 before other digits.
 func (p *langChainParser) parseNumber() (v Value, ok bool) {
 	start := p.at
 	if p.peekByte() == '-' {
@@ -237,7 +240,8 @@ func (p *langChainParser) skipDigits() {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// parseFloat reproduces Number.parseFloat: it reads the number at the start of text.
+// parseFloat reproduces Number.parseFloat: it reads the number at the start of text. The result ok is false if
+// there is none.
 func parseFloat(text string) (v Value, ok bool) {
 	for n := len(text); n > 0; n-- {
 		if f, err := strconv.ParseFloat(text[:n], 64); err == nil || f != 0 {

@@ -123,7 +123,8 @@ func (p *parser) parseArray(depth int) (v Value, ok bool) {
 	}
 }
 
-// parseString reads a complete string, without control characters and with valid escapes.
+// parseString reads a complete string, without control characters and with valid escapes. For any other text,
+// the result ok is false.
 func (p *parser) parseString() (s string, ok bool) {
 	start := p.at
 	if !p.acceptByte('"') {

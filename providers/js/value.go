@@ -83,7 +83,7 @@ func (v Value) Truthy() bool {
 // IsPlain reports whether the value is an object, not an array.
 func (v Value) IsPlain() bool { return v.Kind == Object }
 
-// Member returns the object's own field with the given key.
+// Member returns the object's own field with the given key. The second result is false if there is none.
 func (v Value) Member(key string) (Value, bool) {
 	i, ok := v.at[key]
 	if !ok {

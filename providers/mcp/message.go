@@ -116,9 +116,9 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 	t.matchEarly(r)
 }
 
-// roundOf returns the latest request that r repeats as another round. In the previous round, the server
-// needed more input: the resultType of its result was "input_required". The client then sends the request
-// again under another id with inputResponses, requestState, or both. See InputRequiredResult and
+// roundOf returns the latest request that r repeats as another round, or nil. In the previous round, the server
+// needed more input: the resultType of its result was "input_required". The client then sends the request again
+// under another id with inputResponses, requestState, or both. See InputRequiredResult and
 // InputResponseRequestParams in
 // https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts
 func (t *dialogue) roundOf(r *Request) *Request {

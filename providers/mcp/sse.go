@@ -17,7 +17,7 @@ import (
 // EventStreamStart is the beginning of an event stream with the URL for messages, without spaces.
 const EventStreamStart = "event:endpoint"
 
-// endpoint is the URL for the messages of one event stream.
+// endpoint is the state of the URL that one event stream names for the client's messages.
 type endpoint struct {
 	server *Server
 	early  map[string]earlyResponse // responses that were read before their requests, by id

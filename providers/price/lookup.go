@@ -303,7 +303,8 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 	return Price{Why: "no price is known for " + model}
 }
 
-// makersRow returns the price at the only seller in a list that doesn't run other makers' models.
+// makersRow returns the price at the only seller in a list that doesn't run other makers' models. The result ok
+// is false if there is no such price, or more than one such seller.
 func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
 	makers := slices.DeleteFunc(slices.Clone(sellers), IsReseller)
 	if makers = slices.Compact(makers); len(makers) != 1 {

@@ -112,7 +112,8 @@ func (t *Table) addAliases(p Price) {
 }
 
 // findRow returns a seller's row for the first of the names that the table has, either exactly or by a
-// pattern. Longer names come first, because a Bedrock region may have a price of its own.
+// pattern. Longer names come first, because a Bedrock region may have a price of its own. The second result is
+// false if the table has none of the names.
 func (t *Table) findRow(provider string, names []string) (Price, bool) {
 	for _, id := range names {
 		if r, ok := t.rows[rowKey{provider, id}]; ok {

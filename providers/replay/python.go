@@ -55,8 +55,8 @@ func appendPython(dst, lit []byte) []byte {
 	return append(dst, text...)
 }
 
-// goJSON returns one object after Go's encoding/json has read and written it, with sorted fields and numbers
-// as doubles.
+// goJSON returns one object after Go's encoding/json has read and written it, with sorted fields and numbers as
+// doubles. The result ok is false if the text is not one object.
 func goJSON(text string) (out []byte, ok bool) {
 	var object map[string]any
 	if stdjson.Unmarshal([]byte(text), &object) != nil || object == nil {
@@ -243,7 +243,8 @@ func looksNested(text []byte) bool {
 		bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]"))
 }
 
-// writeValue writes the value at token n.
+// writeValue writes the value at token n. The result ok is false if the value is nested too deeply, or if it
+// can't be written.
 func (p pythonWriter) writeValue(dst []byte, t *tokenTree, n int) (out []byte, ok bool) {
 	if p.depth++; p.depth > maxNested {
 		return dst, false

@@ -167,7 +167,8 @@ func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
 	return a.AskedAt - a.Call.SealedAt, true
 }
 
-// AfterTurn is like AfterSeal, but returns the time from the end of the turn to the request.
+// AfterTurn is like AfterSeal, but returns the time from the end of the turn to the request. The result ok is
+// false if a time is unknown.
 func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
 	if a.Call == nil || a.AskedAt < 0 || a.Call.ClosedAt < 0 {
 		return 0, false

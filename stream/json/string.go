@@ -109,7 +109,8 @@ func UnescapeByte(c byte) byte {
 	return c
 }
 
-// UnicodeEscape reads the \uXXXX that p begins with. It is one unit of UTF-16.
+// UnicodeEscape reads the \uXXXX that p begins with. The result c is one unit of UTF-16. The result ok is false
+// if p begins with anything else.
 func UnicodeEscape(p []byte) (c rune, ok bool) {
 	if len(p) < 6 || p[0] != '\\' || p[1] != 'u' {
 		return 0, false

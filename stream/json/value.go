@@ -98,7 +98,8 @@ func (r Value) EmptyObject() bool {
 	return s.Kind() == '{' && !s.Object() && s.End() == nil
 }
 
-// Int returns the value of an integer. A number like 12.0 counts, because some providers write it.
+// Int returns the value of an integer. A number like 12.0 counts, because some providers write it. The result
+// ok is false for any other value.
 func (r Value) Int() (n int64, ok bool) {
 	if !r.IsNumber() {
 		return 0, false

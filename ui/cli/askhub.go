@@ -10,7 +10,8 @@ import (
 	"toolscope/ui/ask"
 )
 
-// hubRuns lists the runs on a hub. A run is what an agent of a machine published in the address's period.
+// hubRuns lists the runs on a hub. A run is the data that one agent on one machine published in the address's
+// period.
 type hubRuns struct {
 	base  string     // address without its query
 	query url.Values // the query, with a period that ends now

@@ -130,7 +130,8 @@ func (c *clientProcess) forwardSignal(sig os.Signal, shared bool) {
 	}
 }
 
-// wait waits for the client to end and returns its exit code, or 128+n if signal n ended it.
+// wait waits for the client to end and returns its exit code, or 128+n if signal n ended it. If the wait fails,
+// it returns 1.
 func (c *clientProcess) wait() int {
 	defer c.takeTerminal()
 	for {

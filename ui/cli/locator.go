@@ -92,7 +92,8 @@ func (p *locator) find(in *providers.Inspector, event int) (at report.Location) 
 	return report.Location{Start: first.start, End: last.end}
 }
 
-// markAt returns the record that contains a byte of the response.
+// markAt returns the record that contains a byte of the response. The second result is false if the byte is
+// after the last record.
 func (t *byteMap) markAt(off int64) (recordMark, bool) {
 	i, found := slices.BinarySearchFunc(t.marks, off, func(m recordMark, off int64) int { return cmp.Compare(m.to, off) })
 	if found {

@@ -61,8 +61,8 @@ func (o *tortureOptions) runScene(ctx context.Context, scene *torture.Scene, lim
 	return facts, errors.Join(err, stop())
 }
 
-// startProvider starts the provider, and a proxy that records in front of it. It returns the addresses of
-// both.
+// startProvider starts the provider, and a proxy that records in front of it. It returns the addresses of both:
+// at is the proxy's, and direct is the provider's. The function stop stops both.
 func (r *sceneRun) startProvider(ctx context.Context) (stop func() error, at, direct string, err error) {
 	upstream, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -140,7 +140,7 @@ func scan(b []byte) scannedUnit {
 }
 
 // scanReplaced returns the unit at the start of b if its first character is never drawn as it is. That
-// character is r, which has n bytes.
+// character is r, which has n bytes. For any other character, the second result is false.
 func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
 	switch {
 	case r == utf8.RuneError && n == 1:
@@ -287,8 +287,8 @@ func tagRun(b []byte) int {
 	return n
 }
 
-// decodeSurrogate decodes a surrogate from the three bytes that UTF-8 would have for it. Such bytes are
-// invalid UTF-8.
+// decodeSurrogate decodes a surrogate from the three bytes that UTF-8 would have for it. Such bytes are invalid
+// UTF-8. The second result is false for any other bytes.
 func decodeSurrogate(b []byte) (rune, bool) {
 	if len(b) < 3 || b[0] != 0xed || b[1]&0xe0 != 0xa0 || b[2]&0xc0 != 0x80 {
 		return 0, false

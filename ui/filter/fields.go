@@ -195,7 +195,7 @@ var sizes = []struct {
 	of   float64
 }{{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {"b", 1}, {"", 1}}
 
-// parseSize parses a size, such as 512, 1k or 1.5MB.
+// parseSize parses a size, such as 512, 1k or 1.5MB. The second result is false if the text is not a size.
 func parseSize(text string) (float64, bool) {
 	text = strings.ToLower(text)
 	for _, of := range sizes {

@@ -477,7 +477,8 @@ func (h *Help) drawCell(p *screen.Pen, cell helpCell, chosen bool) {
 	p.TextOn(screen.Plain, g, cell.text)
 }
 
-// keyNames returns the name of the first key, and the names of the other keys that fit.
+// keyNames returns the name of the first key, and the names of the other keys that fit. For more than two keys
+// that begin and end with a digit, it returns their range.
 func (h *Help) keyNames(b *screen.Binding) (names display.Text) {
 	if first, last := b.Keys[0], b.Keys[len(b.Keys)-1]; len(b.Keys) > 2 && isDigit(first) && isDigit(last) {
 		return h.pen.Format("%s%s%s", first, h.pen.Glyph.Dash, last)

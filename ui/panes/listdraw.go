@@ -271,7 +271,8 @@ func (l *List) fromHead() string {
 	return "MODEL"
 }
 
-// SortKeyAt returns the order that a click on a cell of the column heads selects.
+// SortKeyAt returns the order that a click on a cell of the column heads selects. The result ok is false if the
+// click selects none.
 func (l *List) SortKeyAt(x, y, width int) (by SortKey, ok bool) {
 	if l.Head < 2 || y != l.Head-1 {
 		return ByTime, false

@@ -57,7 +57,8 @@ func SortWords() (all []string) {
 	}
 }
 
-// SortKeyNamed returns the order for a word, which may be shortened to its beginning.
+// SortKeyNamed returns the order for a word, which may be shortened to its beginning. The result ok is false if
+// the word is unknown.
 func SortKeyNamed(word string) (k SortKey, ok bool) {
 	for _, exact := range []bool{true, false} {
 		for k := range sortWords {

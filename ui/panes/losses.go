@@ -156,7 +156,8 @@ func FindArgs(body [][]byte, calls []replay.Sent) (found []ArgsPlace, added int)
 }
 
 // findNext finds a call's arguments after the place of another call. The arguments follow the tool's name,
-// under any key. For Gemini, some clients write them before the name.
+// under any key. For Gemini, some clients write them before the name. The second result is false if the
+// arguments are not found.
 func (a ArgsPlace) findNext(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	args := c.Args
 	if c.Form == protocol.TextForm {

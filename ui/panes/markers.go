@@ -94,7 +94,8 @@ func callMarkers(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Mar
 	return stops
 }
 
-// firstByte returns the event with the first byte of the arguments.
+// firstByte returns the event with the first byte of the arguments. The result ok is false if no byte has
+// arrived.
 func firstByte(c *stream.Call) (event int, ok bool) {
 	if r := c.RuleRun(stream.AnyArgs); r.Event > 0 {
 		return r.Event, true

@@ -431,7 +431,8 @@ func (s *TimeStrip) silenceRole(t *stream.Turn, lasted time.Duration) screen.Rol
 	return screen.Muted
 }
 
-// stallOf returns the length of the silence that a finding is about.
+// stallOf returns the length of the silence that a finding is about. The result ok is false if it is about
+// something else.
 func stallOf(f *stream.Finding) (lasted time.Duration, ok bool) {
 	if f.Detail == nil || f.Detail.Name != "stall" {
 		return 0, false
@@ -640,7 +641,8 @@ func (s *TimeStrip) laneStart(w int) int {
 	return name
 }
 
-// CallAt returns the call whose name is drawn in row y at cell x, in a strip of w cells.
+// CallAt returns the call whose name is drawn in row y at cell x, in a strip of w cells. The result ok is false
+// if no name is there.
 func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
 	row, n := s.rowAt(y)
 	if row != callRow || x >= s.laneStart(w) || n >= len(s.calls) {
@@ -650,7 +652,7 @@ func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
 }
 
 // MomentAt returns the number of events up to the end of a cell's time span on the axis or a lane. A click to
-// the left or right of the cells counts as the first or last cell.
+// the left or right of the cells counts as the first or last cell. The result ok is false in other rows.
 func (s *TimeStrip) MomentAt(x, y, w int) (n int, ok bool) {
 	if row, _ := s.rowAt(y); s.At.Live == nil || row == titleStripRow || row >= momentRow {
 		return 0, false

@@ -380,8 +380,8 @@ func (s *TimeStrip) turnSentence(t *stream.Turn) []string {
 	return []string{"The response has begun; nothing of the model has arrived.", "Waiting on the provider."}
 }
 
-// callOfMoment returns the call that the last event of a turn is about, or else the newest call that may
-// grow.
+// callOfMoment returns the call that the last event of a turn is about, or else the newest call that may grow,
+// or nil.
 func (s *TimeStrip) callOfMoment(t *stream.Turn) *stream.Call {
 	for n := range s.At.Then.EventsBefore(t, s.At.Then.Events()) {
 		kind, of := s.At.Then.Subject(n)

@@ -28,7 +28,8 @@ func WithCosts(v *providers.View, prices *price.Table, t *stream.Turn, list []st
 	return list
 }
 
-// findingCost returns the cost of the turns in a loop, or the price of tokens that were not read from the cache.
+// findingCost returns the cost of the turns in a loop, or the additional cost of tokens that were not read from
+// the cache. The result known is false if the cost is unknown.
 func findingCost(v *providers.View, prices *price.Table, t *stream.Turn, d *stream.Detail) (sum price.Sum, known bool) {
 	if d == nil || prices == nil {
 		return sum, false

@@ -240,8 +240,8 @@ func (of *TracedTurn) setParent(s *Span) {
 // maxStateLen is the maximum length of a tracestate: https://www.w3.org/TR/trace-context/#tracestate-limits
 const maxStateLen = 512
 
-// traceParent parses a traceparent header. Later versions of the header may append parts:
-// https://www.w3.org/TR/trace-context/#traceparent-header
+// traceParent parses a traceparent header. The result ok is false if the header is invalid. Later versions of
+// the header may append parts: https://www.w3.org/TR/trace-context/#traceparent-header
 func traceParent(text string) (trace [16]byte, span [8]byte, flags byte, ok bool) {
 	part := strings.Split(text, "-")
 	if len(part) < 4 || part[0] == "00" && len(part) > 4 || part[0] == "ff" {
