@@ -248,7 +248,7 @@ func (w *lineWalk) addFields(r *Record, n int32) {
 	r.Location = w.from
 }
 
-// lineAt reads the line that begins at start.
+// lineAt reads the line that begins at start. It returns false if the file has no such line.
 func (w *lineWalk) lineAt(start int64) bool {
 	if w.line != nil && start == w.begin {
 		return true

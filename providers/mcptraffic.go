@@ -335,14 +335,15 @@ func (m *mcpTraffic) RunOf(model int) string {
 	return ""
 }
 
-// ClocksApart implements toolrun.Source. Two files were recorded by two programs, which may have different
-// clocks.
+// ClocksApart implements toolrun.Source. It returns true if the turn and the request are in different files,
+// because the programs that recorded them may have different clocks.
 func (m *mcpTraffic) ClocksApart(model, server int) bool {
 	x := m.in.Exchange(model)
 	return x == nil || x.Head.File != m.log.FileOf(server)
 }
 
-// EndedTwice implements toolrun.Source.
+// EndedTwice implements toolrun.Source. A finding about an end in the slot of the call, which was no longer
+// open, shows this.
 func (m *mcpTraffic) EndedTwice(r stream.Ref) bool {
 	t, c := m.in.Session().Find(r)
 	return c != nil && slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {

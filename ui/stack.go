@@ -83,7 +83,7 @@ func (ms *modeStack) overlayWidth(first int) int {
 	return ms.m.w
 }
 
-// callingMode returns the mode that is calling the host.
+// callingMode returns the mode that is calling the host, or else the active mode.
 func (ms *modeStack) callingMode() openMode {
 	if n := ms.called; n > 0 {
 		return ms.openModeAt(n)

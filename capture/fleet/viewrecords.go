@@ -306,7 +306,7 @@ func (v *View) addCaptureNote(of subjectParts, text string) {
 	v.addNote(text)
 }
 
-// deliverRead delivers the records that were read.
+// deliverRead delivers the records that were read. It returns false if yield returned false.
 func (v *View) deliverRead(yield func(capture.Record, error) bool, wanted bool) bool {
 	ok := v.deliverRecords(yield, v.recs, wanted)
 	clear(v.recs)
@@ -315,7 +315,7 @@ func (v *View) deliverRead(yield func(capture.Record, error) bool, wanted bool) 
 }
 
 // deliverRecords passes records on. Records from before the requested time wait until their exchange has a
-// record within it. If the exchange ends first, they are dropped.
+// record within it. If the exchange ends first, they are dropped. The result is false if yield returned false.
 func (v *View) deliverRecords(yield func(capture.Record, error) bool, recs []capture.Record, wanted bool) bool {
 	for _, r := range recs {
 		switch {
@@ -340,7 +340,7 @@ func (v *View) deliverRecords(yield func(capture.Record, error) bool, recs []cap
 }
 
 // deliverEnds passes on the ends that the view itself adds to exchanges. It drops exchanges without records in
-// the requested time.
+// the requested time. It returns false if yield returned false.
 func (v *View) deliverEnds(yield func(capture.Record, error) bool, recs []capture.Record) bool {
 	recs = slices.DeleteFunc(recs, func(r capture.Record) bool {
 		_, is := v.early.of[r.Exchange]
@@ -374,7 +374,7 @@ const (
 )
 
 // lookForSilent ends the open exchanges of captures whose senders have given no sign of life for v.quiet. It
-// also passes on the records that were read, and drops old state.
+// also passes on the records that were read, and drops old state. It returns false if yield returned false.
 func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bool) bool {
 	if !v.deliverRead(yield, true) {
 		return false

@@ -658,7 +658,7 @@ func (p *unwrapper) addRest(line []byte) bool {
 	return false
 }
 
-// addRestOf adds a text that is in one of the places of payloads.
+// addRestOf adds a text that is in one of the places of payloads. It always returns true.
 func (p *unwrapper) addRestOf(on *payloadPath, t []byte) bool {
 	f := payload{text: t, on: on, scope: p.scope, stamp: p.stamp}
 	f.is, f.block, f.number = aRest, -1, -1

@@ -240,7 +240,7 @@ func (s *openStreams) takePairs(finds []payload, taken *bool) (rest []payload) {
 	return rest
 }
 
-// takePayload reads a complete payload.
+// takePayload reads a complete payload. It reports whether the payload was used.
 func (s *openStreams) takePayload(f *payload) bool {
 	switch f.is {
 	case aRequest:

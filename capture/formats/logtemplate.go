@@ -202,7 +202,8 @@ func (s *templateSet) matchLevels(m *lineTemplate, line []byte) (text, stamp []b
 	return text, stamp, true
 }
 
-// openString reads the string that contains the next level.
+// openString reads the string that contains the next level. It reports whether the text has the form of the
+// level.
 func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
@@ -216,7 +217,7 @@ func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp 
 	return is && at.to+n == len(at.text)
 }
 
-// matchValue finds the value that contains the payload.
+// matchValue finds the value that contains the payload. It reports whether the text has the form of the level.
 func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
@@ -293,7 +294,7 @@ func (s *templateSet) readPayload(f *payload, text []byte, value bool) bool {
 	return false
 }
 
-// readChunk reads a complete chunk of a known kind.
+// readChunk reads a complete chunk of a known kind. It returns false for any other value.
 func (s *templateSet) readChunk(f *payload, v []byte) bool {
 	if s.usual.matches(v) {
 		f.chunkInfo = s.usual.info

@@ -158,7 +158,7 @@ func (r *reprReader) readList(open, end byte, element func() bool) bool {
 }
 
 // readInstance reads the fields of an instance. An instance with values that have no names, such as a date,
-// becomes null.
+// becomes null. The result is false if the instance is cut off or has another form.
 func (r *reprReader) readInstance(name string, depth int) bool {
 	r.rest = r.rest[len(name)+1:]
 	r.camel = r.camel || name == "GenerateContentResponse"
@@ -231,7 +231,7 @@ func snakeCase(name string) string {
 }
 
 // readAngle reads a value in angle brackets. An enum such as <Reason.STOP: 'STOP'> becomes its text; any other
-// value becomes null.
+// value becomes null. The result is false if the closing bracket is missing.
 func (r *reprReader) readAngle() bool {
 	inside, after, closed := bytes.Cut(r.rest[1:], []byte(">"))
 	if !closed {
@@ -249,7 +249,8 @@ func (r *reprReader) readAngle() bool {
 	return true
 }
 
-// readNumber reads a number. A number that JSON doesn't allow, such as -inf, becomes null.
+// readNumber reads a number. A number that JSON doesn't allow, such as -inf, becomes null. The result is always
+// true.
 func (r *reprReader) readNumber() bool {
 	n := 0
 	for n < len(r.rest) && (isWordByte(r.rest[n]) || r.rest[n] == '.' || r.rest[n] == '-' || r.rest[n] == '+') {
@@ -265,7 +266,8 @@ func (r *reprReader) readNumber() bool {
 	return true
 }
 
-// readBytes reads bytes and writes them as base64, as Google's library does in JSON.
+// readBytes reads bytes and writes them as base64, as Google's library does in JSON. The result is false if the
+// closing quote is missing.
 func (r *reprReader) readBytes() bool {
 	size := quoteEnd(r.rest[1:])
 	if size == 0 {

@@ -145,7 +145,7 @@ func (p *unwrapper) leaveTo(to unwrapPosition, found bool) bool {
 	return found
 }
 
-// addPayload adds a payload at the current place.
+// addPayload adds a payload at the current place. It always returns true.
 func (p *unwrapper) addPayload(f payload) bool {
 	h := p.hash()
 	f.on = p.paths[h]
@@ -242,7 +242,7 @@ func (p *unwrapper) searchResponse(t []byte, i int) bool {
 	return true
 }
 
-// inWrapper calls look inside a wrapper.
+// inWrapper calls look inside a wrapper, and returns its result.
 func (p *unwrapper) inWrapper(name string, before, after []byte, look func() bool) bool {
 	was := p.currentPosition()
 	p.push(name, nil, before, after)
@@ -305,7 +305,7 @@ func isEventName(p []byte) bool {
 	return len(p) > 0 && len(p) <= 64
 }
 
-// searchAfterPrefix calls look after a prefix, and before a suffix.
+// searchAfterPrefix calls look after a prefix and before a suffix, and returns its result.
 func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) bool {
 	if len(bytes.TrimSpace(prefix)) == 0 {
 		p.wrappers = append(p.wrappers, wrapper{"", nil, p.hash(), prefix, suffix})
@@ -399,7 +399,8 @@ func endsInContent(v []byte, depth int) bool {
 	return false
 }
 
-// searchValue searches a JSON value for payloads.
+// searchValue searches a JSON value for payloads, and reports whether it found any. The other search functions
+// do the same.
 func (p *unwrapper) searchValue(v []byte, whole bool) bool {
 	switch {
 	case len(p.wrappers) >= maxWrappers || len(v) == 0:

@@ -225,7 +225,8 @@ func Prune(dir string, l Limits, now time.Time) (gone []StoredCapture) {
 	return gone
 }
 
-// removeCapture deletes a capture and its companion directory, if no program has a lock on the capture.
+// removeCapture deletes a capture and its companion directory, if no program has a lock on the capture. It
+// reports whether it deleted the capture.
 func removeCapture(path string) bool {
 	if !removeOne(path) {
 		return false

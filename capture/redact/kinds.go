@@ -366,7 +366,8 @@ func countTrailing(text []byte, class *[256]bool) (n int) {
 	return n
 }
 
-// commandOf requires one of the programs in the line, and an option such as -p at its end.
+// commandOf requires one of the programs in the line, and an option such as -p at its end. It returns a
+// function that checks the text before a secret.
 func commandOf(programs ...string) func(tail []byte) bool {
 	return func(tail []byte) bool {
 		line := tail[bytes.LastIndexByte(tail, '\n')+1:]

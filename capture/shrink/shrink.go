@@ -305,7 +305,7 @@ func (r *reducer) setGone(units []any, gone bool) {
 	}
 }
 
-// setTexts replaces scalars if the draft then meets the condition.
+// setTexts replaces scalars if the draft then meets the condition. It reports whether it changed any.
 func (r *reducer) setTexts(texts map[*node]string) bool {
 	old := map[*node]string{}
 	for n, text := range texts {
@@ -341,7 +341,7 @@ func cutDown[T any](list []T, holds func(kept, cut []T) bool) (kept []T, changed
 	return list, changed
 }
 
-// cutUnits removes as many groups of events and nodes as possible.
+// cutUnits removes as many groups of events and nodes as possible. It reports whether it removed any.
 func (r *reducer) cutUnits(groups [][]any) bool {
 	_, changed := cutDown(groups, func(_, cut [][]any) bool {
 		var units []any
@@ -360,7 +360,7 @@ func (r *reducer) cutUnits(groups [][]any) bool {
 	return changed
 }
 
-// cutExchanges removes exchanges.
+// cutExchanges removes exchanges, and reports whether it removed any.
 func (r *reducer) cutExchanges() bool {
 	of := map[int][]any{}
 	for _, e := range r.events {
@@ -375,7 +375,7 @@ func (r *reducer) cutExchanges() bool {
 	return r.cutUnits(groups)
 }
 
-// cutEvents removes events.
+// cutEvents removes events, and reports whether it removed any.
 func (r *reducer) cutEvents() bool {
 	var groups [][]any
 	for _, e := range r.events {
@@ -541,7 +541,8 @@ func (r *reducer) scalarsOf(e *event) (list []*node) {
 	return list
 }
 
-// joinRun joins the texts of a run of events in the first event, or in one event for each part of the run.
+// joinRun joins the texts of a run of events in the first event, or in one event for each part of the run. It
+// reports whether it joined any.
 func (r *reducer) joinRun(run []*node) bool {
 	if len(run) < 2 || r.err != nil {
 		return false

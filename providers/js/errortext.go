@@ -142,7 +142,8 @@ func (c *errorParser) checkString() {
 	c.setTokenError("Unterminated string")
 }
 
-// checkEscape reads the escape after a backslash, except its last byte.
+// checkEscape reads the escape after a backslash, except its last byte. If the escape is invalid, it sets the
+// error and returns false.
 func (c *errorParser) checkEscape() bool {
 	rest := c.text[c.at:]
 	switch {
@@ -158,7 +159,7 @@ func (c *errorParser) checkEscape() bool {
 	return true
 }
 
-// checkUnicode reads the digits of a \u escape.
+// checkUnicode reads the digits of a \u escape. If they are invalid, it sets the error and returns false.
 func (c *errorParser) checkUnicode(rest string) bool {
 	if UTF16Len(rest) < 5 {
 		c.setTokenError(`\u must be followed by 4 hex digits`)
@@ -234,7 +235,7 @@ func (c *errorParser) checkObject(depth int) bool {
 	}
 }
 
-// expectToken reads a token of the given kind, or sets the error.
+// expectToken reads a token of the given kind. For any other token, it sets the error and returns false.
 func (c *errorParser) expectToken(kind byte, otherwise string) bool {
 	if c.kind != kind {
 		c.syntaxError = otherwise

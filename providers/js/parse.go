@@ -40,7 +40,7 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// acceptByte reads the byte c if it is next.
+// acceptByte reads the byte c if it is next, and reports whether it was.
 func (p *parser) acceptByte(c byte) bool {
 	if p.at < len(p.text) && p.text[p.at] == c {
 		p.at++
@@ -145,7 +145,7 @@ func (p *parser) parseString() (s string, ok bool) {
 	return "", false
 }
 
-// parseEscape reads the rest of an escape after the backslash.
+// parseEscape reads the rest of an escape after the backslash. It returns false if the escape is invalid.
 func (p *parser) parseEscape() bool {
 	if p.at == len(p.text) {
 		return false

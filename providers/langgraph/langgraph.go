@@ -174,7 +174,7 @@ func (d *decoder) readChunk(chunk json.Value, p place) {
 	}
 	m := d.ensureMessage(chunk)
 	if !m.IsOpen() {
-		return // the complete message again
+		return // a repeat of the complete message
 	}
 	if m.place = p; !slices.Contains(d.inChunks, m) {
 		d.inChunks = append(d.inChunks, m)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// vendors maps wire protocols to their makers, which also sell models in these protocols.
+// vendors maps wire protocols to their makers, which also sell models over these protocols.
 var vendors = map[string]string{
 	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "gemini-interactions": "google",
 	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock", "claude-code": "anthropic", "codex-exec": "openai",

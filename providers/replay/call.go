@@ -83,7 +83,8 @@ func (c *previewBuilder) followsAbort(p *protocol.Part) bool {
 	return p.Aborted && c.Policy.Client != nil
 }
 
-// leaveAborted leaves out a call whose response was aborted, or marks the preview as unknown.
+// leaveAborted leaves out a call whose response was aborted, or marks the preview as unknown. It always returns
+// false: the call is not sent.
 func (c *previewBuilder) leaveAborted(p *protocol.Part, sent Sent) bool {
 	title := stream.Own(c.Policy.Client.Title)
 	if c.Policy.aborted == abortUnknown {
@@ -101,7 +102,7 @@ func (c *previewBuilder) leaveAborted(p *protocol.Part, sent Sent) bool {
 }
 
 // leaveOut leaves the current call out. The loss why becomes the only loss of the call: earlier losses are
-// retracted.
+// retracted. The result is always false: the call is not sent.
 func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	c.retractLosses(func(Loss) bool { return true })
 	sent.Outcome = Dropped
@@ -111,7 +112,8 @@ func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	return false
 }
 
-// markUnknown marks the preview as unknown. The loss l contains the reason.
+// markUnknown marks the preview as unknown. The loss l contains the reason. The result is always false: the
+// call is not sent.
 func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	c.unseen = true
 	sent.Outcome = Unknown

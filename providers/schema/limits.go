@@ -239,13 +239,14 @@ func (p *costedPattern) String() string { return p.text }
 
 func (p *costedPattern) matchCost(s string) int { return (len(s) + 16) * (p.program + 4) / 4 }
 
-// MatchString charges a match to the budget before it matches.
+// MatchString reports whether the pattern matches s. It first charges the match to the budget.
 func (p *costedPattern) MatchString(s string) bool {
 	p.meter.spend(p.matchCost(s))
 	return p.re == nil || p.re.MatchString(s)
 }
 
-// checkKey checks a key as it grows. When the key is complete, checkKey finds the rules for its value.
+// checkKey checks a key as it grows. When the key is complete, checkKey finds the rules for its value, and
+// returns true.
 func (w *CallChecker) checkKey(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
 	if !w.inside {
@@ -307,7 +308,7 @@ func (w *CallChecker) addProperty(n *schemaNode, name string) {
 	}
 }
 
-// checkString checks a string as it grows.
+// checkString checks a string as it grows. It reports whether the string is complete.
 func (w *CallChecker) checkString(end int, growing bool) bool {
 	if !w.inside {
 		w.beginValue(aString)

@@ -178,7 +178,7 @@ func listNames(names []string, total int) string {
 	return s
 }
 
-// withArticle returns the name of a single kind with its article.
+// withArticle returns the name of a single kind with its article. The kind null has none.
 func withArticle(k kinds) string {
 	switch word := k.String(); {
 	case k == aNull:
@@ -404,8 +404,9 @@ func (r *stringProgress) isIdle() bool {
 	return len(r.lists) == 0 && (r.maxRunes == unbounded || r.long)
 }
 
-// next reads one character of args[:end], if there is a complete one. It calls fail when a list has no words
-// left, and long when there are too many characters. The parameter more means that the literal may continue.
+// next reads one character of args[:end]. It returns false if no complete character is left. It calls fail when
+// a list has no words left, and long when there are too many characters. The parameter more means that the
+// literal may continue.
 func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
 	c, size := json.NextChar(args[r.at:end], more)
 	if size == 0 {

@@ -86,7 +86,7 @@ func readObject(c *cursor) string {
 }
 
 // skipBraces skips an object: valid JSON, or else text with balanced braces. In text that is not JSON, braces
-// in strings also count.
+// in strings also count. The result is false if no such object comes next.
 func (c *cursor) skipBraces() bool {
 	p := c.restOfText()
 	if len(p) == 0 || p[0] != '{' {
@@ -110,7 +110,8 @@ func (c *cursor) skipBraces() bool {
 	return false
 }
 
-// skipParens skips balanced parentheses. Parentheses in Python strings don't count.
+// skipParens skips balanced parentheses. Parentheses in Python strings don't count. The result is false if none
+// come next, or if they are not closed.
 func (c *cursor) skipParens() bool {
 	p, depth, quote := c.restOfText(), 0, byte(0)
 	for i := 0; i < len(p); i++ {

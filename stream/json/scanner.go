@@ -165,7 +165,7 @@ func (s *Scanner) leaveContainer() {
 	s.skipSpace()
 }
 
-// scanKey consumes a key and its colon.
+// scanKey consumes a key and its colon. If one is missing, it sets the error and returns false.
 func (s *Scanner) scanKey() bool {
 	if s.Kind() != '"' {
 		s.setError("a key")

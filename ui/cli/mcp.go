@@ -203,8 +203,8 @@ func (a *app) recordBeside(f *mcpFlags, of string, began time.Time) *captureWrit
 	return nil
 }
 
-// endTime is the maximum time for which a server that is ending waits for the disk. Agents kill servers that
-// take too long.
+// endTime is the maximum time for which toolscope waits for the disk when a server ends. Agents kill servers
+// that take too long to end.
 const endTime = time.Second
 
 // endServer passes on the records that have arrived and closes the capture. The capture itself marks its gaps.

@@ -157,7 +157,7 @@ func (a *app) saveShrunk(path string, text []byte) error {
 	return saveAs(path, false, write)
 }
 
-// shrinker answers whether records meet the condition.
+// shrinker decides whether records meet the condition.
 type shrinker struct {
 	*app
 	*shrinkFlags

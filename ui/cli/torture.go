@@ -37,7 +37,7 @@ type tortureOptions struct {
 	version string // of the client
 	pace    float64
 	written int           // number of results that have been written
-	plain   time.Duration // how long the client took for the control
+	plain   time.Duration // time that the client took for the control
 
 	// inside is a client in this process, for tests, and returns its exit code. It is nil for a program.
 	inside func(vars map[string]string, end <-chan struct{}) (exit int)

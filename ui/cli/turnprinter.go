@@ -191,8 +191,8 @@ func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	return ended, back
 }
 
-// trackTurn adds a turn to the open turns if it has begun. The exchange of the turn stays in memory until the turn
-// is printed.
+// trackTurn adds a turn to the open turns if it has begun, and reports whether it has. The exchange of the turn
+// stays in memory until the turn is printed.
 func (q *turnPrinter) trackTurn(number int32) (begun bool) {
 	t := q.in.Session().Turn(number)
 	if t != nil {
@@ -287,8 +287,8 @@ type endedTurn struct {
 	bytes int64
 }
 
-// These constants limit the number and the size of the turns that wait to be printed, including the turns after
-// them.
+// These constants limit the number and the size of the turns that wait to be printed. The turns after a waiting
+// turn count as well.
 const (
 	maxWaitingTurns = 1 << 7
 	maxWaitingBytes = 16 << 20

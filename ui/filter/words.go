@@ -120,7 +120,8 @@ const (
 	with
 )
 
-// searchText searches the part of a text that is new since the last search.
+// searchText reports whether a text contains the query. If the text grows, it searches only the part that is
+// new since the last search.
 func (s *matchTarget) searchText(in searchedText, n *TextQuery, text []byte, grows bool) bool {
 	if !grows || s.Progress == nil {
 		return n.In(text)
@@ -241,7 +242,7 @@ func (s *matchTarget) findings() []stream.Finding {
 	return s.turn.Findings
 }
 
-// readFinding parses a severity, or a part of a finding code.
+// readFinding parses a severity, or a part of a finding code. The second result is the error, or "".
 func readFinding(op, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	for _, of := range []stream.Severity{stream.Info, stream.Warn, stream.Error} {

@@ -194,7 +194,7 @@ func (t *exportMenu) WantedRows(h int) int {
 	return min(1+len(t.items), max(h/2, 5))
 }
 
-// Click selects the item at a position in the menu.
+// Click selects the item at a position in the menu, and reports whether it was already selected.
 func (t *exportMenu) Click(x, y int) (again bool) {
 	row := t.RowAt(y)
 	if t.wide && x >= partsWidth {

@@ -213,7 +213,7 @@ func (h *Help) movePage(by int) {
 	}
 }
 
-// Click selects the key at a position in the drawer.
+// Click selects the key at a position in the drawer, and reports whether it was already selected.
 func (h *Help) Click(x, y int) (again bool) {
 	row := h.RowAt(y)
 	column := min(x/max(1, h.width), len(h.columns)-1)

@@ -118,7 +118,7 @@ func (x *RunRules) Spot() Spot {
 	return Spot{What: display.Lit("a report on this rule"), Sentence: func() []byte { return []byte(RunReport(x.view, t, c, at)) }}
 }
 
-// Back closes the open rule.
+// Back closes the open rule, and reports whether one was open.
 func (x *RunRules) Back() (closed bool) {
 	closed = x.open != noRule
 	x.open = noRule

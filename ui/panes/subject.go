@@ -168,7 +168,7 @@ func (s *Subject) openSelected() {
 // HasOpenString reports whether a string is open.
 func (s *Subject) HasOpenString() bool { return s.string != nil }
 
-// Back closes the open string.
+// Back closes the open string, and reports whether one was open.
 func (s *Subject) Back() (closed bool) {
 	closed, s.string = s.string != nil, nil
 	return closed

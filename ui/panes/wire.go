@@ -54,7 +54,7 @@ func (w *Wire) Keys() []screen.Binding {
 	}))
 }
 
-// Back closes the open frame.
+// Back closes the open frame, and reports whether one was open.
 func (w *Wire) Back() (closed bool) {
 	closed, w.Open = w.Open, false
 	return closed

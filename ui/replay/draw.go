@@ -426,7 +426,7 @@ func (m *replayMode) rowName(n int) string {
 	return m.targets[n].Name
 }
 
-// asWord returns the source of a row's policy, which says how its effect is known.
+// asWord returns the provenance of a row's policy as a word, or "behaviour" for a policy without a client.
 func (m *replayMode) asWord(n int) string {
 	p := &replay.Policies[n]
 	switch {

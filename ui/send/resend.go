@@ -161,7 +161,7 @@ func (a *resendMode) selectHost(row int) {
 	}
 }
 
-// Click selects the host at the mouse.
+// Click selects the host at the mouse, and reports whether it was already selected.
 func (a *resendMode) Click(x, y int) (again bool) {
 	row := a.RowAt(y)
 	if a.full || row < 0 || a.plan.side && x >= a.plan.listW {
