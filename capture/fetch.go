@@ -184,7 +184,7 @@ func tlsTrouble(err error) string {
 	return ""
 }
 
-// peerSuffix returns " by ADDRESS" if the error contains the address.
+// peerSuffix returns " by ADDRESS" if the error contains the address, or "".
 func peerSuffix(err error) string {
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
 		return " by " + op.Addr.String()

@@ -124,7 +124,8 @@ func guessPayload(frames []pendingFrame) string {
 	return Guess(first)
 }
 
-// setProtocol sets the protocol of the exchange and makes its decoder.
+// setProtocol sets the protocol of the exchange and makes its decoder. The parameter why is the evidence for
+// the protocol.
 func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
 	x.out = protocol.NewOut(x.onEvent)
 	x.Protocol, x.Why, x.decoder = d, why, d.New(x.out)

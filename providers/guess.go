@@ -85,7 +85,8 @@ var guesses = []struct {
 	{"YAML", regexp.MustCompile(`^(---\n|[\w-]+:( \S[^\n]*)?\n([\w-]+:|  [\w-]+:|- |  - ))`)},
 }
 
-// guessJSON describes JSON, which is one value or one value per line, and its keys.
+// guessJSON describes JSON, which is one value or one value per line, and its keys. It returns "" for any other
+// text.
 func guessJSON(text []byte) string {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	more := len(bytes.TrimSpace(rest)) > 0

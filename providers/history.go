@@ -242,7 +242,7 @@ func (h *history) reportSentBack(o *replay.Observation, past *replay.History, wo
 	}
 }
 
-// notNeeded replaces the word for the reasoning if the request doesn't need the reasoning.
+// notNeeded replaces the word for the reasoning if the request doesn't need the reasoning. The word "" stays.
 func notNeeded(word string) string {
 	if word == "" {
 		return ""

@@ -327,7 +327,7 @@ func (h *history) matchResult(o *replay.Observation, event int) {
 // Find implements toolrun.Source.
 func (m *mcpTraffic) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return m.in.Session().Find(r) }
 
-// RunOf implements toolrun.Source.
+// RunOf implements toolrun.Source. It returns "" if the run of the exchange is unknown.
 func (m *mcpTraffic) RunOf(model int) string {
 	if x := m.in.Exchange(model); x != nil {
 		return x.Head.Run

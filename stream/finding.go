@@ -193,7 +193,7 @@ func (f Finding) withHint(words string) Finding {
 	return f
 }
 
-// dumpText formats the finding for the end of its event's line.
+// dumpText formats the finding for the end of its event's line. It returns "" for an empty finding.
 func (f *Finding) dumpText() string {
 	if f.Diagnosis == nil {
 		return ""

@@ -328,8 +328,8 @@ func (x *turnIndex) add(number int32, i int) {
 	}
 }
 
-// positionOf returns the position of the turn with that number. If there is none, the position may be that of
-// another turn.
+// positionOf returns the position of the turn with that number. If there is none, the position may be -1 or
+// that of another turn.
 func (x *turnIndex) positionOf(number int32) int {
 	if x == nil {
 		return -1

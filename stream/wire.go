@@ -34,7 +34,7 @@ type surround struct {
 	before, after []byte
 }
 
-// byteBlock is a range of the bytes. Bytes that the wire owns without copying have a block of their own.
+// byteBlock is a range of a wire's bytes. Bytes that the wire owns without copying have a block of their own.
 type byteBlock struct {
 	start        int64
 	data         []byte // nil if all of it is evicted

@@ -158,7 +158,7 @@ func (m *Model) showsIdle() bool {
 }
 
 // shownNow returns the source time that the screen shows. While the screen is paused, this is the time of the
-// last event. If the list shows no idle times, it is NoTime.
+// last event. If the list shows no idle times, it is NoTime. Before the first event, it is 0.
 func (m *Model) shownNow() time.Duration {
 	switch n := m.view.Events(); {
 	case !m.showsIdle():

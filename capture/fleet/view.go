@@ -342,7 +342,8 @@ func (v *View) consumerConfig() jetstream.ConsumerConfig {
 	}
 }
 
-// readsAll reports whether the view reads all captures. Then message numbers show what is missing.
+// readsAll reports whether the view reads all captures. If so, gaps in the message numbers are missing
+// messages.
 func (v *View) readsAll() bool { return v.index == nil && v.of.Host == "" && v.of.Agent == "" }
 
 // consumerFrom returns the config of a consumer that begins at a time of the hub.

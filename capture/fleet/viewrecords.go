@@ -108,7 +108,7 @@ func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstr
 	return lost
 }
 
-// countLost counts bytes that never arrived.
+// countLost counts and reports bytes that never arrived. The parameter why is the end of the note.
 func (v *View) countLost(of subjectParts, n int64, why string) {
 	v.mu.Lock()
 	v.state.Lost += min(n, math.MaxInt64-v.state.Lost)
@@ -414,8 +414,8 @@ func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 	return v.index.cutSilent(recs, v, now)
 }
 
-// cutSilent ends open exchanges whose bytes no longer arrive and whose senders give no sign of life. Their
-// machines may never have given one.
+// cutSilent ends open exchanges whose bytes no longer arrive and whose senders give no sign of life. This
+// includes machines that have never given a sign of life.
 func (s *indexReader) cutSilent(recs []capture.Record, v *View, now time.Time) []capture.Record {
 	if s == nil {
 		return recs

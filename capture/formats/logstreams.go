@@ -138,7 +138,7 @@ func (x *logStream) followChunk(f *payload) {
 	x.lines++
 }
 
-// endStream removes a stream and writes its end.
+// endStream removes a stream and writes its end, with the reason why.
 func (s *openStreams) endStream(x *logStream, end capture.End, why string) {
 	s.index.removeStream(x)
 	for i, other := range s.open {

@@ -167,7 +167,8 @@ func parseDigits(p []byte) (n int) {
 	return n
 }
 
-// clockTime reads 15:04:05, with a fraction after a point or a comma.
+// clockTime reads a time of day such as 15:04:05. A fraction may follow, after a point or a comma. The result n
+// is the length of the time, or 0 if there is none.
 func clockTime(p []byte) (d time.Duration, n int) {
 	if !areDigits(p, 0, 2) || len(p) < 8 || p[2] != ':' || !areDigits(p, 3, 2) || p[5] != ':' {
 		return 0, 0
@@ -178,7 +179,8 @@ func clockTime(p []byte) (d time.Duration, n int) {
 	return d + time.Duration(parseDigits(p[:2]))*time.Hour + time.Duration(parseDigits(p[3:5]))*time.Minute, 6 + n
 }
 
-// secondsTime reads 05, with a fraction after a point or a comma.
+// secondsTime reads two digits of seconds. A fraction may follow, after a point or a comma. The result n is the
+// length of the text that was read, or 0 if there is none.
 func secondsTime(p []byte) (d time.Duration, n int) {
 	if !areDigits(p, 0, 2) {
 		return 0, 0
@@ -197,7 +199,8 @@ func secondsTime(p []byte) (d time.Duration, n int) {
 	return d, n
 }
 
-// parseZone reads Z, +02:00 or +0200.
+// parseZone reads a time zone such as Z, +02:00 or +0200. The result n is the length of the zone, or 0 if there
+// is none.
 func parseZone(p []byte) (offset time.Duration, n int) {
 	switch {
 	case len(p) > 0 && (p[0] == 'Z' || p[0] == 'z'):

@@ -55,7 +55,7 @@ func (x *exchange) adjustRequest(out *http.Request) {
 }
 
 // injectIntoBody injects the faults into the body of a successful response, and returns a note about them.
-// For any other response, it puts the faults back into the set.
+// For any other response, it puts the faults back into the set and returns "".
 func (x *exchange) injectIntoBody(res *http.Response) (note string) {
 	if len(x.faults) == 0 {
 		return ""

@@ -276,7 +276,8 @@ func (h *heldBody) holdState() (hold Hold, ok bool) {
 	return hold, h.why != ""
 }
 
-// keepAliveNote describes the keep-alives that the client got, for the last record.
+// keepAliveNote describes the keep-alives that the client got, for the last record. It returns "" if there were
+// none.
 func (h *heldBody) keepAliveNote() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -120,7 +120,7 @@ func (c *fileContent) add(rec capture.Record) {
 	}
 }
 
-// moveTo moves the content to a gap.
+// moveTo moves the content to a gap. The parameter why is the cause of the gap.
 func (c *fileContent) moveTo(g *gap, why string) {
 	c.last.Exchange = max(1, c.last.Exchange)
 	c.last.Note = fmt.Sprintf("gap: %s while toolscope was recording to it, with %s of bodies", why, count.Of(c.bytes, "byte"))

@@ -214,7 +214,7 @@ func isPlainPercent(after []byte) bool {
 }
 
 // readEscape reads an escape that begins with a backslash or a percent sign. It reads a common escape
-// completely, and one character of any other escape.
+// completely, and one character of any other escape. The result n is the number of bytes that it read.
 func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 	for m.spell.isIdle() && n < min(len(p), maxBackslashes) && p[n] == '\\' {
 		n++

@@ -554,7 +554,8 @@ func (d *decoder) endPrompt(s *session, result, failure json.Value) {
 	t.End()
 }
 
-// cutTurn ends an open turn without the response to its prompt.
+// cutTurn ends an open turn without the response to its prompt. The parameter missing describes what is
+// missing.
 func (d *decoder) cutTurn(s *session, missing string) {
 	if !s.turn.IsOpen() {
 		return

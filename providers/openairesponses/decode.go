@@ -140,8 +140,8 @@ func (d *decoder) readItemEvent() {
 	}
 }
 
-// eventName returns the type of the event without "response.". The copy of the arguments in the event has
-// this name.
+// eventName returns the type of the event without "response.". Findings use this name for the copy of the
+// arguments in the event.
 func (d *decoder) eventName() string { return strings.TrimPrefix(string(d.kind), "response.") }
 
 // latestTurn returns the latest turn with the event's stream_id. If there is none, it returns a new turn that
@@ -291,7 +291,8 @@ func (t *turn) close(missing string) {
 	t.items, t.last, t.search = items{}, nil, nil
 }
 
-// updateString stores the text of a value in known, and returns the text if it is new.
+// updateString stores the text of a value in known, and returns the text if it is new. Otherwise, it returns
+// "".
 func updateString(known *string, said json.Value) string {
 	text := said.Text()
 	if text == "" || text == *known {

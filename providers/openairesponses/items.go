@@ -52,7 +52,7 @@ const (
 	itemDone  = "output_item.done"
 )
 
-// outputIndex returns the event's output_index, or noIndex.
+// outputIndex returns the event's output_index, or noIndex. The result ok is false if the event has none.
 func (ev *event) outputIndex() (index int64, ok bool) {
 	if index, ok = ev.index.Int(); !ok {
 		index = noIndex

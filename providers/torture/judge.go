@@ -150,7 +150,7 @@ func (j judge) allowedRuns(r *Run) (n int) {
 }
 
 // finishedBefore reports whether a request before the run had a response with a finished call. The result early
-// is true if a call has the run's arguments, but the end of each such call was sent only after the run.
+// is true if a call has the same arguments, but every such call ended only after the run.
 func (j judge) finishedBefore(r *Run) (finished, early bool) {
 	for i := range j.Requests {
 		q := &j.Requests[i]

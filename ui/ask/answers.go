@@ -253,7 +253,7 @@ func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	return a, len(a.rows)
 }
 
-// liveWord returns the time at which a run was read, if a program is still recording it.
+// liveWord returns the time at which a run was last written, if a program is still recording it, or "".
 func (r *Run) liveWord() string {
 	if r.Live {
 		return r.Written.UTC().Format(" LIVE at 15:04:05Z")

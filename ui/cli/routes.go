@@ -114,8 +114,8 @@ func prefixText(prefix string) string {
 	return prefix
 }
 
-// withoutOwnProxy returns the environment without the provider's variable if that points to a proxy like this
-// one. The proxy's own setup lines set such variables. With them, the proxy would send requests to itself.
+// withoutOwnProxy returns the environment, in which the provider's variable is "" if it points to a proxy like
+// this one. The proxy's own setup lines set such variables. With them, the proxy would send requests to itself.
 func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)

@@ -305,7 +305,7 @@ type cellDiffWriter struct {
 	written atomic.Int64
 }
 
-// Write writes only the changes of a frame. It writes all other output unchanged.
+// Write writes only the changes of a frame. It writes all other output complete.
 func (r *cellDiffWriter) Write(p []byte) (int, error) {
 	out := p
 	if frame, ok := cutFrame(p); ok {

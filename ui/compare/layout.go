@@ -106,7 +106,7 @@ func (c *comparison) layOut(v *providers.View) {
 	c.Fit(len(c.rows), c.head.rowCount(), c.h)
 }
 
-// callName returns the tool name of a group's calls.
+// callName returns the tool name of a group's calls, or "" if no call has arrived.
 func (g *group) callName(v *providers.View) string {
 	for _, r := range g.calls {
 		if _, call := v.Find(r); call != nil {

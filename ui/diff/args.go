@@ -346,7 +346,7 @@ type rowOrder struct {
 	first, last int
 }
 
-// add inserts a row after the row behind, or at the end if behind is -1.
+// add inserts a row after the row behind, or at the end if behind is -1. It returns the number of the new row.
 func (u *rowOrder) add(m fieldID, cells, behind int) (n int) {
 	n = len(u.all)
 	at := make([]int32, cells)
@@ -379,7 +379,7 @@ func (c *argsComparer) baseFirst() []int {
 	return order
 }
 
-// nameOf returns the display name of a field, from any call that has it.
+// nameOf returns the display name of a field, from any call that has it, or "".
 func nameOf(trees []tree, at []int32) string {
 	for i, n := range at {
 		if n < 0 {
@@ -463,7 +463,8 @@ func itemsWithout(items, others []item) (left []item) {
 	return left
 }
 
-// firstOf returns the text of the first item, followed by the number of further items, if there are any.
+// firstOf returns the text of the first item, followed by the number of further items, if there are any. It
+// returns "" if there are no items.
 func firstOf(items []item) string {
 	switch len(items) {
 	case 0:

@@ -225,7 +225,7 @@ func (p *Comparison) ChangeSentence(i int, way SameRequest, facts []Fact) string
 	return fmt.Sprintf("Through %s, %s: %s.", way.Host, how, strings.Join(all, ", "))
 }
 
-// bytesWords returns a phrase if the arguments are equal but their bytes differ.
+// bytesWords returns a phrase if the arguments are equal but their bytes differ, or "".
 func (p *Comparison) bytesWords(i int) string {
 	other := false
 	for n := range p.Sets {

@@ -84,7 +84,8 @@ func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) 
 	return all
 }
 
-// toolOf returns the tool of a call, or of the turn's first call if c is nil.
+// toolOf returns the tool of a call, or of the turn's first call if c is nil. It returns "" if there is no
+// call.
 func toolOf(t *stream.Turn, c *stream.Call) string {
 	if c == nil && len(t.Calls) > 0 {
 		c = t.Calls[0]
@@ -172,7 +173,8 @@ func HostOf(x *providers.Exchange) string {
 	return name
 }
 
-// localHostName returns toolscope's own name for the host if toolscope sent the request, else the result of HostOf.
+// localHostName returns toolscope's own name for the host if the file's name begins with it, as for requests
+// that toolscope sent. Otherwise, it returns the result of HostOf, or "" without a URL.
 func localHostName(x *providers.Exchange) string {
 	if x == nil || x.Head.URL == "" {
 		return ""

@@ -30,7 +30,7 @@ type CallSet struct {
 	Sums  []uint64
 }
 
-// Name returns the name of the calls' tool.
+// Name returns the name of the calls' tool, or "" if no call has arrived.
 func (s *CallSet) Name() string {
 	for _, c := range s.Calls {
 		if c != nil {

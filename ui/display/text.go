@@ -207,7 +207,8 @@ func (d Drawer) Pad(t Text, cells int) Text {
 	return t
 }
 
-// ellipsisFor returns the mark for truncated text, at most the given number of cells wide.
+// ellipsisFor returns the mark for truncated text, at most the given number of cells wide. It returns "" if the
+// mark doesn't fit.
 func (d Drawer) ellipsisFor(cells int) string {
 	switch {
 	case d.ASCII:

@@ -247,7 +247,8 @@ func agentWords(v *providers.View, a *stream.RequestInfo) string {
 	return words
 }
 
-// changeWords describes how a request differs from the previous one in its conversation.
+// changeWords describes how a request differs from the previous one in its conversation. It returns "" if they
+// can't be compared.
 func changeWords(v *providers.View, a *stream.RequestInfo) string {
 	c := &a.Change
 	if !c.Comparable {

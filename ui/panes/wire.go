@@ -279,7 +279,7 @@ func (w *Wire) Spans(p *screen.Pen) display.Text {
 	return display.Join(frame(first), p.Glyph.Dash, frame(last))
 }
 
-// payloadText returns the text in the payload of an event.
+// payloadText returns the text in the payload of an event, or "".
 func payloadText(e stream.Event) string {
 	switch p := e.What.(type) {
 	case *stream.Opening:
