@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,9 +30,15 @@ func TestHelp(t *testing.T) {
 			text := helpText(s.resize(size[0], size[1]))
 			for _, a := range screen.Actions {
 				does := a.Does[:min(len(a.Does), 20)]
-				if bound := screen.FindBinding(keys, a.KeyList()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 80 {
+				listed := strings.Contains(text, does) || a.Brief != "" && strings.Contains(text, a.Brief)
+				if bound := screen.FindBinding(keys, a.KeyList()[0]) != nil; bound != listed && size[0] > 80 {
 					t.Errorf("%s %q: bound is %t", a.Keys, does, bound)
 				}
+			}
+		}
+		for _, a := range screen.Actions {
+			if len(cmp.Or(a.Brief, a.Does)) > 18 && a.Does != "" {
+				t.Errorf("%s %q needs a shorter Brief", a.Keys, a.Does)
 			}
 		}
 		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Call states (for a turn") || !strings.Contains(text, "not an object") {

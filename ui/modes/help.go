@@ -324,7 +324,8 @@ func (h *Help) layOut(k helpKey) {
 	}
 }
 
-// wrapCells returns the cells of a group, with their descriptions wrapped to the column's width.
+// wrapCells returns the cells of a group. A description that is wider than the column is the brief one, and is
+// wrapped if that is also too wide.
 func (h *Help) wrapCells(g []helpCell) (all []helpCell) {
 	left := keyColumn + minKeyWidth
 	for _, cell := range g {
@@ -337,7 +338,11 @@ func (h *Help) wrapCells(g []helpCell) (all []helpCell) {
 			all = append(all, cell)
 			continue
 		}
-		for i, line := range display.Wrap(cell.key.Does, max(8, h.width-left-1)) {
+		does, width := cell.key.Does, max(8, h.width-left-1)
+		if does.Width() > width {
+			does = screen.Brief(does)
+		}
+		for i, line := range display.Wrap(does, width) {
 			if i > 0 {
 				cell.key = nil
 			}

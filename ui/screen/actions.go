@@ -10,73 +10,74 @@ import (
 // Action is a command that the user starts with a key. The hints, the help, the palette, the configuration and the
 // rebinding of keys all read the table of actions.
 type Action struct {
-	Name string // name in the configuration
-	Keys string // the built-in keys, separated by spaces
-	Hint string // word in the footer; empty if no pane shows a hint for the action
-	Does string // text in the help; for two opposite actions, both texts: "previous, next delta"
+	Name  string // name in the configuration
+	Keys  string // the built-in keys, separated by spaces
+	Hint  string // word in the footer; empty if no pane shows a hint for the action
+	Does  string // text in the help; for two opposite actions, both texts: "previous, next delta"
+	Brief string // the same in at most 18 cells, for narrow columns; empty if Does is that short
 }
 
 // Actions lists all actions, in the order of the configuration.
 var Actions = []Action{
-	{"up", "up k", "", "up"},
-	{"down", "down j", "", "down"},
-	{"left", "left h", "", "previous token, or back to the list"},
-	{"right", "right l", "", "next token, or into the call"},
-	{"page-up", "pgup ctrl+u ctrl+b", "", "a page up"},
-	{"page-down", "pgdown ctrl+d ctrl+f", "", "a page down"},
-	{"top", "g home", "", "to the start"},
-	{"bottom", "G end", "now", "to the end, and follow"},
-	{"next", "tab", "pane", "next pane"},
-	{"back", "shift+tab", "", "previous pane"},
-	{"enter", "enter", "", "open the selection"},
-	{"escape", "esc", "close", "close, or step back"},
-	{"pane", "1 2", "", "show the list, the document"},
-	{"tab", "3 4 5 6 7", "", "open or close a tab"},
-	{"time", "8", "", "open or close the timeline"},
-	{"zoom", "z", "zoom", "zoom the pane"},
-	{"raw", "r", "raw", "show raw text, with the deltas marked"},
-	{"follow", "F", "", "follow new events"},
-	{"pause", "space", "pause", "pause or resume"},
-	{"speed", "[ ]", "speed", "play slower, faster"},
-	{"step", ", .", "step", "previous, next delta"},
-	{"stop", "< >", "marker", "previous, next marker"},
-	{"change", "{ }", "scene", "previous, next finding or state change"},
-	{"restart", "0", "", "to the start of the turn, then of all turns"},
-	{"end-here", "x", "end it here", "show the turn as if it ended here"},
-	{"fold", "- + *", "", "fold, unfold, fold or unfold all"},
-	{"search", "/", "find", "find in the pane"},
-	{"again", "n N", "previous", "next match, previous match or error"},
-	{"palette", ":", "all", "list all keys and commands"},
-	{"filter", "f", "filter", "filter the turns"},
-	{"next-finding", "!", "next error", "next error"},
-	{"order", "s", "order", "sort by worst or by time; in p, set the scope"},
-	{"sort", "S", "", "sort by a column"},
-	{"theme", "t", "", "choose a theme"},
-	{"demo", "d", "restart", "play the demo"},
-	{"side", "H", "", "toggle background requests"},
-	{"dialect", "D", "", "read the response as another protocol"},
-	{"clock", "T", "clock", "toggle clock or elapsed time"},
-	{"mouse", "M", "", "toggle the mouse"},
-	{"size", "( )", "", "shrink, grow the pane"},
-	{"bookmark", "B", "", "add a bookmark for this session"},
-	{"marks", "'", "", "go to a bookmark"},
-	{"turn-panes", `\`, "", "toggle: panes side by side or stacked"},
-	{"replay", "p P", "replay", "replay; with P as a client"},
-	{"copy", "y", "copy", "copy the selection, or a part of it"},
-	{"save", "w", "save", "save to a new file"},
-	{"edit", "e", "", "open the selection in $EDITOR"},
-	{"pipe", "|", "", "pipe to a command"},
-	{"onward", "o", "sent back", "show how the call was sent back"},
-	{"mark", "m", "mark", "mark a turn; in R, set the model"},
-	{"compare", "=", "compare", "compare marked turns"},
-	{"resend", "R", "resend", "send the request again"},
-	{"result", "a", "result", "enter the result of a call"},
-	{"streams", "L", "streams", "list open streams"},
-	{"break", "b", "", "set a breakpoint: hold responses"},
-	{"help", "?", "keys", "show keys and symbols of this view"},
-	{"suspend", "ctrl+z", "", "suspend"},
-	{"quit", "q", "quit", "back, then quit"},
-	{"interrupted", "ctrl+c", "", "quit"},
+	{"up", "up k", "", "up", ""},
+	{"down", "down j", "", "down", ""},
+	{"left", "left h", "", "previous token, or back to the list", "previous token"},
+	{"right", "right l", "", "next token, or into the call", "next token"},
+	{"page-up", "pgup ctrl+u ctrl+b", "", "a page up", ""},
+	{"page-down", "pgdown ctrl+d ctrl+f", "", "a page down", ""},
+	{"top", "g home", "", "to the start", ""},
+	{"bottom", "G end", "now", "to the end, and follow", "to the end"},
+	{"next", "tab", "pane", "next pane", ""},
+	{"back", "shift+tab", "", "previous pane", ""},
+	{"enter", "enter", "", "open the selection", "open it"},
+	{"escape", "esc", "close", "close, or step back", "close, step back"},
+	{"pane", "1 2", "", "show the list, the document", "list, document"},
+	{"tab", "3 4 5 6 7", "", "open or close a tab", "open, close a tab"},
+	{"time", "8", "", "open or close the timeline", "the timeline"},
+	{"zoom", "z", "zoom", "zoom the pane", ""},
+	{"raw", "r", "raw", "show raw text, with the deltas marked", "raw text, deltas"},
+	{"follow", "F", "", "follow new events", "follow the end"},
+	{"pause", "space", "pause", "pause or resume", ""},
+	{"speed", "[ ]", "speed", "play slower, faster", "slower, faster"},
+	{"step", ", .", "step", "previous, next delta", "a delta back, on"},
+	{"stop", "< >", "marker", "previous, next marker", "marker back, on"},
+	{"change", "{ }", "scene", "previous, next finding or state change", "a finding back, on"},
+	{"restart", "0", "", "to the start of the turn, then of all turns", "the turn's start"},
+	{"end-here", "x", "end it here", "show the turn as if it ended here", "end it here"},
+	{"fold", "- + *", "", "fold, unfold, fold or unfold all", "fold, unfold"},
+	{"search", "/", "find", "find in the pane", ""},
+	{"again", "n N", "previous", "next match, previous match or error", "a match on, back"},
+	{"palette", ":", "all", "list all keys and commands", "all keys, commands"},
+	{"filter", "f", "filter", "filter the turns", ""},
+	{"next-finding", "!", "next error", "next error", ""},
+	{"order", "s", "order", "sort by worst or by time; in p, set the scope", "worst, or by time"},
+	{"sort", "S", "", "sort by a column", ""},
+	{"theme", "t", "", "choose a theme", ""},
+	{"demo", "d", "restart", "play the demo", ""},
+	{"side", "H", "", "toggle background requests", "background turns"},
+	{"dialect", "D", "", "read the response as another protocol", "another protocol"},
+	{"clock", "T", "clock", "toggle clock or elapsed time", "clock or elapsed"},
+	{"mouse", "M", "", "toggle the mouse", ""},
+	{"size", "( )", "", "shrink, grow the pane", "shrink, grow it"},
+	{"bookmark", "B", "", "add a bookmark for this session", "add a bookmark"},
+	{"marks", "'", "", "go to a bookmark", ""},
+	{"turn-panes", `\`, "", "toggle: panes side by side or stacked", "side by side"},
+	{"replay", "p P", "replay", "replay; with P as a client", "replay, as client"},
+	{"copy", "y", "copy", "copy the selection, or a part of it", "copy it, or a part"},
+	{"save", "w", "save", "save to a new file", ""},
+	{"edit", "e", "", "open the selection in $EDITOR", "open in $EDITOR"},
+	{"pipe", "|", "", "pipe to a command", ""},
+	{"onward", "o", "sent back", "show how the call was sent back", "what was sent back"},
+	{"mark", "m", "mark", "mark a turn; in R, set the model", "mark a turn"},
+	{"compare", "=", "compare", "compare marked turns", "compare marked"},
+	{"resend", "R", "resend", "send the request again", "send it again"},
+	{"result", "a", "result", "enter the result of a call", "enter a result"},
+	{"streams", "L", "streams", "list open streams", ""},
+	{"break", "b", "", "set a breakpoint: hold responses", "hold responses"},
+	{"help", "?", "keys", "show keys and symbols of this view", "keys and symbols"},
+	{"suspend", "ctrl+z", "", "suspend", ""},
+	{"quit", "q", "quit", "back, then quit", ""},
+	{"interrupted", "ctrl+c", "", "quit", ""},
 }
 
 // ActionNamed returns the action with the given name. It panics if the name is unknown.
@@ -86,6 +87,15 @@ func ActionNamed(name string) Action {
 		panic("no action " + name)
 	}
 	return Actions[i]
+}
+
+// Brief returns the brief description of the action that is described by does. For other texts, it returns does.
+func Brief(does display.Text) display.Text {
+	i := slices.IndexFunc(Actions, func(a Action) bool { return a.Brief != "" && a.Does == does.String() })
+	if i < 0 {
+		return does
+	}
+	return display.Clean(Actions[i].Brief)
 }
 
 // KeyList returns the built-in keys as a list.
