@@ -199,10 +199,32 @@ func TestProxyFilms(t *testing.T) {
 	}
 }
 
-// TestHosts checks that the upstreams of the address are listed.
+// TestHosts checks the table of upstreams: the counts of each, the filter that the enter key sets, and the copied URL.
 func TestHosts(t *testing.T) {
 	var words []StatusNote
-	s := newScreen(t, 100, 24, waiting(&words)).feed(asking(1, "claude-cli/2.1", begun)...)
-	s.press(":hosts<enter>").shows("http://127.0.0.1:45678/openrouter  https://openrouter.ai/api").press("<esc>").hides("openrouter")
+	copied := ""
+	s := newScreen(t, 100, 24, waiting(&words), func(o *Options) {
+		o.Copy = func(text []byte) (string, error) {
+			copied = string(text)
+			return "OSC 52", nil
+		}
+	})
+	for i, host := range []string{"https://openrouter.ai/api/v1/messages", "https://openrouter.ai/apis", "https://api.anthropic.com/v1/messages", "https://openrouter.ai/api?x"} {
+		records := asking(i+1, "curl/8", growing("m", "run_tests", `{`))
+		for n, r := range records {
+			if r.Head != nil {
+				head := *r.Head
+				head.URL = host
+				records[n].Head = &head
+			}
+		}
+		s.feed(records...)
+	}
+	s.press(":hosts<enter>").shows("Hosts  http://127.0.0.1:45678", "HOST", "LONGEST SILENCE", "openrouter.ai/api", "/openrouter        2      2      0", "/anthropic         1      1      0")
+	if s.press("y").shows("copied: OSC 52"); copied != "http://127.0.0.1:45678/openrouter" {
+		t.Errorf("%q", copied)
+	}
+	s.press("<enter>").hides("HOST ").shows("3 of 4", "filter host:")
+	s.press(":hosts<enter>").resize(40, 10).shows("TURNS").hides("SILENCE", "PATH").press("<esc>").hides("openrouter.ai/api ")
 	newScreen(t, 100, 24).press(":hosts<enter>").shows("only a proxy has upstreams")
 }

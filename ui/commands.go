@@ -41,7 +41,7 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "jq", Arg: display.Lit("EXPR"), Alone: true, Does: display.Lit("run jq on the arguments of calls"), Run: m.openJQ},
 		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place for this session"), Run: m.bookmarks.toggleBookmark},
 		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
-		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.setup.openRoutes() }},
+		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.openRoutes() }},
 		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.setup.openPaste() }},
 		{Word: "mouse", Does: display.Lit("toggle the mouse"), Run: func(string) { m.mouse.useMouse() }},
 		{Word: "help", Aliases: "h", Does: display.Lit("list the keys and explain the symbols"), Run: func(string) { m.openHelp() }},

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/mcp"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -225,23 +223,6 @@ func (s *setupPage) Extend(*providers.View, int, int) {}
 func (s *setupPage) Draw(p *screen.Pen, y int) {
 	s.m.setup.drawSetup(p, y, s.m.bodyHeight())
 	p.Fill(screen.Bare)
-}
-
-// openRoutes lists the proxy's upstreams.
-func (su *setupScreen) openRoutes() {
-	if su.m.opt.Setup == nil || len(su.m.opt.Setup.Routes) == 0 {
-		su.m.showNotice(display.Lit("only a proxy has upstreams"))
-		return
-	}
-	widest := 0
-	for _, h := range su.m.opt.Setup.Routes {
-		widest = max(widest, len(h[0]))
-	}
-	var lines []string
-	for _, h := range su.m.opt.Setup.Routes {
-		lines = append(lines, fmt.Sprintf("%s%-*s  %s", su.m.opt.Setup.URL, widest, h[0], h[1]))
-	}
-	su.m.openOutput(panes.Literal{Path: "hosts", Text: strings.Join(lines, "\n")})
 }
 
 // copySetupLines copies the lines of the selected setup.

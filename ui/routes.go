@@ -1,0 +1,176 @@
+package ui
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/present"
+	"toolscope/ui/screen"
+)
+
+// openRoutes opens the table of the proxy's upstreams.
+func (m *Model) openRoutes() {
+	if m.opt.Setup == nil || len(m.opt.Setup.Routes) == 0 {
+		m.showNotice(display.Lit("only a proxy has upstreams"))
+		return
+	}
+	m.modeStack.pushMode(&routesPage{m: m})
+}
+
+// routesPage is the mode that lists the proxy's upstreams with their traffic. Used upstreams come first.
+type routesPage struct {
+	screen.Window
+	m    *Model
+	rows []routeRow
+}
+
+// routeRow is an upstream and its traffic.
+type routeRow struct {
+	path     string // prefix of the path at the proxy
+	upstream string // URL
+	open     int    // open streams
+	turns    int
+	bad      int           // turns with a bad verdict, or with a call with a bad verdict
+	silence  time.Duration // longest silence of an open stream
+}
+
+// Keys returns the keys that filter, copy and close.
+func (s *routesPage) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		screen.Key("enter", "its turns", "show only the turns of this host", s.filterBySelected),
+		screen.Key("y", "copy base URL", "copy the base URL for clients", func() {
+			s.m.copyText([]byte(s.m.opt.Setup.URL + s.rows[s.At].path))
+		}),
+		screen.Key("esc q", "back", "close", s.m.modeStack.closeTop),
+	}, s.CursorKeys("", s.MoveTo)...)
+}
+
+func (s *routesPage) filterBySelected() {
+	u, err := url.Parse(s.rows[s.At].upstream)
+	if err != nil {
+		return
+	}
+	s.m.modeStack.closeTop()
+	s.m.runFilter("host:" + u.Hostname())
+}
+
+// Extend counts the traffic of each upstream.
+func (s *routesPage) Extend(_ *providers.View, _, h int) {
+	routes := s.m.opt.Setup.Routes
+	all := make([]routeRow, len(routes))
+	for i, r := range routes {
+		all[i] = routeRow{path: r[0], upstream: r[1]}
+	}
+	byExchange := map[int]*routeRow{}
+	for _, x := range s.m.in.Exchanges() {
+		row := routeOf(all, x.Head.URL)
+		if row == nil {
+			continue
+		}
+		byExchange[x.Number] = row
+		if !x.Ended {
+			row.open++
+			row.silence = max(row.silence, s.m.sourceNow()-x.LastRecordAt())
+		}
+	}
+	for _, t := range s.m.view.Session().Turns {
+		if row := byExchange[t.Exchange]; row != nil {
+			row.turns++
+			if s.m.isBadTurn(t) {
+				row.bad++
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b routeRow) int {
+		return cmp.Or(cmp.Compare(b.open, a.open), cmp.Compare(b.turns, a.turns))
+	})
+	s.rows = all
+	s.Fit(len(s.rows), 2, h)
+}
+
+// isBadTurn reports whether the verdict on the turn or on one of its calls is bad.
+func (m *Model) isBadTurn(t *stream.Turn) bool {
+	return present.VerdictOfTurn(m.view.Exchange(t.Exchange), t).Harm.IsBad() ||
+		slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return present.VerdictOfCall(c).Harm.IsBad() })
+}
+
+// routeOf returns the row with the longest upstream URL that begins the address, or nil if there is none.
+func routeOf(all []routeRow, address string) (found *routeRow) {
+	for i := range all {
+		rest, ok := strings.CutPrefix(address, strings.TrimSuffix(all[i].upstream, "/"))
+		if ok && (rest == "" || rest[0] == '/' || rest[0] == '?') && (found == nil || len(all[i].upstream) > len(found.upstream)) {
+			found = &all[i]
+		}
+	}
+	return found
+}
+
+// Widths of the columns of numbers, in cells.
+const (
+	routeCountCells   = 7
+	routeSilenceCells = 17
+)
+
+// Draw draws row y.
+func (s *routesPage) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	row := s.Top + y - 2
+	switch {
+	case y == 0:
+		p.HeavyTitle(display.Lit("Hosts"), p.Clean(s.m.opt.Setup.URL), p.ScrollInfo(s.Visible()))
+	case y == 1:
+		s.drawCells(p, screen.Bare, screen.Muted, [...]display.Text{
+			display.Lit("   HOST"), display.Lit("PATH"), display.Lit("OPEN"), display.Lit("TURNS"), display.Lit("BAD"), display.Lit("LONGEST SILENCE"),
+		})
+	case row < len(s.rows):
+		s.drawRoute(p, row)
+	}
+}
+
+func (s *routesPage) drawRoute(p *screen.Pen, row int) {
+	r, g, mark := s.rows[row], screen.Bare, display.Lit("   ")
+	if row == s.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", "  ")
+	}
+	role, silence := screen.Plain, display.Text{}
+	if r.turns+r.open == 0 {
+		role = screen.Muted
+	}
+	if r.open > 0 {
+		silence = screen.Time(r.silence)
+	}
+	s.drawCells(p, g, role, [...]display.Text{
+		display.Join(mark, p.Name(strings.TrimPrefix(r.upstream, "https://"))), p.Name(r.path),
+		screen.Count(r.open), screen.Count(r.turns), screen.Count(r.bad), silence,
+	})
+}
+
+// drawCells draws a row of the table. A narrow screen has no room for the path and the silence.
+func (s *routesPage) drawCells(p *screen.Pen, g screen.Surface, role screen.Role, cells [6]display.Text) {
+	host, path := 0, 0
+	for _, r := range s.rows {
+		host, path = max(host, len(r.upstream)), max(path, p.Name(r.path).Width()+2)
+	}
+	numbers := 3 * routeCountCells
+	isWide := p.Left >= 70
+	if isWide {
+		numbers += routeSilenceCells + path
+	}
+	p.TextOn(role, g, p.Pad(cells[0], max(12, min(host, p.Left-numbers-1))))
+	if isWide {
+		p.TextOn(role, g, p.Pad(cells[1], path))
+	}
+	for _, number := range cells[2:5] {
+		p.TextOn(role, g, padLeft(p, number, routeCountCells))
+	}
+	if isWide {
+		p.TextOn(role, g, padLeft(p, cells[5], routeSilenceCells))
+	}
+	p.Fill(g)
+}
