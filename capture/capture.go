@@ -116,7 +116,7 @@ func (s Stream) Compare(other Stream) int {
 // Stream returns the stream that the record belongs to.
 func (r Record) Stream() Stream { return Stream{r.Exchange, r.Side} }
 
-// End is how the response side of an exchange ended; empty while it continues.
+// End is the ending of the response side of an exchange. It is empty while the response continues.
 type End string
 
 // The values of End.

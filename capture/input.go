@@ -327,8 +327,8 @@ func (in *inputReader) decideFormat(whole bool) ([]Record, error) {
 	return recs, nil
 }
 
-// lingerTime is how long the first bytes of live input are held back while the format is undecided. After
-// that, a provisional format is chosen, if there is one, and its records are shown.
+// lingerTime is the time for which the first bytes of live input are held back while the format is undecided.
+// After that, a provisional format is chosen, if there is one, and its records are shown.
 const lingerTime = time.Second
 
 // holdsBack reports whether bytes are held back.

@@ -40,7 +40,7 @@ type captureReader struct {
 // lineBuffer holds the data of a line until its size is known. Readers in the same goroutine share one.
 type lineBuffer struct{ bytes []byte }
 
-// lineStart is where a line begins: its number, from 1, and its offset in bytes.
+// lineStart is the position of a line: its number, from 1, and the offset of its first byte.
 type lineStart struct {
 	line   int
 	offset int64

@@ -334,7 +334,7 @@ const (
 
 func (j MatchBasis) String() string { return [...]string{"", "id", "args", "name"}[j] }
 
-// Result is what a tool returned, as a request carries it.
+// Result is the result of a tool, as a request carries it.
 type Result struct {
 	Bytes int    // size of the complete text, of which Text may be only the beginning
 	Media int    // number of parts that are not text

@@ -110,7 +110,7 @@ func (ms *modeStack) closeTop() {
 	}
 }
 
-// closeAll goes back to the panes.
+// closeAll closes all modes, so that the panes are shown again.
 func (ms *modeStack) closeAll() {
 	for len(ms.all) > 0 {
 		ms.closeTop()

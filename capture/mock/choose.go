@@ -23,7 +23,7 @@ type servedExchange struct {
 	unfit map[string]bool // faults that were already reported as unused for the exchange
 }
 
-// likeness is how well an exchange fits a request. The first field that differs decides.
+// likeness grades how well an exchange matches a request. The first field that differs decides.
 type likeness struct {
 	entry         *servedExchange
 	path, alike   int

@@ -30,7 +30,7 @@ var (
 // quiet drops the log of ReverseProxy: the records have the same facts.
 var quiet = log.New(io.Discard, "", 0)
 
-// farewell is how long a client may still read after its exchange is cut.
+// farewell is the time for which a client may still read after its exchange is cut.
 const farewell = 250 * time.Millisecond
 
 // clientGone returns the reason for the end of an exchange whose client left after n bytes of the response.

@@ -74,7 +74,7 @@ func spoolsIn(dir string, isOurs func(name string) bool) (parts map[string][]seg
 }
 
 // segmentOf returns the spool of a file, and the offset in the capture where the file begins. The result ok is
-// false if the file's name is not that of a segment.
+// false if the file's name is not the name of a segment.
 func segmentOf(file string) (name string, start int64, ok bool) {
 	if name, ok = strings.CutSuffix(file, Extension); ok {
 		return name, 0, true

@@ -213,7 +213,7 @@ func diffOffset(a, b []byte) int {
 // clipFrom returns at most 200 bytes of p from the given byte on, for quoting in a message.
 func clipFrom(p []byte, from int) string { return stream.Clip(p, from, 200) }
 
-// A request is [model, contents, …, 6: tools, …]; index 4 is a secret.
+// A request is an array: [model, contents, …, 6: tools, …]. The element with index 4 is a secret.
 
 func readModel(_ string, request []byte) string {
 	var p parser

@@ -192,7 +192,7 @@ const (
 	ByHand                   // never: the program that uses the library runs it
 )
 
-// RunCount is how often a client runs a call.
+// RunCount is the number of times that a client runs a call.
 type RunCount uint8
 
 // The values of RunCount.

@@ -380,7 +380,8 @@ func (n *schemaNode) writeEnum(w *json.Writer) {
 }
 
 // absorbSchema adds those fields of a schema to a node that the node lacks. It does the same with the schema
-// that v refers to, with its allOf, and with a single alternative.
+// that v refers to, with its allOf, and with a single alternative. It returns seen with the references that it
+// followed.
 func (c *schemaConverter) absorbSchema(n *schemaNode, v json.Value, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {

@@ -194,7 +194,7 @@ func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("")
 }
 
-// lastFew returns those of the last lines that the printer prints.
+// lastFew returns at most the last five lines, which the printer prints.
 func lastFew(lines providers.OtherLines) [][]byte {
 	const few = 5
 	return lines.Last[max(0, len(lines.Last)-few):]

@@ -80,7 +80,7 @@ func themeNames() []string {
 	return names
 }
 
-// ownThemes returns those of the user's own themes that are valid.
+// ownThemes returns the user's own themes, without invalid ones.
 func ownThemes(dark bool) (all []themes.Theme) {
 	for _, name := range userThemes() {
 		if t, err := lookTheme(name, dark, func(string) {}); err == nil {

@@ -34,7 +34,7 @@ const (
 	edgeLine // begins the equal rows; row is their number
 )
 
-// equalRows is whether equal rows are shown.
+// equalRows decides whether equal rows are shown.
 type equalRows uint8
 
 const (

@@ -46,7 +46,8 @@ func (r *Request) SameElsewhere(base *Request) (p SameRequest, ok bool) {
 	return SameRequest{r.Host, exact}, true
 }
 
-// bareModel returns a model name in lower case, without a vendor's prefix or a router's suffix.
+// bareModel returns a model name in lower case. If the name has a vendor's prefix, bareModel removes the prefix
+// and a router's suffix.
 func bareModel(model string) string {
 	at := strings.LastIndexByte(model, '/')
 	if model = strings.ToLower(model[at+1:]); at >= 0 {

@@ -95,7 +95,7 @@ type scannedUnit struct {
 
 func (p scannedUnit) isAltered() bool { return p.form != asIs || p.lost > 0 }
 
-// form is how a unit is drawn.
+// form selects how a unit is drawn.
 type form uint8
 
 const (

@@ -111,7 +111,7 @@ func (s *matchTarget) hasText(term int, n *TextQuery) bool {
 	return s.texts[term] == with
 }
 
-// containment is whether the text of a turn contains a search string, if that is known.
+// containment records whether the text of a turn contains a search string, if that is known.
 type containment uint8
 
 const (

@@ -27,7 +27,7 @@ type Hold struct {
 	Ended          bool          // the provider sent the complete response
 }
 
-// ResumeMode is how a held response is resumed.
+// ResumeMode selects how a held response is resumed.
 type ResumeMode uint8
 
 // The resume modes.

@@ -29,7 +29,7 @@ type ExportItem struct {
 	Make func() ([]byte, error) // nil if Data is ready
 }
 
-// ExportVerb is what happens to an exported item.
+// ExportVerb is the action on an exported item.
 type ExportVerb uint8
 
 // The verbs.

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// ending is how a response ended, as far as this decides which clients run its calls.
+// ending describes how a response ended, as far as this decides which clients run its calls.
 type ending uint8
 
 const (
