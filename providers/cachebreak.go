@@ -55,7 +55,7 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 }
 
 // findCacheBreak returns the first difference between two requests. The difference is in the first part of the
-// request that changed.
+// request that changed. The result ok is false if there is none.
 func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak, ok bool) {
 	was, is := conversation.ReadBody(before), conversation.ReadBody(after)
 	var from, to json.Value

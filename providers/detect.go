@@ -103,7 +103,7 @@ func (o *firstJSONObject) sawEnd(p []byte) bool {
 	if o.end == 0 || len(bytes.TrimSpace(p[max(0, o.end-start):])) == 0 {
 		return line
 	}
-	*o = firstJSONObject{end: -1} // once is enough
+	*o = firstJSONObject{end: -1} // the end of the first object is used only once
 	return true
 }
 

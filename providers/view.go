@@ -354,7 +354,7 @@ type pastView struct {
 	ends      []stream.Event    // synthetic events after the real ones; nil without EndHere
 }
 
-// syntheticEnd returns event n of a view if EndHere added this event.
+// syntheticEnd returns event n of a view if EndHere added this event. Otherwise, the second result is false.
 func (v *View) syntheticEnd(n int) (e stream.Event, is bool) {
 	if v.past == nil || n < v.past.events || n >= v.past.events+len(v.past.ends) {
 		return e, false

@@ -112,7 +112,8 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 // missedTurns counts the turns that arrived while the panes did not follow the source. Hidden turns don't count.
 type missedTurns struct{ known, n int }
 
-// countMissed counts new turns. If the filter changes, the count restarts at zero.
+// countMissed counts the new turns that the filter shows while the list doesn't follow new traffic. If the
+// filter changes, the count restarts at zero.
 func (m *Model) countMissed() {
 	s := m.in.Session()
 	total := s.TrimmedTurns() + len(s.Turns)

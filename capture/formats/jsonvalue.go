@@ -24,7 +24,8 @@ func nonEmptyText(value []byte) []byte {
 	return value
 }
 
-// stringInside returns the text between the quotes of a string.
+// stringInside returns the text between the quotes of a string. The second result is false if the value is not
+// a complete string.
 func stringInside(value []byte) (inside []byte, is bool) {
 	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
 		return nil, false

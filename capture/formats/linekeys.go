@@ -605,7 +605,7 @@ func isWordByte(c byte) bool {
 }
 
 // restAfter returns the rest of a line after a prefix with this form. If nothing follows, spaces at the end of
-// the prefix may be missing.
+// the prefix may be missing. The second result is false if the line's prefix has another form.
 func (s linePrefixShape) restAfter(line []byte) (rest []byte, is bool) {
 	for i := 0; i < len(s.form); i++ {
 		if len(line) == 0 {

@@ -234,7 +234,8 @@ func (p *unwrapper) searchLines(t []byte) bool {
 	return found
 }
 
-// readObjects returns the info of a text with an object per line, if the first one is a chunk.
+// readObjects returns the info of a text with an object per line, if the first one is a chunk. Otherwise, the
+// second result is false.
 func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 	if !opensObject(t) || bytes.IndexByte(t, '\n') < 0 {
 		return s, false
@@ -337,7 +338,8 @@ func isField(line []byte) bool {
 // minEncodedBytes is the minimum size of an encoded text.
 const minEncodedBytes = 6
 
-// decodeByteList returns the text whose bytes are the numbers of a list.
+// decodeByteList returns the text whose bytes are the numbers of a list. The second result is false if the list
+// has other values, or too few numbers.
 func decodeByteList(list []byte) (text []byte, is bool) {
 	p := list[1:]
 	for {

@@ -4,5 +4,5 @@ package proxy
 
 import "os/exec"
 
-// KillWithParent does nothing. The end of its input shows the process that this program is gone.
+// KillWithParent does nothing. The process sees the end of its input when this program has ended.
 func KillWithParent(*exec.Cmd) {}

@@ -194,7 +194,8 @@ func pairedName(text []byte) (known secretName, ok bool) {
 	return headerName(name)
 }
 
-// headerName returns the secretName of a name that may be the name of a header.
+// headerName returns the secretName of a name that may be the name of a header. The result ok is false if the
+// value of such a name is not a credential.
 func headerName(name []byte) (known secretName, ok bool) {
 	if known, ok = credentialName(name, inKey); !ok && bytes.IndexByte(name, '-') > 0 {
 		known, ok = credentialName(name, inRequest)

@@ -16,7 +16,7 @@ import (
 type fieldPlace struct{ field, value valueRange }
 
 // findField returns the place of a field of a part, or of an object inside the part. The function is selects
-// the value.
+// the value. The result ok is false if there is no such field.
 func (d *document) findField(place valueRange, names []string, is func(json.Value) bool) (f fieldPlace, ok bool) {
 	var search func(object json.Value, depth int)
 	search = func(object json.Value, depth int) {

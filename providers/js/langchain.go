@@ -252,7 +252,7 @@ func parseFloat(text string) (v Value, ok bool) {
 }
 
 // ParseRepaired reproduces pi's parser for the arguments of a finished call. The parser accepts JSON, or JSON
-// whose strings it can repair.
+// whose strings it can repair. For any other text, the result ok is false.
 func ParseRepaired(text string) (v Value, ok bool) {
 	if v, ok = Parse(text); !ok {
 		v, ok = Parse(escapeControls(text))

@@ -198,6 +198,7 @@ func (p *parser) parseNumber() (v Value, ok bool) {
 }
 
 // ParseSecure reproduces the parser of the AI SDK. It is Parse, but it refuses objects that name a prototype.
+// The result ok is false if the text is refused or is not JSON.
 func ParseSecure(text string) (v Value, ok bool) {
 	v, ok = Parse(text)
 	return v, ok && !v.namesPrototype()

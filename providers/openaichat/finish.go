@@ -40,7 +40,7 @@ var finishReasons = map[string]finishReason{
 }
 
 // readFinish looks up a finish reason, or else its part before a colon: Gemini's compatible endpoint puts its
-// own reason after a colon. An unknown reason has the code stream.FinishOther.
+// own reason after a colon. An unknown reason has the code stream.FinishOther, and the result known is false.
 func readFinish(word string) (r finishReason, known bool) {
 	if r, known = finishReasons[word]; known {
 		return r, true

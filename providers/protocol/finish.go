@@ -13,7 +13,7 @@ type FinishReasons struct {
 type FinishCodes map[string]stream.Code
 
 // Of returns the code of a finish reason. An undocumented reason is not the normal end: it has the code
-// stream.FinishOther.
+// stream.FinishOther, and the result known is false.
 func (all FinishCodes) Of(word string) (code stream.Code, known bool) {
 	if code, known = all[word]; !known {
 		code = stream.FinishOther

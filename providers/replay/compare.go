@@ -38,7 +38,7 @@ func (j *cachedVerdict) isAbout(text [sha256.Size]byte, form protocol.ArgsForm, 
 // cached verdicts.
 const maxJudged = 1 << 14
 
-// lastVerdict returns the cached verdict about a call.
+// lastVerdict returns the cached verdict about a call. The result ok is false if there is none.
 func (by *Observer) lastVerdict(call stream.Ref) (j cachedVerdict, ok bool) {
 	if j, ok = by.judged[call]; !ok {
 		j, ok = by.before[call]

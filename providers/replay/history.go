@@ -170,9 +170,10 @@ func (w openCalls) add(p *protocol.Part, n int) {
 	}
 }
 
-// callFor returns the call that a result belongs to. It is the first open call of the latest message with
-// such a call. A result with an id belongs to the call with that id, or to a call of its tool without an id.
-// A result without an id belongs to a call of its tool, or to any call if the result contains no tool name.
+// callFor returns the number of the call that a result belongs to. The result ok is false if there is none. It
+// is the first open call of the latest message with such a call. A result with an id belongs to the call with
+// that id, or to a call of its tool without an id. A result without an id belongs to a call of its tool, or to
+// any call if the result contains no tool name.
 func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool) {
 	if r.ID == "" {
 		return w.next(callKey{name: r.Name}, all)
@@ -184,7 +185,8 @@ func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool)
 	return n, ok
 }
 
-// next returns the first open call with a key, in the latest message that contains one.
+// next returns the number of the first open call with a key, in the latest message that contains one. The
+// result ok is false if there is none.
 func (w openCalls) next(key callKey, all []historyCall) (n int, ok bool) {
 	list := w[key]
 	for len(list) > 0 && all[list[len(list)-1]].result != nil {

@@ -221,7 +221,8 @@ type pythonWriter struct {
 	depth int
 }
 
-// writeText writes the value of a JSON text. If looks is set, only a list or a dict is parsed.
+// writeText writes the value of a JSON text. If looks is set, only a list or a dict is parsed. The result ok is
+// false if Python may read or write the text differently.
 func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bool) {
 	if looks && !looksNested(text) {
 		return appendRepr(dst, text), true

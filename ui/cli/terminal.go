@@ -114,7 +114,8 @@ func lateAnswer(k tea.KeyMsg) bool {
 	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
 }
 
-// darkFromEnv parses COLORFGBG, which some terminals set. For example, "15;0" is white on black.
+// darkFromEnv parses COLORFGBG, which some terminals set. For example, "15;0" is white on black. The result ok
+// is false if the value has another form.
 func darkFromEnv(v string) (dark, ok bool) {
 	i := strings.LastIndexByte(v, ';')
 	n, err := strconv.Atoi(v[i+1:])

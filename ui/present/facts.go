@@ -186,7 +186,7 @@ func turnLatencyFacts(l *providers.Latency) Facts {
 	return append(facts, timeFact("headers_ms", l.Headers), timeFact("first_token_ms", l.FirstToken), timeFact("end_ms", l.End))
 }
 
-// spentFacts returns the time that a turn spent in each of its states.
+// spentFacts returns the time that a turn spent in each of its states, or nil if this is unknown.
 func spentFacts(v *providers.View, t *stream.Turn) Facts {
 	spent, known := v.TimeSpent(t)
 	if !known {
