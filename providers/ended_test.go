@@ -60,9 +60,9 @@ func TestWhoEnded(t *testing.T) {
 		stopped bool
 		found   []string
 	}{
-		{"client", "event: conte", "the client went away after 9 bytes", stream.Client, true, []string{"ARGS_CUT info client", "CLIENT_GONE info client"}},
-		{"client", "data: {\"type", "the client went away after 9 bytes", stream.Client, true, []string{"ARGS_CUT info client", "CLIENT_GONE info client"}},
-		{"client", "event: ping\ndata: {\"type\":\"ping\"}", "the client went away after 9 bytes", stream.Client, true, []string{"ARGS_CUT info client", "CLIENT_GONE info client"}},
+		{"client", "event: conte", "the client disconnected after 9 bytes", stream.Client, true, []string{"ARGS_CUT info client", "CLIENT_GONE info client"}},
+		{"client", "data: {\"type", "the client disconnected after 9 bytes", stream.Client, true, []string{"ARGS_CUT info client", "CLIENT_GONE info client"}},
+		{"client", "event: ping\ndata: {\"type\":\"ping\"}", "the client disconnected after 9 bytes", stream.Client, true, []string{"ARGS_CUT info client", "CLIENT_GONE info client"}},
 		{"network", "data: {\"type", "the connection was reset", stream.Network, false, []string{"ARGS_CUT error network", "CONNECTION_LOST error network"}},
 		{"toolscope", "data: {\"type", "the proxy was closed", stream.Toolscope, false, []string{"ARGS_CUT warn toolscope", "STOPPED_HERE warn toolscope"}},
 		{"provider", "", "", stream.Provider, false, []string{"ARGS_CUT error provider", "NO_TERMINATOR error provider"}},
@@ -97,7 +97,7 @@ func TestWhoEnded(t *testing.T) {
 func TestEndedByTerminator(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Data: []byte(halfCall + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")})
-	in.Write(stream.Record{Exchange: 1, End: true, Why: "the client went away after 9 bytes", By: "client"})
+	in.Write(stream.Record{Exchange: 1, End: true, Why: "the client disconnected after 9 bytes", By: "client"})
 	if turn := in.Session().Turns[0]; turn.EndedBy != stream.Provider || turn.Phase() != stream.TurnComplete {
 		t.Errorf("%s by %s", turn.Phase(), turn.EndedBy)
 	}
@@ -130,7 +130,7 @@ func TestOwnAnswer(t *testing.T) {
 func TestGoneBeforeTheAnswer(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "POST", URL: "http://h/v1/messages"}, Data: []byte(`{"mod`)})
-	in.Write(stream.Record{Exchange: 1, End: true, Why: "the client went away after 0 bytes", By: "client"})
+	in.Write(stream.Record{Exchange: 1, End: true, Why: "the client disconnected after 0 bytes", By: "client"})
 	turn := in.Session().Turns[0]
 	if got := blames(in); !slices.Equal(got, []string{"CLIENT_GONE info client"}) || turn.EndedBy != stream.Client || turn.Failure != "" || !turn.Closed() {
 		t.Errorf("%v, by %s, %q", got, turn.EndedBy, turn.Failure)

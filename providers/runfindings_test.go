@@ -95,7 +95,7 @@ type timedEvent struct {
 }
 
 // endReasons are the reasons for the end of an exchange, by the party that ended it.
-var endReasons = map[stream.Party]string{stream.Client: "the client went away"}
+var endReasons = map[stream.Party]string{stream.Client: "the client disconnected"}
 
 // playTimed reads one response of Anthropic, with times.
 func playTimed(in *Inspector, exchange int, party stream.Party, events []timedEvent) {

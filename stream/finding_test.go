@@ -114,7 +114,7 @@ var findingCases = []struct {
 	{"no terminator", []Event{{Kind: TurnClose, Code: CloseCut, Text: "the bytes end"}}, []string{"turn NO_TERMINATOR error #0"}},
 	{"no terminator after an error", []Event{{Kind: Failure, Text: "x"}, {Kind: TurnClose, Code: CloseCut, Text: "the bytes end"}},
 		[]string{"turn PROVIDER_ERROR error #0"}},
-	{"the client went away", []Event{opened(0, "id", "f"), args(0, `{"a`), closedBy(Client)}, []string{"call 1 ARGS_CUT info #2 @3", "turn CLIENT_GONE info #2"}},
+	{"the client disconnected", []Event{opened(0, "id", "f"), args(0, `{"a`), closedBy(Client)}, []string{"call 1 ARGS_CUT info #2 @3", "turn CLIENT_GONE info #2"}},
 	{"the connection was reset", []Event{opened(0, "id", "f"), args(0, `{"a`), closedBy(Network)}, []string{"call 1 ARGS_CUT error #2 @3", "turn CONNECTION_LOST error #2"}},
 	{"our own limit", []Event{opened(0, "id", ""), closedBy(Toolscope)}, []string{"call 1 ARGS_CUT warn #1 @0", "turn STOPPED_HERE warn #1"}},
 	{"no model ends a response", []Event{closedBy(Model)}, []string{"turn NO_TERMINATOR error #0"}},

@@ -85,7 +85,7 @@ var (
 		Code: "ARGS_CUT", Severity: Error, OtherSeverities: []Severity{Info, Warn}, By: Provider,
 		ExplainsState: true,
 		Verdict:       "cut short",
-		SeverityNote:  "info if the client went away; warn if toolscope saw no more of the response",
+		SeverityNote:  "info if the client disconnected; warn if toolscope saw no more of the response",
 		Short:         "cut",
 		Meaning:       "The arguments stop before they are complete: a limit, an error or a lost connection cut the response.",
 		Advice:        "Don't run the call and don't guess the missing brackets. Raise the limit or retry the request.",

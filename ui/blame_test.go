@@ -37,7 +37,7 @@ func TestStoppedAndUnseen(t *testing.T) {
 		role        screen.Role
 		turn        string
 	}{
-		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘  aborted       second", "nothing bad ", screen.Muted, "aborted"},
+		{"stopped", []stream.Record{{End: true, Why: "the client disconnected after 9 bytes", By: "client"}}, "⊘  aborted       second", "nothing bad ", screen.Muted, "aborted"},
 		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘  aborted       second", "1 bad  ⊘1 ", screen.Bad, "aborted"},
 		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍  unseen        second", "nothing bad   ◍1", screen.Caution, "unseen"},
 	} {
@@ -58,7 +58,7 @@ func TestStoppedAndUnseen(t *testing.T) {
 		{{Lost: 40}, {End: true}},
 		{{Data: openCallStream()[0].Data[:9]}, {Lost: 40}, {End: true}},
 		{{Head: &stream.Head{Status: 502}, By: "toolscope"}, {End: true, Why: "refused", By: "network"}},
-		{{End: true, Why: "the client went away after 0 bytes", By: "client"}},
+		{{End: true, Why: "the client disconnected after 0 bytes", By: "client"}},
 		append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true}),
 	} {
 		s := newScreen(t, 140, 40).feed(records...)

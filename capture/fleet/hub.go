@@ -295,7 +295,7 @@ const (
 	minHealRoom  = 16 << 20        // number of bytes that must be free for a restart
 )
 
-var errFull = errors.New("there is no room")
+var errFull = errors.New("there is no space")
 
 // isStuck reports whether the server logs that a stream no longer accepts messages because a write failed. That
 // lasts until the server restarts, even if there is room later.
@@ -312,7 +312,7 @@ func reasonOf(v []any) string {
 			return plainReason(err).Error()
 		}
 	}
-	return "the disk refuses to write"
+	return "the disk can't be written to"
 }
 
 // restartOnDiskError restarts the server after a failed write, once there is room. It runs until ctx ends.
@@ -325,7 +325,7 @@ func (h *Hub) restartOnDiskError(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case why := <-h.log.stuck:
-			h.log.say("hub: the hub stores no more data: " + why + "; machines keep their data until there is room")
+			h.log.say("hub: the hub stores no more data: " + why + "; machines keep their data until there is space")
 		}
 		if time.Since(since) > maxHealPause {
 			pause = minHealPause
@@ -344,7 +344,7 @@ func (h *Hub) restartOnDiskError(ctx context.Context) {
 			}
 		}
 		since = time.Now()
-		h.log.say("hub: there is room again, so the hub stores data again")
+		h.log.say("hub: there is space again, so the hub stores data again")
 	}
 }
 

@@ -57,7 +57,7 @@ func TestHubFullChild(t *testing.T) {
 	eventually(t, "the full disk is reported", func() bool { return strings.Contains(log.text(), "the hub stores no more data: file too large; ") })
 	v := view(t, h.URL()+"?since=1h", nil)
 	eventually(t, "what it has is read", func() bool { return v.text() != "" })
-	if strings.Contains(log.text(), "there is room again") {
+	if strings.Contains(log.text(), "there is space again") {
 		t.Error(log.text())
 	}
 	fileLimit(1 << 30)
@@ -71,6 +71,6 @@ func TestHubFullChild(t *testing.T) {
 		t.Errorf("each message that is refused is told:\n%s", log.text())
 	}
 	eventually(t, "the free space is reported", func() bool {
-		return strings.Contains(log.text(), "hub: there is room again, so the hub stores data again")
+		return strings.Contains(log.text(), "hub: there is space again, so the hub stores data again")
 	})
 }

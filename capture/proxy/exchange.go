@@ -34,7 +34,7 @@ var quiet = log.New(io.Discard, "", 0)
 const farewell = 250 * time.Millisecond
 
 // clientGone returns the reason for the end of an exchange whose client left after n bytes of the response.
-func clientGone(n int64) string { return "the client went away after " + count.Of(n, "byte") }
+func clientGone(n int64) string { return "the client disconnected after " + count.Of(n, "byte") }
 
 // exchange is one request that is being forwarded, and its response.
 type exchange struct {

@@ -244,7 +244,7 @@ var ProxySetups = []ProxySetup{
 		Remarks: []string{"The address of Kilo's own gateway can't be changed: choose a model from another provider. run and --print-env set KILO_CONFIG_CONTENT, which comes from Kilo's documentation and is untested."},
 	},
 	{Client: MustFind("amp"), Known: Documented, Commands: []string{"amp", "@sourcegraph/amp"}, Remarks: []string{"Amp sends requests to its own server, which calls the model. No variable or flag changes that."}},
-	{Client: MustFind("antigravity"), Known: Documented, Commands: []string{"agy"}, Remarks: []string{"No variable or flag that sets the address of Antigravity CLI is known."}},
+	{Client: MustFind("antigravity"), Known: Documented, Commands: []string{"agy"}, Remarks: []string{"No known variable or flag sets the address of Antigravity CLI."}},
 	{Client: MustFind("roo-code"), Known: Documented, Remarks: []string{"In the settings, set the base URL for Anthropic: {anthropic}", "In the settings, set the base URL for OpenAI: {openai}"}},
 	{Client: MustFind("zed"), Known: Documented, Remarks: []string{"settings.json: language_models.anthropic.api_url: {anthropic}", "settings.json: language_models.openai.api_url: {openai}"}},
 	{Client: MustFind("cursor"), Known: Documented, Commands: []string{"cursor-agent"}, Remarks: []string{"Cursor's requests come from Cursor's own servers, which can't reach this machine."}},

@@ -204,7 +204,7 @@ var (
 		Code: "ID_TRUNCATED", Verdict: "id cut", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The client shortens the id of the call to the length that the target accepts.",
 		Advice:  "Check that the shortened id still differs from other ids.",
-	}, Medium, "the id is cut"}
+	}, Medium, "the id is shortened"}
 	IDCollision = &Kind{&stream.Diagnosis{
 		Code: "ID_COLLISION", Verdict: "same id twice", Severity: stream.Error, OtherSeverities: []stream.Severity{stream.Info, stream.Warn}, By: stream.Client,
 		SeverityNote: protocol.RequestSeverityNote,

@@ -299,7 +299,7 @@ func (j judge) checkHistory() Verdict {
 		case len(j.Calls) > 0:
 			return Verdict{Kind: Unknown, Rule: "must:result", Words: "no later request shows the result"}
 		case j.Name == "unknown-tool" && j.Exit == 0 && j.Signal == "":
-			return Verdict{Kind: Unknown, Rule: "must:result", Words: "no later request shows what becomes of the call"}
+			return Verdict{Kind: Unknown, Rule: "must:result", Words: "no later request shows what happened to the call"}
 		}
 		return Verdict{}
 	}
@@ -387,7 +387,7 @@ func (j judge) checkRequests() Verdict {
 	}
 	if j.Status != 0 && len(j.Requests) > 1 {
 		if early := j.RetryAfter - (j.Requests[1].At - j.Requests[0].EndedAt); early > j.RetryAfter/10 {
-			return newWrong("must_not:ask_early", "ASKED AGAIN sooner than Retry-After says")
+			return newWrong("must_not:ask_early", "RETRIED sooner than Retry-After allows")
 		}
 	}
 	return Verdict{}

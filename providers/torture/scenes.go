@@ -122,9 +122,9 @@ var tool = endWith(protocol.EndTool)
 var Scenes = sync.OnceValue(func() []Scene {
 	return []Scene{
 		{
-			Name: "plain", Sends: "a text and one complete call", Steps: joinSteps(sayText("I note."), wholeCall(0, "note", alpha), waitFor(300), tool),
+			Name: "plain", Sends: "text and one complete call", Steps: joinSteps(sayText("I note."), wholeCall(0, "note", alpha), waitFor(300), tool),
 			Must: "run the call once, with the same values, and send its result back under its id", MayNot: "anything else",
-			Why: "it is the control", Source: practice, Calls: []Call{{"note", alpha}},
+			Why: "this scene is the control", Source: practice, Calls: []Call{{"note", alpha}},
 		},
 		{
 			Name: "two-calls", Sends: "two calls, one after the other", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", beta), waitFor(300), tool),
@@ -145,13 +145,13 @@ var Scenes = sync.OnceValue(func() []Scene {
 		{
 			Name: "no-arguments", Sends: "a call without a delta of arguments", Steps: joinSteps(beginCall(0, "tick"), sealCall(0), waitFor(300), tool),
 			Must: "run the call with {}", MayNot: "tell the model that its arguments are not JSON",
-			Why: "a call of a tool without parameters has no delta", Source: anthropicStreaming, Calls: []Call{{"tick", "{}"}},
+			Why: "a call to a tool without parameters has no delta", Source: anthropicStreaming, Calls: []Call{{"tick", "{}"}},
 			OffSpec: []string{"openai-chat", "openai-responses"},
 		},
 		{
-			Name: "one-byte", Sends: "each byte as a write of its own, with pauses in letters", Steps: joinSteps(wholeCall(0, "note", many), waitFor(100), tool),
-			Must: "run the call with the same values", MayNot: "replace letters that arrive in two parts",
-			Why: "a chunk may end in the middle of a letter", Source: encoding, Calls: []Call{{"note", many}}, Form: Form{Split: true},
+			Name: "one-byte", Sends: "each byte in a separate write, with pauses inside characters", Steps: joinSteps(wholeCall(0, "note", many), waitFor(100), tool),
+			Must: "run the call with the same values", MayNot: "replace characters that arrive in two parts",
+			Why: "a chunk may end in the middle of a character", Source: encoding, Calls: []Call{{"note", many}}, Form: Form{Split: true},
 		},
 		{
 			Name: "noise", Sends: "comments, pings, unknown events and unknown fields between the usual ones",
@@ -167,7 +167,7 @@ var Scenes = sync.OnceValue(func() []Scene {
 		},
 		{
 			Name: "cut-before-arguments", Sends: "a connection that breaks before the arguments", Steps: joinSteps(beginCall(0, "note"), waitFor(200), bareStep(protocol.CutStep)),
-			MayNot: "run the unfinished call, also with {}", Retried: true, May: []Call{{"note", alpha}},
+			MayNot: "run the unfinished call, even with {}", Retried: true, May: []Call{{"note", alpha}},
 			Why: "the arguments never arrived", Source: whatwgSSE,
 		},
 		{
@@ -183,88 +183,88 @@ var Scenes = sync.OnceValue(func() []Scene {
 		{
 			Name: "length-in-string", Sends: "a token limit within the arguments",
 			Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), addArgs(0, "pha"), endWith(protocol.EndLength)),
-			MayNot: "run the unfinished call, also with repaired arguments", Retried: true, May: []Call{{"note", alpha}},
+			MayNot: "run the unfinished call, even with repaired arguments", Retried: true, May: []Call{{"note", alpha}},
 			Why: "the model didn't finish the arguments", Source: anthropicStops,
 		},
 		{
 			Name: "length-before-arguments", Sends: "a token limit before the arguments", Steps: joinSteps(beginCall(0, "tick"), endWith(protocol.EndLength)),
-			MayNot: "run the unfinished call, also with {}", Retried: true, May: []Call{},
+			MayNot: "run the unfinished call, even with {}", Retried: true, May: []Call{},
 			Why: "the model didn't begin the arguments", Source: anthropicStops,
 		},
 		{
 			Name: "length-second-call", Sends: "a complete call, then a token limit within the second call",
 			Steps:  joinSteps(wholeCall(0, "note", alpha), beginCall(1, "note"), addArgs(1, `{"text":"be`), endWith(protocol.EndLength)),
-			MayNot: "run the unfinished call, also with repaired arguments", Retried: true, May: []Call{{"note", alpha}},
+			MayNot: "run the unfinished call, even with repaired arguments", Retried: true, May: []Call{{"note", alpha}},
 			Why: "the model didn't finish the arguments", Source: anthropicStops,
 		},
 		{
 			Name: "broken", Sends: "a complete call whose arguments are not JSON", Steps: joinSteps(wholeCall(0, "note", `{"text": "al" "pha"}`), waitFor(100), tool),
-			Must: "tell the model of the error under the call's id, or leave the response out", MayNot: "run the call with arguments that the model didn't write",
-			WantError: true, Why: "the text has no value", Source: rfc8259,
+			Must: "report the error to the model under the call's id, or leave out the response", MayNot: "run the call with arguments that the model didn't write",
+			WantError: true, Why: "text that is not JSON has no value", Source: rfc8259,
 		},
 		{
 			Name: "array", Sends: "a complete call whose arguments are a list", Steps: joinSteps(wholeCall(0, "note", `["alpha"]`), waitFor(100), tool),
-			Must: "tell the model of the error under the call's id, or pass the list on", MayNot: "run the call with arguments that the model didn't write",
-			WantError: true, May: []Call{{"note", `["alpha"]`}}, Why: "a list is not an object with the parameters", Source: anthropicTools,
+			Must: "report the error to the model under the call's id, or pass on the list", MayNot: "run the call with arguments that the model didn't write",
+			WantError: true, May: []Call{{"note", `["alpha"]`}}, Why: "the parameters must be the fields of an object", Source: anthropicTools,
 		},
 		{
 			Name: "wrong-type", Sends: "a number for a parameter that is a string", Steps: joinSteps(wholeCall(0, "note", `{"text":5}`), waitFor(100), tool),
 			MayNot: "", WantError: true, May: []Call{{"note", `{"text":5}`}, {"note", `{"text":"5"}`}},
-			Why: "to refuse, pass or convert the value is the client's choice", Source: practice,
+			Why: "the client may refuse, pass on or convert the value", Source: practice,
 		},
 		{
 			Name: "big-number", Sends: "an integer that a double can't represent", Steps: joinSteps(wholeCall(0, "note", large), waitFor(100), tool),
 			MayNot: "", WantError: true, May: []Call{{"note", large}, {"note", `{"text":"a","n":9007199254740992}`}},
-			Why: "JSON allows numbers that many readers round", Source: rfc8259 + "#section-6",
+			Why: "JSON allows numbers that many parsers round", Source: rfc8259 + "#section-6",
 		},
 		{
-			Name: "unknown-tool", Sends: "a call of a tool that the client didn't declare", Steps: joinSteps(wholeCall(0, "no_such_tool", alpha), waitFor(100), tool),
+			Name: "unknown-tool", Sends: "a call to a tool that the client didn't declare", Steps: joinSteps(wholeCall(0, "no_such_tool", alpha), waitFor(100), tool),
 			Must: "send back an error under the call's id, or end with an error", MayNot: "run a tool, or leave the call without a result",
-			WantError: true, Why: "providers refuse each later request with a call without a result", Source: anthropicTools,
+			WantError: true, Why: "providers refuse every later request that contains a call without a result", Source: anthropicTools,
 		},
 		{
-			Name: "seal-twice", Sends: "the end of a call twice", Steps: joinSteps(wholeCall(0, "note", alpha), sealCall(0), waitFor(300), tool),
+			Name: "seal-twice", Sends: "a complete call whose end is sent twice", Steps: joinSteps(wholeCall(0, "note", alpha), sealCall(0), waitFor(300), tool),
 			Must: "run the call once", MayNot: "run the call twice", OffSpec: []string{"*"}, MayRefuse: true,
 			Why: "a call with one id is one call", Source: practice, Calls: []Call{{"note", alpha}},
 		},
 		{
 			Name: "index-zero", Sends: "two calls with different ids and the same index", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", beta), tool), Form: Form{ZeroIndex: true},
 			Must: "run each call once", MayNot: "join calls, or lose one without an error", OffSpec: []string{"*"}, MayRefuse: true,
-			Why: "some gateways number every call 0", Source: "https://github.com/BerriAI/litellm/issues/33678", Calls: []Call{{"note", alpha}, {"note", beta}},
+			Why: "some gateways give every call the index 0", Source: "https://github.com/BerriAI/litellm/issues/33678", Calls: []Call{{"note", alpha}, {"note", beta}},
 		},
 		{
-			Name: "null-arguments", Sends: "a last delta whose arguments are null", Steps: joinSteps(wholeCall(0, "note", alpha), protocol.Step{Kind: protocol.NullStep}, tool),
-			Must: "run the call once", MayNot: "add the word null, or end", OffSpec: []string{"*"}, MayRefuse: true,
+			Name: "null-arguments", Sends: "a complete call, then a delta whose arguments are null", Steps: joinSteps(wholeCall(0, "note", alpha), protocol.Step{Kind: protocol.NullStep}, tool),
+			Must: "run the call once", MayNot: "append the word null, or exit", OffSpec: []string{"*"}, MayRefuse: true,
 			Why: "some gateways send null for an empty delta", Source: practice, Calls: []Call{{"note", alpha}},
 		},
 		{
-			Name: "id-again", Sends: "id and name in each delta of a call", Steps: joinSteps(wholeCall(0, "note", alpha), tool), Form: Form{RepeatID: true},
+			Name: "id-again", Sends: "a call whose id and name are in each delta", Steps: joinSteps(wholeCall(0, "note", alpha), tool), Form: Form{RepeatID: true},
 			Must: "run the call once", MayNot: "begin a new call at each delta, or join the names", OffSpec: []string{"*"}, MayRefuse: true,
-			Why: "some gateways repeat the head of a call", Source: practice, Calls: []Call{{"note", alpha}},
+			Why: "some gateways repeat the id and the name", Source: practice, Calls: []Call{{"note", alpha}},
 		},
 		{
-			Name: "stop-says-stop", Sends: "a complete call, then the finish reason for a text", Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(100), endWith(protocol.EndStop)),
+			Name: "stop-says-stop", Sends: "a complete call, then the finish reason for text", Steps: joinSteps(wholeCall(0, "note", alpha), waitFor(100), endWith(protocol.EndStop)),
 			MayNot: "", OffSpec: []string{"anthropic", "openai-chat"}, May: []Call{{"note", alpha}},
-			Why: "to trust the call or the finish reason is the client's choice", Source: practice,
+			Why: "the client may trust either the call or the finish reason", Source: practice,
 		},
 		{
-			Name: "tool-stop-no-call", Sends: "a text, then the finish reason for calls", Steps: joinSteps(sayText("I will note it."), tool), Repeats: true,
-			MayNot: "run a tool, or ask more than 8 times", Why: "the same request gets the same response", Source: practice,
+			Name: "tool-stop-no-call", Sends: "text, then the finish reason for calls", Steps: joinSteps(sayText("I will note it."), tool), Repeats: true,
+			MayNot: "run a tool, or send more than 8 requests", Why: "a repeated request gets the same response", Source: practice,
 		},
 		{
 			Name: "call-as-text", Sends: "a call that the model wrote as text", Repeats: true,
 			Steps:  joinSteps(sayText("court\n<invoke name=\"note\">\n<parameter name=\"text\">alpha</parameter>\n</invoke>"), endWith(protocol.EndStop)),
-			MayNot: "run a tool, or ask more than 8 times", Why: "only the protocol's own form is a call", Source: practice,
+			MayNot: "run a tool, or send more than 8 requests", Why: "only the protocol's own form is a call", Source: practice,
 		},
 		{
 			Name: "busy-once", Sends: "status 429 with Retry-After: 1, then a complete call", Status: 429, RetryAfter: time.Second, Timed: true,
-			Steps: joinSteps(wholeCall(0, "note", alpha), tool), Must: "wait, ask again and run the call once", MayNot: "give up, or ask sooner than the header says",
-			Why: "the header says when the provider accepts a request", Source: rfc9110, Calls: []Call{{"note", alpha}},
+			Steps: joinSteps(wholeCall(0, "note", alpha), tool), Must: "wait, retry the request, and run the call once", MayNot: "give up, or retry sooner than the header allows",
+			Why: "the header shows when the provider accepts the next request", Source: rfc9110, Calls: []Call{{"note", alpha}},
 		},
 		{
 			Name: "pings", Sends: "a connection that has only pings for 20 s, then breaks", Timed: true, Retried: true, May: []Call{{"note", alpha}},
 			Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), protocol.Step{Kind: protocol.PingStep, Wait: time.Second}, waitFor(0), bareStep(protocol.CutStep)),
-			MayNot: "run the unfinished call, or stay after the limit", Why: "a stream that doesn't go on must end", Source: practice,
+			MayNot: "run the unfinished call, or keep running after the time limit", Why: "a client must not wait forever for a stream without progress", Source: practice,
 		},
 	}
 })

@@ -155,19 +155,19 @@ func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) stri
 		words = append(words, quoteName(c.Name))
 	}
 	text := strings.Join(words, " ") + ": " + quoteStart(f.Message, len(f.Message), messageText)
-	var proof []string
+	var evidence []string
 	if first, last := r.Lines(f.Event); first > 0 {
 		at := fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), first)
 		if last > first {
 			at += fmt.Sprintf(" to %d", last)
 		}
-		proof = append(proof, at)
+		evidence = append(evidence, at)
 	}
 	if f.Offset != stream.NoOffset {
-		proof = append(proof, fmt.Sprintf("argument byte %d", f.Offset))
+		evidence = append(evidence, fmt.Sprintf("argument byte %d", f.Offset))
 	}
-	if len(proof) > 0 {
-		text += " [proof: " + strings.Join(proof, ", ") + "]"
+	if len(evidence) > 0 {
+		text += " [evidence: " + strings.Join(evidence, ", ") + "]"
 	}
 	if c == nil && t != nil && f.Severity > stream.Info {
 		text += r.turnEnd(t)
@@ -491,7 +491,7 @@ func (q *query) showEvidence() (*answer, error) {
 	a := &answer{title: fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), line)}
 	records := r.Records(line, q.numberArg("around", 0))
 	if len(records) == 0 {
-		return nil, fmt.Errorf("no response data was found at %s line %d\nuse a line that a proof names", quoteName(baseName(r.Path)), line)
+		return nil, fmt.Errorf("no response data was found at %s line %d\nuse a line that problems names as evidence", quoteName(baseName(r.Path)), line)
 	}
 	for _, rec := range records {
 		a.add(fmt.Sprint(rec.Line), "line %d: %s", rec.Line, quoteStart(rec.Text, len(rec.Text), messageText))

@@ -84,7 +84,7 @@ func allTools() []tool {
 	after := param{name: "after", kind: "string", does: "key of the last row that you have read"}
 	return []tool{
 		{"runs", "List the recorded runs, newest first.", []param{after}, (*query).listRuns},
-		{"problems", "List the problems in a run, worst first. Each has the party at fault and the proof.", []param{run,
+		{"problems", "List the problems in a run, worst first. Each has the party at fault and the evidence.", []param{run,
 			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the lowest severity to list (default: warn)"}, after,
 			{name: "wait_s", kind: "integer", max: 20, does: "wait this many seconds for a new problem"}}, (*query).listProblems},
 		{"calls", "List the tool calls in a run.", []param{run, {name: "tool", kind: "string", does: "name of the tool"},
@@ -92,7 +92,7 @@ func allTools() []tool {
 		{"call", "Show one call with its state, times, tool runs, result and findings, or show one turn.", []param{{name: "ref", kind: "string", required: true, does: "RUN#TURN.CALL, RUN#TURN, or the id of a call"},
 			{name: "part", kind: "string", values: []string{"summary", "arguments", "result", "request", "bill"}, does: "the part to show"},
 			{name: "offset", kind: "integer", max: 1 << 30, does: "first byte of the part to show"}, {name: "bytes", kind: "integer", max: 3000, does: "how many bytes of the part to show"}}, (*query).showCall},
-		{"evidence", "Show the recorded data at a line that a proof names.", []param{{name: "run", kind: "string", required: true, does: "id of a run"},
+		{"evidence", "Show the recorded data at a line that problems names as evidence.", []param{{name: "run", kind: "string", required: true, does: "id of a run"},
 			{name: "line", kind: "integer", required: true, max: 1 << 30, does: "line of the file"}, {name: "around", kind: "integer", max: 5, does: "how many lines to show before and after it"}}, (*query).showEvidence},
 		{"explain", "Explain what the code of a finding means.", []param{{name: "code", kind: "string", required: true, does: "code, e.g. ARGS_BROKEN"}}, (*query).explainCode},
 	}

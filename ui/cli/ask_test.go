@@ -168,7 +168,7 @@ func TestAskCompanions(t *testing.T) {
 	if out := command(t, nil, "ask", "runs", dir).stdout; strings.Contains(out, "\na ") || !strings.Contains(out, "\ncut ") {
 		t.Error(out)
 	}
-	if out := command(t, nil, "ask", "problems", filepath.Join(dir, "cut.tsc")).stdout; !strings.Contains(out, "[proof: cut.tsc line ") {
+	if out := command(t, nil, "ask", "problems", filepath.Join(dir, "cut.tsc")).stdout; !strings.Contains(out, "[evidence: cut.tsc line ") {
 		t.Error(out)
 	}
 }

@@ -53,11 +53,11 @@ func TestProxyClientGoesAway(t *testing.T) {
 		if want := []string{"CLIENT_GONE info client"}; !slices.Equal(blamed(calls, turns), want) {
 			t.Errorf("%v, want %v", blamed(calls, turns), want)
 		}
-		if want := fmt.Sprintf("the client went away after %d bytes", len(begin)); u.Findings[0].Message != want {
+		if want := fmt.Sprintf("the client disconnected after %d bytes", len(begin)); u.Findings[0].Message != want {
 			t.Errorf("%q, want %q", u.Findings[0].Message, want)
 		}
 	}
-	if text := command(t, nil, "print", recording).stdout; !strings.Contains(text, "info  CLIENT_GONE  the client went away after ") || strings.Contains(text, "error ") {
+	if text := command(t, nil, "print", recording).stdout; !strings.Contains(text, "info  CLIENT_GONE  the client disconnected after ") || strings.Contains(text, "error ") {
 		t.Errorf("%s", text)
 	}
 }

@@ -40,8 +40,8 @@ func (a *app) cutCommand() *cobra.Command {
 		Use: "cut FILE", Short: "Truncate a capture, or inject a fault",
 		Example: "toolscope cut run.tsc --at-delta 9 -o cut.tsc\ntoolscope cut run.tsc --turn 3 --at-ms 1250 -o cut.tsc\ntoolscope cut run.tsc --fault merge-index -o merged.tsc",
 		Long: `cut writes a new capture for tests. The capture ends at a given moment, or it has an
-injected fault. It shows what a client would have seen. A finding in the new capture
-names toolscope as the cause, so that no other party is blamed.
+injected fault. It shows the responses as a client would have received them. A finding in the
+new capture names toolscope as the cause, so that no other party is blamed.
 
 cut removes everything after that moment from all exchanges. Exchanges that are still
 open end there. cut also decodes compressed bodies, e.g. gzip.

@@ -31,7 +31,7 @@ type fixFlags struct{ write, to, format string }
 func (a *app) fixCommand() *cobra.Command {
 	var f fixFlags
 	cmd := &cobra.Command{
-		Use: "fix FILE", Short: "Find and correct what a provider refuses",
+		Use: "fix FILE", Short: "Find and correct faults in requests and sessions",
 		Example: "toolscope fix request.json\ntoolscope fix --to mistral request.json\ntoolscope fix --write corrected.jsonl rollout.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.runFix(cmd, args, &f)
@@ -201,10 +201,10 @@ func (r *fixReport) writeText(to lineWriter) {
 		}
 	}
 	if r.Damaged > 0 {
-		to.printLine("%s:%d: %s not JSON, from this line on; unchanged in a copy", r.path, r.FirstDamaged, count.Of(r.Damaged, "line"))
+		to.printLine("%s:%d: from this line on, %s not JSON; a corrected copy contains them unchanged", r.path, r.FirstDamaged, count.Of(r.Damaged, "line"))
 	}
 	if r.Torn > 0 {
-		to.printLine("%s:%d: the entry before this one is missing: %s reads the session only from here", r.path, r.Torn, r.form.Client)
+		to.printLine("%s:%d: the entry before this one is missing, so %s reads the session only from here on", r.path, r.Torn, r.form.Client)
 	}
 	if !r.NeedsCorrection() {
 		to.printLine("%s", inBold("nothing to fix"+textIf(len(r.Faults) > 0, ": "+r.form.Client+" corrects this when it reads the session")+textIf(r.wanted != "", "; no copy written")))

@@ -98,7 +98,7 @@ func providersHelp(l lineWriter) {
 		if h.Keyless && key != "" {
 			key += ", if set"
 		}
-		for _, line := range [][2]string{{"address", h.Address}, {"variable", h.Variable}, {"speaks", h.HistoryTarget().Title}, {"key", key}, {"model", h.Model}} {
+		for _, line := range [][2]string{{"address", h.Address}, {"variable", h.Variable}, {"protocol", h.HistoryTarget().Title}, {"key", key}, {"model", h.Model}} {
 			if line[1] != "" {
 				l.writeWrapped(fmt.Sprintf("    %-9s ", line[0]), line[1])
 			}
@@ -218,7 +218,7 @@ func themesHelp(l lineWriter) {
 }
 
 func targetsHelp(l lineWriter) {
-	l.writeWrapped("", "These are the targets for replay --to. A target is where the history goes, with the rules that the provider applies. all means every target.")
+	l.writeWrapped("", "These are the targets for replay --to. A target is a kind of provider that gets the history, with the rules that it applies. all means every target.")
 	for _, t := range providers.Targets() {
 		l.printLine("")
 		l.printLine("  %-18s %s", t.Name, t.Title)
@@ -301,7 +301,7 @@ func clientWords(p *replay.Policy) string {
 	}
 	node, later := p.Client.Node(), ""
 	if r, ok := p.Client.Newer(); ok && p.Known == client.Ran {
-		later = fmt.Sprintf("since %s, there is %s, which was not run", r.Day, r.Version)
+		later = fmt.Sprintf("%s, published on %s, was not run for this policy", r.Version, r.Day)
 	}
 	return joinDots(strings.TrimSpace(p.Client.Title+" "+p.Client.Version)+textIf(node != "", " on Node "+node), p.Known.String(), "to "+to, later)
 }

@@ -67,7 +67,7 @@ var (
 	commandExits = map[string][]exitMeaning{
 		"check":   {{"0", "no findings that make the check fail"}, {"1", "findings that make the check fail"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
 		"stats":   {{"0", "no condition of --fail-on is met"}, {"1", "a condition of --fail-on is met or, with --strict, can't be decided"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
-		"fix":     {{"0", "nothing to fix, or --write wrote a corrected copy"}, {"1", "faults that the provider refuses"}, {"2", "wrong usage, or the file can't be read or --write can't write"}},
+		"fix":     {{"0", "nothing to fix, or --write wrote a corrected copy"}, {"1", "faults that the provider refuses"}, {"2", "wrong usage, or a file can't be read or written"}},
 		"suite":   {{"0", "no wrong case, except those in the baseline"}, {"1", "wrong cases"}, {"2", "wrong usage, or the adapter broke its rules, ended too early or didn't answer"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
 		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),

@@ -35,15 +35,15 @@ The wrapper writes one file per server. The file is in DIR, in the folder that t
 variable TOOLSCOPE_RUN names, or in toolscope's own folder for captures.
 
 An MCP server that uses HTTP needs no wrapper: put 'toolscope proxy --to NAME=URL' in
-front of it. Another wrapper can start this wrapper.`
+front of it. You can combine the wrapper with other wrappers.`
 
 // runFolder is the variable that names the folder for one run's captures.
 const runFolder = "TOOLSCOPE_RUN"
 
 const acpHelp = `The wrapper starts an agent that speaks the Agent Client Protocol, for an editor such as Zed.
-It records the messages between them: the calls that the agent shows, the user's answers to
-requests for permission, and the results. Put the wrapper in front of the agent's command in
-the editor's settings.
+It records the messages between editor and agent: the calls that the agent shows, the user's
+answers to requests for permission, and the results. Put the wrapper in front of the agent's
+command in the editor's settings.
 
 The wrapper forwards signals, and all bytes in both directions, unchanged. It writes
 nothing of its own to standard output. Recording never delays the traffic. The wrapper also
@@ -51,7 +51,7 @@ records standard error and the command line, but not the environment. It replace
 in everything that it records.
 
 The messages show what the agent reports. To see the model's calls as well, record the agent's
-requests to the model. A call with the same id in both is matched.
+requests to the model. toolscope matches calls that have the same id in both captures.
 
 The wrapper writes one file per agent. The file is in DIR, in the folder that the variable
 TOOLSCOPE_RUN names, or in toolscope's own folder for captures.`

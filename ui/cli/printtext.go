@@ -34,7 +34,7 @@ func (p *textPrinter) writeSource(file string, x *providers.Exchange) {
 	if x == nil {
 		return
 	}
-	lacks := strings.Join(x.Head.Lacks, "; ")
+	lacks := strings.Join(present.UnknownFacts(x), "; ")
 	told := strings.Join([]string{file, x.Head.Wrappers, lacks}, "\n")
 	if told == p.source {
 		return

@@ -41,7 +41,7 @@ type shrinkFlags struct {
 func (a *app) shrinkCommand() *cobra.Command {
 	var f shrinkFlags
 	cmd := &cobra.Command{
-		Use: "shrink FILE --while COND", Short: "Reduce a capture to what shows a problem",
+		Use: "shrink FILE --while COND", Short: "Reduce a capture to the part with a problem",
 		Example: "toolscope shrink run.tsc --while finding:ARGS_CONCAT -o bug.tsc\ntoolscope shrink agent.sse --while state:malformed -o bug.sse\ntoolscope shrink run.tsc --while './my-test {}' -o bug.tsc",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "FILE")
@@ -135,7 +135,7 @@ func (a *app) runShrink(ctx context.Context, paths []string, f shrinkFlags) erro
 	a.printNote("%s → %s, %d → %s, %s, %.1f s", sizeText(before), sizeText(int64(len(text))), result.EventsBefore,
 		count.Of(result.Events, "event"), count.Of(result.Questions, "question"), time.Since(began).Seconds())
 	if result.Limit != "" {
-		a.printNote("the file may not be the smallest: the %s ended the search; use --max-time or --max-questions", result.Limit)
+		a.printNote("the file may not be the smallest: the %s ended the search; raise --max-time or --max-questions", result.Limit)
 		a.code = exitGaps
 	}
 	if result.Kept > 0 {

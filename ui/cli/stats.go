@@ -30,7 +30,7 @@ type statsFlags struct {
 func (a *app) statsCommand() *cobra.Command {
 	var f statsFlags
 	cmd := &cobra.Command{
-		Use: "stats [FILE…]", Short: "Count failures, latencies and costs; compare",
+		Use: "stats [FILE…]", Short: "Count and compare failures, latencies and costs",
 		Example: "toolscope stats logs\ntoolscope stats --by model,day logs\ntoolscope stats --by tool run.tsc\ntoolscope stats new --vs old --fail-on worse\ntoolscope stats logs --fail-on 'bad>1%,first.p95>10s'\ntoolscope stats logs --format prometheus",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.runStats(cmd, args, &f)

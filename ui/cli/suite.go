@@ -456,7 +456,7 @@ func (s *suiteReport) writeMarkdown(to lineWriter) {
 	to.printLine("")
 	wrong, offSpec := strings.Join(s.wrongIDs(false), ", "), strings.Join(s.wrongIDs(true), ", ")
 	to.printLine("- %s%s, tested with %s. Wrong: %s%s.", inCell(s.name), textIf(s.about != "", " ("+inCell(s.about)+")"),
-		strings.Join(protocolsOf(s.chosen), ", "), cmp.Or(wrong, "nothing"), textIf(offSpec != "", "; off-spec: "+offSpec))
+		strings.Join(protocolsOf(s.chosen), ", "), cmp.Or(wrong, "none"), textIf(offSpec != "", "; off-spec: "+offSpec))
 }
 
 // inCell returns a text for a cell of a Markdown table.

@@ -140,7 +140,7 @@ func TestSuiteTrouble(t *testing.T) {
 		"rubbish-first":    {suiteFlags{}, `the adapter's first line is "listening"` + "\n" + `it must be like {"adapter":1,"protocols":["openai-chat"],"takes":"url"}; takes may be bytes`},
 		"unknown-protocol": {suiteFlags{}, `the adapter's protocol "morse" has no cases` + "\nuse anthropic, bedrock, cohere, gemini, ollama, openai-chat, openai-responses"},
 		"dies":             {suiteFlags{}, `openai-chat/arguments-absent with the chunking byte: the adapter ended: panic: index out of range`},
-		"rubbish":          {suiteFlags{}, `openai-chat/arguments-absent with the chunking byte: the answer "debug: \x1b[31mred" is wrong: invalid character 'd' looking for beginning of value`},
+		"rubbish":          {suiteFlags{}, `openai-chat/arguments-absent with the chunking byte: the answer "debug: \x1b[31mred" is invalid: invalid character 'd' looking for beginning of value`},
 		"out-of-order":     {suiteFlags{}, `openai-chat/arguments-absent with the chunking byte: the adapter answered "openai-chat/one-call#whole" instead` + "\nit must answer each question before it reads the next one"},
 		"twice":            {suiteFlags{}, `openai-chat/arguments-object with the chunking whole: the adapter answered "openai-chat/arguments-absent#byte" twice`},
 		"hangs":            {suiteFlags{limits: short, only: []string{"openai-chat/c*"}}, "openai-chat/crlf: the adapter did not answer 3 cases in a row"},

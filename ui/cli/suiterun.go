@@ -171,7 +171,7 @@ func (d *suiteAdapter) askOnce(c *suite.Case, chunking string) (*suite.Answer, e
 	got, answer, err := suite.ReadAnswer([]byte(text))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the answer %s is wrong: %w", quoteStart(text), err)
+		return nil, fmt.Errorf("the answer %s is invalid: %w", quoteStart(text), err)
 	case got == before && got != id:
 		return nil, fmt.Errorf("the adapter answered %s twice", quoteStart(got))
 	case got != id:

@@ -235,7 +235,7 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 		add("model", t.Model)
 		add("file", x.Head.File)
 		add("found in", x.Head.Wrappers)
-		add("unknown", strings.Join(x.Head.Lacks, "; "))
+		add("unknown", strings.Join(present.UnknownFacts(x), "; "))
 		if others := v.Others(); others.Count > 0 && x.Head.Wrappers != "" {
 			add("other lines", fmt.Sprintf("%d belong to no exchange; the last: %s", others.Count, others.LastLines()))
 		}

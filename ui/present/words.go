@@ -189,3 +189,29 @@ func CostOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Fi
 func JoinWords(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), ", ")
 }
+
+// unknownFacts maps the facts that a source can't show, in the words of a capture, to texts for a reader.
+var unknownFacts = map[string]string{
+	"how arguments came: calls are whole":                                            "how the arguments arrived: the source has only complete calls",
+	"when bytes came":                                                                "when the bytes arrived",
+	"when bytes came: times are of writing the log":                                  "when the bytes arrived: the times show when the log was written",
+	"how arguments were spelled: the log encoded them anew":                          "the exact text of the arguments: the log encoded them again",
+	"what the model wrote: calls are as the client sends them back":                  "the model's own text: the calls are as the client sends them back",
+	"how answers ended":                                                              "how the responses ended",
+	"what was answered: bodies were not kept":                                        "the content of the responses: the source doesn't keep bodies",
+	"what events are called: the log has only their data":                            "the names of the events: the log has only their data",
+	"which answer a line is of: several came at once, and nothing tells them apart":  "the response of a line: several arrived at once, and no value tells them apart",
+	"what lines held that stop in their midst: who wrote the log may have cut them":  "the end of some lines: the program that wrote the log may have cut them",
+	"what it used: the exchange with the beginning of the message has the usage":     "the usage: the exchange with the beginning of the message has it",
+	"what was asked: requests are put together from the log's history":               "the exact request: toolscope assembled it from the log's history",
+	"which of the earlier calls were sent: the user went back to an earlier message": "which earlier calls were sent: the user went back to an earlier message",
+}
+
+// UnknownFacts lists the facts about an exchange that its source can't show.
+func UnknownFacts(x *providers.Exchange) []string {
+	texts := slices.Clone(x.Head.Lacks)
+	for i, words := range texts {
+		texts[i] = cmp.Or(unknownFacts[words], words)
+	}
+	return texts
+}

@@ -102,8 +102,8 @@ func (h *writer) writeTurnFacts(p *Page, t *stream.Turn) {
 		h.writeFact(f.Word, f.Text)
 	}
 	if x := p.exchangeOf(t); x != nil {
-		for _, lack := range x.Head.Lacks {
-			h.writeFact("cannot tell", lack)
+		for _, unknown := range present.UnknownFacts(x) {
+			h.writeFact("unknown", unknown)
 		}
 	}
 	h.raw("</dl>\n")
