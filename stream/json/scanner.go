@@ -279,7 +279,7 @@ func stringLen(p []byte) (n int, plain bool, wrong string) {
 }
 
 // escapeEnd returns the end of the escape that continues at p[n], after its backslash. If the escape is
-// invalid, end is the offset of the error, and wrong names what is expected there.
+// invalid, end is the offset of the error, and wrong describes the expected text.
 func escapeEnd(p []byte, n int) (end int, wrong string) {
 	if n == len(p) {
 		return n, "an escape"
