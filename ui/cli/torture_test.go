@@ -187,7 +187,8 @@ func TestTorturePaths(t *testing.T) {
 	}
 }
 
-// TestTortureClients checks that each known client gets the tools and shows its version, and that no file is left.
+// TestTortureClients checks that each known client gets the tools and shows its version, and that no file and no
+// process is left.
 func TestTortureClients(t *testing.T) {
 	programs, scratch := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
@@ -196,7 +197,7 @@ func TestTortureClients(t *testing.T) {
 		"claude": "mcp-tool", "codex": "mcp-tool", "gemini": "mcp-tool", "opencode": "mcp-tool", "qwen": "mcp-tool", "pi": "torture.ts",
 	} {
 		out := t.TempDir()
-		script := "#!/bin/sh\ncase \"$*\" in *--version) echo 9.8.7 >&2; exit;; esac\n" +
+		script := "#!/bin/sh\ncase \"$*\" in *--version) echo 9.8.7 >&2; sleep 99 >/dev/null 2>&1 & echo $! >" + filepath.Join(out, "pid") + "; exit;; esac\n" +
 			"{ echo \"$@\"; env; cat \"$HOME/mcp.json\" \"$HOME\"/.qwen/*.json \"$GEMINI_CLI_HOME\"/.gemini/*.json; } >" + filepath.Join(out, "got") + " 2>&1\n"
 		if err := os.WriteFile(filepath.Join(programs, name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
@@ -206,6 +207,8 @@ func TestTortureClients(t *testing.T) {
 		if !strings.Contains(string(got), want) || !strings.Contains(string(got), torturePrompt) || !strings.Contains(o.stdout, " 9.8.7 ") {
 			t.Errorf("%s: got\n%s\n%s%s", name, got, o.stdout, o.stderr)
 		}
+		pid, _ := os.ReadFile(filepath.Join(out, "pid"))
+		untilOver(t, strings.TrimSpace(string(pid)))
 		if left, _ := os.ReadDir(scratch); len(left) > 0 {
 			t.Errorf("%s: left %v", name, left)
 		}

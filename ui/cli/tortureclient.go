@@ -211,16 +211,22 @@ func (c *sceneClient) clientVersion(ctx context.Context) string {
 	if c.point == nil || runtime.GOOS == "windows" {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, c.args[0], append(slices.Clone(c.args[1:c.at+1]), "--version")...)
+	cmd := exec.Command(c.args[0], append(slices.Clone(c.args[1:c.at+1]), "--version")...)
 	with := c.sceneCmd(nil)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = with.Dir, with.Env, time.Second
-	var other strings.Builder // pi prints its version there
-	cmd.Stderr = &other
-	text, err := cmd.Output()
+	var out, other strings.Builder // pi prints its version to stderr
+	cmd.Dir, cmd.Env, cmd.WaitDelay, cmd.Stdout, cmd.Stderr = with.Dir, with.Env, time.Second, &out, &other
+	done, err := startOnThread(cmd)
 	if err != nil {
 		return ""
 	}
-	return cmp.Or(versionWord().FindString(string(text)), versionWord().FindString(other.String()))
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-time.After(versionTime):
+	}
+	endGroup(cmd, done)
+	if !cmd.ProcessState.Success() {
+		return ""
+	}
+	return cmp.Or(versionWord().FindString(out.String()), versionWord().FindString(other.String()))
 }

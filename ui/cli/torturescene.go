@@ -118,18 +118,8 @@ func (r *sceneRun) runClient(ctx context.Context, c *sceneClient) (facts torture
 	}
 	cmd := c.sceneCmd(output)
 	began := time.Now()
-	done, failed := make(chan struct{}), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // the client ends with the thread that starts it
-		defer runtime.UnlockOSThread()
-		err := startGroup(cmd)
-		failed <- err
-		if err == nil {
-			_ = cmd.Wait()
-		}
-		close(done)
-	}()
-	if err := <-failed; err != nil {
+	done, err := startOnThread(cmd)
+	if err != nil {
 		return facts, fmt.Errorf("%s: %w", programOf(c.args[0]), withoutExecError(err))
 	}
 	ended := r.waitForClient(ctx, done)
@@ -142,6 +132,22 @@ func (r *sceneRun) runClient(ctx context.Context, c *sceneClient) (facts torture
 		facts.Signal = signalOf(cmd.ProcessState)
 	}
 	return facts, ctx.Err()
+}
+
+// startOnThread starts a program in a process group of its own. The channel is closed when the program has ended.
+func startOnThread(cmd *exec.Cmd) (<-chan struct{}, error) {
+	done, failed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // the program ends with the thread that starts it
+		defer runtime.UnlockOSThread()
+		err := startGroup(cmd)
+		failed <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+		close(done)
+	}()
+	return done, <-failed
 }
 
 // runInside runs a client in this process.
