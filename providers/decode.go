@@ -361,6 +361,7 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	}
 	x.past.addSessionCalls(t)
 	x.past.reportRequest()
+	x.in.softenFailures(t)
 }
 
 // isUnknowable reports whether the source can't support an event. Such an event reports a missing part that

@@ -83,14 +83,39 @@ func (l *agentConversation) retryOf(request requestHashes) (turn int32) {
 	return turn
 }
 
-// AwaitsRetry reports whether a later request may repeat the request of a failed turn.
+// AwaitsRetry reports whether a later request may repeat the request of a failed turn, or whether the response to such
+// a request has not ended.
 func (in *Inspector) AwaitsRetry(t *stream.Turn) bool {
 	x := in.Exchange(t.Exchange)
 	if x == nil || t.Request != nil && t.Request.Background {
 		return false
 	}
+	if number, retried := in.retries.peek(t.Number); retried {
+		by := in.Session().Turn(number)
+		return by != nil && (!by.Closed() || in.AwaitsRetry(by))
+	}
 	l := x.requests.conversationOf(t.Number)
 	return l != nil && l.failed.number == t.Number+1
+}
+
+// softenFailures makes the errors of the provider warnings if a complete turn repeats the failed request.
+func (in *Inspector) softenFailures(by *stream.Turn) {
+	if by.Phase() != stream.TurnComplete || by.Failure != "" {
+		return
+	}
+	for t := by; t.Request != nil && t.Request.RetryOf > 0; {
+		if t = in.Session().Turn(t.Request.RetryOf - 1); t == nil {
+			return
+		}
+		for _, f := range t.Findings {
+			if t.Failure == "" || f.Base() != stream.ProviderError || f.By != stream.Provider || f.Severity != stream.Error {
+				continue
+			}
+			f.Diagnosis, f.Severity, f.Replaces = f.WithSeverity(stream.Warn), stream.Warn, true
+			f.AppendMessage("; turn %d repeated the request and succeeded", by.Number+1)
+			in.Timeline.Append(withoutTime(stream.Event{Kind: stream.Found, Turn: t.Number, Slot: stream.NoSlot, Frame: t.LastFrame, What: &f}))
+		}
+	}
 }
 
 // Retry describes the repetition of a failed turn's request.

@@ -51,6 +51,43 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// TestRetriedFailures checks that errors of the provider become warnings if a complete response follows to the same
+// request, but not at an earlier moment.
+func TestRetriedFailures(t *testing.T) {
+	const (
+		busy  = `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`
+		limit = `{"type":"error","error":{"type":"rate_limit_error","message":"later"}}`
+	)
+	first, done := portsRequest(portsAsk), portsAnswer("end_turn", `{"type":"text","text":"22"}`)
+	for _, test := range []struct {
+		name      string
+		exchanges []asked
+		want      string
+	}{
+		{"a limit", []asked{{first, limit, 429}, {first, done, 200}}, "1 PROVIDER_ERROR warn provider"},
+		{"overloaded", []asked{{first, busy, 529}, {first, done, 200}}, "1 PROVIDER_ERROR warn provider"},
+		{"both", []asked{{first, limit, 429}, {first, busy, 529}, {first, done, 200}}, "1 PROVIDER_ERROR warn provider, 2 PROVIDER_ERROR warn provider"},
+		{"again and again", []asked{{first, limit, 429}, {first, limit, 429}}, "1 PROVIDER_ERROR error provider, 2 PROVIDER_ERROR error provider"},
+		{"never", []asked{{first, busy, 529}}, "1 PROVIDER_ERROR error provider"},
+		{"another question", []asked{{first, busy, 529}, {strings.Replace(first, "which", "what", 1), done, 200}}, "1 PROVIDER_ERROR error provider"},
+		{"refused in the end", []asked{{first, busy, 529}, {first, refusedWith("no"), 400}}, "1 PROVIDER_ERROR error provider, 2 REQUEST_REFUSED error client"},
+		{"a gateway", []asked{{first, "<html><h1>Bad Gateway</h1><hr>nginx", 502}, {first, done, 200}}, "1 PROVIDER_ERROR error gateway"},
+	} {
+		in, found := play(otherHost, test.exchanges...)
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+		if f := in.Session().Turns[0].Findings[0]; f.Severity == stream.Warn {
+			if !strings.HasSuffix(f.Message, "repeated the request and succeeded") || strings.Contains(f.Facts, "repeated") {
+				t.Errorf("%s: %+v", test.name, f)
+			}
+			if past := in.Timeline.At(f.Event + 1); past.Turns[0].Findings[0].Severity != stream.Error {
+				t.Errorf("%s: a warning before the request was repeated", test.name)
+			}
+		}
+	}
+}
+
 // TestRetryTimes checks the wait before a retry, also if the exchanges count their times from different
 // starts.
 func TestRetryTimes(t *testing.T) {

@@ -108,6 +108,7 @@ type Finding struct {
 	Facts      string // the facts in Message that distinguish it from findings with the same code and tool
 	Hint       string // what is wrong at this place, in a few words; "" if the Diagnosis' Short is enough
 	Event      int    // number of the event that showed it
+	Replaces   bool   // in an event: it replaces the turn's finding with the same diagnosis and Event
 	Offset     int    // offset of the byte of the call's arguments that it points at, or NoOffset
 	InText     *InText
 	Detail     *Detail

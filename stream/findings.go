@@ -43,9 +43,10 @@ var (
 		Advice:        "Retry the request. Don't run calls from this response whose arguments were not final.",
 	}
 	ProviderError = &Diagnosis{
-		Code: "PROVIDER_ERROR", Severity: Error, By: Provider,
+		Code: "PROVIDER_ERROR", Severity: Error, OtherSeverities: []Severity{Warn}, By: Provider,
 		ExplainsState: true,
 		Verdict:       "error",
+		SeverityNote:  "warn if the client repeated the request, and the response was complete",
 		Meaning:       "The provider reports an error, refuses the request, or stops the response with a filter.",
 		Advice:        "Read the provider's error in the message. Don't run calls whose arguments were not final before the error.",
 	}

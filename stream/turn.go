@@ -358,6 +358,10 @@ func (t *Turn) applyFinding(e Event, n int) {
 	if f.Diagnosis == nil {
 		return // nothing was found
 	}
+	if f.Replaces {
+		t.replaceFinding(f)
+		return
+	}
 	if c := t.inSlot(e.Slot); e.Slot != NoSlot && c != nil {
 		f.Event = n
 		t.editCall(c).addFinding(f)
@@ -365,6 +369,18 @@ func (t *Turn) applyFinding(e Event, n int) {
 	}
 	f.Event = n
 	t.Findings = append(t.Findings, f)
+}
+
+// replaceFinding replaces the finding with the same diagnosis and event.
+func (t *Turn) replaceFinding(f Finding) {
+	t.keepBase()
+	t.Findings = slices.Clone(t.Findings)
+	for i, old := range t.Findings {
+		if old.Event == f.Event && old.Base() == f.Base() {
+			f.Replaces = false
+			t.Findings[i] = f
+		}
+	}
 }
 
 // turnContent is the part of a turn that is evicted and dropped. All turns without content share an empty
