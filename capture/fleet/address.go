@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ type Address struct {
 	Until       TimeSpec // zero: no end
 }
 
-// A TimeSpec is a time by the hub's clock, or an age. The zero TimeSpec is unset.
+// A TimeSpec is a time by a clock, e.g. the hub's, or an age. The zero TimeSpec is unset.
 type TimeSpec struct {
 	set bool
 	at  time.Time // if not zero, ago is unused
@@ -43,8 +44,8 @@ func (m TimeSpec) IsZero() bool { return !m.set }
 // isNow reports whether the time is "now", the moment of the request.
 func (m TimeSpec) isNow() bool { return m.set && m.at.IsZero() && m.ago == 0 }
 
-// resolve returns the time when the hub's clock is at now.
-func (m TimeSpec) resolve(now time.Time) time.Time {
+// Resolve returns the time when the clock that it refers to is at now.
+func (m TimeSpec) Resolve(now time.Time) time.Time {
 	if m.at.IsZero() {
 		return now.Add(-m.ago)
 	}
@@ -54,7 +55,7 @@ func (m TimeSpec) resolve(now time.Time) time.Time {
 // isBefore reports whether the time is certainly before another one. It doesn't know the hub's clock.
 func (m TimeSpec) isBefore(other TimeSpec) bool {
 	now := time.Time{}
-	return m.at.IsZero() == other.at.IsZero() && m.resolve(now).Before(other.resolve(now))
+	return m.at.IsZero() == other.at.IsZero() && m.Resolve(now).Before(other.Resolve(now))
 }
 
 // IsIndexed reports whether only some calls are read, which the index lists.
@@ -135,9 +136,9 @@ func (a *Address) set(key, value string) (err error) {
 	case "status":
 		a.Status = value
 	case "since":
-		a.Since, err = parseTimeSpec(value)
+		a.Since, err = ParseTimeSpec(value)
 	case "until":
-		a.Until, err = parseTimeSpec(value)
+		a.Until, err = ParseTimeSpec(value)
 	default:
 		return fmt.Errorf("unknown parameter %s\nuse host, agent, model, status, since or until", key)
 	}
@@ -150,12 +151,12 @@ func (a *Address) set(key, value string) (err error) {
 // timeRange returns the period to read when the hub's clock is at now.
 func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	if since = now; !a.Since.IsZero() {
-		since = a.Since.resolve(now)
+		since = a.Since.Resolve(now)
 	}
 	if a.All {
 		since = time.Time{}
 	}
-	switch until = a.Until.resolve(now); {
+	switch until = a.Until.Resolve(now); {
 	case a.Until.IsZero():
 		return since, time.Time{}, nil
 	case until.After(now):
@@ -166,10 +167,15 @@ func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// parseTimeSpec parses a time, an age or the word now.
-func parseTimeSpec(text string) (TimeSpec, error) {
+// ParseTimeSpec parses a time, a day in UTC, an age or the word now.
+func ParseTimeSpec(text string) (TimeSpec, error) {
 	if text == "now" {
 		return TimeSpec{set: true}, nil
+	}
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return TimeSpec{set: true, ago: time.Duration(n) * 24 * time.Hour}, nil
+		}
 	}
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return TimeSpec{set: true, ago: ago}, nil
@@ -177,7 +183,10 @@ func parseTimeSpec(text string) (TimeSpec, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil && !at.IsZero() {
 		return TimeSpec{set: true, at: at}, nil
 	}
-	return TimeSpec{}, errors.New("not a time\nuse an age such as 15m, a time such as 2026-11-20T10:00:00Z, or now")
+	if at, err := time.Parse(time.DateOnly, text); err == nil && !at.IsZero() {
+		return TimeSpec{set: true, at: at}, nil
+	}
+	return TimeSpec{}, errors.New("not a time\nuse an age such as 15m or 7d, a time such as 2026-11-20T10:00:00Z, a day such as 2026-11-20, or now")
 }
 
 // maxFolderBytes is the maximum length of the name of a hub's folder. File systems allow 255 bytes, and a

@@ -59,9 +59,10 @@ type app struct {
 	replaying        replayFlags
 	speed            float64
 	pricesFile       string
-	code             int  // exit code so far
-	failed           bool // an error was reported with failWith
-	signalled        bool // a signal ended the run
+	code             int          // exit code so far
+	notes            atomic.Int64 // number of printed notes
+	failed           bool         // an error was reported with failWith
+	signalled        bool         // a signal ended the run
 	stderrIsTerminal bool
 }
 
@@ -74,13 +75,14 @@ type inputs struct {
 	views         []*fleet.View // views of the hubs that the command reads
 	reportedViews int           // number of views whose missing data has been reported
 	follow        bool
-	filter        string            // text of --filter
-	turnFilter    *turnFilter       // the parsed filter; nil selects all turns
-	counting      bool              // --count
-	found         capture.FoundFile // the file that is being read
-	joins         bool              // named captures of the same run are read as one source
-	isRun         bool              // the current source consists of captures of one run
-	unrecognised  []string          // files without a recognised format
+	filter        string                         // text of --filter
+	turnFilter    *turnFilter                    // the parsed filter; nil selects all turns
+	counting      bool                           // --count
+	found         capture.FoundFile              // the file that is being read
+	joins         bool                           // named captures of the same run are read as one source
+	isRun         bool                           // the current source consists of captures of one run
+	unrecognised  []string                       // files without a recognised format
+	isKnown       func([]capture.FoundFile) bool // called for each source; if it returns true, the source is not read; may be nil
 }
 
 // settingSources has the settings from the command line, the environment and the configuration file.
@@ -167,6 +169,7 @@ func (a *app) printError(err error) {
 // printNote writes a note from the program itself on one line, and adds it to the journal.
 func (a *app) printNote(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
+	a.notes.Add(1)
 	a.journal.Note(time.Now(), text)
 	a.notesWriter().writeLine(display.Clean("toolscope: " + text))
 }

@@ -121,6 +121,7 @@ var flagTexts = []flagText{
 
 	// Flags for proxy, run, connect, mcp and serve.
 	{"", "listen", "ADDR", "address to listen on; port 0 picks a free port"},
+	{"", "metrics", "ADDR", "serve Prometheus metrics at http://ADDR/metrics, on this machine only, e.g. 127.0.0.1:9464"},
 	{"fix", "write", "NEW", "new file for the corrected copy"},
 	{"fix", "to", "NAME", "check against the rules of this target, a name from 'toolscope help targets' (default: depends on FILE)"},
 	{"replay", "to", "NAME", "target: all, or a name from 'toolscope help targets'"},
@@ -152,7 +153,9 @@ var flagTexts = []flagText{
 
 	// Flags for check, replay, cut, demo and config.
 	{"stats", "by", "KEYS", "group by these keys, separated by commas: model, server, provider, client, day or tool"},
-	{"stats", "vs", "FILE", "older file or folder to compare with; repeatable"},
+	{"stats", "since", "WHEN", "only turns that began at this time or later: an age such as 7d, a time, or a day in UTC"},
+	{"stats", "until", "WHEN", "only turns that began before this time"},
+	{"stats", "vs", "FILE", "older file or folder to compare with, or a period of the same files, e.g. 14d..7d; repeatable"},
 	{"stats", "fail-on", "LIST", "conditions that make stats exit with 1, separated by commas, e.g. 'worse,bad>1%'"},
 	{"stats", "strict", "", "with --fail-on: also exit with 1 if the numbers are too few to decide a condition"},
 	{"", "fail-on", "LIST", "lowest severity that makes the check fail (info, warn or error), or finding codes, separated by commas"},

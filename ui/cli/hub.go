@@ -35,6 +35,7 @@ type hubCommandFlags struct {
 	fleet.HubOptions
 	bytes, sync string
 	newKey      string
+	metrics     string
 	traces      traceFlags
 }
 
@@ -42,7 +43,7 @@ func (a *app) hubCommand() *cobra.Command {
 	var f hubCommandFlags
 	cmd := &cobra.Command{
 		Use: "hub", Short: "Run a hub that collects traffic from many machines", Long: hubHelp, Args: noArgs,
-		Example: "toolscope hub\ntoolscope proxy --publish nats://127.0.0.1:4222\ntoolscope open 'nats://127.0.0.1:4222?since=15m'\ntoolscope print 'nats://127.0.0.1:4222?until=now' --format jsonl",
+		Example: "toolscope hub\ntoolscope hub --metrics 127.0.0.1:9464\ntoolscope proxy --publish nats://127.0.0.1:4222\ntoolscope open 'nats://127.0.0.1:4222?since=15m'\ntoolscope print 'nats://127.0.0.1:4222?until=now' --format jsonl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.newKey != "" {
 				return a.newKey(f.newKey)
@@ -61,6 +62,7 @@ func (a *app) hubCommand() *cobra.Command {
 	to.StringVar(&f.Auth, "auth", "", "")
 	to.StringVar(&f.Cert, "tls-cert", "", "")
 	to.StringVar(&f.Key, "tls-key", "", "")
+	to.StringVar(&f.metrics, "metrics", "", "")
 	to.StringVar(&f.newKey, "new-key", "", "")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	a.traceFlags(cmd, &f.traces)
@@ -88,6 +90,15 @@ func (a *app) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
 			return err
 		}
 	}
+	prices, err := a.loadPrices()
+	if err != nil {
+		return err
+	}
+	metrics, err := a.startMetrics(f.metrics, prices)
+	if err != nil {
+		return err
+	}
+	defer metrics.close()
 	traces, err := a.startTracing(&f.traces, stream.Machine{}, a.traceNotices(f.traces.to))
 	if err != nil {
 		return err
@@ -117,6 +128,11 @@ func (a *app) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
 		return fmt.Errorf("hub: %w", err)
 	}
 	defer hub.Close()
+	uncount, err := metrics.watchHub(hub, began)
+	if err != nil {
+		return err
+	}
+	defer uncount()
 	unwatch, err := a.watchHub(hub, traces, f.Store, began)
 	if err != nil {
 		return err

@@ -45,6 +45,7 @@ type liveInput struct {
 	rec       *captureWriter            // nil if the input is not recorded
 	sent      *hubPublisher             // nil if the input is not published
 	traced    *traceSender              // nil without a collector
+	metrics   *metricsServer            // nil without --metrics
 	seen      func(capture.Record)      // receives the shown records; may be nil
 	shown     *screenInbox              // records of the source
 	answers   *screenInbox              // responses to requests from the screen
@@ -152,7 +153,7 @@ func (l *liveInput) forwardAll() {
 		over := l.over.Load() // before Take, so that all records of an ended source are in the queue
 		batch, more := l.arrived.Take(maxBatch)
 		for _, r := range batch {
-			if l.rec != nil || l.sent != nil || l.traced != nil || !l.unwanted.Load() {
+			if l.rec != nil || l.sent != nil || l.traced != nil || l.metrics != nil || !l.unwanted.Load() {
 				l.redactRecord(r)
 			}
 		}
@@ -254,6 +255,9 @@ func (l *liveInput) forwardRecords(all []redact.Clean) {
 		}
 		if l.traced != nil {
 			l.traced.in.Put(r)
+		}
+		if l.metrics != nil {
+			l.metrics.in.Put(r)
 		}
 		l.shown.Put(r)
 	}

@@ -246,7 +246,9 @@ func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src ca
 	}
 	if ip.joins && len(paths) > 1 {
 		if files, _, err := capture.Find(paths); err == nil && capture.IsRun(files) {
-			ip.doRun(ctx, paths[0], files, prepare, do)
+			if !ip.skipsKnown(files...) {
+				ip.doRun(ctx, paths[0], files, prepare, do)
+			}
 			return nil
 		}
 	}
@@ -259,10 +261,15 @@ func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src ca
 			ip.app.failWith(err)
 		}
 		if capture.IsRun(files) {
-			ip.doRun(ctx, path, files, prepare, do)
+			if !ip.skipsKnown(files...) {
+				ip.doRun(ctx, path, files, prepare, do)
+			}
 			continue
 		}
 		for _, ip.found = range files {
+			if ip.skipsKnown(ip.found) {
+				continue
+			}
 			in := new(providers.Inspector)
 			prepare(in)
 			src, err := ip.openInParts(ctx, ip.found.Path)
@@ -275,6 +282,11 @@ func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src ca
 		ip.found = capture.FoundFile{}
 	}
 	return nil
+}
+
+// skipsKnown reports whether the command knows the content of the next source.
+func (ip *inputs) skipsKnown(files ...capture.FoundFile) bool {
+	return ip.isKnown != nil && ip.isKnown(files)
 }
 
 // doRun calls do once for the captures of one run, as one source.

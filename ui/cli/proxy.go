@@ -24,7 +24,7 @@ type proxyFlags struct {
 	liveFlags
 	faultFlags
 	breakFlags
-	listen, token              string
+	listen, token, metrics     string
 	to, origins                []string
 	headless, printEnv, public bool
 	probe                      bool
@@ -39,6 +39,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
+	to.StringVar(&f.metrics, "metrics", "", "")
 	to.StringArrayVar(&f.to, "to", nil, "")
 	to.BoolVar(&f.headless, "headless", false, "")
 	to.BoolVar(&f.printEnv, "print-env", false, "")
@@ -81,11 +82,19 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 		return err
 	}
 	defer listener.Close()
+	metrics, err := a.startMetrics(f.metrics, prices)
+	if err != nil {
+		return err
+	}
+	defer metrics.close()
 	l, err := a.startLive("toolscope proxy", &f.liveFlags)
 	if err != nil {
 		return err
 	}
 	defer a.endLive(l)
+	if l.metrics = metrics; metrics != nil {
+		go metrics.countNetwork()
+	}
 	o.Began = l.began
 	f.announceFaults(l, a)
 	if f.token != "" {

@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/capture/fleet"
 	"toolscope/providers"
 	"toolscope/providers/mcp"
 	"toolscope/providers/price"
 	"toolscope/providers/toolrun"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/display"
 	"toolscope/ui/present"
 	"toolscope/ui/stats"
@@ -21,17 +24,60 @@ import (
 
 // statsFlags are the flags of stats.
 type statsFlags struct {
-	by, failOn string
-	vs         []string
-	strict     bool
-	format     string
+	by, failOn   string
+	since, until string
+	vs           []string
+	strict       bool
+	format       string
+}
+
+// period is a part of the time. A zero time sets no limit.
+type period struct{ since, until time.Time }
+
+// parsePeriod parses --since and --until at the given time.
+func (f *statsFlags) parsePeriod(now time.Time) (of period, err error) {
+	for _, of := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"since", f.since, &of.since}, {"until", f.until, &of.until}} {
+		if of.text == "" {
+			continue
+		}
+		at, err := fleet.ParseTimeSpec(of.text)
+		if err != nil {
+			return period{}, usageErrorf("--%s %q: %w", of.name, of.text, err)
+		}
+		*of.to = at.Resolve(now)
+	}
+	if !of.until.IsZero() && !of.since.Before(of.until) {
+		return of, usageErrorf("--until %s: not after --since %s\nuse a later time", f.until, f.since)
+	}
+	return of, nil
+}
+
+// comparedPeriod parses the period of --vs, which replaces its files. It returns false if --vs names files.
+func (f *statsFlags) comparedPeriod(now time.Time) (of period, is bool, err error) {
+	for _, text := range f.vs {
+		since, until, _ := strings.Cut(text, "..")
+		_, wrong := fleet.ParseTimeSpec(since)
+		_, also := fleet.ParseTimeSpec(until)
+		if wrong != nil || also != nil {
+			continue
+		}
+		bounds := statsFlags{since: since, until: until}
+		if of, err = bounds.parsePeriod(now); err == nil && len(f.vs) > 1 {
+			err = usageErrorf("--vs %s: can't be combined with another --vs\nuse one period, or files", text)
+		}
+		return of, true, err
+	}
+	return period{}, false, nil
 }
 
 func (a *app) statsCommand() *cobra.Command {
 	var f statsFlags
 	cmd := &cobra.Command{
 		Use: "stats [FILE…]", Short: "Count and compare failures, latencies and costs",
-		Example: "toolscope stats logs\ntoolscope stats --by model,day logs\ntoolscope stats --by tool run.tsc\ntoolscope stats new --vs old --fail-on worse\ntoolscope stats logs --fail-on 'bad>1%,first.p95>10s'\ntoolscope stats logs --format prometheus",
+		Example: "toolscope stats logs\ntoolscope stats --by model,day logs\ntoolscope stats --by tool run.tsc\ntoolscope stats --since 7d\ntoolscope stats new --vs old --fail-on worse\ntoolscope stats logs --fail-on 'bad>1%,first.p95>10s'\ntoolscope stats logs --format prometheus",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.runStats(cmd, args, &f)
 			if err != nil {
@@ -42,6 +88,8 @@ func (a *app) statsCommand() *cobra.Command {
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.by, "by", "model", "")
+	to.StringVar(&f.since, "since", "", "")
+	to.StringVar(&f.until, "until", "", "")
 	to.StringArrayVar(&f.vs, "vs", nil, "")
 	to.StringVar(&f.failOn, "fail-on", "", "")
 	to.BoolVar(&f.strict, "strict", false, "")
@@ -72,11 +120,23 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 	case f.format == "prometheus" && len(f.vs) > 0:
 		return usageErrorf("--vs: --format prometheus has no comparisons\nuse --format text or jsonl")
 	case len(f.vs) == 0 && slices.ContainsFunc(conditions, stats.Condition.NeedsComparison):
-		return usageErrorf("--fail-on worse: needs the older files\nuse --vs FILE")
+		return usageErrorf("--fail-on worse: needs the older files\nuse --vs FILE, or a period such as --vs 14d..7d")
 	}
 	byTool := slices.Contains(keys, stats.Tool)
 	if i := slices.IndexFunc(conditions, stats.Condition.NeedsTurns); byTool && i >= 0 {
 		return turnConditionError(conditions[i])
+	}
+	now := time.Now()
+	newer, err := f.parsePeriod(now)
+	if err != nil {
+		return err
+	}
+	older, isPeriod, err := f.comparedPeriod(now)
+	if err != nil {
+		return err
+	}
+	if isPeriod && newer.since.IsZero() {
+		newer.since = older.until
 	}
 	paths := a.inputPaths(args)
 	if len(args) == 0 && len(paths) == 0 {
@@ -85,7 +145,7 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 	if len(paths) == 0 {
 		return usageErrorf("stats: needs a FILE, because toolscope's folder has no captures\ntoolscope stats FILE…")
 	}
-	if err := a.checkHubFlags(append(slices.Clone(paths), f.vs...)); err != nil {
+	if err := a.checkHubFlags(slices.Concat(paths, ifElse(isPeriod, nil, f.vs))); err != nil {
 		return err
 	}
 	prices, err := a.loadPrices()
@@ -96,7 +156,7 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 		return err
 	}
 	var before *stats.Set
-	if len(f.vs) > 0 {
+	if len(f.vs) > 0 && !isPeriod {
 		if before, err = a.collectStats(cmd.Context(), f.vs, prices); err != nil {
 			return err
 		}
@@ -105,6 +165,10 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 	if err != nil {
 		return err
 	}
+	if isPeriod {
+		before = set.SelectPeriod(older.since, older.until)
+	}
+	set = set.SelectPeriod(newer.since, newer.until)
 	if i := slices.IndexFunc(conditions, func(c stats.Condition) bool { return c.CountsTurnFinding(set) }); byTool && i >= 0 {
 		return turnConditionError(conditions[i])
 	}
@@ -137,13 +201,51 @@ func turnConditionError(c stats.Condition) error {
 
 // collectStats reads the turns in files and folders.
 func (a *app) collectStats(ctx context.Context, paths []string, prices *price.Table) (*stats.Set, error) {
-	c := &statsCollector{prices: prices}
+	set := new(stats.Set)
+	c, index := &statsCollector{set: set, prices: prices}, a.openStatsIndex(prices)
 	a.joins = true
+	a.isKnown = func(files []capture.FoundFile) bool {
+		set.StartSource()
+		return index.loadTurns(files, set)
+	}
+	defer func() { a.isKnown = nil }()
 	err := a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
-		c.set.Sources++
-		return a.printSource(src, path, in, c)
+		code, notes := a.code, a.notes.Load()
+		a.code, c.unsure = 0, a.isOneOfMany()
+		err := a.printSource(src, path, in, c)
+		if err == nil && a.code == 0 && a.notes.Load() == notes && !c.unsure { // else the next run must repeat the notes
+			index.storeTurns(set.SourceTurns())
+		}
+		a.code = max(a.code, code)
+		return err
 	})
-	return &c.set, err
+	return set, err
+}
+
+// statsOfView returns the tables about the turns of a view that have ended, for a screen with the given width.
+func statsOfView(v *providers.View, prices *price.Table, cells int) string {
+	if prices == nil {
+		prices = price.Embedded()
+	}
+	set, dropped := new(stats.Set), v.Session().TrimmedTurns()
+	set.StartSource()
+	c := &statsCollector{set: set, prices: prices}
+	for _, t := range v.Session().Turns {
+		switch {
+		case t.Retention == stream.Dropped:
+			dropped++
+		case t.Closed():
+			c.addTurn(v, "", t)
+		}
+	}
+	var text strings.Builder
+	keys := []stats.Key{stats.Model}
+	w := &statsWriter{lineWriter: lineWriter{to: &text}, keys: keys, set: set, groups: set.Groups(keys), cells: cells}
+	w.writeTables()
+	if dropped > 0 {
+		w.writeWrapped("", count.Of(dropped, "older turn")+" not counted, because only their rows are in memory (--memory)")
+	}
+	return text.String()
 }
 
 // checkConditions prints the conditions that are met, and those for which the numbers are too few. It reports whether
@@ -158,10 +260,18 @@ func (a *app) checkConditions(conditions []stats.Condition, w *statsWriter, stri
 	return fails
 }
 
+// statsReceiver receives the facts about turns: a set, or metrics.
+type statsReceiver interface {
+	AddTurn(number int32, t stats.Turn)
+	AddFindings(of stream.Ref, list []stream.Finding)
+	AddResult(of stream.Ref, result stream.Code)
+}
+
 // statsCollector is a printer that collects the facts about turns.
 type statsCollector struct {
-	set    stats.Set
+	set    statsReceiver
 	prices *price.Table
+	unsure bool // the turns depend on more than the content of the source
 }
 
 func (c *statsCollector) addTurn(v *providers.View, _ string, t *stream.Turn) {
@@ -171,6 +281,7 @@ func (c *statsCollector) addTurn(v *providers.View, _ string, t *stream.Turn) {
 		}
 		c.set.AddTurn(t.Number, of)
 	}
+	c.unsure = c.unsure || !isRecognised(v.Exchange(t.Exchange), t) // it is hidden if the source is one of many
 }
 
 // sentBack adds the results of calls and the findings about calls that later requests sent back.
@@ -201,6 +312,7 @@ type statsWriter struct {
 	lineWriter
 	keys     []stats.Key
 	set      *stats.Set
+	cells    int // maximum width of a table, if the output is not a terminal; 0 for no limit
 	groups   []*stats.Group
 	total    *stats.Group
 	compared *stats.Comparison // nil without --vs
@@ -248,7 +360,11 @@ func (w *statsWriter) fitsTerminal(rows [][]any) bool {
 	for _, cells := range widths {
 		all += cells + 2
 	}
-	return !w.onTerminal() || all <= w.pen.cells
+	limit := w.cells
+	if w.onTerminal() {
+		limit = w.pen.cells
+	}
+	return limit == 0 || all <= limit
 }
 
 // writeRecords writes each row of a table on several lines, with one number on each line.

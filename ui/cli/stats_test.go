@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // savedRuns writes captures of one turn each into a folder. In the first broken captures, the arguments of the call are
@@ -146,5 +147,53 @@ func TestStatsOfFolder(t *testing.T) {
 	}
 	if out := command(t, nil, "stats"); out.code != 0 || !strings.Contains(out.stdout, "gpt-x      3     3      3") {
 		t.Errorf("%+v", out)
+	}
+}
+
+// TestStatsPeriod checks that turns are selected by their time, and that two periods of the same files are compared.
+func TestStatsPeriod(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now().UTC()
+	day := 24 * time.Hour
+	for n, broken := range []bool{false, true} {
+		began := now.Add(-time.Duration(10-7*n) * day) // 10 and 3 days ago
+		for i := range 40 {
+			path := filepath.Join(dir, fmt.Sprintf("%d-%d.tsc", n, i))
+			text := read(t, filepath.Join(savedRuns(t, 1, ifElse(broken && i < 30, 1, 0), 100+i), "run0.tsc"))
+			text = strings.Replace(text, `"head":{`, `"head":{"start":"`+began.Format(time.RFC3339)+`",`, 1)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.Rename(filepath.Join(savedRuns(t, 1, 0, 1), "run0.tsc"), filepath.Join(dir, "untimed.tsc")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"", 0, `{"type":"stats","turns":81,"calls":81,"runs":81,"background":0,"unseen_calls":0}`},
+		{"--since 7d", 0, `{"type":"stats","turns":40,"calls":40,"runs":40,"background":0,"unseen_calls":0,"unknown_time":1}`},
+		{"--since 7d", 0, `"states":{"complete":10,"malformed":30}`},
+		{"--until 168h", 0, `"states":{"complete":40}`},
+		{"--since 2001-02-03 --until 2001-02-04T00:00:00Z", 0, `{"type":"stats","turns":0,`},
+		{"--since " + now.Add(-10*day).Format(time.RFC3339) + " --until " + now.Add(-3*day).Format(time.RFC3339), 0, `"states":{"complete":40}`},
+		{"--vs 14d..7d --fail-on worse", 1, `"metric":"ARGS_BROKEN","verdict":"worse","before":{"runs":40,"with":0},"after":{"runs":40,"with":30}`},
+		{"--since 11d --until 9d --vs 5d..1d", 0, `"metric":"ARGS_BROKEN","verdict":"better"`},
+		{"--since 1w", 2, "--since \"1w\": not a time\nuse an age such as 15m or 7d"},
+		{"--since 1d --until 2d", 2, "--until 2d: not after --since 1d"},
+		{"--vs 7d..14d", 2, "--until 14d: not after --since 7d"},
+		{"--vs 14d..7d --vs " + dir, 2, "--vs 14d..7d: can't be combined with another --vs"},
+		{"--vs 14d..none", 2, "no such file"},
+	} {
+		out := command(t, nil, append([]string{"stats", dir, "--format", "jsonl"}, strings.Fields(c.args)...)...)
+		if out.code != c.code || !strings.Contains(out.stdout+out.stderr, c.want) {
+			t.Errorf("%s: %d %s: no %q in\n%s", c.args, out.code, out.stderr, c.want, out.stdout)
+		}
+	}
+	if out := command(t, nil, "stats", dir, "--since", "7d"); !strings.Contains(strings.Join(strings.Fields(out.stdout), " "), "1 turn with unknown time not counted") {
+		t.Errorf("the turn with unknown time is not mentioned: %s", out.stdout)
 	}
 }

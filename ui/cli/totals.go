@@ -25,19 +25,28 @@ func (a *app) pricesFlag(cmd *cobra.Command) {
 	asPaths(cmd.Flags(), "prices")
 }
 
+// pricesPath returns the file with the user's prices, which may be missing unless --prices names it. It returns "" if
+// there can't be one.
+func (a *app) pricesPath() string {
+	if a.pricesFile != "" {
+		return a.pricesFile
+	}
+	path, _ := inConfigFolder("prices.json")
+	return path
+}
+
 // loadPrices returns the built-in price table, overridden by the user's prices. The user's prices are in the
 // file that the setting names, or else in the file in the configuration folder.
 func (a *app) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
 	table.Today = currentDay()
-	path, optional := a.pricesFile, false
-	name := a.origin["prices"].describeValue("prices", path)
+	path, optional := a.pricesPath(), a.pricesFile == ""
 	if path == "" {
-		var err error
-		if path, err = inConfigFolder("prices.json"); err != nil {
-			return table, nil // without a home folder, there is no configuration
-		}
-		name, optional = path, true
+		return table, nil // without a home folder, there is no configuration
+	}
+	name := path
+	if !optional {
+		name = a.origin["prices"].describeValue("prices", path)
 	}
 	text, err := readFile(path)
 	switch {

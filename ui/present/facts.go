@@ -169,15 +169,23 @@ func RetryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 // TurnTime returns the time of day at which the request of a turn began. If that is unknown, it returns the time
 // at which the response began, or "".
 func TurnTime(v *providers.View, t *stream.Turn) string {
+	if clock := TurnClock(v, t); !clock.IsZero() {
+		return clock.Format(time.RFC3339Nano)
+	}
+	return ""
+}
+
+// TurnClock is like TurnTime, but returns the time itself, in UTC. It is zero if the time is unknown.
+func TurnClock(v *providers.View, t *stream.Turn) time.Time {
 	from := t.OpenedAt
 	if at := v.RequestStart(t); at >= 0 {
 		from = at
 	}
 	clock, ok := v.WallClock(t.Exchange, from)
 	if !ok {
-		return ""
+		return time.Time{}
 	}
-	return clock.UTC().Format(time.RFC3339Nano)
+	return clock.UTC()
 }
 
 // turnLatencyFacts returns the times at which a turn reached each of its phases.

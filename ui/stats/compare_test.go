@@ -43,7 +43,7 @@ func (s simulated) gamma() float64 {
 
 // group returns a group of runs, and the number of turns with the finding.
 func (s simulated) group(runs int) (g *Group, turnsWith int) {
-	g = &Group{rates: map[string]*Rate{}, runs: map[string]*run{}}
+	g = &Group{rates: map[string]*Rate{}, runs: map[runKey]*run{}}
 	for range runs {
 		r := &run{turns: s.length()}
 		g.order = append(g.order, r)
@@ -124,7 +124,7 @@ func weeks(random *rand.Rand, planted float64) (before, after []*Group) {
 			perDay := 60 * math.Pow(1.0/60, float64(host)/19)
 			var pair [2]*Group
 			for week := range pair {
-				g := &Group{Values: []string{string(rune('a' + model)), string(rune('a' + host))}, rates: map[string]*Rate{}, runs: map[string]*run{}}
+				g := &Group{Values: []string{string(rune('a' + model)), string(rune('a' + host))}, rates: map[string]*Rate{}, runs: map[runKey]*run{}}
 				s := simulated{random: random, mean: 15, shape: 0.3}
 				for range int(7 * perDay) {
 					r := &run{turns: s.length()}
@@ -202,7 +202,7 @@ func TestExactTest(t *testing.T) {
 
 // latencies returns a group of runs whose first tokens take about 300 ms, or in the first runs longer by a factor.
 func latencies(random *rand.Rand, runs, slower int, factor float64) *Group {
-	g := &Group{rates: map[string]*Rate{}, runs: map[string]*run{}}
+	g := &Group{rates: map[string]*Rate{}, runs: map[runKey]*run{}}
 	for n := range runs {
 		r := &run{}
 		g.order = append(g.order, r)

@@ -27,7 +27,7 @@ type Group struct {
 	cacheable int64 // input tokens of turns that report how many of them came from the cache
 	times     [numTimes][]time.Duration
 	rates     map[string]*Rate
-	runs      map[string]*run
+	runs      map[runKey]*run
 	order     []*run // the same runs, in the order of their first turn
 }
 
@@ -61,6 +61,12 @@ const (
 
 // timeNames are the names of the latencies in JSON lines.
 var timeNames = [numTimes]string{"first_token_ms", "duration_ms", "tool_run_ms"}
+
+// runKey identifies a run.
+type runKey struct {
+	source int // 0 if the name is unique in all sources
+	name   string
+}
 
 // run has the facts about one run that a comparison needs.
 type run struct {
@@ -100,7 +106,7 @@ func (s *Set) Groups(keys []Key) []*Group {
 			name := strings.Join(values, "\x00")
 			g := all[name]
 			if g == nil {
-				g = &Group{Values: values, ByTool: byTool, rates: map[string]*Rate{}, runs: map[string]*run{}}
+				g = &Group{Values: values, ByTool: byTool, rates: map[string]*Rate{}, runs: map[runKey]*run{}}
 				all[name] = g
 			}
 			g.addTurn(t, tool)
@@ -160,10 +166,11 @@ func (s *Set) resolveModels() {
 
 // addTurn adds a turn, or its calls of one tool if the group is about a tool.
 func (g *Group) addTurn(t *Turn, tool string) {
-	r := g.runs[t.Run]
+	key := runKey{t.source, t.Run}
+	r := g.runs[key]
 	if r == nil {
 		r = &run{}
-		g.runs[t.Run] = r
+		g.runs[key] = r
 		g.order = append(g.order, r)
 	}
 	r.turns++

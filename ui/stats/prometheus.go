@@ -11,7 +11,6 @@ import (
 
 	"toolscope/stream"
 	"toolscope/ui/display"
-	"toolscope/ui/report"
 )
 
 // These constants limit the number of values of a label. The most frequent values are kept. The others become
@@ -20,6 +19,13 @@ const (
 	maxModels = 50
 	maxTools  = 100
 	maxHosts  = 20
+)
+
+// maxSeries is the maximum number of series of a metric, as in OpenTelemetry's SDKs. Values of all further series are
+// added to the series with overflowLabel.
+const (
+	maxSeries     = 2000
+	overflowLabel = `otel_metric_overflow="true"`
 )
 
 // otherValue is the label for values beyond the limit.
@@ -51,17 +57,19 @@ var (
 // OpenTelemetry's conventions. Background requests are left out.
 func (s *Set) Prometheus(version string) (lines []string) {
 	s.resolveModels()
-	families := s.countFamilies(version)
-	for _, f := range families {
-		if len(f.series) == 0 {
-			continue
+	m := newMetrics(version)
+	m.model = s.limitValues(maxModels, func(t *Turn) []string { return []string{t.Values[Model], t.RequestedModel} })
+	m.host = s.limitValues(maxHosts, func(t *Turn) []string { return []string{t.Values[Server]} })
+	m.tool = s.limitValues(maxTools, func(t *Turn) (tools []string) {
+		for _, c := range t.Calls {
+			tools = append(tools, c.Tool)
 		}
-		lines = append(lines, "# HELP "+f.name+" "+f.help, "# TYPE "+f.name+" "+f.kind)
-		for _, labels := range slices.Sorted(maps.Keys(f.series)) {
-			lines = append(lines, f.seriesLines(labels, f.series[labels])...)
-		}
+		return tools
+	})
+	for i := range s.turns {
+		m.countTurn(&s.turns[i])
 	}
-	return lines
+	return m.Lines()
 }
 
 // seriesLines returns the lines of one series.
@@ -103,6 +111,9 @@ func (f *family) add(labels string, value float64) {
 	if f.series == nil {
 		f.series = map[string]*series{}
 	}
+	if f.series[labels] == nil && len(f.series) >= maxSeries-1 {
+		labels = overflowLabel
+	}
 	s := f.series[labels]
 	if s == nil {
 		s = &series{}
@@ -127,77 +138,6 @@ func joinLabels(pairs ...string) string {
 		}
 	}
 	return strings.Join(all, ",")
-}
-
-// countFamilies counts the turns of the set in all metrics.
-func (s *Set) countFamilies(version string) []*family {
-	limitModel := s.limitValues(maxModels, func(t *Turn) []string { return []string{t.Values[Model], t.RequestedModel} })
-	limitHost := s.limitValues(maxHosts, func(t *Turn) []string { return []string{t.Values[Server]} })
-	limitTool := s.limitValues(maxTools, func(t *Turn) (tools []string) {
-		for _, c := range t.Calls {
-			tools = append(tools, c.Tool)
-		}
-		return tools
-	})
-	var (
-		duration = &family{name: "gen_ai_client_operation_duration_seconds", kind: "histogram", help: "Duration of requests to models.", buckets: secondBuckets}
-		first    = &family{name: "gen_ai_client_operation_time_to_first_chunk_seconds", kind: "histogram", help: "Time from the request to the first token of a stream.", buckets: secondBuckets}
-		tokens   = &family{name: "gen_ai_client_token_usage", kind: "histogram", help: "Billed tokens of a turn. Input tokens include cached tokens.", buckets: tokenBuckets}
-		tool     = &family{name: "gen_ai_execute_tool_duration_seconds", kind: "histogram", help: "Duration of tool runs.", buckets: secondBuckets}
-		turns    = &family{name: "toolscope_turns_total", kind: "counter", help: "Turns by phase."}
-		calls    = &family{name: "toolscope_calls_total", kind: "counter", help: "Tool calls by state."}
-		findings = &family{name: "toolscope_findings_total", kind: "counter", help: "Findings by code."}
-		cached   = &family{name: "toolscope_cached_tokens_total", kind: "counter", help: "Input tokens that were read from a cache or written to it."}
-		cost     = &family{name: "toolscope_cost_usd_total", kind: "counter", help: "Known cost of turns in US dollars."}
-		unknown  = &family{name: "toolscope_cost_unknown_turns_total", kind: "counter", help: "Turns with unknown cost."}
-		missed   = &family{name: "toolscope_missed_bytes_total", kind: "counter", help: "Bytes of responses that toolscope missed."}
-		build    = &family{name: "toolscope_build_info", kind: "gauge", help: "Version of toolscope, and the conventions that the names follow."}
-	)
-	build.add(joinLabels("version", version, "semconv", report.Semconv), 1)
-	for i := range s.turns {
-		t := &s.turns[i]
-		if t.Background {
-			continue
-		}
-		model := limitModel(t.Values[Model])
-		about := []string{
-			"gen_ai_operation_name", t.Operation, "gen_ai_provider_name", t.Values[Provider], "gen_ai_request_model", limitModel(cmp.Or(t.RequestedModel, t.Values[Model])),
-			"gen_ai_response_model", model, "server_address", limitHost(t.Values[Server]),
-		}
-		labels := joinLabels(about...)
-		addSeconds(duration, joinLabels(append(about, "error_type", t.ErrorType)...), t.Duration)
-		addSeconds(first, labels, t.FirstToken)
-		for kind, name := range map[int]string{inputTokens: "input", outputTokens: "output"} {
-			if u := t.Usage[kind]; u.Reported {
-				tokens.add(joinLabels(append(about, "gen_ai_token_type", name)...), float64(u.N))
-			}
-		}
-		turns.add(joinLabels("phase", t.Phase, "model", model), 1)
-		for i := range t.Calls {
-			c := &t.Calls[i]
-			calls.add(joinLabels("tool", limitTool(c.Tool), "status", c.State.String()), 1)
-			for _, d := range c.Runs {
-				addSeconds(tool, joinLabels("gen_ai_tool_name", limitTool(c.Tool)), d)
-			}
-		}
-		for _, f := range t.Findings {
-			findings.add(joinLabels("code", f.Code, "severity", f.Severity.String(), "by", f.By.String(), "model", model), 1)
-		}
-		for kind, name := range map[int]string{cacheReadTokens: "read", cacheWriteTokens: "write"} {
-			if u := t.Usage[kind]; u.Reported {
-				cached.add(joinLabels("kind", name, "model", model), float64(u.N))
-			}
-		}
-		if t.Cost.Known() {
-			cost.add(joinLabels("source", t.Cost.Source.String(), "model", model), t.Cost.USD)
-		} else {
-			unknown.add(joinLabels("model", model), 1)
-		}
-		if t.Missed > 0 {
-			missed.add("", float64(t.Missed))
-		}
-	}
-	return []*family{duration, first, tokens, tool, turns, calls, findings, cached, cost, unknown, missed, build}
 }
 
 // addSeconds adds a duration, unless it is unknown.

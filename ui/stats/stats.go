@@ -8,6 +8,8 @@
 package stats
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/present"
 	"toolscope/ui/report"
 )
@@ -61,11 +64,13 @@ func ParseKeys(text string) (keys []Key, unknown string) {
 type Turn struct {
 	Values         [numKeys]string // values of the keys, "" if unknown; calls have the tool
 	RequestedModel string
-	Run            string // identifies the run
-	Background     bool   // the turn answers a background request
-	Failed         bool   // the turn was aborted, rejected or refused, and not by the client
-	Refused        bool   // the provider refused the request
-	Stopped        bool   // the client ended the turn
+	Run            string    // identifies the run; see localRun
+	source         int       // source of the run, if its name is unique only there; else 0
+	At             time.Time // time at which the request began; zero if unknown
+	Background     bool      // the turn answers a background request
+	Failed         bool      // the turn was aborted, rejected or refused, and not by the client
+	Refused        bool      // the provider refused the request
+	Stopped        bool      // the client ended the turn
 	Phase          string
 	Operation      string // operation name in OpenTelemetry's conventions
 	ErrorType      string // error type in these conventions, "" if the turn has not failed
@@ -87,6 +92,9 @@ const (
 
 	numTokens = iota
 )
+
+// localRun begins the name of a run that is unique only in its source.
+const localRun = "\x00"
 
 // tokenNames are the names of the kinds of tokens in JSON lines.
 var tokenNames = [numTokens]string{"input", "cache_read", "cache_write", "output"}
@@ -117,9 +125,30 @@ type turnRef struct {
 
 // A Set is a set of turns from several sources.
 type Set struct {
-	Sources int // number of sources so far
+	sources int // number of sources so far
+	first   int // number of turns before those of the latest source
 	turns   []Turn
 	index   map[turnRef]int
+	period  bool // the set has only turns from a period
+	untimed int  // with period: number of turns that are left out because their time is unknown
+}
+
+// SelectPeriod returns the turns that began in a period, from since up to but not including until. A zero time sets
+// no limit. Without limits, it returns the set itself.
+func (s *Set) SelectPeriod(since, until time.Time) *Set {
+	if since.IsZero() && until.IsZero() {
+		return s
+	}
+	of := &Set{sources: s.sources, period: true}
+	for _, t := range s.turns {
+		switch {
+		case t.At.IsZero():
+			of.untimed += count.If(!t.Background)
+		case !t.At.Before(since) && (until.IsZero() || t.At.Before(until)):
+			of.turns = append(of.turns, t)
+		}
+	}
+	return of
 }
 
 // AddTurn adds a turn of the latest source.
@@ -127,11 +156,29 @@ func (s *Set) AddTurn(number int32, t Turn) {
 	if s.index == nil {
 		s.index = map[turnRef]int{}
 	}
-	if strings.HasPrefix(t.Run, "\x00") { // a name that is unique only in its source
-		t.Run = fmt.Sprint(s.Sources, t.Run)
+	s.index[turnRef{s.sources, number}] = len(s.turns)
+	s.appendTurn(t)
+}
+
+// appendTurn adds a turn of the latest source.
+func (s *Set) appendTurn(t Turn) {
+	if strings.HasPrefix(t.Run, localRun) {
+		t.source = s.sources
 	}
-	s.index[turnRef{s.Sources, number}] = len(s.turns)
 	s.turns = append(s.turns, t)
+}
+
+// StartSource begins a new source.
+func (s *Set) StartSource() { s.sources, s.first = s.sources+1, len(s.turns) }
+
+// SourceTurns returns the turns of the latest source.
+func (s *Set) SourceTurns() []Turn { return s.turns[s.first:] }
+
+// AddSourceTurns adds turns that SourceTurns returned earlier to the latest source.
+func (s *Set) AddSourceTurns(turns []Turn) {
+	for _, t := range turns {
+		s.appendTurn(t)
+	}
 }
 
 // HasTurnFinding reports whether a turn that is counted has a finding with the given code that is about no call.
@@ -144,14 +191,14 @@ func (s *Set) HasTurnFinding(code string) bool {
 // AddFindings adds findings about a call, or about a turn if the call's number is 0. The turn must be in the latest
 // source; findings about other turns are ignored.
 func (s *Set) AddFindings(of stream.Ref, list []stream.Finding) {
-	if i, ok := s.index[turnRef{s.Sources, of.Turn}]; ok {
+	if i, ok := s.index[turnRef{s.sources, of.Turn}]; ok {
 		s.turns[i].addFindings(int(of.Call), list)
 	}
 }
 
 // AddResult sets the outcome of a call's result, which a later request carried.
 func (s *Set) AddResult(of stream.Ref, result stream.Code) {
-	i, ok := s.index[turnRef{s.Sources, of.Turn}]
+	i, ok := s.index[turnRef{s.sources, of.Turn}]
 	if !ok || result == 0 {
 		return
 	}
@@ -192,15 +239,16 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 	if of.Failed {
 		of.ErrorType = about.ErrorType()
 	}
-	of.Run = "\x00"
+	of.Run = localRun
 	if r := t.Request; r != nil {
 		of.Values[Client], of.Background = r.Client, r.Background
-		of.Run = r.Session + "\x00" + r.Agent
-		if r.GeneratedSession || r.Session == "" {
-			of.Run = fmt.Sprintf("\x00%s\x00%s\x00%d", r.Session, r.Agent, r.Conversation)
+		if of.Run = hashRun(r.Session, r.Agent); r.GeneratedSession || r.Session == "" {
+			of.Run = localRun + hashRun(r.Session, r.Agent, r.Conversation)
 		}
 	}
-	of.Values[Day], _, _ = strings.Cut(present.TurnTime(v, t), "T")
+	if of.At = present.TurnClock(v, t); !of.At.IsZero() {
+		of.Values[Day] = of.At.Format(time.DateOnly)
+	}
 	of.addLatency(v, t)
 	of.Cost = present.CostOf(prices, x, t)
 	u := &t.Usage
@@ -217,6 +265,12 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 		of.addCall(v, c)
 	}
 	return of, true
+}
+
+// hashRun returns a name for a run that doesn't reveal its session or agent.
+func hashRun(of ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", of))
+	return hex.EncodeToString(sum[:12])
 }
 
 // addLatency adds the times since the request. A response that arrived in one piece has no time of the first token.

@@ -15,7 +15,7 @@ import (
 
 // sample returns a set of runs with three turns. Each has two calls of two tools, one of which is bad.
 func sample(runs int) *Set {
-	s := &Set{Sources: 1}
+	s := &Set{sources: 1}
 	number := int32(0)
 	for n := range runs {
 		for range 3 {
@@ -65,7 +65,7 @@ func TestGroups(t *testing.T) {
 func TestRunNames(t *testing.T) {
 	var s Set
 	for source := range 2 {
-		s.Sources++
+		s.StartSource()
 		s.AddTurn(0, Turn{Run: "\x00conversation-1"})
 		s.AddTurn(1, Turn{Run: "named"})
 		if runs := s.Total().Runs(); runs != source+2 {

@@ -182,6 +182,9 @@ func (s *Set) Notes() (notes []string) {
 	if n := s.Background(); n > 0 {
 		notes = append(notes, count.Of(n, "background request")+" not counted")
 	}
+	if s.untimed > 0 {
+		notes = append(notes, count.Of(s.untimed, "turn")+" with unknown time not counted")
+	}
 	if total.Unseen > 0 {
 		notes = append(notes, count.Of(total.Unseen, "unseen call")+" not counted")
 	}
@@ -338,6 +341,10 @@ func shareFacts(s Share) present.Facts {
 // Summary returns the last object in JSON lines: the totals of a set.
 func (s *Set) Summary() present.Facts {
 	total := s.Total()
-	return present.Facts{{Key: "type", JSON: "stats"}, {Key: "turns", JSON: total.Turns}, {Key: "calls", JSON: total.Calls}, {Key: "runs", JSON: total.Runs()},
+	facts := present.Facts{{Key: "type", JSON: "stats"}, {Key: "turns", JSON: total.Turns}, {Key: "calls", JSON: total.Calls}, {Key: "runs", JSON: total.Runs()},
 		{Key: "background", JSON: s.Background()}, {Key: "unseen_calls", JSON: total.Unseen}}
+	if s.period {
+		facts = append(facts, present.Fact{Key: "unknown_time", JSON: s.untimed})
+	}
+	return facts
 }

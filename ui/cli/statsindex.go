@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/record"
+	"toolscope/providers/price"
+	"toolscope/ui/stats"
+)
+
+// statsIndex keeps the turns of captures in toolscope's own folder, so that stats doesn't read a capture again that
+// has not changed. It keeps nothing about other files.
+type statsIndex struct {
+	captures string // folder of the captures
+	rows     string // folder of the files with rows
+	basis    string // the program and the prices that the turns depend on
+	day      string // the day by which turns with unknown time are priced
+
+	file, key string // the current capture, and what its rows depend on; "" if they aren't kept
+}
+
+// rowsExtension is the extension of the files with rows.
+const rowsExtension = ".rows"
+
+// openStatsIndex returns the index, or nil if flags change what stats reads from a capture.
+func (a *app) openStatsIndex(prices *price.Table) *statsIndex {
+	captures, err := captureFolder()
+	rows, failed := inStateFolder("stats")
+	program, unknown := os.Executable()
+	if err != nil || failed != nil || unknown != nil || a.turnFilter != nil || a.reading.request != "" ||
+		!isDefault(a.reading.protocol) || !isDefault(a.reading.as) {
+		return nil
+	}
+	basis := []any{versionText()}
+	for _, path := range []string{program, a.pricesPath()} {
+		if info, err := os.Stat(path); err == nil {
+			basis = append(basis, path, fileStamp(info))
+		}
+	}
+	return &statsIndex{captures: captures, rows: rows, basis: fmt.Sprint(basis...), day: prices.Today}
+}
+
+func isDefault(value string) bool { return value == "" || value == "auto" }
+
+// fileStamp returns the facts that differ if a file was changed: its size, its times and, where the system has it, its
+// number. On Unix, programs can't set the time of the latest change.
+func fileStamp(info fs.FileInfo) string {
+	stamp := []any{info.Size(), info.ModTime().UnixNano()}
+	if of := reflect.Indirect(reflect.ValueOf(info.Sys())); of.Kind() == reflect.Struct {
+		for _, name := range []string{"Dev", "Ino", "Ctim", "Ctimespec"} { // the names on different systems
+			if field := of.FieldByName(name); field.IsValid() {
+				stamp = append(stamp, field.Interface())
+			}
+		}
+	}
+	return fmt.Sprintln(stamp...)
+}
+
+// keyOf returns what the rows of a capture depend on, or "" if the file is not a complete capture in toolscope's folder.
+func (x *statsIndex) keyOf(path string) string {
+	path, err := filepath.Abs(path)
+	info, missing := os.Lstat(path)
+	if err != nil || missing != nil || !info.Mode().IsRegular() || filepath.Dir(path) != filepath.Clean(x.captures) ||
+		filepath.Ext(path) != record.Extension || record.IsOpen(path) {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum := sha256.New()
+	const sample = 1 << 10 // bytes at each end of the file
+	_, _ = io.CopyN(sum, f, sample)
+	if _, err := f.Seek(-min(sample, info.Size()), io.SeekEnd); err == nil {
+		_, _ = io.CopyN(sum, f, sample)
+	}
+	return fmt.Sprintf("%s\n%s\n%s%x", x.basis, path, fileStamp(info), sum.Sum(nil))
+}
+
+// rowsPath returns the file with the rows of a capture.
+func (x *statsIndex) rowsPath(capture string) string {
+	return filepath.Join(x.rows, filepath.Base(capture)+rowsExtension)
+}
+
+// loadTurns adds the turns of the next source to a set, if they are kept and the capture has not changed.
+func (x *statsIndex) loadTurns(files []capture.FoundFile, to *stats.Set) bool {
+	if x == nil {
+		return false
+	}
+	if x.file, x.key = "", ""; len(files) == 1 {
+		x.file = files[0].Path
+		x.key = x.keyOf(x.file)
+	}
+	if x.key == "" {
+		return false
+	}
+	data, err := os.ReadFile(x.rowsPath(x.file))
+	if err != nil {
+		return false
+	}
+	turns, ok := stats.DecodeTurns(data, x.key)
+	if !ok {
+		turns, ok = stats.DecodeTurns(data, x.key+x.day)
+	}
+	if ok {
+		to.AddSourceTurns(turns)
+	}
+	return ok
+}
+
+// minRowsAge is the minimum age of a capture whose turns are kept. The times of a file that was just changed can't
+// tell whether it is changed once more.
+const minRowsAge = 2 * time.Second
+
+// storeTurns keeps the turns of the current source, if the capture has not changed since loadTurns. A failure is not reported,
+// because stats then reads the capture again. Turns with unknown time are kept for one day, because their costs depend on
+// the day.
+func (x *statsIndex) storeTurns(turns []stats.Turn) {
+	if x == nil || x.key == "" || x.key != x.keyOf(x.file) {
+		return
+	}
+	info, err := os.Stat(x.file)
+	if err != nil || time.Since(info.ModTime()) < minRowsAge {
+		return
+	}
+	key := x.key
+	if slices.ContainsFunc(turns, func(t stats.Turn) bool { return t.At.IsZero() }) {
+		key += x.day
+	}
+	_ = writeOwn(x.rowsPath(x.file), stats.EncodeTurns(key, turns))
+	x.pruneRows()
+}
+
+// pruneRows deletes the files in the index whose captures are gone, and temporary files of programs that were killed.
+func (x *statsIndex) pruneRows() {
+	all, _ := os.ReadDir(x.rows)
+	for _, e := range all {
+		capture := filepath.Join(x.captures, strings.TrimSuffix(e.Name(), rowsExtension))
+		if _, err := os.Lstat(capture); os.IsNotExist(err) {
+			_ = os.Remove(filepath.Join(x.rows, e.Name()))
+		}
+	}
+}

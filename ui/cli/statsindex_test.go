@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/providers/price"
+)
+
+// keptFolder creates a folder for captures in a new folder for state. It returns both.
+func keptFolder(t *testing.T) (state, kept string) {
+	t.Helper()
+	state = t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	kept = filepath.Join(state, "toolscope", "recordings")
+	if err := os.MkdirAll(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return state, kept
+}
+
+// keepCapture writes a capture that was last changed an hour ago.
+func keepCapture(t *testing.T, path, text string) {
+	t.Helper()
+	old := time.Now().Add(-time.Hour)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// timedRuns returns the texts of captures that begin at a known time.
+func timedRuns(t *testing.T, runs, broken int) (texts []string) {
+	t.Helper()
+	dir := savedRuns(t, runs, broken, 200)
+	for n := range runs {
+		text := read(t, filepath.Join(dir, fmt.Sprintf("run%d.tsc", n)))
+		texts = append(texts, strings.Replace(text, `"head":{`, `"head":{"start":"2026-03-01T12:00:00Z",`, 1))
+	}
+	return texts
+}
+
+// allStats returns the output of stats in each format, for toolscope's folder.
+func allStats(t *testing.T, args ...string) (text string) {
+	t.Helper()
+	for _, format := range []string{"text", "jsonl", "prometheus"} {
+		out := command(t, nil, append([]string{"stats", "--by", "model,day,client", "--format", format}, args...)...)
+		text += fmt.Sprintf("%d\n%s\n%s\n", out.code, out.stdout, out.stderr)
+	}
+	return text
+}
+
+// rowsOf returns the names and contents of the files in the index.
+func rowsOf(t *testing.T, state string) (files map[string]string) {
+	t.Helper()
+	files = map[string]string{}
+	paths, err := filepath.Glob(filepath.Join(state, "toolscope", "stats", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		files[filepath.Base(path)] = read(t, path)
+	}
+	return files
+}
+
+// TestStatsIndex checks that stats has the same numbers when it doesn't read unchanged captures again, and that it
+// reads changed captures.
+func TestStatsIndex(t *testing.T) {
+	state, kept := keptFolder(t)
+	texts := timedRuns(t, 3, 1)
+	for n, text := range texts {
+		keepCapture(t, filepath.Join(kept, fmt.Sprintf("run%d.tsc", n)), text)
+	}
+	full := allStats(t)
+	rows := rowsOf(t, state)
+	if len(rows) != 3 || !strings.Contains(full, `"states":{"complete":2,"malformed":1}`) {
+		t.Fatalf("%d files in the index, %s", len(rows), full)
+	}
+	if again := allStats(t); again != full {
+		t.Errorf("from the index:\n%s\nfrom the captures:\n%s", again, full)
+	}
+	if info, err := os.Stat(filepath.Join(state, "toolscope", "stats", "run0.tsc.rows")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read the index: %v, %v", info, err)
+	}
+
+	// Captures have different keys.
+	first, second := filepath.Join(kept, "run0.tsc"), filepath.Join(kept, "run1.tsc")
+	index := (&app{}).openStatsIndex(price.Embedded())
+	if index.keyOf(first) == "" || index.keyOf(first) == index.keyOf(second) {
+		t.Errorf("keys %q and %q", index.keyOf(first), index.keyOf(second))
+	}
+
+	// A changed capture is read again, also if its size and time are the same.
+	changed := strings.Replace(texts[0], "{]", "{}", 1)
+	keepCapture(t, first, texts[0]+"\n")
+	allStats(t)
+	keepCapture(t, first, texts[0])
+	before := index.keyOf(first)
+	info, err := os.Stat(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keepCapture(t, first, changed)
+	if err := os.Chtimes(first, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && index.keyOf(first) == before {
+		t.Error("a change of the same size is not noticed")
+	}
+	if got := allStats(t); changed == texts[0] || runtime.GOOS != "windows" && !strings.Contains(got, `"states":{"complete":3}`) {
+		t.Errorf("a changed capture: %s", got)
+	}
+
+	// A capture that is gone is not counted, and its rows are deleted.
+	if err := os.Remove(second); err != nil {
+		t.Fatal(err)
+	}
+	keepCapture(t, first, texts[0])
+	if got := allStats(t); !strings.Contains(got, `"type":"stats","turns":2,`) || len(rowsOf(t, state)) != 2 {
+		t.Errorf("without a capture: %d files in the index, %s", len(rowsOf(t, state)), got)
+	}
+}
+
+// TestStatsIndexCut checks that the numbers are the same if a file in the index was cut at any byte, as if the program
+// was killed at any write.
+func TestStatsIndexCut(t *testing.T) {
+	state, kept := keptFolder(t)
+	keepCapture(t, filepath.Join(kept, "run.tsc"), timedRuns(t, 1, 1)[0])
+	full := allStats(t)
+	path := filepath.Join(state, "toolscope", "stats", "run.tsc.rows")
+	data := read(t, path)
+	stats := func() string { return command(t, nil, "stats", "--format", "jsonl").stdout }
+	want := stats()
+	for n := range len(data) + 1 {
+		if n%19 != 0 && n != len(data) && n != len(data)-1 { // TestRows of ui/stats cuts at each byte
+			continue
+		}
+		if err := os.WriteFile(path, []byte(data[:n]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), ".run.tsc.rows-123"), []byte(data[:n]), 0o600); err != nil { // not renamed yet
+			t.Fatal(err)
+		}
+		if got := stats(); got != want {
+			t.Fatalf("cut at byte %d:\n%s\nwant\n%s", n, got, want)
+		}
+		if rows := rowsOf(t, state); rows["run.tsc.rows"] != data || n < len(data) && len(rows) != 1 {
+			t.Fatalf("cut at byte %d: the index was not written again: %d files", n, len(rows))
+		}
+	}
+	if got := allStats(t); got != full {
+		t.Errorf("%s\nwant\n%s", got, full)
+	}
+}
+
+// TestStatsIndexScope checks what stats keeps nothing about: files outside toolscope's folder, captures that are
+// incomplete, damaged or just changed, and turns that flags select or read in another way.
+func TestStatsIndexScope(t *testing.T) {
+	state, kept := keptFolder(t)
+	text := timedRuns(t, 1, 0)[0]
+	outside := filepath.Join(t.TempDir(), "outside.tsc")
+	keepCapture(t, outside, text)
+	keepCapture(t, filepath.Join(kept, "damaged.tsc"), text+`{"x":1,`+"\n"+text)
+	keepCapture(t, filepath.Join(kept, "new.tsc"), text)
+	now := time.Now()
+	if err := os.Chtimes(filepath.Join(kept, "new.tsc"), now, now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" {
+		if err := os.Symlink(outside, filepath.Join(kept, "link.tsc")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := func() (all string) {
+		_ = filepath.WalkDir(state, func(path string, e fs.DirEntry, _ error) error {
+			if !e.IsDir() && filepath.Base(filepath.Dir(path)) != "recordings" {
+				all += path + "\n"
+			}
+			return nil
+		})
+		return all
+	}
+	for _, args := range [][]string{{}, {outside}, {kept}, {filepath.Join(kept, "link.tsc")}} {
+		first, again := allStats(t, args...), allStats(t, args...)
+		if first != again || files() != "" {
+			t.Errorf("%v: %q is kept; first\n%s\nagain\n%s", args, files(), first, again)
+		}
+	}
+	keepCapture(t, filepath.Join(kept, "good.tsc"), text)
+	for _, args := range [][]string{{"--filter", "state:bad"}, {"--protocol", "openai-chat"}, {"--from", "capture"}, {"--request", saved(t, "request.json", `{"model":"m","messages":[]}`)}} {
+		if allStats(t, append(args, filepath.Join(kept, "good.tsc"))...); files() != "" {
+			t.Errorf("%v: %q is kept", args, files())
+		}
+	}
+	if allStats(t); !strings.HasSuffix(files(), "good.tsc.rows\n") {
+		t.Errorf("a complete capture is not kept: %q", files())
+	}
+	before := allStats(t)
+	prices := saved(t, "prices.json", `[{"model":"gpt-x","input":1000,"output":1000}]`)
+	if err := os.Chtimes(prices, now, now); err != nil {
+		t.Fatal(err)
+	}
+	if with := allStats(t, "--prices", prices); with == before {
+		t.Error("other prices give the same costs")
+	}
+}
+
+// TestStatsIndexCorpus checks that the numbers about each file of the corpus are the same in both ways of reading.
+func TestStatsIndexCorpus(t *testing.T) {
+	corpus := os.Getenv("TOOLSCOPE_CORPUS")
+	if corpus == "" {
+		t.Skip("TOOLSCOPE_CORPUS is not set")
+	}
+	state, kept := keptFolder(t)
+	n := 0
+	err := filepath.WalkDir(corpus, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			n++
+			keepCapture(t, filepath.Join(kept, fmt.Sprintf("%03d.tsc", n)), read(t, path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := allStats(t)
+	rows := len(rowsOf(t, state))
+	if again := allStats(t); again != full {
+		t.Errorf("from the index:\n%s\nfrom the files:\n%s", again, full)
+	}
+	if rows < n/4 {
+		t.Errorf("only %d of %d files are in the index", rows, n)
+	}
+}

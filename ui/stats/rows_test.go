@@ -1,0 +1,81 @@
+package stats
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"toolscope/providers/price"
+	"toolscope/stream"
+)
+
+// exampleTurns returns turns in which no field of any row is zero.
+func exampleTurns() []Turn {
+	var list []Turn
+	for n := range 3 {
+		t := Turn{
+			Values: [numKeys]string{"m", "host", "openai", "client", "2026-03-01", ""}, RequestedModel: "r", Run: localRun + "abc", At: time.Unix(int64(1e9+n), 5).UTC(),
+			Failed: n == 1, Refused: n == 1, Stopped: n == 2, Background: n == 2, Phase: "complete", Operation: "chat", ErrorType: "429",
+			FirstToken: time.Second, Duration: stream.NoTime, Missed: 7, Cost: price.Figure{USD: 0.1, Source: price.FromTable, Approximate: true, AsOf: "2026-01-02"},
+			Usage: [numTokens]stream.Count{{N: 1, Reported: true}, {N: 2}, {N: 3, Reported: true}, {N: 4}},
+		}
+		for c := range n {
+			t.Calls = append(t.Calls, Call{Number: c + 1, Tool: "read", State: stream.Malformed, Bad: true, Result: stream.ResultFailed, Runs: []time.Duration{time.Duration(c + 1), 2}[:c+1]})
+			t.Findings = append(t.Findings, Finding{Call: c + 1, Code: "ARGS_BROKEN", Severity: stream.Error, By: stream.Provider})
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// TestRows checks that turns are the same after they were kept, and that a file is refused if it was cut at any byte,
+// if any byte of it differs, or if it has another key.
+func TestRows(t *testing.T) {
+	turns := exampleTurns()
+	data := EncodeTurns("key", turns)
+	if got, ok := DecodeTurns(data, "key"); !ok || !reflect.DeepEqual(got, turns) {
+		t.Errorf("%v\n%+v\nwant %+v", ok, got, turns)
+	}
+	if got, ok := DecodeTurns(EncodeTurns("", nil), ""); !ok || len(got) != 0 {
+		t.Errorf("no turns: %v, %v", got, ok)
+	}
+	if _, ok := DecodeTurns(data, "other"); ok {
+		t.Error("another key is accepted")
+	}
+	for i := range data {
+		if _, ok := DecodeTurns(data[:i], "key"); ok {
+			t.Errorf("a file of %d of %d bytes is accepted", i, len(data))
+		}
+		changed := bytes.Clone(data)
+		changed[i] ^= 1
+		if _, ok := DecodeTurns(changed, "key"); ok {
+			t.Errorf("a changed byte %d is accepted", i)
+		}
+	}
+}
+
+// TestForgedRows checks that no content with a correct checksum causes a panic.
+func TestForgedRows(t *testing.T) {
+	data := EncodeTurns("key", exampleTurns())
+	accepted := 0
+	for i := len(rowsMagic) + sha256.Size; i < len(data); i++ {
+		for _, value := range []byte{0, 1, 0x7f, 0xff} {
+			body := bytes.Clone(data[len(rowsMagic)+sha256.Size:])
+			body[i-len(rowsMagic)-sha256.Size] = value
+			sum := sha256.Sum256(body)
+			if turns, ok := DecodeTurns(slices.Concat([]byte(rowsMagic), sum[:], body), "key"); ok {
+				s := Set{}
+				s.StartSource()
+				s.AddSourceTurns(turns)
+				s.Groups([]Key{Model, Tool})
+				accepted++
+			}
+		}
+	}
+	if accepted == 0 {
+		t.Error("no file was accepted, so the test checks nothing")
+	}
+}
