@@ -34,6 +34,7 @@ var madeUpResults = []struct {
 	{"[goclaw] missing tool result in session history; inserted", "goclaw", true},
 	{"No result provided", "pi", false},
 	{"Tool execution aborted", "opencode", false},
+	{"[Tool execution was interrupted]", "opencode", false}, // opencode ended in the middle of the response
 }
 
 // IsMadeUp reports whether a result is a sentence from a client, not from a tool. A result that only quotes

@@ -34,6 +34,7 @@ func TestResults(t *testing.T) {
 		{"[Tool result missing due to internal error]", "RESULT_MADE_UP", "claude-code"},
 		{"No result provided", "RESULT_MADE_UP", "pi"},
 		{"Tool execution aborted", "RESULT_MADE_UP", "opencode"},
+		{"[Tool execution was interrupted]", "RESULT_MADE_UP", "opencode"},
 		{"[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.", "RESULT_MADE_UP", "openclaw"},
 		{"12: return \"No result provided\"", "RESULT_MADE_UP", ""},
 		{"No result provided by the index, but 3 files match", "RESULT_MADE_UP", ""},
