@@ -231,7 +231,7 @@ func TestSuiteCommands(t *testing.T) {
 		t.Errorf("%d files were written, want %d", written, want)
 	}
 	for want, args := range map[string][]string{
-		"| anthropic/array |  | The input is an array":      {"list", "--format", "md"},
+		"| anthropic/array |  | The input is an array":           {"list", "--format", "md"},
 		`{"type":"case","id":"gemini/cut-in-chunk","tags":["cut`: {"list", "--format", "jsonl", "--only", "cut"},
 		"27 cases\n":  {"list", "--only", "gemini"},
 		"214 cases: ": {"run", "--self"},
