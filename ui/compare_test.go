@@ -67,7 +67,7 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 func TestCompare(t *testing.T) {
 	records := threeAnswers(t)
 	s := newScreen(t, 140, 40).feed(records[:3]...).press("=")
-	s.shows("Compare  3 turns with the same request", "anthropic", "openai-chat", "gemini", "No calls yet").press("lo").shows("this turn has no data yet")
+	s.shows("Compare  3 turns, same request", "anthropic", "openai-chat", "gemini", "No calls yet").press("lo").shows("this turn has no data yet")
 	for _, r := range records[3:] {
 		s.feed(r)
 		checkFrame(t, s)

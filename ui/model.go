@@ -302,12 +302,16 @@ type Options struct {
 	Written  func() int64     // bytes written to the terminal so far, for the write budget; nil for no limit
 	Keep     int64            // maximum bytes of ended turns that can't be reloaded; 0 for no limit
 	Prices   *price.Table     // token prices; nil for the embedded ones
+	Stats    StatsTable       // may be nil
 	Journal  *Journal         // the journal, with any earlier notes; nil for a new one
 	Now      func() time.Time // the clock; nil for time.Now
 }
 
 // CutCapture returns a capture that ends at the moment of a view.
 type CutCapture func(at *providers.View) ([]byte, error)
+
+// StatsTable returns tables of rates, latencies and costs of a view that fit into a number of cells.
+type StatsTable func(of *providers.View, cells int) string
 
 // CopyText copies a text to the clipboard, and returns the methods that it used.
 type CopyText func(text []byte) (ways string, err error)

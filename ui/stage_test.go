@@ -57,7 +57,7 @@ var proofs = []struct {
 	{"", []string{"reserve_table", "91 "}, []string{
 		"DELTAS    FINAL", "content_block_stop", "response.output_item.done", "contentBlockStop", `"functionCall":{}`, "tool-call-end", `"tool_calls"`, "frame 19 of anthropic",
 	}},
-	{"", []string{"turns with the same request"}, []string{"Compare  3", "No two agree", "wrote .days as", "made one call of two", "≠", "—"}},
+	{"", []string{"3 turns, same request"}, []string{"Compare  3", "No two agree", "wrote .days as", "made one call of two", "≠", "—"}},
 	{"", []string{"clean"}, []string{"2 calls, complete", "● complete", "Findings 0"}},
 	{"", []string{"demo summary", "not JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
 }

@@ -73,7 +73,7 @@ func TestNewPane(t *testing.T) {
 		if s.press("k<enter>"); s.chosenName() != "turn 1" {
 			t.Error("enter chooses", s.chosenName())
 		}
-		s.press("?").resize(size[0], 80).shows("open or close").press("<esc>").resize(size[0], size[1])
+		s.press("?").resize(size[0], 80).shows("close a tab").press("<esc>").resize(size[0], size[1])
 		if s.press("<tab>"); s.focus == toy {
 			t.Error("tab leads to", s.where())
 		}

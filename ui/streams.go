@@ -164,6 +164,9 @@ type streamCells struct{ opened, agent, model, doing, size, silence int }
 
 func streamCellsOf(width int) streamCells {
 	c := streamCells{size: 9, silence: 9}
+	if width < 50 {
+		c.size, c.silence = 7, 8
+	}
 	left := width - streamSignCells - c.size - c.silence - 1
 	switch {
 	case left >= 90:

@@ -23,6 +23,7 @@ import (
 	"toolscope/capture"
 	"toolscope/capture/proxy"
 	"toolscope/capture/record"
+	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui"
@@ -43,6 +44,7 @@ func (a *app) showScreen(o ui.Options, feed func()) error {
 	o.Remember = saveTheme
 	o.Keys, o.Journal = a.keys, &a.journal
 	o.Cut = cutView
+	o.Stats = func(v *providers.View, cells int) string { return statsOfView(v, o.Prices, cells) }
 	o.Forms = screenForms(o.Source, o.Prices)
 	if canStop {
 		o.Suspend = suspend

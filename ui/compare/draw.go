@@ -127,7 +127,7 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	case diff.Marked:
 		p.Text(screen.Plain, many.Between("", " marked turns"))
 	case diff.Asked:
-		p.Text(screen.Plain, many.Between("", " turns with the same request"))
+		p.Text(screen.Plain, many.Between("", " turns, same request"))
 	default:
 		p.Text(screen.Plain, p.Format("%s nearby turns that call %s", many, screen.ShortName(c.tool)))
 	}
