@@ -297,8 +297,8 @@ func quickRecord(line, room []byte) (r Record, ok bool) {
 	return r, ok && isEnding(p) && utf8.Valid(line)
 }
 
-// linePrefix returns the time and the exchange of a line that begins with them. For any other line, the result
-// x is 0. The result rest begins with another key, or is the line's end.
+// linePrefix returns the exchange x at the beginning of a line, and the time t before it; t is nil if there is no
+// time. If the line begins otherwise, x is 0. The result rest begins with another key, or is the line's end.
 func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 	p, first := bytes.CutPrefix(line, []byte(`{"x":`))
 	if !first {

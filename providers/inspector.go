@@ -366,7 +366,7 @@ const maxDetails = 1 << 16
 type details struct {
 	x                          *Exchange
 	findings, unknowns, usages int
-	usage                      *stream.Event // all usage events beyond the limit, merged; nil if there were none
+	usage                      *stream.Event // the latest turn's usage events beyond the limit, merged, until they are added to the timeline; nil if there are none
 }
 
 // isBeyondLimit counts an event, and reports whether the event must not be added to the timeline. An unknown

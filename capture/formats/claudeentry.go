@@ -72,7 +72,7 @@ func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
 	return e, e.kind != ""
 }
 
-// readRequestField reads a field of an entry that is about a request.
+// readRequestField reads one of the fields that describe a request.
 func (e *claudeEntry) readRequestField(key string, v []byte) {
 	switch key {
 	case "requestRef":

@@ -88,7 +88,8 @@ type streamChoice struct {
 	all  []*logStream // these streams, if many is set
 }
 
-// chooseStream returns the open stream that a chunk belongs to.
+// chooseStream chooses the open stream for a payload. If several are possible, it returns all of them, and the last
+// one as the choice. If there is none, the choice is empty.
 func (s *openStreams) chooseStream(f *payload) streamChoice {
 	first, second := s.candidatesByID(f)
 	fit := s.candidatesFor(first, f)

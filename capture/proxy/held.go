@@ -21,7 +21,7 @@ type heldBody struct {
 	limit    time.Duration
 	plea     clientKeepAlive
 	alive    time.Duration // time between keep-alives; 0 if the body allows none
-	spoke    time.Time     // time of the last keep-alive
+	spoke    time.Time     // time of the last keep-alive, or of the start of the hold
 	shut     func()        // breaks the client's connection, if an error of Read doesn't
 	now      []byte        // bytes to forward next
 	wake     chan struct{}

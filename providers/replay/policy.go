@@ -12,7 +12,7 @@ import (
 // its effect, or the rule of one client, named after the client.
 type Policy struct {
 	Name        string
-	Description string // effect on arguments that are not an object
+	Description string // what the client changes, mainly in arguments that are not an object
 	Seen        string // software in which a behaviour was observed
 
 	Client  *client.Client    // client with this policy; nil for a behaviour

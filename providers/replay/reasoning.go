@@ -9,8 +9,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// A ReasoningChange is a difference between the reasoning or a signature in an earlier turn and in the
-// messages that send the turn back.
+// A ReasoningChange is a change to a turn's reasoning or signature in the messages that send the turn back.
 type ReasoningChange struct {
 	*Kind
 	Rule          string // name of the rule in machine output

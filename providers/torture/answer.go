@@ -61,7 +61,7 @@ func (s *Scene) NewScript(kind AnswerKind, tools map[string]protocol.Tool, model
 	return script
 }
 
-// A Write is bytes that are sent at once, after a pause.
+// A Write is the data of a single write, and the pause before it.
 type Write struct {
 	Step  int // number of the step in the script
 	Pause time.Duration

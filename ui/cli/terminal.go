@@ -125,9 +125,9 @@ func darkFromEnv(v string) (dark, ok bool) {
 	return n < 7 || n == 8, true
 }
 
-// asciiTo is a writer that writes only ASCII while on is set. It replaces toolscope's own signs with ASCII signs.
-// Other characters become \uXXXX, which has the same meaning in a line of JSON. In XML, they become character
-// references.
+// asciiTo is a writer that writes only ASCII while on is set. In XML, other characters
+// become character references. In a line of JSON, they become \uXXXX, which has the same meaning. Elsewhere,
+// toolscope's own signs become ASCII signs, and other characters become \uXXXX.
 type asciiTo struct {
 	to   io.Writer
 	on   bool

@@ -197,7 +197,7 @@ func (o *tortureOptions) prepareRun() (err error) {
 const (
 	maxFirstIdle = 2 * time.Minute // for the control, because its usual time is unknown
 	minIdleTime  = 20 * time.Second
-	limitFactor  = 10 // times the time of the control
+	limitFactor  = 10 // the limit, as a multiple of the time of the control
 	busyFactor   = 3  // the control took this many times longer at the end: the machine is busy
 )
 

@@ -42,7 +42,7 @@ func (l *List) parentTurn(t *stream.Turn) (up *stream.Turn, call int32) {
 	return l.scene.View.Session().Turn(t.Request.StartedBy.Turn), t.Request.StartedBy.Call
 }
 
-// Keys returns the keys that move, fold, sort and open the selection.
+// Keys returns the keys that move and open the selection, that fold, sort and filter rows, and that act on a turn.
 func (l *List) Keys() []screen.Binding {
 	open := func() {
 		switch of := l.scene.Of(); {

@@ -191,12 +191,12 @@ func usageText(u stream.Usage, sign display.Text) string {
 	if u.SeenInput.Reported { // the cache counts are then included in the count of processed input
 		add("in", u.Input, true)
 		add("out", u.Output, true, made...)
-		add("processed in", u.SeenInput, false, cache...)
+		add("total in", u.SeenInput, false, cache...)
 	} else {
 		add("in", u.Input, true, cache...)
 		add("out", u.Output, true, made...)
 	}
-	add("processed out", u.SeenOutput, false)
+	add("total out", u.SeenOutput, false)
 	add("web searches", u.WebSearches, false)
 	if u.Tier != "" {
 		parts = append(parts, "tier "+u.Tier)

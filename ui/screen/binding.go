@@ -230,9 +230,8 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 	return all
 }
 
-// CursorKeys returns the bindings that move the cursor. Each binding calls the function to with the new
-// row. The last binding moves to the end. The parameter hint names the things that j and k move through; it may be
-// empty.
+// CursorKeys returns the bindings that move the cursor. Each binding calls to(row), where row is
+// the new row. The last binding moves to the end. The footer shows hint after the keys j and k, unless it is empty.
 func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
 	return w.moveKeys(hint, &w.At, to)
 }
