@@ -46,7 +46,7 @@ func eventsOf(x *Exchange) string {
 	for n := range x.in.Timeline.Len() {
 		e := x.in.View().Event(n)
 		turn := slices.Index(x.turns, e.Turn)
-		if e.Turn == stream.NoTurn && len(x.in.exchanges) == 1 || turn >= 0 && e.Kind != stream.SentBack && !isShownCall(e) {
+		if e.Turn == stream.NoTurn && len(x.in.exchanges) == 1 || turn >= 0 && e.Kind != stream.SentBack && !dependsOnOthers(e) {
 			e.Turn = int32(turn)
 			fmt.Fprintf(&s, "%v %d %v\n", e.At, e.Frame, e)
 		}
@@ -54,19 +54,29 @@ func eventsOf(x *Exchange) string {
 	return s.String()
 }
 
-// isShownCall reports whether an event is a finding that depends on the model's call with the same id.
-func isShownCall(e stream.Event) bool {
-	return e.Kind == stream.Found && stream.PayloadOf[stream.Finding](e).Diagnosis == shownCall
+// dependsOnOthers reports whether an event is a finding that depends on another exchange: on the model's call with the
+// same id, or on the retry of a failed request.
+func dependsOnOthers(e stream.Event) bool {
+	if e.Kind != stream.Found {
+		return false
+	}
+	f := stream.PayloadOf[stream.Finding](e)
+	return f.Diagnosis == shownCall || f.Replaces
 }
 
 // stateOf returns the state of the exchange's turns and calls. It leaves out facts that depend on other
-// exchanges: calls that were sent back, ids that were used twice, and whether the provider answered a call
-// that shares its id.
+// exchanges: calls that were sent back, ids that were used twice, whether the provider answered a call that shares its
+// id, and whether a failed request was repeated.
 func stateOf(x *Exchange, shared map[string]bool) string {
 	var turns stream.Session
 	for i, number := range x.turns {
 		t := *x.in.Session().Turn(number)
-		t.Number, t.Calls = int32(i), slices.Clone(t.Calls)
+		t.Number, t.Calls, t.Findings = int32(i), slices.Clone(t.Calls), slices.Clone(t.Findings)
+		for i := range t.Findings {
+			if f := &t.Findings[i]; f.Base() == stream.ProviderError {
+				f.Diagnosis, f.Severity = f.Base(), stream.Error
+			}
+		}
 		for i, c := range t.Calls {
 			own := *c
 			if shared[c.ID] {

@@ -60,7 +60,7 @@ func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string
 	maxBytes, _ := sizeOf("--prune-size", k.size)
 	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: maxBytes}, time.Now()) {
 		if rows, err := inStateFolder("stats"); err == nil {
-			_ = os.Remove((&statsIndex{rows: rows}).rowsPath(gone.Path))
+			removeOwn((&statsIndex{rows: rows}).rowsPath(gone.Path))
 		}
 		if k.verbose {
 			lv.app.printNote("deleted %s: %s, written %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))

@@ -467,3 +467,6 @@ func replaceSceneFiles(capture string) {
 		os.RemoveAll(path)
 	}
 }
+
+// removeOwn deletes one of toolscope's own files. A failure is not reported: an unused file does no harm.
+func removeOwn(path string) { _ = os.Remove(path) }

@@ -148,7 +148,7 @@ func (x *statsIndex) pruneRows() {
 	for _, e := range all {
 		capture := filepath.Join(x.captures, strings.TrimSuffix(e.Name(), rowsExtension))
 		if _, err := os.Lstat(capture); os.IsNotExist(err) {
-			_ = os.Remove(filepath.Join(x.rows, e.Name()))
+			removeOwn(filepath.Join(x.rows, e.Name()))
 		}
 	}
 }
