@@ -302,7 +302,9 @@ func TestWebSocketPings(t *testing.T) {
 		}
 		next <- true
 	}
-	s.send(fin|capture.OpClose, "")
+	if _, _, err := s.receive(); err == nil { // the client must not end it first
+		t.Error("the upstream did not end it")
+	}
 	s.conn.Close()
 	var at []string
 	for _, r := range d.endsWith(1, capture.EndEOF, capture.Provider, "") {

@@ -105,6 +105,7 @@ func put(t *testing.T, p *fleet.Publisher, exchange int, answer []byte) {
 // a previous run did not send because it ended, was killed, or had no collector. After a restart, old turns are not
 // sent again.
 func TestHubTraces(t *testing.T) {
+	builtProgram(t) // before the goroutine starts
 	to, addr, store := newCollected(t), nobodyAt(t), t.TempDir()
 	p, _, err := fleet.Publish(time.Now(), fleet.PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 20})
 	if err != nil {
