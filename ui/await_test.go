@@ -94,6 +94,8 @@ func TestRefusals(t *testing.T) {
 		checkFrame(t, s)
 		s.press("<enter>").hides("Streams").shows("write_file")
 	}
+	s := newScreen(t, 80, 24, waiting(&words)).feed(refusedFor(1, "no provider")...).feed(asking(2, "curl/8", begun[:strings.Index(begun, "\n\n")+2])...)
+	s.feed(stream.Record{Exchange: 2, At: 3 * time.Second, End: true, By: "network", Why: "reset"}).press("L").shows("⊘ +", "aborted").hides("● +")
 	newScreen(t, 80, 24).feed(body("agent.sse")(t)...).press("L").shows("only a proxy")
 }
 
@@ -204,27 +206,37 @@ func TestHosts(t *testing.T) {
 	var words []StatusNote
 	copied := ""
 	s := newScreen(t, 100, 24, waiting(&words), func(o *Options) {
+		o.Setup.Routes = append(o.Setup.Routes, [2]string{"/local", "http://127.0.0.1:11434"})
 		o.Copy = func(text []byte) (string, error) {
 			copied = string(text)
 			return "OSC 52", nil
 		}
 	})
-	for i, host := range []string{"https://openrouter.ai/api/v1/messages", "https://openrouter.ai/apis", "https://api.anthropic.com/v1/messages", "https://openrouter.ai/api?x"} {
-		records := asking(i+1, "curl/8", growing("m", "run_tests", `{`))
+	ask := func(exchange int, address string) {
+		records := asking(exchange, "curl/8", growing("m", "run_tests", `{`))
 		for n, r := range records {
 			if r.Head != nil {
 				head := *r.Head
-				head.URL = host
+				head.URL = address
 				records[n].Head = &head
 			}
 		}
 		s.feed(records...)
 	}
-	s.press(":hosts<enter>").shows("Hosts  http://127.0.0.1:45678", "HOST", "LONGEST SILENCE", "openrouter.ai/api", "/openrouter        2      2      0", "/anthropic         1      1      0")
+	for i, address := range []string{"https://openrouter.ai/api/v1/messages", "https://openrouter.ai/apis", "https://api.anthropic.com/v1/messages", "https://openrouter.ai/api?x"} {
+		ask(i+1, address)
+	}
+	s.press(":hosts<enter>").shows("Hosts  http://127.0.0.1:45678", "HOST", "LONGEST SILENCE", "http://127.0.0.1:11434  /local", "openrouter.ai/api", "/openrouter        2      2      0", "/anthropic         1      1      0")
 	if s.press("y").shows("copied: OSC 52"); copied != "http://127.0.0.1:45678/openrouter" {
 		t.Errorf("%q", copied)
 	}
-	s.press("<enter>").hides("HOST ").shows("3 of 4", "filter host:")
+	s.press("j")
+	ask(5, "https://api.anthropic.com/v1/messages")
+	ask(6, "https://api.anthropic.com/v1/messages") // it now has the most open streams, and the cursor stays at it
+	if s.press("y"); copied != "http://127.0.0.1:45678/anthropic" {
+		t.Errorf("%q", copied)
+	}
+	s.press("j<enter>").hides("HOST ").shows("3 of 6", "filter host:")
 	s.press(":hosts<enter>").resize(40, 10).shows("TURNS").hides("SILENCE", "PATH").press("<esc>").hides("openrouter.ai/api ")
 	newScreen(t, 100, 24).press(":hosts<enter>").shows("only a proxy has upstreams")
 }

@@ -45,13 +45,18 @@ func (s *routesPage) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		screen.Key("enter", "its turns", "show only the turns of this host", s.filterBySelected),
 		screen.Key("y", "copy base URL", "copy the base URL for clients", func() {
-			s.m.copyText([]byte(s.m.opt.Setup.URL + s.rows[s.At].path))
+			if s.At < len(s.rows) {
+				s.m.copyText([]byte(s.m.opt.Setup.URL + s.rows[s.At].path))
+			}
 		}),
 		screen.Key("esc q", "back", "close", s.m.modeStack.closeTop),
 	}, s.CursorKeys("", s.MoveTo)...)
 }
 
 func (s *routesPage) filterBySelected() {
+	if s.At >= len(s.rows) {
+		return
+	}
 	u, err := url.Parse(s.rows[s.At].upstream)
 	if err != nil {
 		return
@@ -90,8 +95,15 @@ func (s *routesPage) Extend(_ *providers.View, _, h int) {
 	slices.SortStableFunc(all, func(a, b routeRow) int {
 		return cmp.Or(cmp.Compare(b.open, a.open), cmp.Compare(b.turns, a.turns))
 	})
+	at := 0
+	if s.At < len(s.rows) {
+		at = slices.IndexFunc(all, func(r routeRow) bool { return r.path == s.rows[s.At].path })
+	}
 	s.rows = all
 	s.Fit(len(s.rows), 2, h)
+	if at != s.At {
+		s.MoveTo(at)
+	}
 }
 
 // isBadTurn reports whether the verdict on the turn or on one of its calls is bad.
@@ -110,6 +122,9 @@ func routeOf(all []routeRow, address string) (found *routeRow) {
 	}
 	return found
 }
+
+// shortUpstream returns an upstream's URL without https, which most of them have.
+func shortUpstream(upstream string) string { return strings.TrimPrefix(upstream, "https://") }
 
 // Widths of the columns of numbers, in cells.
 const (
@@ -146,7 +161,7 @@ func (s *routesPage) drawRoute(p *screen.Pen, row int) {
 		silence = screen.Time(r.silence)
 	}
 	s.drawCells(p, g, role, [...]display.Text{
-		display.Join(mark, p.Name(strings.TrimPrefix(r.upstream, "https://"))), p.Name(r.path),
+		display.Join(mark, p.Name(shortUpstream(r.upstream))), p.Name(r.path),
 		screen.Count(r.open), screen.Count(r.turns), screen.Count(r.bad), silence,
 	})
 }
@@ -155,7 +170,7 @@ func (s *routesPage) drawRoute(p *screen.Pen, row int) {
 func (s *routesPage) drawCells(p *screen.Pen, g screen.Surface, role screen.Role, cells [6]display.Text) {
 	host, path := 0, 0
 	for _, r := range s.rows {
-		host, path = max(host, len(r.upstream)), max(path, p.Name(r.path).Width()+2)
+		host, path = max(host, p.Name(shortUpstream(r.upstream)).Width()+5), max(path, p.Name(r.path).Width()+2)
 	}
 	numbers := 3 * routeCountCells
 	isWide := p.Left >= 70

@@ -251,7 +251,8 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 		}
 		return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s, %s", p.Name(c.Name), st)
 	case t.Closed():
-		return screen.Muted, p.Glyph.Status[stream.Complete], p.Format("%s", t.Phase())
+		st, role, _ := screen.TurnLook(t)
+		return role, p.Glyph.Status[st], p.Format("%s", t.Phase())
 	case len(t.Text) > 0:
 		text := t.Text[max(0, len(t.Text)-60):]
 		return screen.Live, p.Glyph.Status[stream.Streaming], p.Format("text %q", text)
