@@ -74,6 +74,10 @@ type DataChunk = struct {
 // about the source itself, such as a damaged line; its exchange number is only the latest one. A note that
 // begins with HeldNote is always about its exchange.
 
+// ArrivalInterval is the minimum time between two recorded arrivals of a response, so that a capture can't grow by
+// pings; see [Record.IsArrival].
+const ArrivalInterval = time.Second
+
 // IsArrival reports whether a record only shows that bytes of a response arrived: a ping on a WebSocket, or bytes that
 // the search for secrets holds back. The bytes that are held back follow in a later record.
 func (r Record) IsArrival() bool {

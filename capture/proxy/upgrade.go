@@ -161,12 +161,9 @@ func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 	}
 }
 
-// pingInterval is the minimum time between two recorded pings, so that a capture can't grow by pings.
-const pingInterval = time.Second
-
 // recordPing records that a Ping or a Pong of the upstream arrived.
 func (u *upgraded) recordPing(opcode byte, _ []byte) {
-	if d := &u.upstream; opcode != capture.OpClose && d.at-d.recorded >= pingInterval {
+	if d := &u.upstream; opcode != capture.OpClose && d.at-d.recorded >= capture.ArrivalInterval {
 		d.recorded = d.at
 		u.x.putRecord(capture.Record{Side: d.side, At: d.at})
 	}

@@ -198,7 +198,7 @@ func (l *liveInput) redactRecord(r capture.Record) {
 	}
 	isResponse, arrival := len(r.Data) > 0 && r.Side == capture.Response && r.Exchange <= sentFrom, redact.Arrival(r)
 	clean := l.redactor.Take(r)
-	if isResponse && len(clean) == 0 && arrival.Unwrap().At-l.forwarded[r.Exchange] >= arrivalInterval {
+	if isResponse && len(clean) == 0 && arrival.Unwrap().At-l.forwarded[r.Exchange] >= capture.ArrivalInterval {
 		clean = append(clean, arrival)
 	}
 	switch {
@@ -212,9 +212,6 @@ func (l *liveInput) redactRecord(r capture.Record) {
 	}
 	l.forwardRecords(clean)
 }
-
-// arrivalInterval is the minimum time between two records which only show that bytes of a response arrived.
-const arrivalInterval = time.Second
 
 // omittedRules describe the gaps that omitted bodies leave.
 var omittedRules = record.QueueRules(0, "were not recorded: toolscope was ended by a signal")
