@@ -64,7 +64,9 @@ func logOf(s logShape, noisy bool, streams ...logged) string {
 // callsIn returns the calls in a file, one per line and sorted, and the inspector that read the file.
 func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector) {
 	t.Helper()
-	src, err := capture.Open(context.Background(), saved(t, "log", text), capture.Options{Formats: formats.All, GuessPayload: looksLike})
+	path := saved(t, "log", text)
+	defer os.Remove(path) // some tests read thousands of logs, several gigabytes in sum
+	src, err := capture.Open(context.Background(), path, capture.Options{Formats: formats.All, GuessPayload: looksLike})
 	if err != nil {
 		t.Fatal(err)
 	}
