@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// quotedIn returns log lines that contain body as a quoted text, such as a tool's result.
+// quotedIn returns log lines that contain body as a quoted string, e.g. in a tool's result.
 func quotedIn(body string) []string {
 	text := asJSON(body)
 	return []string{
@@ -23,8 +23,8 @@ func quotedIn(body string) []string {
 	}
 }
 
-// TestQuotedStreams checks that a stream in a tool's result or in a session file is only text. Its calls are not
-// found.
+// TestQuotedStreams checks that a stream in a tool's result or in a session file is treated as text, so that its
+// calls are not reported.
 func TestQuotedStreams(t *testing.T) {
 	all, few := logStreams(t), &sample{every: 3}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -91,7 +91,7 @@ func TestSpoiledLogs(t *testing.T) {
 }
 
 // twice inserts a long line before the first line of a log, and in the middle. With TOOLSCOPE_LONG=1, it inserts the
-// line as between does.
+// line at the same places as between.
 func twice(log, line string) string {
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
 		return between(log, line)
@@ -113,8 +113,8 @@ func between(log, line string) string {
 	return b.String()
 }
 
-// TestMixedStreams checks a log with two streams whose lines can't be told apart. A complete call must be a call of
-// one of the streams.
+// TestMixedStreams checks a log with two streams whose lines can't be told apart. The arguments of each call must
+// come from a single stream.
 func TestMixedStreams(t *testing.T) {
 	stream := func(id, tool, args string) string {
 		var b strings.Builder

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestFilesAreReadAgain checks that the core can read records of files again, and gets the same data.
+// TestFilesAreReadAgain checks that the core can read the records of files again, and that it gets the same data.
 func TestFilesAreReadAgain(t *testing.T) {
 	paths, err := filepath.Glob("demo/*.tsc")
 	if err != nil || len(paths) == 0 {
@@ -36,7 +36,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 		}
 		rec := coreRecord(r)
 		in.Write(rec)
-		if r.OfSource() { // the record belongs to no exchange
+		if r.OfSource() { // the record is not part of an exchange
 			continue
 		}
 		if rec.Location.Source == nil {
@@ -48,7 +48,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 		t.Errorf("%d exchanges of %d files", len(came), len(paths))
 	}
 	for number, recs := range came {
-		// An MCP session stays in memory and is not an exchange of a model.
+		// An MCP session is not an exchange with a model, and stays in memory.
 		if !in.Executed().Has(number) && !in.Exchange(number).Rereadable() {
 			t.Errorf("exchange %d cannot be read again", number)
 		}
@@ -72,7 +72,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadAgainFails checks that errors of the file reach the core.
+// TestReadAgainFails checks that file errors reach the core.
 func TestReadAgainFails(t *testing.T) {
 	path := saved(t, "a.sse", "data: x\n\n")
 	src, err := new(app).linkParts().openSources(t.Context(), []string{path})

@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// logLine has the fields of a jsonl line that the tests of logs use.
+// logLine has the fields of a jsonl line that the log tests use.
 type logLine struct {
 	Type, ID, Name, As, Status, Phase  string
 	Agent, Session, Model              string
 	Parent                             string `json:"parent_agent"`
 	Raw                                string `json:"arguments_raw"`
 	Arguments                          any
-	Result                             json.RawMessage // an object, but a word in lines of calls that were sent back
+	Result                             json.RawMessage // an object, but a string in lines about calls that were sent back
 	Usage                              struct{ Input, Output int }
 	Findings                           []struct{ Code string }
 	Peeled                             string
@@ -72,7 +72,7 @@ func saidOfCalls(t *testing.T, lines []logLine) string {
 	return strings.Join(all, "\n")
 }
 
-// TestAgentLogCalls checks agents' logs of runs with failed, malformed and unknown calls, and calls that break
+// TestAgentLogCalls checks agents' logs of runs with failed, malformed and unknown calls, and with calls that break
 // their schema. The arguments, results and errors, and the sent-back calls, must be as logged.
 func TestAgentLogCalls(t *testing.T) {
 	for file, want := range map[string]string{
@@ -114,7 +114,7 @@ call_s tool_search_call complete|{"query":"mail"}|error false: []|as the client 
 	}
 }
 
-// TestAgentLogLanes checks the agents of a log's turns, and the calls that started sub-agents.
+// TestAgentLogLanes checks which agent each turn of a log has, and which calls started sub-agents.
 func TestAgentLogLanes(t *testing.T) {
 	agents := map[string]string{}
 	for _, l := range printed(t, "../../capture/formats/testdata/claude-old.jsonl") {
@@ -208,8 +208,8 @@ func TestExpectedSessions(t *testing.T) {
 	}
 }
 
-// TestAgentLineResults checks that the JSON lines of agents have the results of calls, with the reason if a call
-// failed.
+// TestAgentLineResults checks that calls in agents' JSON lines have their results, and that a failed call has the
+// reason for its failure.
 func TestAgentLineResults(t *testing.T) {
 	for name, lines := range map[string]string{
 		"claude": `{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"cat x"}}]},"parent_tool_use_id":null,"session_id":"s"}

@@ -26,7 +26,8 @@ func wantHidden(t *testing.T, place, text string) {
 	}
 }
 
-// TestLaunchHidesArgv checks the notes of run about its own command and about the commands of servers.
+// TestLaunchHidesArgv checks that the notes of run hide the secrets in its own command line and in the command lines
+// of servers.
 func TestLaunchHidesArgv(t *testing.T) {
 	lacks := func(command string, env map[string]string, servers ...mcpServer) string {
 		o := newClientLaunch(strings.Fields(command), func(name string) string { return env[name] })
@@ -48,7 +49,8 @@ func TestLaunchHidesArgv(t *testing.T) {
 	}
 }
 
-// TestUnstartedHidesArgv checks the errors of commands that can't be started, and their captures.
+// TestUnstartedHidesArgv checks that secrets are hidden in the errors about commands that can't be started, and in
+// their captures.
 func TestUnstartedHidesArgv(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv(runFolder, folder)
@@ -84,7 +86,7 @@ func argvCapture() []capture.Record {
 	}
 }
 
-// TestExportHidesArgv checks the command line in an export without secrets.
+// TestExportHidesArgv checks that a redacted export hides the secrets in a command line.
 func TestExportHidesArgv(t *testing.T) {
 	src := func(yield func(capture.Record, error) bool) {
 		for _, rec := range argvCapture() {

@@ -11,8 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestPublishHidesArgv checks the command line in a followed capture that is published. The reader of the capture
-// gets it unchanged.
+// TestPublishHidesArgv checks that a followed capture is published without the secrets in its command line. The
+// records that are passed on locally must be unchanged.
 func TestPublishHidesArgv(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	a, _ := publishesTo(t, url, t.TempDir(), "1MB")

@@ -83,7 +83,7 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 	if tool == "" {
 		return server.Serve(a.stdin, a.output)
 	}
-	server.Patience = time.Hour // a script can't ask again
+	server.Patience = time.Hour // a script can't repeat the question
 	text, err := server.Call(tool, given, nil)
 	if err == nil {
 		_, err = io.WriteString(a.output, text)
@@ -95,7 +95,7 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 	return errors.New(server.ErrorText(err))
 }
 
-// askPatience is the maximum time for which a client waits until runs are read.
+// askPatience is the maximum time that a client waits for runs to be read.
 const askPatience = 800 * time.Millisecond
 
 // askLibrary has the captures that ask can answer questions about. It keeps the latest runs in memory.
@@ -107,7 +107,7 @@ type askLibrary struct {
 	dir      string // include the captures in toolscope's folder that were started in dir or below it; "" for none
 	all      bool   // include all captures in toolscope's folder
 	read     map[string]*askReading
-	order    []string // keys of read; the oldest is first
+	order    []string // keys of the map read, the oldest first
 
 	open    func(context.Context, ask.RunFile, *capture.Progress) (capture.Source, error)
 	listHub func(*hubRuns) ([]ask.RunFile, error)
@@ -155,7 +155,7 @@ func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
 			id = fmt.Sprintf("%s-%d", id, ids[id])
 		}
 		f := ask.RunFile{ID: id, Path: path, Bytes: info.Size(), Written: info.ModTime()}
-		if log, err := os.Stat(file + "-wal"); err == nil && log.ModTime().After(f.Written) { // the latest changes of an SQLite database
+		if log, err := os.Stat(file + "-wal"); err == nil && log.ModTime().After(f.Written) { // the latest changes to an SQLite database
 			f.Bytes, f.Written = f.Bytes+log.Size(), log.ModTime()
 		}
 		if filepath.Ext(file) == record.Extension {
@@ -175,8 +175,8 @@ func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
 	return list, nil
 }
 
-// listPaths lists the files of the sources and in toolscope's folder. A capture comes before the captures in its
-// companion folder.
+// listPaths lists the files of the sources and those in toolscope's folder. A capture comes before the captures in
+// its companion folder.
 func (lib *askLibrary) listPaths() (paths []string, err error) {
 	if lib.all || lib.dir != "" {
 		for _, r := range recentCaptures() {
@@ -225,7 +225,8 @@ func isBelow(dir, top string) bool {
 }
 
 // Open returns a run. It reads the run again if the file has changed and no reading is in progress. If reading takes
-// longer than wait, it returns the run as it was read before, or else a StillReading error, and reads on.
+// longer than wait, it returns the result of the previous reading, or else a StillReading error. The reading
+// continues in the background.
 func (lib *askLibrary) Open(f ask.RunFile, wait time.Duration) (*ask.Run, error) {
 	r := lib.read[f.Path]
 	if r == nil || r.file != f && r.isDone() {

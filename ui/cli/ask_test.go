@@ -103,8 +103,8 @@ func TestAskScope(t *testing.T) {
 	}
 }
 
-// TestAskStillReading checks the answers about a capture that is being read, about the same capture when it is
-// read, and about a capture that has changed.
+// TestAskStillReading checks the answers about a capture while it is being read, after it has been read, and after it
+// has changed.
 func TestAskStillReading(t *testing.T) {
 	dir := t.TempDir()
 	if out := command(t, nil, "demo", "--save", dir); out.code != 0 {
@@ -153,8 +153,8 @@ func TestAskStillReading(t *testing.T) {
 	}
 }
 
-// TestAskCompanions checks that the captures of tools belong to the run that started the tools, and that evidence
-// keeps its place.
+// TestAskCompanions checks that the captures of tools are part of the run that started the tools, and that evidence
+// refers to lines of the run's own capture.
 func TestAskCompanions(t *testing.T) {
 	dir := t.TempDir()
 	if out := command(t, nil, "demo", "--save", dir); out.code != 0 {

@@ -77,7 +77,7 @@ func (h *hubRuns) listRuns(ip *inputs) ([]ask.RunFile, error) {
 	return h.list, nil
 }
 
-// openAskView connects to a hub. Unlike openView, it does not keep the view for a report at the end.
+// openAskView connects to a hub. Unlike openView, it does not remember the view for a report at the end.
 func (ip *inputs) openAskView(ctx context.Context, path string) (*fleet.View, error) {
 	of, err := ip.hubAddress(path)
 	if err != nil {

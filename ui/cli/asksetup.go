@@ -83,10 +83,10 @@ func (o *clientLaunch) addAskServer(path string) (by string, err error) {
 // askServer is the name of toolscope's own server in a client's settings.
 const askServer = "toolscope"
 
-// isAskCommand reports whether a command starts toolscope's own server. Such a server is not recorded, because a
-// recording of its answers would repeat what they quote.
+// isAskCommand reports whether a command starts toolscope's own server. Such a server is not recorded, because its
+// answers quote traffic that was already recorded.
 func isAskCommand(command []string) bool {
-	self, _ := os.Executable() // with "", only the name counts
+	self, _ := os.Executable() // if the path is unknown, only the program's name counts
 	return len(command) > 1 && command[1] == "ask" && (command[0] == self || programOf(command[0]) == askServer)
 }
 

@@ -35,7 +35,7 @@ func TestProxyClientGoesAway(t *testing.T) {
 	p, resp, begin, recording, left := midway(t)
 	resp.Body.Close()
 	waitFor(t, left)
-	line, err := p.out.ReadString('\n') // reads the call before the proxy ends
+	line, err := p.out.ReadString('\n') // waits for the printed call before the proxy ends
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +99,8 @@ func TestProxyRefusedUpstream(t *testing.T) {
 	}
 }
 
-// TestPrintGap checks a capture with missing bytes. The affected calls must be unseen in text and jsonl. The same
-// holds for a capture from an early version, in which notes marked gaps.
+// TestPrintGap checks a capture with missing bytes. The affected calls must be unseen in text and jsonl. The same is
+// true of a capture from an early version, in which notes marked gaps.
 func TestPrintGap(t *testing.T) {
 	half := strings.Index(anthropicAnswer, `\":\"Oslo`)
 	quoted := func(s string) string {
@@ -131,8 +131,8 @@ func TestPrintGap(t *testing.T) {
 	}
 }
 
-// TestBlameIsToldAsItIs checks that all formats of check and export name the same party for a cut call. For a
-// capture that ends too early, this is not the provider.
+// TestBlameIsToldAsItIs checks that all formats of check and export name the same party for a cut call. For a capture
+// that ends too early, that party must not be the provider.
 func TestBlameIsToldAsItIs(t *testing.T) {
 	whole, err := demos.ReadFile("demo/parallel.tsc")
 	if err != nil {

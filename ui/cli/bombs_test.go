@@ -11,14 +11,14 @@ import (
 	"toolscope/providers"
 )
 
-// TestPrintingStops checks that an ending proxy stops printing only if it has printed much. A few turns are always
-// printed, even on a slow machine. The capture loses nothing.
+// TestPrintingStops checks that a proxy that is shutting down stops printing only if it has printed a lot. A few
+// turns are always printed, even on a slow machine. No data is missing from the capture.
 func TestPrintingStops(t *testing.T) {
 	const turn = `data: {"type":"message_start","message":{"id":"m","model":"c"}}` + "\n\n" +
 		`data: {"type":"message_stop"}` + "\n\n"
 	for _, test := range []struct {
 		before, after int64 // number of bytes printed before the signal, and number of bytes that arrive after it
-		stops         bool  // printing stops before more is printed
+		stops         bool  // printing stops
 		cut           bool  // some turns are not printed
 	}{{0, 0, false, false}, {maxQuickBytes, 0, false, true}, {maxQuickBytes + 1, 0, true, true}, {0, maxQuickBytes + 1, false, true}} {
 		a, _ := appOf(t)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestProxyBreak checks that a response is held before its client receives the call. The screen shows the hold,
-// resumes for one event, and then resumes the rest. The capture notes the hold.
+// TestProxyBreak checks that a response is held before its client receives the call. The screen shows the held
+// response, passes one event on, and then resumes the response. The capture notes the hold.
 func TestProxyBreak(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	recording := filepath.Join(t.TempDir(), "a.tsc")
@@ -48,7 +48,8 @@ func TestProxyBreak(t *testing.T) {
 	}
 }
 
-// TestProxyBreakRefuses checks that a breakpoint without a screen is refused, and so is an invalid filter.
+// TestProxyBreakRefuses checks that a breakpoint without a screen and a breakpoint with an invalid filter are
+// refused.
 func TestProxyBreakRefuses(t *testing.T) {
 	for _, c := range []struct {
 		says string

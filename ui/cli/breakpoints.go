@@ -40,8 +40,8 @@ type breakpoint struct {
 	wanted atomic.Pointer[filter.Filter]
 }
 
-// newBreakpoint returns the breakpoint that the flags set. It returns nil without a filter and a screen. A filter
-// needs a screen, because the user resumes held responses there.
+// newBreakpoint returns the breakpoint that the flags set. It returns nil if there is neither a filter nor a screen.
+// A filter needs a screen, because the user resumes held responses there.
 func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoint, error) {
 	b := &breakpoint{prices: prices, limit: f.limit}
 	switch {
@@ -128,7 +128,7 @@ type breakWatch struct {
 	filter *filter.Filter
 	began  time.Time
 
-	mu     sync.Mutex // the request may still be sent while the response arrives
+	mu     sync.Mutex // the request may still be in progress when the response arrives
 	in     providers.Inspector
 	number int
 	closed int                 // all turns below this index have ended
@@ -144,8 +144,8 @@ func (w *breakWatch) See(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// Look receives an event and returns the reason to hold it, which is a call that matches for the first time.
-// If Look returns "", the event is not held.
+// Look receives an event. If a call matches for the first time, Look returns a reason to hold the event. Otherwise it
+// returns "", and the event is not held.
 func (w *breakWatch) Look(event []byte) (why string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -86,7 +86,7 @@ type checker struct {
 	in       *providers.Inspector // inspector of the current source
 	places   *locator             // locator of the current source
 	starting int                  // index of the current source's first finding
-	part     bool                 // a filter is set, so findings that are missing may be in other turns
+	part     bool                 // a filter is set, so missing findings may be in other turns
 }
 
 // noSeverity is above all severities, so no finding reaches it.
@@ -177,10 +177,10 @@ func (a *app) runCheck(ctx context.Context, paths []string, f *checkFlags, cappe
 	return nil
 }
 
-// noTraffic is the trouble with a file that was read, but has no turns.
+// noTraffic describes the problem with a file that was read but has no turns.
 const noTraffic = "no model traffic was recognised"
 
-// troubleText describes the trouble with the input. The parameter failed means that an error was reported.
+// troubleText describes the problem with the input. The parameter failed is true if an error was reported.
 func (c *checker) troubleText(failed bool) string {
 	unread := func(f report.File) bool { return f.Why != "" && f.Why != noTraffic }
 	if failed || len(c.Files) == 0 || slices.ContainsFunc(c.Files, unread) {
@@ -222,7 +222,8 @@ func (c *checker) addFinding(f report.Finding) {
 	c.Findings = append(c.Findings, f)
 }
 
-// machineOf returns the machine of a turn as HOST/AGENT, or "" if it is this machine or unknown.
+// machineOf returns the machine of a turn as HOST/AGENT. It returns "" if the turn comes from this machine or the
+// machine is unknown.
 func (c *checker) machineOf(turn int) string {
 	turns := c.in.Session().Turns
 	if turn > len(turns) {
@@ -311,8 +312,8 @@ func (c *checker) addServer(_ string, s *mcp.Server) {
 // flush does nothing, because the checker writes its output at the end.
 func (c *checker) flush() error { return nil }
 
-// checkDemands adds a finding for each demand in --expect-tool and --max-cost that the files as a whole don't
-// meet.
+// checkDemands adds a finding for each demand in --expect-tool and --max-cost that is not met by the files as a
+// whole.
 func (c *checker) checkDemands() {
 	for _, name := range c.expect {
 		if c.called[name] == 0 {
@@ -336,8 +337,8 @@ func (c *checker) checkDemands() {
 // --fail-on.
 var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
 
-// decideFailures marks the findings that are in the baseline, and the findings that fail. Missing findings
-// from the baseline count as gone only if everything was read and no filter is set.
+// decideFailures marks the findings that are in the baseline, and the findings that fail. A finding that is only in
+// the baseline counts as gone if everything was read and no filter is set.
 func (c *checker) decideFailures() {
 	for i := range c.Findings {
 		f := &c.Findings[i]
@@ -349,7 +350,7 @@ func (c *checker) decideFailures() {
 	}
 }
 
-// countFindings returns the number of findings for which the function of returns true.
+// countFindings returns the number of findings that satisfy a condition.
 func (c *checker) countFindings(of func(*report.Finding) bool) (n int) {
 	for i := range c.Findings {
 		if of(&c.Findings[i]) {
@@ -449,7 +450,7 @@ func (c *checker) writeJSONL(to lineWriter) {
 	to.writeObject(o)
 }
 
-// findingLine returns a finding as a separate object.
+// findingLine returns the JSON object for a finding.
 func findingLine(f *report.Finding) *jsonObject {
 	o := new(jsonObject)
 	o.text("type", "finding")

@@ -117,7 +117,7 @@ func TestCheckBaseline(t *testing.T) {
 	}
 }
 
-// TestCheckPlaces checks that a finding's bytes are the bytes of its frame, in a body and in a capture.
+// TestCheckPlaces checks that the byte range of a finding is the range of its frame, in a body and in a capture.
 func TestCheckPlaces(t *testing.T) {
 	type line struct {
 		Type, Code string
@@ -199,7 +199,7 @@ func TestCheckSARIF(t *testing.T) {
 	}
 }
 
-// TestCheckJUnit checks that the numbers of a suite agree with its cases.
+// TestCheckJUnit checks that the totals of a suite agree with its cases.
 func TestCheckJUnit(t *testing.T) {
 	out := command(t, nil, "check", "--format", "junit", "--expect-tool", "g", brokenCall(t, "bad.sse"), wholeCall(t, "good.sse"), saved(t, "none", ""))
 	var all struct {
@@ -243,7 +243,7 @@ func TestCheckJUnit(t *testing.T) {
 	}
 }
 
-// TestCheckPlacesInLogs checks that a finding in a log has the lines of its event.
+// TestCheckPlacesInLogs checks that a finding in a log has the line numbers of its event.
 func TestCheckPlacesInLogs(t *testing.T) {
 	body := string(chat(toolChunk(`{"city":`), finishChunk, "[DONE]"))
 	for _, s := range logShapes {

@@ -210,7 +210,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.openFlags(open)
 	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.acpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.shrinkCommand(), a.tortureCommand(), a.suiteCommand(), a.mcpToolCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.askCommand(), a.statsCommand(), a.fixCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(a.helpTopics()...)
-	show, _, _ := root.Find([]string{"config", "show"}) // also has the shared flags, so that it can show how a flag changes a setting
+	show, _, _ := root.Find([]string{"config", "show"}) // needs the shared flags too, to show how a flag changes a setting
 	for _, s := range allSettings(root) {
 		if s.table == "" {
 			show.Flags().AddFlag(s.flag)
@@ -244,11 +244,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // isTerminal reports whether f is a terminal.
 func isTerminal(f stdStream) bool { return term.IsTerminal(f.Fd()) }
 
-// These constants control the growth of the heap between two collections. The heap grows by at least
-// minSlack. Most of its content is bytes and numbers, which are cheap to collect. A large heap, with very
-// many turns, grows by a fraction of its size, because the collector would otherwise use most of the
-// processor time. The fraction is a half above bigHeap. A heap of this size comes from fast input, and it is
-// pruned whenever it has grown.
+// These constants control the growth of the heap between two collections. The heap grows by at least minSlack. Most
+// of its content is bytes and numbers, which are cheap to collect. A large heap, with very many turns, grows by a
+// fraction of its size, because the collector would otherwise use most of the processor time. Above bigHeap, the heap
+// grows by half of the excess. Such a heap comes from fast input, and it is pruned whenever it has grown.
 const (
 	minSlack    = 16 << 20
 	liveMetric  = "/gc/heap/live:bytes"
@@ -262,10 +261,10 @@ const (
 // proxying is true if the program runs a proxy.
 var proxying atomic.Bool
 
-// preferNetwork keeps a proxy fast while it redacts and decodes a large body. Go runs as many goroutines at
-// once as there are cores. If all of them compute, a request may wait for up to 10 ms each time it becomes
-// able to continue. With more threads, the operating system chooses between them, and it prefers a thread
-// that has just woken up. The heap may also grow more, because the collector delays goroutines that allocate.
+// preferNetwork keeps a proxy fast while it redacts and decodes a large body. Go runs as many goroutines at once as
+// there are cores. If all of them compute, a request may wait for up to 10 ms each time it is ready to continue. With
+// more threads, the operating system chooses between them, and it prefers a thread that has just woken up. The heap
+// may also grow more, because the collector delays goroutines that allocate.
 func preferNetwork() {
 	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < proxyProcs {
 		runtime.GOMAXPROCS(proxyProcs)
@@ -273,7 +272,8 @@ func preferNetwork() {
 	proxying.Store(true)
 }
 
-// SteadyMemory limits the growth of the heap to percentFor after each collection, unless GOGC is set.
+// SteadyMemory limits the growth of the heap to the percentage from percentFor after each collection, unless GOGC is
+// set.
 func SteadyMemory() {
 	if os.Getenv(gcOwnChoice) != "" {
 		return

@@ -39,7 +39,7 @@ var forwardedSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGH
 func startClient(cmd *exec.Cmd, inFront bool) (*clientProcess, error) {
 	c := &clientProcess{signals: make(chan os.Signal, 16), over: make(chan struct{})}
 	for _, sig := range forwardedSignals {
-		if !signal.Ignored(sig) { // under nohup, the client ignores them too
+		if !signal.Ignored(sig) { // under nohup, the client ignores these signals too
 			signal.Notify(c.signals, sig)
 		}
 	}
@@ -208,8 +208,8 @@ func startGroup(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// endGroup ends the processes in a program's group. After the program's own end, the others have a moment to end
-// by themselves.
+// endGroup ends the processes in a program's group. If the program has already ended, the other processes first get a
+// moment to end by themselves.
 func endGroup(cmd *exec.Cmd, done <-chan struct{}) {
 	group := -cmd.Process.Pid
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}

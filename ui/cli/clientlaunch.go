@@ -88,8 +88,8 @@ func (o *clientLaunch) name() string {
 	return programOf(o.args[0])
 }
 
-// lookupEnv returns a variable from the environment that the proxy uses to find its upstreams. If a provider's own
-// variable is not set, lookupEnv returns the client's variable for that provider's address.
+// lookupEnv returns a variable from the environment. The proxy uses such variables to find its upstreams. If a
+// provider's own variable is not set, lookupEnv returns the client's variable for that provider's address.
 func (o *clientLaunch) lookupEnv(name string) string {
 	if value := o.env(name); value != "" || o.point == nil {
 		return value
@@ -253,8 +253,7 @@ func (o *clientLaunch) newHome(s client.Settings) (string, error) {
 	return o.home, err
 }
 
-// commandError returns the text of an error about a command line. It replaces the program with its redacted
-// form.
+// commandError returns the text of an error about a command line. In this text, the program is in its redacted form.
 func commandError(err error, args, shown []string) string {
 	return strings.ReplaceAll(err.Error(), args[0], shown[0])
 }
@@ -464,13 +463,13 @@ func (o *clientLaunch) proxiedURL(s *mcpServer) *url.URL {
 	return u
 }
 
-// plainName reports whether a name needs no escaping in a path and in a flag.
+// plainName reports whether a name needs no escaping in paths and flags.
 func plainName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
-// unwrapCommand removes toolscope mcp from a command if the user's settings already start the server that way, so that
-// the server is not recorded twice. The result name is the value of --name, or "" if it is not set.
+// unwrapCommand removes "toolscope mcp" from a command, so that the server is not recorded twice. The user's settings
+// may already start servers that way. The result name is the value of --name, or "" if it is not set.
 func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	end := slices.Index(command, "--")
 	if len(command) < 2 || programOf(command[0]) != "toolscope" || command[1] != "mcp" || end < 0 || end == len(command)-1 {
@@ -534,7 +533,7 @@ func (o *clientLaunch) wrapServers(folder string) {
 }
 
 // wrapEach calls the function one for each server that can be recorded. For each other server, it stores the reason
-// why it can't be recorded. Servers that the user's own settings record need neither.
+// why it can't be recorded. It does neither for servers that the user's own settings record.
 func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -577,7 +576,7 @@ func (o *clientLaunch) addServerFlags(name string, fields map[string]any) {
 	o.args = slices.Insert(slices.Clone(o.args), o.at+1, all...)
 }
 
-// addServerContent sets a server in opencode's settings.
+// addServerContent adds a server to opencode's settings.
 func (o *clientLaunch) addServerContent(server string, entry map[string]any) error {
 	name := o.point.Settings.Variable + "="
 	at := slices.IndexFunc(o.vars, func(v string) bool { return strings.HasPrefix(v, name) })
@@ -631,7 +630,7 @@ func jsonText(value any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value) // strings, lists and maps always encode
+	_ = e.Encode(value) // encoding strings, lists and maps never fails
 	return strings.TrimSpace(b.String())
 }
 

@@ -86,8 +86,8 @@ func TestClipboardInScreen(t *testing.T) {
 	}
 }
 
-// TestRunTool checks that a tool receives the text on its standard input. A tool that fails or takes too long is an
-// error.
+// TestRunTool checks that a tool receives the text on its standard input. A tool that fails or takes too long must
+// cause an error.
 func TestRunTool(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out")
 	if err := runTool(t.Context(), "/bin/sh", []string{"-c", "cat > " + file}, []byte("text")); err != nil {
@@ -106,7 +106,7 @@ func TestRunTool(t *testing.T) {
 	}
 }
 
-// TestSaveNew checks that saved files are new and only readable by their owner. No file is overwritten.
+// TestSaveNew checks that saved files are new and that only their owner can read them. No file is overwritten.
 func TestSaveNew(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Symlink("elsewhere", "replay-1.json"); err != nil {

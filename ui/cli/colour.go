@@ -20,9 +20,9 @@ import (
 	units "toolscope/ui/screen"
 )
 
-// This file gives printed text the screen's colours. Colours never change the text: without the escape
-// sequences, it is the same as in a pipe. A terminal has three more differences. Long lines are wrapped, a
-// call has the sign and the words of its verdict, and a sign is under the first wrong byte.
+// This file gives printed text the screen's colours. Colours never change the text: without the escape sequences, it
+// is the same as in a pipe. Output on a terminal differs in three more ways. Long lines are wrapped, a call has the
+// sign and the words of its verdict, and a sign is under the first wrong byte.
 
 // colourPen colours printed lines. A lineWriter without a colourPen writes plain text.
 type colourPen struct {
@@ -64,7 +64,7 @@ type tinted struct {
 // inInk gives an ink to an argument for printLine.
 func inInk(i ink, of any) any { return tinted{i, of} }
 
-// The next four functions give an ink to an argument for printLine.
+// The next four functions give an argument for printLine an ink.
 func inBold[T any](of T) any                   { return inInk(boldInk, of) }
 func inMuted[T any](of T) any                  { return inInk(mutedInk, of) }
 func ofRole(role units.Role, of any) any       { return inInk(ink(role), of) }
@@ -92,7 +92,7 @@ type inkedLine struct {
 	inks []inkEnd
 }
 
-// inkEnd is an ink and the index of the byte before which it ends.
+// inkEnd is an ink and the index of the first byte after it.
 type inkEnd struct {
 	ink ink
 	end int
@@ -149,7 +149,7 @@ type inkedWriter struct {
 	wrong int    // cell of the first wrong byte in the current row, or -1
 }
 
-// newInkedWriter returns a writer for a line. It indents all rows of the line except the first.
+// newInkedWriter returns a writer for a line. The writer indents all rows of the line except the first.
 func newInkedWriter(l lineWriter, indent int) *inkedWriter {
 	w := &inkedWriter{to: l.to, pen: l.pen, wrong: -1}
 	w.rows = display.Rows[ink]{Cells: l.pen.cells, Indent: min(indent, l.pen.cells/2), Write: w.write, Break: w.endRow}
@@ -229,7 +229,7 @@ func (l lineWriter) withHang(cells int) lineWriter {
 func (l lineWriter) onTerminal() bool { return l.pen != nil && l.pen.cells > 0 }
 
 // writeInkedArgs writes the arguments of a call on a separate line. Each token has the ink of its kind. On a
-// terminal, a sign is under the first wrong byte.
+// terminal, a sign appears under the first wrong byte.
 func (l lineWriter) writeInkedArgs(c *stream.Call, args []byte) {
 	indent := argsIndent
 	if l.onTerminal() {

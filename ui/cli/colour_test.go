@@ -42,7 +42,7 @@ func inColours(t *testing.T, terminal, colours string) {
 	}
 }
 
-// savedDemo saves the scenarios of the demo and changes to their folder.
+// savedDemo saves the scenarios of the demo in a folder, and makes it the current folder.
 func savedDemo(t *testing.T) (names []string) {
 	t.Helper()
 	dir := t.TempDir()

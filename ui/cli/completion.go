@@ -74,8 +74,8 @@ func (se *settingSources) completionCommand() *cobra.Command {
 // completion is a suggested word with its description.
 type completion struct{ word, means string }
 
-// completer returns words that may complete begun. cobraCompleter removes words that don't start with begun. The
-// parameter args has the arguments before begun.
+// completer returns words that may complete the prefix begun. cobraCompleter removes words that don't start with this
+// prefix. The parameter args has the arguments before it.
 type completer func(a *app, args []string, begun string) []completion
 
 // flagCompleters complete flag values. The keys are "COMMAND FLAG", or "FLAG" for all commands.
@@ -111,7 +111,7 @@ var flagCompleters = map[string]completer{
 	"break":           (*app).filterCompletions,
 }
 
-// caseCompletions suggests the protocols and tags of cases.
+// caseCompletions suggests the protocols and tags of test cases.
 func caseCompletions() []completion {
 	_, all, _ := suite.LoadCases()
 	return wordCompletions(append(protocolsOf(all), suite.OffSpec, suite.Cut, suite.Rare))
@@ -337,7 +337,7 @@ func suggestCompletion(word string, of []completion) string {
 	return suggestName(word, mapSlice(of, func(o completion) string { return o.word }))
 }
 
-// didYouMean returns a question that suggests the names, or "" without names.
+// didYouMean returns a question that suggests the names, or "" if there are none.
 func didYouMean(names []string) string {
 	return textIf(len(names) > 0, fmt.Sprintf("; did you mean %s?", strings.Join(names, " or ")))
 }
@@ -400,12 +400,12 @@ func suggestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	return didYouMean(mapSlice(themes.Near(strings.ToLower(unknown.GetSpecifiedName()), names), func(n string) string { return "--" + n }))
 }
 
-// wantedOf describes the valid values of a flag, by type.
+// wantedOf describes the valid values of flags, by the type of the flag.
 var wantedOf = map[string]string{
 	"bool": "true or false", "int": "a whole number, e.g. 3", "float64": "a number, e.g. 0.5", "duration": "a time, e.g. 30s or 2m",
 }
 
-// wantedBy describes the valid values of a flag.
+// wantedBy describes the valid values of one flag.
 func wantedBy(v pflag.Value) string {
 	if w, ok := v.(*enumFlag); ok {
 		return w.choiceText()

@@ -8,7 +8,7 @@ import (
 	"toolscope/ui"
 )
 
-// offeredTo returns the completions that a shell gets for the last of args.
+// offeredTo returns the completions that a shell gets for the last argument.
 func offeredTo(t *testing.T, args ...string) (words []string, then string) {
 	t.Helper()
 	out := command(t, nil, append([]string{"__completeNoDesc"}, args...)...)
@@ -21,7 +21,7 @@ func TestCompletion(t *testing.T) {
 	file := saved(t, "ok.sse", string(turnOf("save_note")))
 	const files, words, unfinished = ":0", ":4", ":6"
 	for _, c := range []struct {
-		line, want, then string // want is part of the words; "" for no words
+		line, want, then string // want has some of the expected words; "" if no words are expected
 	}{
 		{"pri", "print", words},
 		{"print --format j", "jsonl", words},

@@ -44,7 +44,7 @@ func TestSettingsTable(t *testing.T) {
 		t.Errorf("%v %v", err, found)
 	}
 	var c configuration
-	c.loadSettings(all, []byte(strings.ReplaceAll(blank, "\n# ", "\n"))) // the comments are not TOML
+	c.loadSettings(all, []byte(strings.ReplaceAll(blank, "\n# ", "\n"))) // these comments contain prose, which is not TOML
 	if len(c.bad) == 0 {
 		t.Error("words were read as settings")
 	}
@@ -95,8 +95,8 @@ func TestPrecedence(t *testing.T) {
 	prints("{", "--format", "jsonl")
 }
 
-// TestBadConfig checks that unknown settings are reported with their place and ignored. Invalid settings must end
-// the program with 2, with the valid values.
+// TestBadConfig checks that unknown settings are reported with their place and ignored. Invalid settings must end the
+// program with code 2, and the error must list the valid values.
 func TestBadConfig(t *testing.T) {
 	for _, c := range []struct {
 		file, env string
@@ -224,8 +224,8 @@ func TestConfigKeys(t *testing.T) {
 	}
 }
 
-// TestHomeInPaths checks that ~ is replaced by the user's home in paths, wherever they are set. A name that only
-// begins with ~ is not changed.
+// TestHomeInPaths checks that ~ is replaced by the user's home folder in paths, wherever they are set. A name that
+// only begins with ~ is not changed.
 func TestHomeInPaths(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -252,7 +252,7 @@ func TestHomeInPaths(t *testing.T) {
 	}
 }
 
-// TestHelpKeysAreYours checks that the help page of keys has the user's keys and says so.
+// TestHelpKeysAreYours checks that the help page for keys shows the user's keys and says so.
 func TestHelpKeysAreYours(t *testing.T) {
 	configureWith(t, "")
 	before := command(t, nil, "help", "keys").stdout

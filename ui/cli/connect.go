@@ -131,7 +131,7 @@ func (a *app) reportFailures(list []string) {
 	}
 }
 
-// failureWatch inspects the screen's records and can list the failed responses.
+// failureWatch inspects the screen's records, and can list the responses that failed.
 type failureWatch struct {
 	mu sync.Mutex
 	in providers.Inspector
@@ -144,7 +144,8 @@ func (w *failureWatch) addRecord(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// listFailures returns the failures so far. Open responses are not failures: the user left before they ended.
+// listFailures returns the failures so far. Open responses are not failures, because they are open only if the user
+// left early.
 func (w *failureWatch) listFailures() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,7 +31,7 @@ func waitFor(t *testing.T, left <-chan struct{}) {
 	}
 }
 
-// TestConnectInterrupted checks that a signal cancels all requests, and that the data up to then is printed.
+// TestConnectInterrupted checks that a signal cancels all requests, and that the data received until then is printed.
 func TestConnectInterrupted(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		left := make(chan struct{}, 2)
@@ -54,7 +54,7 @@ func TestConnectInterrupted(t *testing.T) {
 }
 
 // TestConnectScreen checks that the response is shown while it arrives. Leaving the screen must cancel the request,
-// and that is not a failure.
+// and must not count as a failure.
 func TestConnectScreen(t *testing.T) {
 	left := make(chan struct{}, 1)
 	url, _ := provider(t, hanging(anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")], left))

@@ -149,7 +149,7 @@ type findingJSON struct {
 	} `json:"cache_break"`
 }
 
-// loopJSON has the number of times that calls were repeated.
+// loopJSON has the number of repetitions of calls.
 type loopJSON struct {
 	N, Period, Bytes int
 	Since            int     `json:"since_turn"`

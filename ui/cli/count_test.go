@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/formats"
 )
 
-// unmarked are shapes of logs in which the marks of responses are not visible in the file. split are shapes that
+// unmarked are the shapes of logs in which the file does not show the marks of responses. split are the shapes that
 // split some of these marks.
 var (
 	unmarked = []string{"journald json, bytes", "base64 in JSON", "whole text in base64"}
@@ -32,7 +32,7 @@ func counted(t *testing.T, text string) capture.FileSurvey {
 func TestCountIsOfAnswers(t *testing.T) {
 	for name, body := range logStreams(t) {
 		if strings.Contains(name, "/") {
-			continue // recorded streams are cut in various ways, and some end twice
+			continue // recorded streams are cut in various ways, and some have two ends
 		}
 		for _, s := range logShapes {
 			if !s.holds(body) {
@@ -58,7 +58,7 @@ func TestCountIsOfAnswers(t *testing.T) {
 	}
 }
 
-// TestPrintCount checks that --count prints the numbers that it knows. If it knows none, it must give advice.
+// TestPrintCount checks that --count prints the known numbers. If none is known, it must give advice.
 func TestPrintCount(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.log": longStream(10), "b.log": "one\ntwo\n", "c.gz": "\x1f\x8b\x08something"} {

@@ -15,7 +15,7 @@ import (
 	"toolscope/ui"
 )
 
-// bugs are programs that panic at different places. The panic has hostile text.
+// bugs are programs that panic at different places. The message of the panic is hostile text.
 var bugs = map[string]struct {
 	keys string // keys that cause the panic
 	run  func() (ui.Options, capture.Source)
@@ -58,7 +58,8 @@ func (f *faulty) Paused() bool {
 func (f *faulty) SetSpeed(float64) {}
 func (f *faulty) Speed() float64   { return 1 }
 
-// endless is a source with one record. It then calls then, if that is not nil, and never ends.
+// endless is a source with one record. After the record, it calls the function then, unless that is nil. It never
+// ends.
 func endless(then func()) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		yield(capture.Record{Exchange: 1, Data: chat(toolChunk(`{"a":1}`))}, nil)
@@ -140,7 +141,7 @@ func TestCrashReport(t *testing.T) {
 	}
 }
 
-// TestKindOfCrash checks that a report names a runtime error, which quotes no data, in the runtime's words.
+// TestKindOfCrash checks that a report names a runtime error in the runtime's words. These words quote no data.
 func TestKindOfCrash(t *testing.T) {
 	panicOf := func(f func()) (c *ui.Crash) {
 		defer func() { c = ui.CrashOf(recover()) }()

@@ -99,7 +99,8 @@ func (f *cutFlags) checkArgs(paths []string) error {
 	return nil
 }
 
-// runCut writes a new capture from one source. The new capture ends at a moment or has faults.
+// runCut writes a new capture from one source. The new capture ends at the selected moment, or has the selected
+// faults.
 func (a *app) runCut(ctx context.Context, paths []string, f cutFlags) error {
 	if err := f.checkArgs(paths); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"toolscope/capture"
 )
 
-// TestRemovedCapture checks a capture that is removed while nothing arrives. The status line must show it in red. A
+// TestRemovedCapture checks a capture that is removed while no data arrives. The status line must show this in red. A
 // command without a screen must print it once, and its exit code must be the one for gaps.
 func TestRemovedCapture(t *testing.T) {
 	dir := t.TempDir()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAgentDatabases checks that agents' databases show the calls with their results, and the call that never
+// TestAgentDatabases checks that agents' databases show the calls with their results, and a call that was never
 // finished.
 func TestAgentDatabases(t *testing.T) {
 	for name, want := range map[string][]string{
@@ -28,7 +28,7 @@ func TestAgentDatabases(t *testing.T) {
 	}
 }
 
-// TestOneSessionOfDatabase checks that the path of a database can name one of its sessions.
+// TestOneSessionOfDatabase checks that a path can name one session in a database.
 func TestOneSessionOfDatabase(t *testing.T) {
 	path := filepath.Join("..", "..", "capture", "sqlite", "testdata", "agents.db")
 	out := command(t, nil, "print", path+"#none")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestDeliver checks that a preview's body is copied through the terminal, and saved on the machine where the
-// program runs. The sequence for the clipboard must be written between two frames.
+// TestDeliver checks that a preview's body is copied through the terminal, and that it is saved on the machine where
+// the program runs. The sequence for the clipboard must be written between two frames.
 func TestDeliver(t *testing.T) {
 	capture, err := filepath.Abs(capturedDemo)
 	if err != nil {

@@ -40,7 +40,8 @@ var scenarios = []scenario{
 // tour is the scenario that plays all others except byName, one after another.
 const tour = "tour"
 
-// byName is the scenario that only plays by its name. It also shows tool runs, which the tour does not explain.
+// byName is the scenario that plays only if the user names it. It also shows tool runs, which the tour does not
+// explain.
 const byName = "executed"
 
 func (a *app) demoCommand() *cobra.Command {
@@ -156,8 +157,8 @@ func oneAfterAnother(parts []capture.Source) capture.Source {
 	return capture.Concat(parts...)
 }
 
-// afterOthers is added to the exchange numbers of the demo. The sums differ from the numbers of an earlier, silent
-// source.
+// afterOthers is added to the exchange numbers of the demo. The sums differ from the exchange numbers of a source
+// that was open before and sent nothing.
 const afterOthers = 1 << 20
 
 // bringTour puts the tour into an inbox. If own is true, it closes the inbox at the end.

@@ -206,7 +206,7 @@ type comparison struct {
 	sentences []string
 }
 
-// compareTurns compares turns with the first one of them.
+// compareTurns compares turns with the first of them.
 func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	c := &comparison{sides: sides, ways: make([]diff.SameRequest, len(sides))}
 	turns := make([]*stream.Turn, len(sides))

@@ -63,7 +63,7 @@ func TestDiffCodes(t *testing.T) {
 	}
 }
 
-// TestDiffJSON checks the objects of matching turns and of a turn without a match.
+// TestDiffJSON checks the objects for matching turns and for a turn without a match.
 func TestDiffJSON(t *testing.T) {
 	a := talk(t, "a.tsc", [4]string{"Lima?", "one.example", "m", `{"city":"Lima","days":5}`}, [4]string{"Oslo?", "one.example", "m", `{}`})
 	b := talk(t, "b.tsc", [4]string{"Lima?", "two.example", "vendor/m", `{"city":"Lima","days":"5","x":[1]}`}, [4]string{"Rome?", "one.example", "m", ""})

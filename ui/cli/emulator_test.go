@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// screen is an emulated terminal. It shows the output of a program. Sequences that the program must never write are
-// not obeyed, but listed.
+// screen is an emulated terminal that shows the output of a program. It lists sequences that the program must never
+// write, and does not obey them.
 type screen struct {
 	w, h     int
 	row, col int
@@ -46,7 +46,7 @@ func newScreen(w, h int) *screen {
 		Execute:   s.execute,
 		HandleCsi: s.csi,
 		HandleEsc: func(cmd ansi.Cmd) {
-			if cmd.Final() != '\\' { // ends a string that was checked before
+			if cmd.Final() != '\\' { // ends a string, which was checked when it arrived
 				s.illegal("ESC %c", cmd.Final())
 			}
 		},

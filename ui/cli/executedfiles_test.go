@@ -77,8 +77,9 @@ func objects(t *testing.T, out outcome) (all []map[string]any) {
 	return all
 }
 
-// TestExecutedRun checks that a model's capture and a server's capture, each with its own clock, are read as one
-// run. They can be named or in a directory. The findings must be the same as in a single file with both.
+// TestExecutedRun checks that a model's capture and a server's capture, each with its own clock, are read as one run.
+// The captures can be named on the command line or found in a directory. The findings must be the same as in a single
+// file with both captures.
 func TestExecutedRun(t *testing.T) {
 	for name, code := range map[string]string{"early": "EXEC_EARLY", "not": "EXEC_NOT"} {
 		dir := "testdata/executedruns/" + name
@@ -106,8 +107,7 @@ func TestExecutedRun(t *testing.T) {
 	}
 }
 
-// TestExecutedAgain checks that the data of servers is the same when an exchange is read again, and in a saved
-// view.
+// TestExecutedAgain checks that a server's data is the same when an exchange is read again, and in a saved view.
 func TestExecutedAgain(t *testing.T) {
 	in := new(providers.Inspector)
 	for _, r := range demoRecords(t, "executed") {

@@ -94,8 +94,8 @@ func (e expectation) compare(t *testing.T, dialect, file string) {
 		raw, status := got.Raw, got.Status
 		switch {
 		case want.IsObject && raw == "" && want.Raw == "{}" && status == "no arguments":
-			// If arguments are an object and the field is absent, the other reader expects {}, the meaning.
-			// toolscope reports the bytes that arrived: none.
+			// If arguments are an object and the field is absent, the other reader expects {}, the meaning. toolscope
+			// reports the bytes that arrived, and there are none.
 			raw, status = want.Raw, "complete"
 		case want.IsObject:
 			raw = compact(t, raw)
@@ -113,14 +113,14 @@ func (e expectation) compare(t *testing.T, dialect, file string) {
 			same(t, i, "complete", got.Status == "complete", want.IsText)
 			same(t, i, "parsed", got.Arguments, nil)
 		}
-		if want.Complete && want.Status != "incomplete" { // final, but the limit takes precedence
+		if want.Complete && want.Status != "incomplete" { // final, but the token limit takes precedence
 			same(t, i, "phase", got.Phase, "sealed")
 		}
 	}
 	last := turns[len(turns)-1]
 	finish := ""
 	if e.Finish != nil {
-		finish = fmt.Sprint(e.Finish) // a word, or the number of a word
+		finish = fmt.Sprint(e.Finish) // a word, or a number that stands for a word
 	}
 	same(t, -1, "finish", last.Finish, finish)
 	if len(e.Errors) > 0 || !e.Ended {

@@ -91,7 +91,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// formNames returns the names of the forms for which the function of returns true.
+// formNames returns the names of the forms that satisfy a condition.
 func formNames(of func(exportForm) bool) string {
 	var names []string
 	for _, f := range exportForms() {
@@ -163,8 +163,8 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	})
 }
 
-// redactedSource returns a source without its secrets. It finds secrets while it reads the source. So it
-// recognises a key by its value only after the key's first occurrence in a field for keys.
+// redactedSource returns a source without its secrets. It finds secrets while it reads the source. So it recognises
+// the value of a key only after the value first occurs in a field for keys.
 func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for rec, err := range src {
@@ -199,7 +199,7 @@ func (a *app) reportRedactor(r *redact.Redactor) {
 }
 
 // read reads the complete source and prints its notes. The function see receives each record before the inspector
-// does; it may be nil. Without turns, read returns an error.
+// does; it may be nil. If there are no turns, read returns an error.
 func (e *export) read(see func(capture.Record)) error {
 	src := e.src
 	if see != nil {

@@ -51,7 +51,7 @@ func tagsOf(t *testing.T, text string) (all []*tag) {
 	}
 }
 
-// alone matches the elements that have no end tag.
+// alone matches the elements without an end tag.
 var alone = regexp.MustCompile(`<(meta|br)\b[^>]*>`)
 
 // checkPage checks that a page loads nothing, runs no code, and has valid links.
@@ -194,7 +194,7 @@ func TestHTMLHostile(t *testing.T) {
 	}
 }
 
-// TestHTMLChooses checks a page of one turn, of one call, and without keys.
+// TestHTMLChooses checks the page of one turn, the page of one call, and a page without keys.
 func TestHTMLChooses(t *testing.T) {
 	file := twoTurns(t)
 	one := command(t, nil, "export", file, "--as", "html", "--turn", "2")

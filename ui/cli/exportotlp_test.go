@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOTLP checks that turns become spans, and that the spans of calls are their children and lie within their
-// times.
+// TestOTLP checks that turns become spans. The spans of a turn's calls must be children of the turn's span, and lie
+// within its time.
 func TestOTLP(t *testing.T) {
 	out := command(t, nil, "export", saved(t, "h.tsc", readDemo(t, "history")), "--as", "otlp")
 	if out.code != 0 || out.stderr != "" {

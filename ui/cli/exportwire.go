@@ -200,7 +200,7 @@ func worstSeverity(t *stream.Turn) (s stream.Severity) {
 	return s
 }
 
-// bodyOf returns the response of an exchange as the input of a repro.
+// bodyOf returns the response of an exchange, from which a repro is made.
 func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 	b := &report.Body{Bytes: x.Response.Bytes(0, x.Response.Size()), Events: x.Framing == "SSE", Models: map[string]bool{}}
 	for n := range x.Response.Frames() {
@@ -294,7 +294,7 @@ func findsOf(body []byte, d *protocol.Protocol) foundCodes {
 
 // decodesAs returns the protocol that decodes the response of a turn, or nil if it is unknown.
 func decodesAs(x *providers.Exchange, t *stream.Turn) *protocol.Protocol {
-	if x.Protocol != nil && x.Protocol.Request != nil { // the protocol of a session file
+	if x.Protocol != nil && x.Protocol.Request != nil { // a session file, which has its own protocol
 		return x.Protocol
 	}
 	as, _ := providers.FindProtocol(t.Protocol)
@@ -342,8 +342,8 @@ func listDifference(all, gone []string) (left []string) {
 	return left
 }
 
-// screenForms returns the forms in which the screen can copy or save the selected turn or call. It does not
-// include the content of the panes.
+// screenForms returns the forms in which the screen can copy or save the selected turn or call. The content of the
+// panes is not one of these forms.
 func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	return []modes.ExportForm{
 		{Key: "c", What: display.Lit("request as curl"), File: "request.sh", Make: curlOf},

@@ -52,7 +52,7 @@ func (a *app) fixCommand() *cobra.Command {
 // maxFixFile is the maximum size of a file that fix reads.
 const maxFixFile = 256 << 20
 
-// runFix reports the faults of a file and, with --write, writes a corrected copy.
+// runFix reports the faults of a file. With --write, it also writes a corrected copy.
 func (a *app) runFix(cmd *cobra.Command, args []string, f *fixFlags) error {
 	paths, err := a.somePaths(cmd, args, "FILE")
 	switch {
@@ -127,7 +127,7 @@ func (a *app) readWhole(path string) (text []byte, err error) {
 	return text, capture.WithoutPath(err)
 }
 
-// maxFixSniff is the number of bytes by which the form of a file is found.
+// maxFixSniff is the number of bytes that are read to recognise the form of a file.
 const maxFixSniff = 1 << 20
 
 // fixFormOf returns the form of a file, or nil if fix can't read the file. The result format is the name of a format

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// brokenBody is a request whose second result has no call. Its id tries to write to the terminal.
+// brokenBody is a request whose second result has no call. The id of this result contains sequences that control a
+// terminal.
 const brokenBody = `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]},` +
 	`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"tool_result","tool_use_id":"\u001b]0;x\u0007\u202et2","content":"\u001b[2Jy"}]}]}`
 

@@ -157,7 +157,7 @@ func hasStartTime(path string) bool {
 	return fleet.IsAddress(path) && err == nil && !of.Since.IsZero()
 }
 
-// openOne opens a path that is read to its end. A hub address needs an end.
+// openOne opens a path that is read to its end. A hub address must have an end time.
 func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
 	switch {
 	case !fleet.IsAddress(path):
@@ -168,7 +168,7 @@ func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (
 	return ip.openHubSource(ctx, path)
 }
 
-// withEnd returns a hub address that ends now, without the part that may be a secret.
+// withEnd returns a hub address with the current time as its end, and without the part that may be a secret.
 func withEnd(path string) string {
 	return strings.TrimSuffix(safeAddress(path), "/") + ifElse(strings.Contains(path, "?"), "&", "?") + "until=now"
 }
@@ -373,7 +373,7 @@ func (ip *inputs) printLines(ctx context.Context, paths []string) error {
 	defer stop()
 	defer ip.app.endWithReader()()
 	var wait sync.WaitGroup
-	var mu sync.Mutex // protects to and failed
+	var mu sync.Mutex // protects the variables to and failed
 	to := ip.app.stdout.withBuffer()
 	var failed error
 	for _, path := range paths {

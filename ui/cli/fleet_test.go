@@ -137,8 +137,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestPublishNoHub checks that a proxy without its hub listens at once. It reports the problem soon, and at the end
-// the unsent data.
+// TestPublishNoHub checks that a proxy that can't reach its hub listens at once. It soon reports the problem, and at
+// the end it reports the unsent data.
 func TestPublishNoHub(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -172,7 +172,7 @@ func TestPublishNoHub(t *testing.T) {
 	p.ended(syscall.SIGTERM)
 }
 
-// TestPrintGaps checks that missing data makes print end with 3, and check with 2.
+// TestPrintGaps checks that print exits with 3 and check with 2 if data is missing.
 func TestPrintGaps(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -211,7 +211,7 @@ func TestPrintGaps(t *testing.T) {
 }
 
 // TestNewKey checks that a key is written to a new file that only its owner can read. The key must give access to a
-// hub that has its public half.
+// hub that has the public half of the key.
 func TestNewKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "web1.nk")
 	got := command(t, nil, "hub", "--new-key", file)

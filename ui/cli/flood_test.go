@@ -35,9 +35,9 @@ func longAnswer(n, size int) string {
 	return text.String() + end
 }
 
-// flooded runs a proxy through which the given number of responses pass while its records are not read. The first
-// half passes before any records are passed on, the second half while nothing is shown or written. In each half,
-// all responses begin before any continues.
+// flooded passes the given number of responses through a proxy whose records are not read. During the first half, no
+// records are passed on. During the second half, nothing is shown or written. In each half, all responses begin
+// before any continues.
 func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *liveInput, disk *gatedDisk) {
 	t.Helper()
 	var begun [2]sync.WaitGroup
@@ -157,8 +157,8 @@ func wantNothingFalse(t *testing.T, exchanges int, format, printed string) {
 	}
 }
 
-// wantPlaces checks that the recorded bytes of each response are bytes of that response. Missing bytes must be
-// marked at the right place.
+// wantPlaces checks that the recorded bytes of each response are identical to that response's bytes. Missing bytes
+// must be marked at the right place.
 func wantPlaces(t *testing.T, recs []capture.Record, size int) {
 	t.Helper()
 	at, answer := map[int]int{}, map[int]string{}

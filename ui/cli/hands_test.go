@@ -50,7 +50,7 @@ func TestTakings(t *testing.T) {
 				switch {
 				case err != nil:
 					t.Errorf("%s of %s: %v", f.What, c.Name, err)
-				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"result":`)[0]): // its result arrived later
+				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"result":`)[0]): // the call's result arrived after its line was printed
 					t.Errorf("print writes nothing like %s\n%s", got, printed)
 				case f.Key == "c" && (!bytes.HasPrefix(got, []byte("curl -N 'http")) || bytes.Contains(got, []byte("[redacted:"))):
 					t.Errorf("the request as a command: %s", got)
@@ -122,8 +122,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestThemeIsKept checks that a saved theme is used if no theme is given. A name that is no longer a theme is
-// ignored.
+// TestThemeIsKept checks that a saved theme is used if no theme is given. The name of a theme that no longer exists
+// is ignored.
 func TestThemeIsKept(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, c := range []struct{ saved, asked, want string }{

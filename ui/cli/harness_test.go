@@ -42,7 +42,7 @@ func command(t *testing.T, stdin []byte, args ...string) outcome {
 	return outcome{code, contents(t, out), contents(t, errs)}
 }
 
-// appOf returns the program in this process. so returns its output and its exit code.
+// appOf returns the program in this process, and a function that returns the program's output and exit code.
 func appOf(t *testing.T) (a *app, so func() outcome) {
 	t.Helper()
 	dir := t.TempDir()

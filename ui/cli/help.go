@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// helpTopics returns the help pages that are not about a command.
+// helpTopics returns the commands for help pages that are not about a command.
 func (a *app) helpTopics() []*cobra.Command {
 	return []*cobra.Command{
 		a.helpTopic("screen", "How to read the screen", documentOf("screen")),

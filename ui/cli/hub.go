@@ -164,8 +164,8 @@ const (
 	positionFile = "otlp-told"
 	// savePositionEvery is the interval at which the position is saved.
 	savePositionEvery = time.Second
-	// catchUp is the part of finishTime in which a hub that is ending may still read its data. After the next
-	// start, it sends the remaining data.
+	// catchUp is the part of finishTime in which an ending hub may still read its data. After its next start, the hub
+	// sends the remaining data.
 	catchUp = 2 * time.Second
 )
 
