@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// agentLog reads a session file. Its entries become parts of exchanges unchanged.
+// agentLog reads a session file, whose entries become parts of exchanges unchanged.
 type agentLog struct {
 	entryReader
 	exchangeLog
@@ -66,8 +66,8 @@ type entryExchange struct {
 	note   string        // note for the last record
 }
 
-// beginExchange begins an exchange with the entries of its request. The parameter head supplies the HTTP
-// header, the start time and further lacks, and says whether the request is incremental.
+// beginExchange begins an exchange with the entries of its request. The parameter head supplies the HTTP header, the
+// start time and further missing facts, and says whether the request is incremental.
 func (e *exchangeLog) beginExchange(head capture.Head, at time.Duration, request ...[]byte) *entryExchange {
 	asks := e.input.NewHead(append(slices.Clone(e.path), e.name), append(slices.Clip(head.Lacks), e.lacks...)...)
 	answers := *asks
@@ -116,7 +116,7 @@ func (e *exchangeLog) parseStamp(value []byte) (at time.Duration, clock time.Tim
 // because some of its entries contain the results of their calls.
 type sessionLog struct {
 	exchangeLog
-	session []byte // the entry with the name of the conversation, if other entries don't have the name
+	session []byte // the entry that names the conversation, if the other entries don't
 
 	pending     [][]byte  // entries that are not in a request yet
 	pendingSize int       // size of the pending entries in bytes
@@ -155,7 +155,7 @@ func (b *sessionBook) close(recs []capture.Record) []capture.Record {
 // addEntry adds an entry to the next request.
 func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
 	s.pending, s.pendingSize = append(s.pending, entry), s.pendingSize+len(entry)
-	for s.pendingSize > json.MaxValueBytes && len(s.pending) > 1 { // this happens in a file without a conversation
+	for s.pendingSize > json.MaxValueBytes && len(s.pending) > 1 { // entries pile up in a file without a conversation
 		s.pendingSize -= len(s.pending[0])
 		s.pending = s.pending[1:]
 	}

@@ -16,8 +16,8 @@ import (
 
 var updateAgents = flag.Bool("update-agents", false, "write what the readers of agents' logs give to testdata")
 
-// agentLogs lists the formats of agents' logs, with our files in them. Files other than "old" and "kinds" were
-// written by agents in runs against a scripted model, and then shortened.
+// agentLogs lists the formats of agents' logs with our test files. Files other than "old" and "kinds" were written by
+// agents in runs against a scripted model, and then shortened.
 var agentLogs = []struct {
 	format capture.Format
 	files  []string
@@ -106,7 +106,7 @@ func TestAgentLogsAreCut(t *testing.T) {
 		r := f.New(capture.NewInput("in", nil))
 		recs, _ := r.Write(nil, bytes.Clone(text), capture.NoTime)
 		whole := story(recs)
-		step := 1 // every byte, of what is short
+		step := 1 // cut a short log at every byte
 		if len(text) > 4<<10 {
 			step = len(text) / 500
 		}
@@ -121,7 +121,7 @@ func TestAgentLogsAreCut(t *testing.T) {
 	})
 }
 
-// checkExchanges checks that an exchange ends once, and consists of lines of the log, or in older formats of JSON.
+// checkExchanges checks that each exchange ends once, and consists of lines of the log or, in older formats, of JSON.
 func checkExchanges(t *testing.T, text []byte, recs []capture.Record) {
 	t.Helper()
 	ended := map[int]int{}
@@ -141,7 +141,7 @@ func checkExchanges(t *testing.T, text []byte, recs []capture.Record) {
 		if of.Side == capture.Request && !stdjson.Valid([]byte(body)) {
 			t.Fatalf("the request of %d: %s", of.Exchange, body)
 		}
-		if of.Side == capture.Request || strings.HasPrefix(body, "{") { // an error is a body
+		if of.Side == capture.Request || strings.HasPrefix(body, "{") { // a response that is JSON, not an event stream, is an error
 			continue
 		}
 		for event := range strings.SplitSeq(strings.TrimSuffix(body, "\n\n"), "\n\n") {

@@ -49,8 +49,8 @@ func readGeminiAnswer(r *valuesReader, object []byte, cut bool) {
 	r.writeExchange(&x)
 }
 
-// devTools reads the database of the AI SDK's DevTools. Requests, responses and chunks of a step are JSON in
-// strings. The SDK makes the other fields of a step, and the response of a streamed step.
+// devTools reads the database of the AI SDK's DevTools. Requests, responses and chunks of a step are JSON in strings.
+// The SDK itself writes the other fields of a step, and the response of a streamed step.
 var devTools = capture.Format{
 	Name:  "ai-sdk devtools",
 	Title: "generations.json of the AI SDK's DevTools",

@@ -27,7 +27,7 @@ import (
 //	httpmock (Rust)           when{method, path, header[{name, value}], body}, then{status, header, body}
 
 // parseInteraction reads an interaction. The result ok is false if it has neither a request nor a response. If cut is
-// set, its end may be missing.
+// set, the end of the interaction may be missing.
 func parseInteraction(p fileValue, cut bool) (x recordedExchange, ok bool) {
 	request, response := p.get("request", "when"), p.get("response", "then")
 	if !request.isMapping() && !response.isMapping() {
@@ -260,7 +260,7 @@ type insideOf int8
 const (
 	inNothing insideOf = iota
 	inList             // the list of interactions
-	inMock             // a document with when and then
+	inMock             // a document with the keys "when" and "then"
 )
 
 func (r *cassetteReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -410,8 +410,8 @@ func (r *cassetteReader) parse(item []byte, last bool) (root fileValue, cut bool
 // anchored matches an interaction that defines an anchor.
 var anchored = regexp.MustCompile(`(?m)^[^'"|>]*[:-] &[\w-]+`)
 
-// maxCutLines is the maximum number of last lines that are tried and removed from an interaction that is cut
-// off.
+// maxCutLines is the maximum number of lines that are removed, one by one, from the end of a cut-off interaction
+// until the rest can be parsed.
 const maxCutLines = 4
 
 // parseItem parses the last element of a list, or a complete document.

@@ -168,8 +168,8 @@ func (a *claudeMessage) read(e *claudeEntry) {
 	a.ended, a.used = json.Find(e.message, "stop_reason"), json.Find(e.message, "usage")
 }
 
-// isOver reports whether a message seems complete: the model ended it, and its last block is text. All entries
-// of a message that was cut off may repeat its stop reason.
+// isOver reports whether a message seems complete: the model ended it, and its last block is text. The stop reason
+// alone doesn't show this: if the message is cut off, each of its entries may have it.
 func (a *claudeMessage) isOver(content []byte) bool {
 	var last []byte
 	for block := range json.Elements(content) {
@@ -215,7 +215,7 @@ func (a *claudeMessage) noteCutArguments(block []byte) {
 	wrapped := json.Find(block, "input", "__unparsedToolInput")
 	text, _ := json.Text(json.Find(wrapped, "raw"))
 	if size := countOf(json.Find(wrapped, "len")); size > javaScriptLen(text) && json.Find(wrapped, "raw") != nil {
-		a.note = fmt.Sprintf("the log has %d of the %d characters of the arguments of %s", javaScriptLen(text), size, json.FindText(block, "name"))
+		a.note = fmt.Sprintf("the log has %d of the %d characters in the arguments of %s", javaScriptLen(text), size, json.FindText(block, "name"))
 	}
 }
 

@@ -16,7 +16,7 @@ type claudeChain struct {
 	entries map[uint64]claudeLink // by the hash of their uuid
 	latest  uint64                // the latest entry that has a message and doesn't belong to a sub-agent
 	total   int                   // number of entries that have a message and don't belong to a sub-agent
-	isFull  bool                  // there are too many entries, so the tree was dropped
+	isFull  bool                  // there were too many entries, so the tree was dropped
 }
 
 // claudeLink is an entry of the tree.
@@ -88,9 +88,8 @@ func (c *claudeChain) messageBefore(parent, own string) uint64 {
 	return 0
 }
 
-// brokenNote returns a note if the path from the latest entry back to the first one is broken, because an entry
-// is missing, and if messages are not on the path. Otherwise, the result ok is false. It deletes the entries of
-// the path.
+// brokenNote returns a note if a missing entry breaks the path from the latest entry back to the first one, and some
+// messages are not on the path. Otherwise, the result ok is false. It deletes the entries of the path.
 func (c *claudeChain) brokenNote() (note capture.Record, ok bool) {
 	seen := 0
 	for at := c.latest; at != 0; {

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeEntry has the fields of a session's entry that are read. Byte slices are JSON as in the line.
+// claudeEntry has the fields that are read from an entry of a session. Byte slices are JSON as in the line.
 type claudeEntry struct {
 	line                         []byte
 	kind, subtype                string

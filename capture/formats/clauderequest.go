@@ -31,7 +31,7 @@ func (r *claudeRequests) put(hash string, value []byte) {
 	if _, old := r.keep[hash]; old || hash == "" || value == nil {
 		return
 	}
-	r.keep[hash] = bytes.Clone(value) // so that the chunk that contains it can be freed
+	r.keep[hash] = bytes.Clone(value) // clone the value so that the chunk around it can be freed
 	r.order, r.size = append(r.order, hash), r.size+len(value)
 	for r.size > maxRequested && len(r.order) > 1 {
 		r.size -= len(r.keep[r.order[0]])
@@ -40,8 +40,8 @@ func (r *claudeRequests) put(hash string, value []byte) {
 	}
 }
 
-// spoken adds a message of the conversation under the hash of the message's JSON with sorted keys, once the session
-// has logged requests.
+// spoken adds a message of the conversation if the session has logged requests. The message's hash is that of its
+// JSON with sorted keys.
 func (r *claudeRequests) spoken(role string, content, lines []byte) {
 	if !r.logged || len(content) == 0 {
 		return
@@ -101,7 +101,7 @@ type claudeAsked struct {
 // as those for a title, are not logged.
 const maxAsked = 16
 
-// requested reads the entry of a logged request, or of a part of one.
+// requested reads an entry that logs a request, or part of one.
 func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 	c.asks.logged = true
 	switch e.kind {
@@ -153,8 +153,8 @@ func (l *claudeLane) take(id string) *claudeAsked {
 // lines returns the logged entries of the request.
 func (a *claudeAsked) lines() [][]byte { return append([][]byte{a.line, a.shape}, a.tail...) }
 
-// hasStatus matches the text of an error that the provider sent before a message began. Older versions log the
-// status only in this text.
+// hasStatus matches the text of an error that the provider sent before a message began. Older versions of Claude Code
+// log the status only in this text.
 var hasStatus = regexp.MustCompile(`^API Error: [1-5]\d\d\b`)
 
 // failure adds an entry in which Claude Code reports an error that ended a request. An error without a status
@@ -191,11 +191,11 @@ func (c *claude) system(l *claudeLane, e *claudeEntry) {
 	var last string
 	if n := len(l.asked); n > 0 {
 		last = l.asked[n-1].id
-		defer func(a *claudeAsked) { l.asked = append(l.asked, a) }(l.asked[n-1]) // the next request is based on it
+		defer func(a *claudeAsked) { l.asked = append(l.asked, a) }(l.asked[n-1]) // the next request is based on the failed one
 	}
 	e.asked = last
 	a := c.begin(l, e)
-	l.said, l.compacted = said, compacted // the next request sends them again
+	l.said, l.compacted = said, compacted // the next request sends these entries again
 	a.head.Status = countOf(json.Find(e.failure, "status"))
 	a.add(e.at, e.line)
 	a.end(capture.EndEOF, "", "")

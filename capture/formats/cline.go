@@ -9,9 +9,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// cline reads the history of a task that Cline, Roo Code and Kilo Code keep for the next request. The history
-// is one array of messages as in Anthropic's API, whatever the provider is. The program sends the messages as
-// they are in the file, so their blocks are passed on unchanged.
+// cline reads the history of a task that Cline, Roo Code and Kilo Code keep for the next request. The history is one
+// array of messages as in Anthropic's API, whatever the provider is. The programs send the messages exactly as in the
+// file, so their blocks are passed on unchanged.
 var cline = capture.Format{
 	Name:  "cline task",
 	Title: "Cline, Roo, Kilo: api_conversation_history.json",
@@ -107,7 +107,7 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 	keys, open := topKeys(message)
 	switch {
 	case f[0] != nil && (hasText(f[1], "say") && f[2] != nil || hasText(f[1], "ask") && f[3] != nil):
-		return capture.SniffResult{Is: capture.Yes, Why: "an array of say and ask entries, with ts"}
+		return capture.SniffResult{Is: capture.Yes, Why: `an array of "say" and "ask" entries with "ts"`}
 	case open && !whole && (len(keys) == 0 || keys[0] == "ts" || keys[0] == "type"):
 		return capture.SniffResult{Is: capture.Maybe}
 	}

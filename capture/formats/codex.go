@@ -270,7 +270,7 @@ func sniffCodex(first []byte, whole bool) capture.SniffResult {
 		case stamp != nil && slices.Contains(codexTypes, e.kind) && bytes.HasPrefix(e.item, []byte("{")) && len(e.item) < len(line):
 			return yes("an entry of type " + e.kind + " with a payload")
 		case stringOf(json.Find(line, "record_type")) == "state":
-			return yes("an entry of record_type state")
+			return yes(`an entry with the record_type "state"`)
 		case stamp != nil && json.FindText(line, "id") != "" && json.Find(line, "instructions") != nil:
 			return yes("a session with its instructions")
 		case isBareItem(line, e.of):

@@ -55,7 +55,7 @@ type recordWriter struct {
 	in      *capture.Input
 	recs    []capture.Record
 	current int // the latest exchange
-	bare    int // number of exchanges with a model whose response is missing
+	bare    int // number of exchanges with a model that have no response
 	entries *capture.Entries
 }
 
@@ -73,8 +73,8 @@ func (o *recordWriter) writeFor(exchange int, r capture.Record) {
 	o.writeRecord(r)
 }
 
-// writeExchange writes the records of an exchange. The bytes of a complete body have no time: only the times of its
-// first byte and of its end are known.
+// writeExchange writes the records of an exchange. The bytes of a complete body have no time of their own: only the
+// times of its first byte and of its end are known.
 func (o *recordWriter) writeExchange(x *recordedExchange) {
 	o.current = o.in.NextExchange()
 	head := o.in.NewHead(x.layers, x.lacks...)
@@ -116,7 +116,7 @@ func (o *recordWriter) addNote(damaged bool, format string, args ...any) {
 	o.writeRecord(capture.Record{At: capture.NoTime, Note: fmt.Sprintf(format, args...), Damaged: damaged})
 }
 
-// takeWritten appends the new records to recs and forgets them.
+// takeWritten appends the new records to recs and removes them from the writer.
 func (o *recordWriter) takeWritten(recs []capture.Record) []capture.Record {
 	recs = append(recs, o.recs...)
 	clear(o.recs)
@@ -160,7 +160,7 @@ func addMillis(t time.Time, ms float64) time.Time {
 	return t.Add(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// sseEvent returns an event as it was in its stream, except for details that every reader ignores.
+// sseEvent returns an event as it was in its stream, apart from details that every reader ignores.
 func sseEvent(name, id string, data []byte) []byte {
 	var event []byte
 	if name != "" && name != "message" {
@@ -247,7 +247,7 @@ func (r *valuesReader) noteUnexpected(what string) {
 
 const bom = "\ufeff"
 
-// objectText returns the text after white space and a byte order mark. The result ok reports whether it begins
+// objectText returns the text after white space and a byte order mark. The result ok reports whether the text begins
 // an object, or is too short to show that.
 func objectText(first []byte) (text []byte, ok bool) {
 	if len(first) < len(bom) && strings.HasPrefix(bom, string(first)) {
@@ -283,8 +283,8 @@ func sniffObject(first []byte, whole bool, judge func(key string, value []byte) 
 	return sniffMaybe(whole)
 }
 
-// jsonDocument reads a format that has either one entry per line or one object over many lines. The first line
-// shows which. For one object over many lines, it holds one value at a time, at the paths of walk.
+// jsonDocument reads a format that has either one entry per line or one object over many lines. The first line shows
+// which. In one object over many lines, it reads the values at the paths of walk, and holds one value at a time.
 type jsonDocument struct {
 	entryReader
 	walk    json.Walk
@@ -352,8 +352,8 @@ func (d *jsonDocument) Close(recs []capture.Record, end capture.End, why string,
 	return d.entryReader.Close(recs, end, why, at)
 }
 
-// jsonValues reads values that follow each other, or the elements of one array. The first byte shows
-// which.
+// jsonValues reads values that follow each other, or the elements of one array. The first byte shows which of the two
+// the input has.
 type jsonValues struct {
 	jsonDocument
 	known bool

@@ -19,8 +19,8 @@ var conversations = capture.Format{
 	New:   func(in *capture.Input) capture.Reader { return &conversationReader{in: in} },
 }
 
-// sniffConversation looks for a conversation in the first bytes. It decides after the first of several values,
-// so that live input isn't held back.
+// sniffConversation looks for a conversation in the first bytes. If there are several values, it decides after the
+// first one, so that live input isn't held back.
 func sniffConversation(first []byte, whole bool) capture.SniffResult {
 	text := afterSpace(bytes.TrimPrefix(first, []byte(bom)))
 	if len(text) == 0 {
@@ -43,7 +43,7 @@ func sniffConversation(first []byte, whole bool) capture.SniffResult {
 		decided = decided || isWhole(text) || len(keys) > 0 && slices.Contains(chunkKeys, keys[0])
 	}
 	if !decided && len(text) < minLongPair && (!hasCallWord(text) || !bytes.ContainsAny(text[len(text)-1:], "}]\n")) {
-		return sniffMaybe(whole) // the text is searched once it has a call
+		return sniffMaybe(whole) // search the text only after it has a call
 	}
 	var f talkFinder
 	f.searchValue(value, "", 0)
@@ -56,7 +56,7 @@ func sniffConversation(first []byte, whole bool) capture.SniffResult {
 	return sniffMaybe(whole)
 }
 
-// chunkKeys are the keys that may come first in the elements of a list of chunks, as Gemini streams it.
+// chunkKeys are the keys that may come first in the elements of a list of chunks, as in a stream from Gemini.
 var chunkKeys = []string{"candidates", "error", "modelVersion", "usageMetadata", "responseId", "promptFeedback"}
 
 // conversationReader holds the text until it is complete.
@@ -167,7 +167,7 @@ func (l *messageLog) addMessage(m []byte) {
 	}
 	if f[0] == nil {
 		byModel = f[3] != nil || hasText(f[1], "ai") || hasText(f[1], "AIMessageChunk")
-		for class := range json.Elements(json.Find(m, "id")) { // the class that LangChain's constructor names
+		for class := range json.Elements(json.Find(m, "id")) { // the class that a LangChain message names as its constructor
 			byModel = f[2] != nil && strings.HasPrefix(stringOf(class), "AI")
 		}
 	}
@@ -176,7 +176,7 @@ func (l *messageLog) addMessage(m []byte) {
 		l.endExchange("", "", "")
 	}
 	results := bytes.Contains(m, []byte(`"tool_call_id"`)) || formOfMessage(m) != ""
-	if byModel { // a UIMessage contains the results of its calls, and so does a message from Zed
+	if byModel { // messages from the AI SDK and from Zed contain the results of their calls
 		results = bytes.Contains(m, []byte(`"output-`)) || f[3] != nil && bytes.Contains(m, []byte(`"tool_use_id"`))
 	}
 	l.addEntry(m, time.Time{}, results)
@@ -239,8 +239,7 @@ func sniffMessageLines(first []byte, whole bool) capture.SniffResult {
 	return s
 }
 
-// isNoSessionKey reports whether a first line with this key can't describe the session that the next lines
-// belong to.
+// isNoSessionKey reports whether a key shows that the first line doesn't describe a session.
 func isNoSessionKey(key string) bool {
 	return slices.Contains([]string{"type", "object", "choices", "candidates", "jsonrpc", "message", "event", "error", "messages"}, key)
 }

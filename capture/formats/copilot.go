@@ -35,7 +35,7 @@ type copilotReader struct {
 	order   []*sessionLog // in the order in which they began
 }
 
-// logOf returns the conversation of an agent, which it begins if needed.
+// logOf returns the conversation of an agent, and creates it if necessary.
 func (c *copilotReader) logOf(agent string) *sessionLog {
 	l := c.logs[agent]
 	if l == nil {

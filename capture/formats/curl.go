@@ -28,8 +28,8 @@ var (
 	hexBytes  = regexp.MustCompile(`^(?:[0-9a-f]{2} ){1,16}`)
 )
 
-// dotted is the fact that --trace-ascii can't show.
-const dotted = capture.Lack("which bytes were not ASCII: curl --trace-ascii has dots for them")
+// dotted is the fact that the output of --trace-ascii doesn't show.
+const dotted = capture.Lack("which bytes were not ASCII: curl --trace-ascii writes dots for them")
 
 func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
 	line, _, ended := bytes.Cut(first, []byte("\n"))
@@ -72,7 +72,7 @@ type curlReader struct {
 
 	begun bool            // an exchange has begun and hasn't ended
 	head  *capture.Head   // the response's head while it is being read
-	dots  lineEndRestorer // for the response's body with --trace-ascii
+	dots  lineEndRestorer // restores line breaks in the response's body with --trace-ascii
 }
 
 // traceBlock is a block of sent or received bytes.
@@ -89,7 +89,7 @@ type traceBlock struct {
 // asciiWidth is the number of bytes on a line of --trace-ascii.
 const asciiWidth = 64
 
-// endsLine reports whether a block lacks only a line break, which curl doesn't write.
+// endsLine reports whether only a line break is missing from a block. curl doesn't write line breaks.
 func (b *traceBlock) endsLine() bool { return b.ascii && len(b.data)+2 == b.size }
 
 func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -123,8 +123,8 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 // maxCurlLine is longer than any line that curl writes.
 const maxCurlLine = 64 << 10
 
-// timeOfDay returns a time on an arbitrary day. A time more than an hour before the latest one is on the next
-// day. For a text that is not a time, the result is zero.
+// timeOfDay returns a time on an arbitrary day. A time more than an hour before the latest one is on the next day.
+// For a text that is not a time, timeOfDay returns the zero time.
 func (r *curlReader) timeOfDay(text string) time.Time {
 	t, err := time.Parse("15:04:05.999999999", text)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *curlReader) Close(recs []capture.Record, end capture.End, why string, _
 	return r.close(recs)
 }
 
-// The methods below make exchanges from the blocks.
+// The methods below build exchanges from the blocks.
 
 // beginRequest ends the previous exchange and begins another.
 func (r *curlReader) beginRequest(b traceBlock) {
@@ -252,7 +252,7 @@ func headerOf(lines []string) http.Header {
 
 var curlStatus = regexp.MustCompile(`^HTTP/\d(?:\.\d)? (\d{3})(?: |\r|$)`)
 
-// readHead reads a block of a response's head. If there are several heads, the last one counts. The heads of
+// readHead reads a block of a response's head. If there are several heads, only the last one is kept. The heads of
 // interim responses are left out.
 func (r *curlReader) readHead(b traceBlock) {
 	if !r.begun {

@@ -10,8 +10,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestDamagedLines checks that damaged lines have few notes, that the last note counts the other lines, and that
-// the entries before and after them are read.
+// TestDamagedLines checks that only a few damaged lines have a note of their own, and that the last note counts the
+// others. The entries before and after the damaged lines must be read.
 func TestDamagedLines(t *testing.T) {
 	whole, err := os.ReadFile("testdata/codex-rollout.jsonl")
 	if err != nil {

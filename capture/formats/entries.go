@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// jsonLines cuts a text into lines, which should be JSON objects. It holds at most one line.
+// jsonLines splits a text into lines, which should be JSON objects. It holds at most one line.
 type jsonLines struct {
 	held   []byte
 	number int   // number of the current line, from 1
@@ -74,10 +74,10 @@ type entryReader struct {
 	jsonLines
 	in    *capture.Input
 	last  int  // the exchange of the latest record
-	mixed bool // a line that doesn't begin an object is not damage
+	mixed bool // lines that don't begin an object are not damage
 	notes int  // number of lines with a problem
-	final int  // the last of them without a note of its own
-	harm  bool // one of those without a note is damaged
+	final int  // number of the last line that has a problem but no note of its own
+	harm  bool // a line without a note of its own is damaged
 	book  interface {
 		entry(recs []capture.Record, line []byte) []capture.Record
 		close(recs []capture.Record) []capture.Record
@@ -108,8 +108,8 @@ func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Rec
 	return recs
 }
 
-// maxLineNotes is the maximum number of lines with a note of their own. A damaged file may have thousands of
-// damaged lines. One note at the end counts the other lines.
+// maxLineNotes is the maximum number of lines with a note of their own. A damaged file may have thousands of damaged
+// lines, so one note at the end counts the rest.
 const maxLineNotes = 3
 
 // addLineNote adds a note about the current line, unless there are too many.
@@ -136,7 +136,8 @@ func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ 
 	return recs
 }
 
-// takeLast reads the last line if it has no line break. It adds the note about lines without a note of their own.
+// takeLast reads the last line if it has no line break. It then adds a note about the lines that have no note of
+// their own.
 func (d *entryReader) takeLast(recs []capture.Record) []capture.Record {
 	switch line := d.pendingLine(); {
 	case d.size == 0:

@@ -12,8 +12,8 @@ import (
 	"toolscope/capture"
 )
 
-// standing reads a file of one format. It returns the number of exchanges that can be read again, and the
-// number of all exchanges. It compares the exchanges that are read again with the first read.
+// standing reads a file of one format. It returns the number of exchanges that can be read again, and the number of
+// all exchanges. It checks that reading an exchange again returns the same records.
 func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 	t.Helper()
 	o := capture.Options{Formats: []capture.Format{f}, Forced: true, GuessPayload: func([]byte) capture.PayloadGuess { return capture.Ask }}
@@ -21,7 +21,7 @@ func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, _ := capture.Open(t.Context(), path, o) // its exchanges have other numbers than in the file
+	two, _ := capture.Open(t.Context(), path, o) // the second reading has other exchange numbers than the file
 	came := map[int][]capture.Record{}
 	for r, err := range capture.Concat(one, two) {
 		if err != nil {
@@ -59,8 +59,8 @@ func standing(t *testing.T, f capture.Format, path string) (again, all int) {
 	return again, len(came)
 }
 
-// TestEntriesAreReadAgain checks that an entry that is read again has the same records, also after a byte
-// order mark, and in a file that ends anywhere.
+// TestEntriesAreReadAgain checks that reading an entry again returns the same records, even after a byte order mark
+// and in a file that ends anywhere.
 func TestEntriesAreReadAgain(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		if f.Name == curlTrace.Name || f.Name == interceptor.Name || f.Name == mcpLines.Name {
@@ -88,8 +88,8 @@ func TestEntriesAreReadAgain(t *testing.T) {
 	})
 }
 
-// TestEntryThatChangedIsNotReadAgain checks reading again after the file has changed. An entry may then be any
-// bytes, and a file that is recognised as another file is an error.
+// TestEntryThatChangedIsNotReadAgain checks reading again after the file has changed. The entry's place may then have
+// any bytes. If the file is recognised as another file, reading again is an error.
 func TestEntryThatChangedIsNotReadAgain(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		path := filepath.Join(t.TempDir(), name)
@@ -139,8 +139,8 @@ func TestEntryThatChangedIsNotReadAgain(t *testing.T) {
 	})
 }
 
-// TestNamesInCassettes checks that an interaction that refers to another one can't be read again by itself.
-// The interactions around it can.
+// TestNamesInCassettes checks that an interaction that refers to another one can't be read again by itself, and that
+// the interactions around it can.
 func TestNamesInCassettes(t *testing.T) {
 	const text = `interactions:
 - request: &ask

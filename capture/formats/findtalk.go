@@ -9,12 +9,12 @@ import (
 	"toolscope/stream/json"
 )
 
-// foundTalk is a conversation in a JSON text, or a history with its response.
+// foundTalk is a conversation in a JSON text, or a request's history with its response.
 type foundTalk struct {
 	path     string // path of the value in the text: .run.steps[0].messages
 	form     string // form of the messages, as named in providers/transcript
 	messages [][]byte
-	pair     *messagePair // set instead of messages: a history with its response
+	pair     *messagePair // set instead of messages for a history with its response
 }
 
 // talkFinder looks for conversations in a JSON text, which may be cut off. An array is a conversation if at
@@ -75,12 +75,13 @@ func (f *talkFinder) searchValue(v []byte, path string, depth int) {
 	}
 }
 
-// responseLists are the keys of lists in responses whose elements are alternatives, not a conversation.
+// responseLists are the keys of lists in responses whose elements are alternatives, not the messages of a
+// conversation.
 var responseLists = []string{"choices", "candidates", "generations"}
 
 const minTalkText = 30
 
-// callWords are words of which each conversation with calls contains one.
+// callWords are words. Each conversation with calls contains at least one of them.
 var callWords = [][]byte{
 	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
 	[]byte("toolRequest"), []byte("function_call"), []byte("ToolUse"),
@@ -90,7 +91,7 @@ func hasCallWord(text []byte) bool {
 	return slices.ContainsFunc(callWords, func(word []byte) bool { return bytes.Contains(text, word) })
 }
 
-// searchList adds a list to the conversations if it is one. Otherwise it searches the elements.
+// searchList adds a list if it is a conversation. Otherwise, it searches the list's elements.
 func (f *talkFinder) searchList(list []byte, path string, depth int) {
 	var elements, messages [][]byte
 	form, open := "", false
@@ -173,7 +174,7 @@ func isResponseItem(e []byte, kind string) bool {
 	return false
 }
 
-// isFromClient reports whether an item comes from the client: the output of a response has no such item.
+// isFromClient reports whether an item comes from the client. The output of a response has no such items.
 func isFromClient(item []byte) bool {
 	return hasText(json.Find(item, "type"), "function_call_output") || hasText(json.Find(item, "role"), "user")
 }

@@ -14,8 +14,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestNoTalks checks that JSON without calls is not a conversation, and that the alternatives in a response
-// are not one either.
+// TestNoTalks checks that neither JSON without calls nor the list of alternatives in a response is a conversation.
 func TestNoTalks(t *testing.T) {
 	for _, text := range []string{
 		`{"team":[{"role":"admin","content":"x"},{"role":"user","content":"y"}],"openapi":{"tool_calls":{"type":"array"}}}`,
@@ -68,7 +67,7 @@ func TestInputAndOutput(t *testing.T) {
 	}
 }
 
-// TestLongTextIsALog checks that a text that begins like a conversation but has none is read as a log.
+// TestLongTextIsALog checks that a text that begins like a conversation but contains none is read as a log.
 func TestLongTextIsALog(t *testing.T) {
 	text := `[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]` + "\n"
 	text += `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"x"}}]}` + "\n"

@@ -55,7 +55,7 @@ func sniffFlow(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: capture.Yes, Why: "it begins with a flow's length and its key " + name}
 }
 
-// flowReader holds at most one flow.
+// flowReader reads the flows of a file. It holds at most one flow.
 type flowReader struct {
 	recordWriter
 	held   []byte // the beginning of a flow
@@ -119,11 +119,11 @@ var flowBegin = regexp.MustCompile(`[^0-9][0-9]{1,12}:([0-9]{1,2}:[a-z_]{2,20}[;
 // flowTail is longer than any match of flowBegin.
 const flowTail = 64
 
-// seekFlow searches for the next flow. It returns the bytes from the flow's beginning, or from where a flow
-// may begin. All flows in a file have the same first key, unlike the values inside them.
+// seekFlow searches for the next flow. It returns the bytes from the flow's beginning, or from a place where a flow
+// may begin. The first key is the same for all flows of a file, and values inside a flow don't begin with it.
 func (r *flowReader) seekFlow(p []byte) []byte {
 	from := 0
-	if !r.broken { // at most the first bytes look like a flow
+	if !r.broken { // only the first bytes can look like a flow
 		if size, _ := netstringSize(p); size > 0 {
 			from = bytes.IndexByte(p, ':')
 		}
@@ -142,7 +142,7 @@ func (r *flowReader) seekFlow(p []byte) []byte {
 	return p[begin:]
 }
 
-// passOver adds a note, once, that bytes are not a flow. White space between flows needs no note.
+// passOver adds a single note about bytes that are not a flow. White space between flows needs no note.
 func (r *flowReader) passOver(p []byte) {
 	if !r.noted && len(bytes.TrimSpace(p)) > 0 {
 		r.noted = true
@@ -191,7 +191,8 @@ func (r *flowReader) takeFlow(v tnetstring, at int64) {
 		r.setFailure(&x, failed.get("msg").asText())
 	}
 	if socket := v.get("websocket"); socket.tag == '}' {
-		// A WebSocket message is a list of its type, whether the client sent it, its content and its time.
+		// A WebSocket message is a list of four values: its type, whether the client sent it, its content, and its
+		// time.
 		x := &x
 		x.lacks = nil
 		for m := range socket.get("messages").eachElement() {

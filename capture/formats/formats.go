@@ -61,7 +61,8 @@ var All = []capture.Format{
 	logLines,
 }
 
-// Find returns the format with a name, in which hyphens may replace spaces. The result ok is false if there is none.
+// Find returns the format with the given name, in which hyphens may replace spaces. The result ok is false if there
+// is no such format.
 func Find(name string) (f capture.Format, ok bool) {
 	for _, f := range All {
 		if f.Name == name || strings.ReplaceAll(f.Name, " ", "-") == name {

@@ -38,7 +38,7 @@ type geminiReader struct {
 	id    string          // id of the message whose response is open
 	last  []byte          // the latest entry of this message
 	known map[string]bool // ids of messages that are complete
-	waits bool            // the user waits for a response
+	waits bool            // the user is waiting for a response
 }
 
 func (g *geminiReader) found(recs []capture.Record, path int, value []byte) []capture.Record {
@@ -71,13 +71,13 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 	return g.recs
 }
 
-// rewind ends the open message and drops the entries for the next request, because the user took back a
-// message and all later ones. Their exchanges stay, because the model has seen the messages.
+// rewind handles messages that the user took back: it ends the open message and drops the entries for the next
+// request. The exchanges of these messages stay, because the model has seen the messages.
 func (g *geminiReader) rewind(to []byte) {
 	g.endMessage()
 	g.finish()
 	g.pending, g.waits = nil, false
-	if n := len(g.recs); n > 0 { // there is no record before the first message
+	if n := len(g.recs); n > 0 { // before the first message, there is no record
 		note := "the conversation was rewound to a point before message " + string(to)
 		g.recs = append(g.recs, capture.Record{Exchange: g.recs[n-1].Exchange, At: capture.NoTime, Note: note})
 	}

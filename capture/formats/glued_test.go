@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinesWithoutLineEnd checks that no part of a stream is lost if the line break between two lines is
-// missing. This happens when two processes write to one log.
+// TestLinesWithoutLineEnd checks that no part of a stream is lost if the line break between two lines is missing.
+// Such a line is written when two processes write to one log.
 func TestLinesWithoutLineEnd(t *testing.T) {
 	data := make([]string, len(chatLeg))
 	stamped := make([]string, len(chatLeg))
@@ -52,7 +52,7 @@ func trimLines(lines []string) (trimmed []string) {
 	return trimmed
 }
 
-// TestObjectAfterPayload checks that an object after a payload, which describes it, doesn't begin a line.
+// TestObjectAfterPayload checks that an object that follows a payload and describes it is not read as a new line.
 func TestObjectAfterPayload(t *testing.T) {
 	var b strings.Builder
 	for _, chunk := range chatLeg {
@@ -64,12 +64,13 @@ func TestObjectAfterPayload(t *testing.T) {
 	}
 }
 
-// TestManyLinesWithoutLineEnd checks that the unread rest of a line is reported if many lines are in it.
+// TestManyLinesWithoutLineEnd checks that the rest of a line is left unread, with a note, if too many lines are
+// joined in it.
 func TestManyLinesWithoutLineEnd(t *testing.T) {
 	one := `{"request":"rq-5","chunk":` + chatLeg[1] + `}`
 	notes := 0
 	for _, r := range readLog(t, []byte(strings.Repeat(one, 20_000)), 1<<20) {
-		if strings.Contains(r.Note, "without line ends") {
+		if strings.Contains(r.Note, "without line breaks") {
 			notes++
 		}
 	}

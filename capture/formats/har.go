@@ -53,20 +53,20 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 		return
 	}
 	e.finishExchange()
-	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // without a response, the reason is kept only for a request to a model
+	if x.status == 0 && r.in.GuessPayload(x.request) != capture.Ask { // without a response, keep the reason only for a request to a model
 		x.why = ""
 	}
 	r.writeExchange(&x)
 }
 
-// harEntry is the entry that is being read.
+// harEntry is the entry that a harReader is reading.
 type harEntry struct {
 	x       *recordedExchange
 	cut     bool    // the file ends inside the entry
 	sizes   bool    // the archive says that the response's body has bytes
 	body    bool    // the archive has the bytes of the response's body
-	wait    float64 // milliseconds before the response
-	total   float64 // milliseconds until the response's end; -1 if unknown
+	wait    float64 // milliseconds before the response began
+	total   float64 // milliseconds until the response ended; -1 if unknown
 	sockets []byte  // _webSocketMessages
 	events  []byte  // _eventSourceMessages
 }
@@ -148,8 +148,8 @@ func (e *harEntry) readResponse(key string, rest []byte) int {
 	return len(value)
 }
 
-// readContent reads a body: text, or base64 if the encoding says so. It returns the body, its stated size, and the
-// length of the object.
+// readContent reads a body, which is text, or base64 if the encoding says so. It returns the body, its stated size,
+// and the length of the object.
 func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int) {
 	var text []byte
 	encoding, known := "", false
@@ -182,7 +182,7 @@ func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int)
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
-// readText returns the text of a string. If the file ends inside the string, it returns the part that is there.
+// readText returns the text of a string. If the file ends inside the string, it returns the text up to there.
 func (e *harEntry) readText(value []byte) []byte {
 	if text, ok := json.Text(value); ok || !e.cut || len(value) < 2 || value[0] != '"' {
 		return text
@@ -191,8 +191,8 @@ func (e *harEntry) readText(value []byte) []byte {
 	return json.PartOfText(value)
 }
 
-// finishExchange sets the facts that depend on the complete entry. The times of the response remain unknown if the
-// archive has none.
+// finishExchange sets the facts that depend on the complete entry. If the archive has no times for the response, they
+// remain unknown.
 func (e *harEntry) finishExchange() {
 	x := e.x
 	if e.total >= 0 || e.wait > 0 {
@@ -248,7 +248,7 @@ func (e *harEntry) readMessages() {
 	}
 }
 
-// readEvents writes the events of a stream. It is for archives without the text of the stream.
+// readEvents writes the events of a stream. It is used for archives that don't have the text of the stream.
 func (e *harEntry) readEvents() {
 	for m := range json.Elements(e.events) {
 		if !isWhole(m) {
@@ -260,7 +260,7 @@ func (e *harEntry) readEvents() {
 	}
 }
 
-// harHeader reads a header: objects with a name and a value, or pairs, as Slack writes them.
+// harHeader reads a header, which consists of objects with a name and a value, or of pairs as Slack writes them.
 func harHeader(list []byte) http.Header {
 	h := http.Header{}
 	for field := range json.Elements(list) {

@@ -8,7 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// Aliases that repeat their anchors would become arbitrarily large, so the result is not a body.
+// TestAliasesDoNotGrow checks that a value with aliases is not used as a body: aliases that repeat their anchors
+// would become arbitrarily large.
 func TestAliasesDoNotGrow(t *testing.T) {
 	text := "interactions:\n- request:\n    a: &a0 [x, x, x, x, x, x, x, x]\n"
 	for i := range 9 {
@@ -24,7 +25,8 @@ func TestAliasesDoNotGrow(t *testing.T) {
 	}
 }
 
-// A line that is too long needs no more memory than an interaction. It is reported, and the next line is read.
+// TestLongLineOfCassette checks that a line that is too long needs no more memory than an interaction. The line must
+// be reported, and the next line must be read.
 func TestLongLineOfCassette(t *testing.T) {
 	r := cassette.New(capture.NewInput("in", nil)).(*cassetteReader)
 	var recs []capture.Record

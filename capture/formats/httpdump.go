@@ -73,8 +73,8 @@ type dumpReader struct {
 	body   []byte
 	kind   byte              // the first byte of the body; 0 while the body is empty
 	span   json.ValueScanner // finds the end of a body that is JSON
-	rest   int64             // number of bytes of the body beyond the limit
-	others otherLines        // lines between bodies and first lines
+	rest   int64             // number of bytes of the body that exceed the limit
+	others otherLines        // number of lines between bodies and first lines
 }
 
 func (r *dumpReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
@@ -115,7 +115,7 @@ func (r *dumpReader) readLine(line []byte) {
 	}
 }
 
-// beginResponse begins a response. The final response replaces an interim response before it.
+// beginResponse begins a response. A final response replaces the interim response before it.
 func (r *dumpReader) beginResponse(text []byte) {
 	r.endMessage()
 	if r.x == nil {

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// hasText reports whether a value is the string text.
+// hasText reports whether a value is a string that equals text.
 func hasText(value []byte, text string) bool {
 	if len(value) == len(text)+2 && value[0] == '"' {
 		return string(value[1:len(value)-1]) == text

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// legLine returns a line of a gateway's log: one payload, and the log's words for its side.
+// legLine returns a line of a gateway's log with one payload, and with the log's words for the payload's side.
 func legLine(says, payload string) string {
 	return fmt.Sprintf(`{"request":"rq-5","event":%q,"payload":%s}`+"\n", says, quoteJSON(payload))
 }
@@ -21,7 +21,7 @@ func quoteJSON(text string) string {
 	return string(quoted)
 }
 
-// interleaveLines returns the lines of several legs, one of each leg in turn.
+// interleaveLines returns the lines of several legs, taking one line from each leg in turn.
 func interleaveLines(legs ...[]string) string {
 	var b strings.Builder
 	for i := 0; ; i++ {
@@ -60,8 +60,8 @@ var (
 	}
 )
 
-// TestTwoLegs checks that the data that a gateway received and the data that it sent are two streams, even in
-// one field of a log.
+// TestTwoLegs checks that data received by a gateway and data sent by it are two streams, even if the log has both in
+// one field.
 func TestTwoLegs(t *testing.T) {
 	chatEvents := make([]string, len(chatLeg))
 	for i, chunk := range chatLeg {
@@ -106,8 +106,8 @@ func TestTwoLegs(t *testing.T) {
 	}
 }
 
-// TestPiecesAroundObject checks that an object stays in its stream if the log has the object alone because it
-// cut the text of the stream around it.
+// TestPiecesAroundObject checks that an object stays in its stream if the log cuts the stream's text around it and
+// has the object alone in a line.
 func TestPiecesAroundObject(t *testing.T) {
 	pieces := []string{
 		"event: message_start\ndata: " + startA + "\n\nevent: content_block_start\nda", "ta: ", block, "\n\n" + eventLeg[2] + "event: content_block_stop\ndata:", stop,

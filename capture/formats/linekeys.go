@@ -6,7 +6,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// correlationKey is a named value in a line, as hashes of its name and its value. When several streams are
+// correlationKey is a named value in a line, stored as hashes of its name and its value. When several streams are
 // open, payloads find their stream by these keys.
 type correlationKey struct {
 	name, value uint64
@@ -21,8 +21,8 @@ const (
 	plainKey                   // anything else
 	ofLeg                      // the side of a gateway: data that it received, or data that it sent
 	ofPlace                    // the writer of the line: a process, a container
-	ofTrace                    // several requests may share it: a trace, a session
-	ofRequest                  // it identifies a request
+	ofTrace                    // several requests may share the key: a trace, a session
+	ofRequest                  // the key identifies a request
 )
 
 const (
@@ -75,13 +75,13 @@ var (
 type lineKeys struct {
 	keys    []correlationKey
 	stamp   timestamp
-	weights map[uint64]keyWeight // by the hash of the name
+	weights map[uint64]keyWeight // weights by the hash of the key's name
 	slots   []slot               // values that may differ in similar lines
 	nested  []json.FoundField    // memory for the fields of nested objects
 }
 
-// readKeys reads the fields of an object that isn't a payload. The parameter path is the hash of the place;
-// leads reports whether a field contains payloads.
+// readKeys reads the fields of an object that isn't a payload. The parameter path is the hash of the object's place,
+// and leads reports whether a field contains payloads.
 func (k *lineKeys) readKeys(path uint64, all []json.FoundField, leads func(key []byte) bool) {
 	for _, m := range all {
 		if len(k.keys) >= maxKeysOfLine || len(m.Value) == 0 {
@@ -156,7 +156,7 @@ func (k *lineKeys) addKey(h uint64, name, value []byte) {
 	k.keys = append(k.keys, correlationKey{h, hashOf(hashSeed, value), rank})
 }
 
-// legWords are words in logs for the two sides of a gateway: for data that it received, and for data that
+// legWords are words in logs for the two sides of a gateway: words for data that it received, and words for data that
 // it sent. They include common misspellings.
 var legWords = map[string]byte{
 	"received": 'r', "recieved": 'r', "receive": 'r', "recieve": 'r', "receiving": 'r', "recv": 'r', "incoming": 'r', "inbound": 'r', "upstream": 'r',
@@ -201,8 +201,8 @@ func (k *lineKeys) noteTimestamp(value []byte) {
 	}
 }
 
-// readPrefix reads the text around a payload word by word: key=value, words in brackets, times. Other words have
-// their position as their name.
+// readPrefix reads the text around a payload word by word: key=value, words in brackets, and times. For any other
+// word, the key's name is the word's position.
 func (k *lineKeys) readPrefix(path uint64, text []byte, least keyWeight) {
 	for place := 0; len(text) > 0 && len(k.keys) < maxKeysOfLine; place++ {
 		n := 0
@@ -286,8 +286,8 @@ func namesRequest(word []byte) bool {
 	return false
 }
 
-// isHexID reports whether a word looks like a UUID or a hash: at least eight hexadecimal digits, among them
-// digits and letters, and maybe hyphens.
+// isHexID reports whether a word looks like a UUID or a hash. The word must have at least eight hexadecimal digits,
+// both numerals and letters among them, and may have hyphens.
 func isHexID(word []byte) bool {
 	hex, digits := 0, 0
 	for _, c := range bytes.ToLower(word) {
@@ -303,8 +303,8 @@ func isHexID(word []byte) bool {
 	return hex >= 8 && digits > 0 && digits < hex
 }
 
-// objectName returns the name of the logger that writes objects with these fields. If it is unknown, the result is
-// "JSON", or "" if named is set.
+// objectName returns the name of the logger that writes objects with these fields. If the logger is unknown, the
+// result is "JSON", or "" if named is set.
 func objectName(all []json.FoundField, named bool) string {
 	has := func(keys ...string) bool {
 		for _, k := range keys {
@@ -339,8 +339,8 @@ func objectName(all []json.FoundField, named bool) string {
 	return ""
 }
 
-// linePrefix is a common beginning of lines. size returns the length of the prefix in a line, or 0 if the line
-// doesn't have it.
+// linePrefix is a common beginning of lines. The function size returns the length of the prefix in a line, or 0 if
+// the line doesn't have the prefix.
 type linePrefix struct {
 	name string
 	size func(line []byte) int
@@ -402,7 +402,7 @@ func kubectlPrefix(p []byte) int {
 	return 0
 }
 
-// composePrefix matches a padded name and a bar.
+// composePrefix matches a padded name and a vertical bar.
 func composePrefix(p []byte) int {
 	n := 0
 	for n < len(p) && n < 64 && (isWordByte(p[n]) || p[n] == '-' || p[n] == '.' || p[n] == '/') {
@@ -525,7 +525,7 @@ func klogPrefix(p []byte) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// nameOfPrefix returns the usual name of logs whose lines have this prefix.
+// nameOfPrefix returns the usual name for logs whose lines have this prefix.
 func nameOfPrefix(p, suffix []byte) string {
 	text := bytes.TrimRight(p, " ")
 	_, n := parseTime(text)
@@ -557,8 +557,8 @@ func isLevel(word []byte) bool {
 	return false
 }
 
-// criPart reports whether a line is from Kubernetes, and whether it is only part of a longer line. The result
-// prefix is the length of its prefix.
+// criPart reports whether a line is from Kubernetes, and whether it is only part of a longer line. The result prefix
+// is the length of the line's prefix.
 func criPart(line []byte) (part, is bool, prefix int) {
 	n := criPrefix(line)
 	if n == 0 {
@@ -568,9 +568,8 @@ func criPart(line []byte) (part, is bool, prefix int) {
 	return line[i] == 'P', true, n
 }
 
-// linePrefixShape is the form of a prefix before payloads in a text: "a" for each run of letters and digits,
-// and one space for each run of spaces. Lines from one logger have the same form, even lines without a
-// payload.
+// linePrefixShape is the form of the text before a payload: "a" for each run of letters and digits, and one space for
+// each run of spaces. Lines from one logger have the same form, even lines without a payload.
 type linePrefixShape struct {
 	form string
 	on   *payloadPath
@@ -641,9 +640,8 @@ func (p *unwrapper) keepPrefix(around uint64, prefix []byte) {
 	p.shapes[around] = append(all, linePrefixShape{formOf(prefix), on})
 }
 
-// addRest adds the text that is in the place of a payload in a line without one: an empty line or a comment in
-// an event stream, or the second half of a payload that was cut. It reports whether the line has the prefix of
-// earlier payloads.
+// addRest adds the text that a line has instead of a payload: an empty line or a comment in an event stream, or the
+// second half of a payload that was cut. It reports whether the line has the prefix of earlier payloads.
 func (p *unwrapper) addRest(line []byte) bool {
 	body := bytes.TrimRight(line, "\r\n")
 	for _, s := range p.shapes[p.hash()] {
@@ -658,7 +656,7 @@ func (p *unwrapper) addRest(line []byte) bool {
 	return false
 }
 
-// addRestOf adds a text that is in one of the places of payloads. It always returns true.
+// addRestOf adds a text that a line has instead of a payload, at one of the payloads' places. It always returns true.
 func (p *unwrapper) addRestOf(on *payloadPath, t []byte) bool {
 	f := payload{text: t, on: on, scope: p.scope, stamp: p.stamp}
 	f.is, f.block, f.number = aRest, -1, -1

@@ -19,11 +19,11 @@ var logLines = capture.Format{
 	New:   newLineReader,
 }
 
-// maxLineBytes is the maximum size of a line, and of a JSON text over several lines.
+// maxLineBytes is the maximum size of a line, or of a JSON text over several lines.
 const maxLineBytes = 64 << 20
 
-// lineReader reads a log. It holds an incomplete line. It also holds payloads that were cut off until the next
-// lines show whether they continue.
+// lineReader reads a log. It holds an incomplete line. It also holds each payload that was cut off, until the next
+// lines show whether the payload continues.
 type lineReader struct {
 	in        *capture.Input
 	unwrapper *unwrapper
@@ -31,7 +31,7 @@ type lineReader struct {
 	skipped   int64  // number of bytes of a line that is too long
 	number    int64  // number of the current line, counted across rotated files
 	before    int64  // number of lines in the earlier files
-	glued     int    // number of further lines found inside the current line, without a line break before them
+	glued     int    // number of further lines found inside the current line, with no line break between them
 	heirs     bool   // the open streams continue in another file
 	at        time.Duration
 	recs      []capture.Record
@@ -77,7 +77,7 @@ func (r *lineReader) Write(recs []capture.Record, p []byte, at time.Duration) ([
 			line, g.begin = r.rest, g.end
 		}
 		r.takeLine(line)
-		r.rest = nil // its payloads may still use the memory
+		r.rest = nil // payloads may still use the memory of the line
 	}
 	r.reportOthers()
 	recs, r.recs = r.recs, nil
@@ -178,16 +178,16 @@ func (r *lineReader) holdsLine(rest []byte) bool {
 	case !slices.ContainsFunc(finds, func(f payload) bool { return f.is != aRest }):
 		return false
 	case r.glued == maxGluedLines:
-		r.addNote(fmt.Sprintf("line %d contains more than %d lines without line ends between them: the rest is not read", r.number-r.before, maxGluedLines), true)
+		r.addNote(fmt.Sprintf("line %d contains more than %d lines without line breaks between them: the rest is not read", r.number-r.before, maxGluedLines), true)
 		return false
 	}
 	r.glued++
 	return true
 }
 
-// mayBeginLine reports whether the text after the first JSON value of a line may be another line. After a
-// payload, that may be a line of any kind. After other JSON, it must be an object without a space before it.
-// If there is a space, the first JSON value describes the payload after it.
+// mayBeginLine reports whether the text after the first JSON value of a line may be another line. After a payload,
+// that may be any kind of line. After other JSON, it must be an object without a space before it: an object after a
+// space is a payload that the first JSON value describes.
 func mayBeginLine(rest []byte, payload bool) bool {
 	return rest[0] == '{' || payload && isLogLine(rest)
 }
@@ -249,8 +249,8 @@ func (d *prettyJSON) startsObject(line []byte) bool {
 	return true
 }
 
-// addLine adds a line to an open JSON text. If the line can't be part of JSON, the text is read as ordinary
-// lines. addLine reports whether it added the line.
+// addLine adds a line to an open JSON text, and reports whether it did. If the line can't be part of JSON, the text
+// is read as ordinary lines.
 func (d *prettyJSON) addLine(r *lineReader, line []byte) bool {
 	if !d.open {
 		return false
@@ -329,7 +329,7 @@ const (
 	minDockerPart = 16000
 )
 
-// addLine returns the complete line, or nil if more parts follow. A part has no line break.
+// addLine returns the complete line, or nil if more parts follow. Only the last part of a line has a line break.
 func (j *lineJoiner) addLine(line []byte) []byte {
 	if len(line) > 24 && line[10] == 'T' {
 		if part, is, n := criPart(line); is {
@@ -380,7 +380,7 @@ func (j *lineJoiner) dockerLine(line []byte) []byte {
 	return whole
 }
 
-// lastLine returns the held parts as a line at the end of the log, or nil if there are none. It stops holding them.
+// lastLine returns the held parts as a line at the end of the log, or nil if there are none, and stops holding them.
 func (j *lineJoiner) lastLine() []byte {
 	defer func() { j.kind, j.parts = 0, nil }()
 	switch j.kind {
@@ -392,15 +392,15 @@ func (j *lineJoiner) lastLine() []byte {
 	return nil
 }
 
-// otherLines are lines without a payload: their number since the last report, and the latest of them.
+// otherLines are the lines without a payload: their number since the last report, and the latest of these lines.
 type otherLines struct {
 	count int64
 	last  [][]byte
 }
 
 const (
-	maxOtherLines     = 20      // maximum number of lines that are reported with the count
-	maxOtherLineBytes = 1 << 10 // maximum number of bytes of each line
+	maxOtherLines     = 20      // maximum number of lines that are quoted in a report
+	maxOtherLineBytes = 1 << 10 // maximum number of bytes quoted from each line
 )
 
 // addLine counts n lines and keeps one.
@@ -431,8 +431,8 @@ func (r *lineReader) reportOthers() {
 	r.others = otherLines{}
 }
 
-// journal reads the output of journalctl -o export: one field per line, and an empty line after each entry. A
-// binary field has its length before it. An entry is searched like an object with these fields.
+// journal reads the output of journalctl -o export: one field per line, and an empty line after each entry. A binary
+// field has its length before its value. An entry is searched like an object with these fields.
 type journal struct {
 	fields []journalField
 	name   []byte // name of the binary field whose value follows

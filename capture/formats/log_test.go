@@ -46,7 +46,7 @@ func streamsOf(recs []capture.Record) (all []string, others int64) {
 	return all, others
 }
 
-// readLog reads a log in chunks of a size.
+// readLog reads a log in chunks of a given size.
 func readLog(t testing.TB, log []byte, size int) []capture.Record {
 	t.Helper()
 	r := newLineReader(capture.NewInput("log", nil))
@@ -117,8 +117,8 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
-// TestLogLinesApart checks that lines of two streams that can't be distinguished are assigned to neither, from
-// the first such line on.
+// TestLogLinesApart checks streams whose lines can't be distinguished: from the first such line on, lines are
+// assigned to neither stream.
 func TestLogLinesApart(t *testing.T) {
 	log := stampedLog("", startA, startB, block, block, fmt.Sprintf(delta, "a"), fmt.Sprintf(delta, "b"), stop, stop, finish, finish, over, over)
 	recs := readLog(t, []byte(log), len(log))
@@ -157,8 +157,8 @@ func TestLogLinesInPieces(t *testing.T) {
 	}
 }
 
-// TestLogLinesCut checks a log that is cut off anywhere: each payload that is complete before the cut is read,
-// nothing else is read, and no false note is made about the rest.
+// TestLogLinesCut checks a log that is cut off anywhere. Each payload that is complete before the cut must be read,
+// and nothing else. There must be no false note about the rest.
 func TestLogLinesCut(t *testing.T) {
 	text := func(log string) (all string) {
 		for _, r := range readLog(t, []byte(log), len(log)+1) {
@@ -190,7 +190,7 @@ func TestLogLinesCut(t *testing.T) {
 	}
 }
 
-// noLogs lists files without any data of a model.
+// noLogs lists files without any data from a model.
 var noLogs = map[string]string{
 	"page.html":     "<!DOCTYPE html>\n<html><body data-x=\"data: {}\"><script>var x = {\"choices\": [\"a\", \"b\"]};</script></body></html>\n",
 	"access.log":    strings.Repeat("127.0.0.1 - - [02/Jan/2025:03:04:05 +0000] \"POST /v1/messages HTTP/1.1\" 200 1234 \"-\" \"curl/8\"\n", 30),
@@ -223,7 +223,7 @@ var noLogs = map[string]string{
 	"empty":         "", "blank": "\n\n\n", "one": "x",
 }
 
-// TestLogsOfOthers checks that nothing is found in files without any data of a model.
+// TestLogsOfOthers checks that nothing is found in files without any data from a model.
 func TestLogsOfOthers(t *testing.T) {
 	for name, text := range noLogs {
 		for _, forced := range []bool{false, true} {
@@ -304,7 +304,7 @@ func BenchmarkLogLines(b *testing.B) {
 	}
 }
 
-// logShapes lists functions that write a line of an event stream as a log has it, each in a different form.
+// logShapes lists functions that each write a line of an event stream in the form of a different logger.
 var logShapes = map[string]func(n int, line string) string{
 	"times":            func(n int, line string) string { return fmt.Sprintf("2025-01-02T03:04:%02d.5Z INFO %s\n", n%60, line) },
 	"docker json-file": func(n int, line string) string { return inDocker(n, line) },
@@ -328,8 +328,8 @@ func inDocker(n int, line string) string {
 	return fmt.Sprintf(`{"log":%s,"stream":"stdout","time":"2025-01-02T03:04:%02d.123456789Z"}`+"\n", text, n%60)
 }
 
-// streamLines returns the lines of n responses as event streams. Two responses run at a time, and their texts
-// need escapes in JSON.
+// streamLines returns the lines of n responses as event streams. The streams don't overlap, and their texts need
+// escapes in JSON.
 func streamLines(n int) (lines []string) {
 	for i := range n {
 		id := fmt.Sprintf("chatcmpl-%d", i)
@@ -341,8 +341,8 @@ func streamLines(n int) (lines []string) {
 	return lines
 }
 
-// placed reads a log from a file. It returns the number of exchanges that can be read again, and the number of
-// all exchanges. It compares the exchanges that are read again with the first read.
+// placed reads a log from a file. It returns the number of exchanges that can be read again, and the number of all
+// exchanges. It checks that reading an exchange again returns the same records.
 func placed(t *testing.T, path string) (again, all int) {
 	t.Helper()
 	src, err := capture.Open(t.Context(), path, capture.Options{Formats: []capture.Format{logLines}, Forced: true})
@@ -391,8 +391,8 @@ func placed(t *testing.T, path string) (again, all int) {
 	return again, len(came)
 }
 
-// TestLogsAreReadAgain checks that an exchange of a log that is read again from its lines has the same
-// records. A file that has changed is an error.
+// TestLogsAreReadAgain checks that reading an exchange again from its lines in a log returns the same records. If the
+// file has changed, reading again is an error.
 func TestLogsAreReadAgain(t *testing.T) {
 	for name, line := range logShapes {
 		t.Run(name, func(t *testing.T) {
@@ -415,8 +415,8 @@ func TestLogsAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestChunksInLinesAreReadAgain checks the same for chunks that are values in JSON lines, with several
-// requests at once, and for complete responses next to their requests.
+// TestChunksInLinesAreReadAgain is like TestLogsAreReadAgain, but for chunks that are values in JSON lines, with
+// several requests at once, and for complete responses next to their requests.
 func TestChunksInLinesAreReadAgain(t *testing.T) {
 	var log strings.Builder
 	streams := 5
@@ -448,7 +448,7 @@ func TestAnyLogIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestChangedLogIsNotReadAgain checks that a file that has changed or is gone is an error.
+// TestChangedLogIsNotReadAgain checks that reading again from a file that has changed or is gone is an error.
 func TestChangedLogIsNotReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.log")
 	log := stampedLog("", startA, block, over)
@@ -485,8 +485,8 @@ func TestChangedLogIsNotReadAgain(t *testing.T) {
 	}
 }
 
-// TestManyStreamsAtOnce checks that a thousand streams at once are kept apart, in a time for each line that
-// doesn't depend on their number. Streams without a reported end don't stay open forever.
+// TestManyStreamsAtOnce checks that a thousand streams at once are kept apart, and that the time per line doesn't
+// depend on the number of streams. Streams without a reported end must not stay open forever.
 func TestManyStreamsAtOnce(t *testing.T) {
 	const streams, rounds = 1000, 4
 	chunk := func(n, round int, finish string) string {
@@ -526,7 +526,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 	}
 }
 
-// namelessLine is a chunk of a stream whose chunks don't name it, with its time after the start.
+// namelessLine is a chunk of a stream whose chunks don't name the stream. The field at is the time after the start.
 type namelessLine struct {
 	at    time.Duration
 	chunk string
@@ -580,9 +580,8 @@ func namelessLog(streams ...[]namelessLine) []byte {
 	}
 }
 
-// TestLogLinesNameless checks that streams whose chunks don't name them are kept apart by other facts in the
-// chunks. If that is impossible, it is reported. Nothing is reported for streams that arrive one after
-// another.
+// TestLogLinesNameless checks that streams whose chunks don't name them are kept apart by other facts in the chunks.
+// If that is impossible, there must be a note. There must be no note for streams that arrive one after another.
 func TestLogLinesNameless(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -639,8 +638,8 @@ func TestLogLinesNamesUntold(t *testing.T) {
 	}
 }
 
-// TestLogLinesNamesOfOthers checks that the name of an event whose data did not arrive is not used for the
-// data of another event. It checks this even if a stream is held for long because it may be a restart.
+// TestLogLinesNamesOfOthers checks that the name of an event whose data did not arrive is not used for the data of
+// another event, even if a stream is held for a long time because it may be a restart.
 func TestLogLinesNamesOfOthers(t *testing.T) {
 	var b strings.Builder
 	line := func(text string) { b.WriteString("2025-01-02T03:04:05Z " + text + "\n") }
@@ -675,7 +674,7 @@ func TestLogLinesNamesOfOthers(t *testing.T) {
 	}
 }
 
-// lacksOf returns the lacks in the heads of a log's records, and its notes.
+// lacksOf returns the missing facts that the heads of a log's records list, and the log's notes.
 func lacksOf(recs []capture.Record) (lacks []capture.Lack, notes []string) {
 	for _, r := range recs {
 		if r.Head != nil {
@@ -688,8 +687,8 @@ func lacksOf(recs []capture.Record) (lacks []capture.Lack, notes []string) {
 	return lacks, notes
 }
 
-// TestLogLacks checks that a log lists exactly the facts that it can't show. These are the times of bytes if
-// all lines have the same time or none, and the content after the length at which a logger cuts lines.
+// TestLogLacks checks that a log lists exactly the facts that it can't show. The times of bytes are missing if all
+// lines have the same time or none. If a logger cuts lines at a length, the content after that length is missing.
 func TestLogLacks(t *testing.T) {
 	payloads := []string{startA, block}
 	for i := range 24 {
@@ -761,7 +760,7 @@ func TestPrintedNicely(t *testing.T) {
 	}
 }
 
-// timed describes each byte of an exchange in records, with its time.
+// timed describes each byte of an exchange in records, together with the byte's time.
 func timed(recs []capture.Record) string {
 	streams := map[int]*strings.Builder{}
 	for _, r := range recs {
@@ -801,7 +800,7 @@ func timed(recs []capture.Record) string {
 	return all.String()
 }
 
-// inPieces reads a log in chunks of a size, into records that may have several chunks themselves.
+// inPieces reads a log in chunks of a given size, into records that may have several chunks themselves.
 func inPieces(t testing.TB, log []byte, size int) []capture.Record {
 	t.Helper()
 	in := capture.NewInput("log", nil)
@@ -817,8 +816,8 @@ func inPieces(t testing.TB, log []byte, size int) []capture.Record {
 	return r.Close(recs, capture.EndEOF, "", capture.NoTime)
 }
 
-// TestPieces checks that records with several chunks have the same bytes and times as records with one,
-// however the log is split into writes. It also checks that there are few such records.
+// TestPieces checks that records with several chunks have the same bytes and times as records with a single chunk,
+// however the log is split into writes. It also checks that the number of records stays small.
 func TestPieces(t *testing.T) {
 	for name, line := range logShapes {
 		var log strings.Builder

@@ -32,11 +32,11 @@ func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
 	return a
 }
 
-// sameKeys reports whether two lists of keys are the same slice, as for lines that match one template.
+// sameKeys reports whether two lists of keys are the same slice. They are for lines that match one template.
 func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// conflicts reports whether a line can't belong to the stream, because it names another request, comes from
-// another place, or is from another leg.
+// conflicts reports whether a line can't belong to the stream, because it names another request or comes from another
+// place or leg.
 func (a keyOverlap) conflicts() bool {
 	if a.other[ofLeg] > 0 {
 		return true
@@ -44,8 +44,8 @@ func (a keyOverlap) conflicts() bool {
 	return a.differsInSource()
 }
 
-// differsInSource reports whether two lines name different requests or come from different places. Even
-// so, they may belong to one request, if a gateway received one and sent the other.
+// differsInSource reports whether two lines name different requests or come from different places. Such lines may
+// still belong to one request, if a gateway received one line's data and sent the other's.
 func (a keyOverlap) differsInSource() bool {
 	if a.same[ofRequest]+a.other[ofRequest] > 0 {
 		return a.same[ofRequest] == 0
@@ -88,7 +88,7 @@ type streamChoice struct {
 	all  []*logStream // these streams, if many is set
 }
 
-// chooseStream chooses the open stream for a payload. If several are possible, it returns all of them, and the last
+// chooseStream chooses the open stream for a payload. If several are possible, it returns all of them, with the last
 // one as the choice. If there is none, the choice is empty.
 func (s *openStreams) chooseStream(f *payload) streamChoice {
 	first, second := s.candidatesByID(f)
@@ -154,7 +154,7 @@ func byRequest(all []*logStream, f *payload) []*logStream {
 
 func byRest(all []*logStream, f *payload) []*logStream { return byKeys(all, f, plainKey) }
 
-// byKeys returns the streams whose keys of a weight match the line, if the streams differ in them.
+// byKeys returns the streams whose keys of a given weight match the line, if the streams differ in these keys.
 func byKeys(all []*logStream, f *payload, rank keyWeight) []*logStream {
 	for _, c := range f.keys {
 		if c.rank != rank {
@@ -208,7 +208,7 @@ func byBlock(all []*logStream, f *payload) []*logStream {
 	})
 }
 
-// byMark returns the finished stream with the oldest last chunk if the payload is the mark of a stream's end.
+// byMark returns the finished stream whose last chunk is the oldest, if the payload is the mark of a stream's end.
 // This mark is the same in all streams, so it doesn't identify its stream.
 func byMark(all []*logStream, f *payload) []*logStream {
 	if f.is != aMark {
@@ -244,12 +244,12 @@ type finishedStream struct {
 	keys  []correlationKey
 	model uint64
 	at    time.Time
-	first int64 // number of its first line
+	first int64 // number of the stream's first line
 }
 
-// mixedSince returns the number of the first line from which a stream is known to contain two streams, or 0 if
-// that is not known. The proof is that the token count is lower than before, that the stream began before its
-// request, or that another stream has ended since the request.
+// mixedSince returns the number of the first line from which a stream is known to contain two streams, or 0 if that
+// is not known. Any of three facts proves it: the token count fell, the stream began before its request, or another
+// stream ended after the request.
 func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 	const inexact = 20 * time.Millisecond // precision of the times that a program writes itself
 	if f.id != 0 || x.id != 0 || f.is != aChunk {
@@ -273,8 +273,8 @@ func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 	return 0
 }
 
-// reportMixed adds a note that a stream may contain lines of other streams. Calls that are complete in one
-// chunk are correct anyway.
+// reportMixed adds a note that a stream may contain lines of other streams. Calls that are complete in one chunk are
+// still correct.
 func (s *openStreams) reportMixed(x *logStream, since int64) {
 	if x.mixed || x.mute {
 		return
@@ -282,16 +282,16 @@ func (s *openStreams) reportMixed(x *logStream, since int64) {
 	x.mixed = true
 	r := capture.Record{
 		Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.Mixed}},
-		Note: fmt.Sprintf("line %d: several streams arrived at once and nothing identifies their lines: the lines since line %d may belong to any of the streams", s.r.number-s.r.before, max(1, since-s.r.before)),
+		Note: fmt.Sprintf("line %d: several streams arrived at once, and nothing identifies their lines: the lines since line %d may belong to any of the streams", s.r.number-s.r.before, max(1, since-s.r.before)),
 	}
 	x.stands.Add(&r, capture.LineSpan{}, 0)
 	s.r.recs = append(s.r.recs, r)
 }
 
-// A stream may begin while another is open, with nothing to identify their lines. Then it is either a parallel
-// stream, or the next one after the first broke off. A payload that only the first stream can contain shows
-// that the first stream continues. Payloads that fit both streams are held until the second one ends. If the
-// first stream had no payload of its own by then, it broke off.
+// A stream may begin while another is open, with nothing to identify their lines. Then it either runs in parallel
+// with the first stream, or follows the first one because that broke off. A payload that only the first stream can
+// contain shows that the first stream continues. Payloads that fit both streams are held until the second one ends.
+// If the first stream has had no payload of its own by then, it broke off.
 
 // maxHeldPayloads is the maximum number of held payloads for a stream.
 const maxHeldPayloads = 10_000
@@ -349,7 +349,7 @@ func (s *openStreams) noteAlive(x *logStream, f *payload) {
 	}
 }
 
-// rivalOf returns the only open stream of which a new stream may be the restart, or nil.
+// rivalOf returns the open stream that a new stream may restart, or nil if there is none or more than one.
 func (s *openStreams) rivalOf(f *payload) (rival *logStream) {
 	for _, x := range s.open {
 		if x.on != f.on || x.of != f.of || !traitsOf(x.of).Blocks || x.over || x.lost || x.mute || compareKeys(x.keys, f.keys).conflicts() {
@@ -381,11 +381,11 @@ func (s *openStreams) holdEvent(f *payload) {
 	}
 }
 
-// findEventName returns the index of the event name that belongs to a chunk, or -1 if there is none. The
-// chunk's own type decides. For a chunk without a type, it is the latest name.
+// findEventName returns the index of the event name that belongs to a chunk, or -1 if there is none. A chunk with a
+// type has the name that equals the type. A chunk without a type has the latest name.
 func (s *openStreams) findEventName(f *payload) (best int) {
 	best = -1
-	for i := len(s.events) - 1; i >= 0; i-- { // the latest names are the nearest
+	for i := len(s.events) - 1; i >= 0; i-- { // start with the latest name, which is the nearest
 		e := &s.events[i]
 		if e.on != f.on || !sameKeys(e.keys, f.keys) && compareKeys(e.keys, f.keys).conflicts() {
 			continue
@@ -404,7 +404,7 @@ func (s *openStreams) findEventName(f *payload) (best int) {
 	return best
 }
 
-// holdRequest keeps a request until its response arrives. It reports whether the request is kept.
+// holdRequest keeps a request until its response arrives. It reports whether it kept the request.
 func (s *openStreams) holdRequest(f *payload) bool {
 	if f.weak || len(f.text) > maxHeldRequestBytes {
 		return false

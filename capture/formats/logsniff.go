@@ -59,8 +59,8 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: maybeUnless(whole), Provisional: bytes.IndexByte(text, '\n') > 0}
 }
 
-// isWritten reports whether text begins like a text written for people, in which a payload is only an example: a
-// program, a page of Markdown, a diff.
+// isWritten reports whether text looks as if it was written for people: a program, a page of Markdown, a diff. In
+// such a text, a payload is only an example.
 func isWritten(text []byte) bool {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	for _, begin := range []string{"diff --git ", "#!/", "#include ", "import ", "package "} {
@@ -87,7 +87,7 @@ func maybeUnless(whole bool) capture.SniffVerdict {
 // isPlainText reports whether bytes are text. A few bytes may be invalid, because loggers cut characters in
 // two.
 func isPlainText(p []byte) bool {
-	const few = 50 // one of this many bytes may be invalid
+	const few = 50 // one byte in this many may be invalid
 	p = p[:min(len(p), 4096)]
 	bad := 0
 	for i := 0; i < len(p); {
@@ -235,8 +235,8 @@ func (p *unwrapper) enterTruncated(v []byte, depth int) {
 	p.searchMembers(all, v)
 }
 
-// isLogLine reports whether a line begins like a line of a log: with a time, a level, the prefix of a
-// container runtime, or as an object with a time.
+// isLogLine reports whether a line looks like a line of a log. Such a line begins with a time, a level or the prefix
+// of a container runtime, or is an object with a time.
 func isLogLine(line []byte) bool {
 	text := bytes.TrimLeft(withoutColours(line), " \t[")
 	if len(text) == 0 {
@@ -292,8 +292,8 @@ func sniffKeys(first []byte, whole bool, keys ...string) capture.SniffResult {
 	return capture.SniffResult{Is: capture.No}
 }
 
-// topKeys returns the first keys of the object that the file begins with, at most maxSniffKeys. The result open
-// reports whether more may follow.
+// topKeys returns the first keys, at most maxSniffKeys, of the object that the file begins with. The result open
+// reports whether more keys may follow.
 func topKeys(first []byte) (keys []string, open bool) {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) == 0 {

@@ -15,37 +15,37 @@ import (
 type logStream struct {
 	number int
 	of     *marks.Protocol
-	form   payloadForm // form of its payloads
+	form   payloadForm // form of the stream's payloads
 	on     *payloadPath
 	id     uint64           // id of the response; 0 if unknown
-	keys   []correlationKey // keys that its lines have in common
-	kept   []correlationKey // keys of its latest line
-	items  []uint64         // items of its chunks
+	keys   []correlationKey // keys that all lines of the stream have in common
+	kept   []correlationKey // keys of the stream's latest line
+	items  []uint64         // ids of the items in the stream's chunks
 	block  int64            // the open block; -1 for none
 	begun  int64            // number of blocks so far
-	next   int64            // number of the next chunk; -1 if its chunks have no numbers
+	next   int64            // number of the next chunk; -1 if the chunks have no numbers
 	lines  int64
-	last   int64 // number of its latest line
+	last   int64 // number of the stream's latest line
 	at     time.Duration
 
-	named       bool // its events have names
-	fields      bool // its payloads are fields of events
-	pieces      bool // its payloads are pieces of a text that was cut at arbitrary places
+	named       bool // the stream's events have names
+	fields      bool // the stream's payloads are fields of events
+	pieces      bool // the stream's payloads are pieces of a text that was cut at arbitrary places
 	midline     bool // the latest piece ends inside a line
 	expects     bool // a JSON value may follow the latest piece
 	finished    bool // a chunk ended the response
-	over        bool // only the mark of its end can follow
-	mixed       bool // a note says that it may contain lines of other streams
-	lost        bool // its lines look like lines of other streams
-	mute        bool // the same response is in the log at another place
-	headWritten bool // its head has been written
-	stops       bool // a head notes that its lines are cut off
+	over        bool // only the mark of the stream's end can follow
+	mixed       bool // a note says that the stream may contain lines of other streams
+	lost        bool // the stream's lines look like lines of other streams
+	mute        bool // the same response is also at another place in the log
+	headWritten bool // the stream's head has been written
+	stops       bool // a head notes that the stream's lines are cut off
 	stamps      timestampRange
 
 	index    *streamIndex   // the index that contains the stream
-	stands   *capture.Lines // places of its records
-	identity chunkIdentity  // facts in its chunks that differ between streams
-	first    int64          // number of its first line
+	stands   *capture.Lines // places of the stream's records
+	identity chunkIdentity  // facts in the chunks that differ between streams
+	first    int64          // number of the stream's first line
 
 	rival *logStream // a stream that may have broken off when this one began
 	held  []payload  // payloads that belong to this stream if its rival broke off
@@ -63,7 +63,7 @@ type openStreams struct {
 	open     []*logStream
 	last     int                // the latest exchange
 	events   []pendingEventName // names of events whose data hasn't arrived
-	requests []payload          // requests without a response so far
+	requests []payload          // requests that have no response yet
 	asked    int                // size of the requests in bytes
 	index    streamIndex
 	seen     map[uint64]*seenResponse // responses in the log, by the hash of their id
@@ -87,8 +87,8 @@ type pendingEventName struct {
 	line       int64
 }
 
-// truncatedPayload is a payload that was cut off. It keeps its lines as they are in the log, and the
-// number of the latest one.
+// truncatedPayload is a payload that was cut off, with its lines as they are in the log and the number of the latest
+// line.
 type truncatedPayload struct {
 	payload
 	lines [][]byte
@@ -158,7 +158,7 @@ func (s *openStreams) endStream(x *logStream, end capture.End, why string) {
 	s.r.recs = append(s.r.recs, r)
 }
 
-// endOver ends the streams that were over before this line, unless the line has their mark.
+// endOver ends the streams that were over before this line, unless the line has the mark of their end.
 func (s *openStreams) endOver() {
 	if !s.index.over {
 		return
@@ -285,8 +285,8 @@ func (s *openStreams) takeChunk(f *payload) bool {
 	}
 	switch {
 	case c.many && (f.weak || f.is == aMark):
-		return false // it belongs to one of the streams, but doesn't identify which one
-	case c.many && len(c.all) == 2 && c.all[1].rival == c.all[0]: // the second may be a restart of the first
+		return false // the payload belongs to one of the streams, but doesn't identify which one
+	case c.many && len(c.all) == 2 && c.all[1].rival == c.all[0]: // the second stream may be a restart of the first
 		s.holdForStream(c.flow, f)
 		return true
 	case c.many:
@@ -319,7 +319,7 @@ func (s *openStreams) takeChunk(f *payload) bool {
 	return true
 }
 
-// beginStream begins a stream with its first chunk. An open stream whose lines name the same request may end.
+// beginStream begins a stream with its first chunk. It may end an open stream whose lines name the same request.
 func (s *openStreams) beginStream(f *payload) *logStream {
 	mute := s.seenElsewhere(f)
 	if f.begins || f.id != 0 {
@@ -350,14 +350,14 @@ func (s *openStreams) beginStream(f *payload) *logStream {
 	return x
 }
 
-// loseStreams reports that several streams can't be distinguished from here on. Later lines are assigned to
-// none of them.
+// loseStreams reports that several streams can't be distinguished from this line on. Later lines are assigned to none
+// of them.
 func (s *openStreams) loseStreams(all []*logStream, f *payload) {
 	for _, x := range all {
 		if x.headWritten && !x.mute {
 			s.r.recs = append(s.r.recs, capture.Record{
 				Exchange: x.number, At: x.at, Lost: int64(len(f.text)), End: capture.EndEOF,
-				Note: fmt.Sprintf("line %d: several streams arrive at once and nothing identifies their lines: later lines are assigned to none of the streams", s.r.number-s.r.before),
+				Note: fmt.Sprintf("line %d: several streams arrive at once, and nothing identifies their lines: later lines are assigned to none of the streams", s.r.number-s.r.before),
 			})
 		}
 		x.lost = true
@@ -370,7 +370,7 @@ func (s *openStreams) takeText(f *payload) bool {
 		return true
 	}
 	x := s.chooseStream(f).flow
-	if x != nil && x.fields && !x.pieces { // so far its payloads were complete events
+	if x != nil && x.fields && !x.pieces { // the payloads so far were complete events
 		x.fields, x.pieces = false, true
 	}
 	if x == nil || f.begins || x.midline && f.many && isField(f.text) || f.id != 0 && x.id != 0 && f.id != x.id || !x.pieces || x.finished && !x.midline && f.id == 0 && mayLackID(f.of) || x.lost {
@@ -384,7 +384,7 @@ func (s *openStreams) takeText(f *payload) bool {
 	if x.mute {
 		return false
 	}
-	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // each line is a text of its own; the last one was cut off
+	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // each line is a separate text, and the last one was cut off
 		s.writeBytes(x, x.at, []byte("\n\n"), "", new(textOrigin), capture.LineSpan{})
 		x.pieces, x.fields, x.midline = false, true, false
 		f.on.pieces, f.on.fields = false, true
@@ -398,7 +398,7 @@ func (s *openStreams) takeText(f *payload) bool {
 	return true
 }
 
-// mayLackID reports whether the chunks of a protocol can lack the id of their response.
+// mayLackID reports whether chunks of the protocol may have no response id.
 func mayLackID(of *marks.Protocol) bool { return of == nil || of.Unnamed }
 
 // takeTextPart reads the next piece of a text that was cut at arbitrary places, if exactly one open stream can
@@ -424,8 +424,8 @@ func (s *openStreams) takeTextPart(f *payload) bool {
 	return false
 }
 
-// takeRest reads a text that is in the place of a payload but isn't one: an empty line or a comment in an
-// event stream, or the next piece of a text that was cut at arbitrary places.
+// takeRest reads a text that is in the place of a payload but isn't a payload: an empty line or a comment in an event
+// stream, or the next piece of a text that was cut at arbitrary places.
 func (s *openStreams) takeRest(f *payload) bool {
 	if f.on.pieces && s.takeTextPart(f) {
 		return true
@@ -511,7 +511,7 @@ func withoutStream(all []*logStream, x *logStream) []*logStream {
 	return all
 }
 
-// candidatesByID returns the streams that a payload may belong to according to the id of its response. If it
+// candidatesByID returns the streams that a payload may belong to according to the id of its response. If the payload
 // belongs to a stream in first, it belongs to none in second.
 func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	if f.id == 0 || f.begins {
@@ -520,8 +520,8 @@ func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	return s.index.byID[f.id], s.index.nameless
 }
 
-// makeRoom ends the oldest stream if too many are open. Finished streams stay open, because their usage may
-// follow, but they have a lower limit.
+// makeRoom ends the oldest stream if too many are open. Finished streams may stay open, because their usage may
+// follow, but fewer of them are kept.
 func (s *openStreams) makeRoom() {
 	finished := filterStreams(s.open, func(x *logStream) bool { return x.finished })
 	switch {

@@ -10,9 +10,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// lineTemplate is a line without its payload. Another line matches it if the text around the payload differs
-// only in slots, for example in the digits of times. Then all facts about the template's line apply to that
-// line too, and only its payload has to be read.
+// lineTemplate is a line without its payload. Another line matches it if the text around the payload differs only in
+// slots, for example in the digits of times. Then the template's facts apply to that line too, and only its payload
+// has to be read.
 type lineTemplate struct {
 	levels []templateLevel // from outside in
 	on     *payloadPath
@@ -21,7 +21,7 @@ type lineTemplate struct {
 	fine   bool // the time has fractions of a second
 }
 
-// templateLevel is the text around a payload, in the line or in a string inside the line.
+// templateLevel is the text around a payload, either in the line or in a string inside the line.
 type templateLevel struct {
 	head, tail templateSide
 	quoted     *payloadPath // place of the string; nil for the line
@@ -35,7 +35,7 @@ type templateSide struct {
 	from, to int // position of the line's time in last; to is 0 if there is none
 }
 
-// templatePart is fixed bytes, and the slot that follows them.
+// templatePart is a run of fixed bytes and the slot that follows it.
 type templatePart struct {
 	same []byte
 	was  []byte
@@ -55,8 +55,8 @@ const (
 const (
 	maxTemplates         = 8   // maximum number of templates that are tried
 	maxTemplateLevels    = 4   // maximum number of levels: strings in strings
-	linesBeforeTemplates = 64  // number of lines in which new places of payloads are likely
-	maxTemplatesMade     = 256 // number of templates after which more are made only if lines match them
+	linesBeforeTemplates = 64  // number of lines before the first template: new places of payloads are likely in them
+	maxTemplatesMade     = 256 // number of templates after which another is made only if lines match the existing ones
 )
 
 // match reports whether p begins with the parts. The result n is the length of the parts in p. If the parts
@@ -131,8 +131,8 @@ func (s *templateSet) add(t *lineTemplate) {
 	s.all = slices.Insert(s.all[:min(len(s.all), maxTemplates-1)], 0, t)
 }
 
-// match returns the payload of a line that matches a template, or nil if no template matches. The payload is
-// valid until the next line. The line may be overwritten.
+// match returns the payload of a line that matches a template, or nil if no template matches. The payload is valid
+// until the next line is read. The line's memory may be overwritten.
 func (s *templateSet) match(line []byte) []payload {
 	for i, t := range s.all {
 		if !s.matchTemplate(t, line) {
@@ -202,7 +202,7 @@ func (s *templateSet) matchLevels(m *lineTemplate, line []byte) (text, stamp []b
 	return text, stamp, true
 }
 
-// openString reads the string that contains the next level. It reports whether the text has the form of the
+// openString reads the string that contains the next level. It reports whether the text has the form of the current
 // level.
 func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
@@ -217,7 +217,8 @@ func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp 
 	return is && at.to+n == len(at.text)
 }
 
-// matchValue finds the value that contains the payload. It reports whether the text has the form of the level.
+// matchValue finds the value that contains the payload. It reports whether the text has the form of the current
+// level.
 func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
@@ -231,13 +232,13 @@ func (at *levelMatch) matchValue(l *templateLevel, stamp *[]byte) (is bool) {
 	return is && at.to+n == len(at.text)
 }
 
-// copyPayload sets the text around the payload and the payload's room. The room consists of bytes of the line
+// copyPayload sets the text around the payload, and the payload's room. The room consists of those bytes of the line
 // that may be overwritten with the payload and its line breaks.
 func (s *templateSet) copyPayload(f *payload, all []levelMatch) {
 	outer := &all[0]
 	line := outer.text
 	from, to := outer.from, outer.to
-	if len(all) == 1 { // only the bytes before and after the payload are free
+	if len(all) == 1 { // only the bytes just before and after the payload are free
 		f.before, f.after = s.copyText(line[:from]), s.copyText(line[to:])
 		f.room = line[max(from-1, 0):cap(line)]
 		return
@@ -338,7 +339,7 @@ func (c *usualChunk) keepChunk(v []byte, info *chunkInfo) {
 	}
 }
 
-// endsAsString reports whether p is the rest of a string, followed by end.
+// endsAsString reports whether p is the rest of a string followed by end.
 func endsAsString(p []byte, end string) bool {
 	for len(p) > 1 {
 		p = p[json.PlainRun(p):]
@@ -448,7 +449,7 @@ func splitParts(text, stamp []byte, slots []slot, times *int) (all []templatePar
 	return all
 }
 
-// placeIn returns the position of a part in its text, or -1 if the part's memory is not in the text.
+// placeIn returns the position of a part in its text, or -1 if the part's memory is outside the text.
 func placeIn(text, part []byte) int {
 	if len(part) == 0 {
 		return -1
@@ -464,8 +465,8 @@ func placeIn(text, part []byte) int {
 	return -1
 }
 
-// sameButDigits returns the length of the beginning of p that differs from was only in digits or in their
-// number, or 0 if there is none. The texts are, for example, the times of two lines.
+// sameButDigits returns how many bytes at the beginning of p differ from was only in digits or in the number of
+// digits, or 0 if there are none. The two texts are, for example, times of two lines.
 func sameButDigits(was, p []byte) (n int) {
 	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
 		n += 8

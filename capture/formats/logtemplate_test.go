@@ -12,8 +12,8 @@ import (
 	"toolscope/capture"
 )
 
-// mouldLogs lists forms of logs in which every line can become a template. Each function returns line n with
-// the text around a payload.
+// mouldLogs lists forms of logs in which every line can become a template. Each function returns line n: a payload
+// with the text around it.
 var mouldLogs = map[string]func(n int, at time.Time, payload string) string{
 	"times": func(_ int, at time.Time, p string) string { return at.Format(time.RFC3339Nano) + " INFO [req_1] " + p },
 	"no prefix, JSON": func(n int, _ time.Time, p string) string {
@@ -38,7 +38,7 @@ var mouldLogs = map[string]func(n int, at time.Time, payload string) string{
 	"CRLF": func(_ int, at time.Time, p string) string { return at.Format("15:04:05.000") + " < " + p + "\r" },
 }
 
-// mouldPayloads returns lines of a stream and other lines. If cut is set, some of them are cut off.
+// mouldPayloads returns lines of a stream, mixed with other lines. If cut is set, some of them are cut off.
 func mouldPayloads(cut bool) (all []string) {
 	all = append(all, "event: message_start", "data: "+startA, "", "event: content_block_start", "data: "+block, "")
 	for i := range 300 {
@@ -60,8 +60,8 @@ func mouldPayloads(cut bool) (all []string) {
 	return append(all, "event: content_block_stop", "data: "+stop, "", "data: "+finish, "", "event: message_stop", "data: "+over, "", "data: [DONE]")
 }
 
-// TestMoulds checks that lines that match templates have the same results as lines that are unwrapped
-// completely, and that most lines match.
+// TestMoulds checks that a line that matches a template has the same result as a line that is unwrapped completely.
+// It also checks that most lines match.
 func TestMoulds(t *testing.T) {
 	for name, around := range mouldLogs {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestMoulds(t *testing.T) {
 	}
 }
 
-// readWithout reads a log without templates.
+// readWithout reads a log without using templates.
 func readWithout(t testing.TB, log []byte) []capture.Record {
 	r := newLineReader(capture.NewInput("log", nil)).(*lineReader)
 	r.unwrapper.templates.made = 1 << 40
@@ -109,7 +109,8 @@ func readCounted(t testing.TB, log []byte, size int) (recs []capture.Record, ser
 	return r.Close(recs, capture.EndEOF, "", capture.NoTime), r.unwrapper.templates.served
 }
 
-// recordsDiffer describes how records differ, except in how they report lines without a payload.
+// recordsDiffer describes how two lists of records differ. It ignores differences in how lines without a payload are
+// reported.
 func recordsDiffer(want, got []capture.Record) string {
 	told := func(all []capture.Record) (out []string, others int64) {
 		for _, r := range all {
@@ -137,7 +138,7 @@ func recordsDiffer(want, got []capture.Record) string {
 	return ""
 }
 
-// FuzzMoulds checks that a template has the same result as unwrapping the line completely, whatever a similar
+// FuzzMoulds checks that using a template has the same result as unwrapping the line completely, whatever a similar
 // line contains.
 func FuzzMoulds(f *testing.F) {
 	for _, p := range mouldPayloads(true)[:40] {
@@ -175,7 +176,7 @@ func FuzzMoulds(f *testing.F) {
 	})
 }
 
-// TestMouldCost checks that a line that is similar to earlier ones needs almost no memory.
+// TestMouldCost checks that reading a line that is similar to earlier ones needs almost no memory.
 func TestMouldCost(t *testing.T) {
 	for name, around := range mouldLogs {
 		if name == "no prefix, JSON" { // each line is different
@@ -197,7 +198,8 @@ func TestMouldCost(t *testing.T) {
 	}
 }
 
-// TestLastStamp checks that a timestamp has the same time after any other timestamp as by itself.
+// TestLastStamp checks that a timestamp is parsed as the same time whether or not another timestamp was parsed before
+// it.
 func TestLastStamp(t *testing.T) {
 	var c timestampCache
 	random := rand.New(rand.NewPCG(5, 6))

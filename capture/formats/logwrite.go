@@ -61,9 +61,9 @@ func expectsValue(text []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte(":,["), text[len(text)-1]) >= 0
 }
 
-// writeBytes adds bytes of a stream, with the line breaks that follow them in the stream. The first record of a stream
-// has the stream's head. If a stream has many lines and all have the same time, a record after the last chunk says
-// that the times are those of writing the log.
+// writeBytes adds bytes of a stream, with the line breaks that follow them in the stream. The first record of a
+// stream has the stream's head. If all of many lines have the same time, a record after the last chunk says that the
+// log was written late.
 func (w *streamWriter) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
 	var head *capture.Head
 	if !x.headWritten {
@@ -105,8 +105,8 @@ func (w *streamWriter) spanOf(f *payload) capture.LineSpan {
 	return f.span
 }
 
-// withEnd returns a text with the line breaks that follow it in the stream, in memory that nothing
-// overwrites. It uses room if room is large enough. The text may already be in room.
+// withEnd returns a text with the line breaks that follow it in the stream, in memory that is not overwritten later.
+// It uses room if room is large enough. The text may already be in room.
 func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	if n := len(text) + len(end); n <= len(room) && !w.r.in.AllowChunks {
 		copy(room, text)
@@ -181,25 +181,25 @@ func (t *timestampRange) add(at time.Duration) {
 	t.lines++
 }
 
-// isLate reports whether there are many lines and all have the same time. Such lines were all written at the
-// end.
+// isLate reports whether the times are too late: there are many lines, all with the same time, so they were all
+// written at the end.
 func (t *timestampRange) isLate() bool {
 	const many = 20
 	return t.lines >= many && t.first != capture.NoTime && t.first == t.last
 }
 
-// recordBuilder collects several chunks of a stream in one record, if the input allows such records. It moves
-// their bytes together in the buffer of the log, and overwrites lines that are finished. The chunks need less
-// memory than the lines did.
+// recordBuilder collects several chunks of a stream in one record, if the input allows such records. It moves their
+// bytes together in the buffer of the log, where they overwrite finished lines. There is usually room, because a
+// chunk is shorter than its line.
 type recordBuilder struct {
 	record int // number of the open record, from 1; 0 for none
 	from   int // where the bytes of the record begin in room
 	room   []byte
 	begin  int // end of the finished bytes while a line is read
-	end    int // end of the finished bytes after that line
+	end    int // end of the finished bytes once the line has been read
 }
 
-// restart begins again with new bytes of the log.
+// restart empties the builder and gives it new bytes of the log.
 func (p *recordBuilder) restart(read []byte) { *p = recordBuilder{room: read[:0:len(read)]} }
 
 // appendToRecord adds bytes of a response to the open record, or to a new one.
@@ -239,8 +239,8 @@ type truncatedByLength struct {
 	reported    bool
 }
 
-// holdTruncated keeps a payload whose end is missing until the next lines show whether it continues there. It returns
-// false for a payload that is neither a field of an event nor a chunk.
+// holdTruncated keeps a payload whose end is missing until the next lines show whether it continues there. It keeps
+// only fields of events and chunks, and returns false for any other payload.
 func (s *openStreams) holdTruncated(f *payload) bool {
 	if !f.field && f.is != aChunk {
 		return false
@@ -256,8 +256,8 @@ func (s *openStreams) holdTruncated(f *payload) bool {
 	return true
 }
 
-// continueTruncated continues held payloads with the payloads of a line, or writes them as they are. It returns the
-// remaining payloads of the line.
+// continueTruncated joins held payloads with the payloads of a line that continue them, or writes them as they are.
+// It returns the remaining payloads of the line.
 func (s *openStreams) continueTruncated(finds []payload, taken *bool) []payload {
 	for i := 0; i < len(s.r.truncated); i++ {
 		held := s.r.truncated[i]
@@ -316,9 +316,9 @@ func (s *openStreams) copyLine(f *payload) []byte {
 // maxLinesBetween is the maximum number of other lines between two pieces of a payload.
 const maxLinesBetween = 100
 
-// joinTruncated returns a held payload joined with its continuation. That is the next line of a text in which
-// each line begins with data:, or the second half of a line that was cut. The bool result reports whether next is a
-// continuation.
+// joinTruncated returns a held payload joined with its continuation. The continuation is the next line of a text in
+// which each line begins with data:, or the second half of a line that was cut. The bool result reports whether next
+// is a continuation.
 func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool) {
 	if next.is != aRest && !opensWithin(held, next) || next.on != held.on || len(next.text) == 0 {
 		return whole, false
@@ -372,8 +372,8 @@ func (s *openStreams) joinTruncated(held, next *payload) (whole payload, is bool
 	return whole, true
 }
 
-// opensWithin reports whether a line that may begin a payload is only a bracket at a place where the held
-// payload expects a value. Indented JSON continues like this.
+// opensWithin reports whether a line is only a bracket in a place where the held payload expects a value. Such a line
+// may also begin a payload, but indented JSON continues like this.
 func opensWithin(held, next *payload) bool {
 	bracket, is := bytes.CutPrefix(bytes.TrimSpace(next.text), []byte("data:"))
 	if !is || !held.field || !next.cut || string(bytes.TrimSpace(bracket)) != "{" {
@@ -383,8 +383,8 @@ func opensWithin(held, next *payload) bool {
 	return bytes.IndexByte([]byte("[,:"), text[len(text)-1]) >= 0
 }
 
-// canContinue reports whether a text can continue a held payload. Inside a string, any text can. So a payload
-// that was cut inside a string must also be long enough for the limit of a logger.
+// canContinue reports whether a text can continue a held payload. Any text can continue a string, so a payload that
+// was cut inside a string must also be long enough to have reached a logger's limit.
 func canContinue(held *payload, text []byte) bool {
 	const least = 500
 	next, lines := bytes.CutPrefix(text, []byte("data:"))
@@ -403,7 +403,7 @@ func canContinue(held *payload, text []byte) bool {
 	return len(next) > 0 && bytes.IndexByte([]byte(`{}[]",:-0123456789tfn`), next[0]) >= 0
 }
 
-// maxStartBytes is the maximum size of a text that is held because it may begin an event stream.
+// maxStartBytes is the maximum size of a text that is held as the possible beginning of an event stream.
 const maxStartBytes = 64 << 10
 
 // dataOf returns the data of one or several fields, without their names.
@@ -417,8 +417,8 @@ func dataOf(field []byte) (data []byte) {
 	return data
 }
 
-// countTruncated marks the stream of a cut line. It also reports when several lines are cut at the same length,
-// because that is a limit of the logger.
+// countTruncated marks the stream of a cut line. If several lines were cut at the same length, it also reports that
+// length, because it is a limit of the logger.
 func (s *openStreams) countTruncated(f *payload) {
 	const some, least = 2, 128
 	x := s.chooseStream(f).flow

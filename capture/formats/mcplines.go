@@ -8,9 +8,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// mcpLines reads the messages between a client and an MCP server on standard streams, one message on each
-// line, both directions in one file. The lines don't name their sender. The sender of a method follows from
-// the specification of the protocol (2025-11-25). A response goes in the opposite direction of its request.
+// mcpLines reads the messages between a client and an MCP server on standard streams. The file has one message on
+// each line, and both directions. The lines don't name their sender, but the specification of the protocol
+// (2025-11-25) says which side sends each method. A response goes in the opposite direction of its request.
 var mcpLines = capture.Format{
 	Name:  "mcp messages",
 	Title: "MCP messages between a client and a server, one per line",
@@ -63,8 +63,8 @@ func (d *mcpDialogue) entry(recs []capture.Record, line []byte) []capture.Record
 	return append(recs, capture.Record{Exchange: 1, Side: d.sideOf(line), At: capture.NoTime, Data: append(line, '\n')})
 }
 
-// sideOf returns the side that sent a message: Request for the client. It keeps the sender of each request
-// until the response.
+// sideOf returns the side that sent a message, which is Request for the client. It keeps the sender of each request
+// until the response arrives.
 func (d *mcpDialogue) sideOf(line []byte) capture.Side {
 	f := json.Pick(line, "method", "id", "params")
 	method, id := stringOf(f[0]), string(f[1])
@@ -73,7 +73,7 @@ func (d *mcpDialogue) sideOf(line []byte) capture.Side {
 			delete(d.asked, id)
 			return otherSide(asked)
 		}
-		return capture.Response // most responses are the server's
+		return capture.Response // most responses are from the server
 	}
 	side := capture.Request
 	switch {

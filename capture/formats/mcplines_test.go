@@ -6,7 +6,8 @@ import (
 	"toolscope/capture"
 )
 
-// Other JSON-RPC protocols also begin with initialize. These protocols are not MCP.
+// TestOtherJSONRPCIsNotMCP checks that other JSON-RPC protocols, some of which also begin with initialize, are not
+// read as MCP.
 func TestOtherJSONRPCIsNotMCP(t *testing.T) {
 	for name, line := range map[string]string{
 		"ACP":                  `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}`,
@@ -23,7 +24,8 @@ func TestOtherJSONRPCIsNotMCP(t *testing.T) {
 	}
 }
 
-// A client and a server may use the same id for their own requests at the same time.
+// TestMCPIdsOfBothSides checks that a client and a server may use the same id for their own requests at the same
+// time.
 func TestMCPIdsOfBothSides(t *testing.T) {
 	d := mcpDialogue{asked: map[string]capture.Side{}}
 	for _, m := range []struct {

@@ -72,7 +72,7 @@ func sniffOpencodePiece(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// begins reports whether a value is a string that begins with a given text.
+// begins reports whether a value is a string that begins with the text in with.
 func begins(value []byte, with string) bool {
 	return bytes.HasPrefix(value, []byte(`"`+with))
 }
@@ -88,7 +88,7 @@ type opencodeReader struct {
 
 // opencodeStep is one response of the model.
 type opencodeStep struct {
-	began   []byte   // its first entry, without contents
+	began   []byte   // the step's first entry, which has no contents
 	entries [][]byte // entries of the response
 	said    [][]byte // entries with contents
 	ended   bool     // an entry has the usage or the error
@@ -193,7 +193,7 @@ func (o *opencodeReader) readPart(entry, p []byte) {
 	if o.asked.IsZero() {
 		o.asked = parseLogTime(t[0])
 	}
-	if ended := parseLogTime(t[1]); o.message == nil && ended.After(o.answered) { // otherwise the message has the time
+	if ended := parseLogTime(t[1]); o.message == nil && ended.After(o.answered) { // if there is a message, it has the time
 		o.answered = ended
 	}
 	o.step.entries, o.step.said = append(o.step.entries, entry), append(o.step.said, entry)

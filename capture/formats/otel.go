@@ -11,9 +11,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// otlp reads OpenTelemetry traces and events in OTLP/JSON, as the collector's file exporter and backends write
-// them. A span is an exchange if it has the messages to and from a model. The span may follow the conventions
-// of OpenTelemetry for generative AI, OpenInference, OpenLLMetry or the AI SDK.
+// otlp reads OpenTelemetry traces and events in OTLP/JSON, as written by the collector's file exporter and by
+// backends. A span is an exchange if it has the messages to and from a model. The span may follow OpenTelemetry's
+// conventions for generative AI, or those of OpenInference, OpenLLMetry or the AI SDK.
 var otlp = capture.Format{
 	Name:  "otlp",
 	Title: "OpenTelemetry, OTLP/JSON: GenAI, OpenInference, AI SDK",
@@ -83,8 +83,8 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 	return o.addExchange(recs, s, began, ended)
 }
 
-// addExchange appends the records of a span's exchange. Arguments that are objects were parsed and encoded
-// again.
+// addExchange appends the records of a span's exchange. Arguments that are objects count as re-encoded, because they
+// were parsed before they were logged.
 func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended time.Time) []capture.Record {
 	as := s.chooseShape()
 	lacks := []capture.Lack{capture.NoDeltas, capture.Composed}
@@ -111,7 +111,7 @@ func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended t
 	return append(recs, capture.Record{Exchange: n, At: o.in.RecordTime(ended), End: capture.EndEOF})
 }
 
-// notModels are operations that are not a single request to a model with messages. Spans of some repeat the
+// notModels are operations that are not a single request to a model with messages. Some of their spans repeat the
 // messages of the spans inside them.
 var notModels = []string{"invoke_agent", "create_agent", "execute_tool", "invoke_workflow", "embeddings"}
 
@@ -137,7 +137,7 @@ func (s *otelSpan) isModel() bool {
 // otelSpan is a request to a model with its response, read from attributes and events.
 type otelSpan struct {
 	attributes map[string][]byte
-	convention string // the convention of its names
+	convention string // the convention that the attribute names follow
 
 	history      []spanMessage
 	requestModel []byte // the requested model
@@ -295,7 +295,7 @@ func (s *otelSpan) setFailure(status []byte) {
 	}
 }
 
-// readFlattened reads messages that are spread over attributes: PREFIX<i>.message.role and so on.
+// readFlattened reads messages whose fields are spread over attributes: PREFIX<i>.message.role and so on.
 func (s *otelSpan) readFlattened(input, output, inside string) {
 	for i := range maxFlattened {
 		by, parts, ok := s.flatMessage(input+strconv.Itoa(i)+"."+inside, inside)
@@ -317,10 +317,10 @@ func (s *otelSpan) readFlattened(input, output, inside string) {
 	}
 }
 
-// maxFlattened is the maximum number of messages, and of calls in a message.
+// maxFlattened is the maximum number of messages, and of calls in each message.
 const maxFlattened = 1 << 14
 
-// flatMessage returns the message whose attributes have a prefix. OpenInference has calls and texts one level
+// flatMessage returns the message whose attributes have the given prefix. OpenInference has calls and texts one level
 // deeper than OpenLLMetry.
 func (s *otelSpan) flatMessage(at, inside string) (by messageRole, parts []messagePart, ok bool) {
 	role, content := s.attrText(at+"role"), s.attributes[at+"content"]
@@ -357,7 +357,7 @@ func (s *otelSpan) flatMessage(at, inside string) (by messageRole, parts []messa
 	return roleOf(role, theUser), parts, role != "" || len(parts) > 0
 }
 
-// flatCall adds the call whose attributes have a prefix, if there is one.
+// flatCall adds the call whose attributes have the given prefix, if there is one.
 func (s *otelSpan) flatCall(parts []messagePart, at, function string) []messagePart {
 	name, args, id := s.attributes[at+function+"name"], s.attributes[at+function+"arguments"], s.attributes[at+"id"]
 	if name == nil && args == nil && id == nil {
@@ -384,7 +384,7 @@ func messageOf(m []byte) (by messageRole, parts []messagePart) {
 	if f[1] != nil {
 		return by, partsOf(f[1])
 	}
-	isList := f[4] == nil && hasText(json.Find(json.FirstElement(f[2]), "type"), "tool-result") // a list of results, as the AI SDK writes it
+	isList := f[4] == nil && hasText(json.Find(json.FirstElement(f[2]), "type"), "tool-result") // a list of results as written by the AI SDK
 	if (string(role) == "tool" || f[4] != nil) && f[2] != nil && !isList {
 		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
 	}
@@ -436,7 +436,7 @@ func partsOf(list []byte) (parts []messagePart) {
 				f[6] = f[7]
 			}
 			parts = append(parts, messagePart{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
-		case "tool-call": // as the AI SDK writes a call
+		case "tool-call": // a call as written by the AI SDK
 			if f[10] == nil {
 				f[10] = f[11]
 			}
@@ -537,7 +537,7 @@ func (s *otelSpan) usageJSON(as *messageShape) []byte {
 	if as == &anthropicShape {
 		rest := input - max(read, 0) - max(write, 0)
 		if rest < 0 {
-			rest = input // input doesn't include cached tokens, as in Anthropic's count
+			rest = input // the input count excludes cached tokens, as in Anthropic's usage
 		}
 		return objectOf(told("input_tokens", rest), told("output_tokens", output), told("cache_read_input_tokens", read), told("cache_creation_input_tokens", write))
 	}
@@ -631,7 +631,7 @@ func orNull(value []byte) []byte {
 	return value
 }
 
-// attrText returns the text of an attribute, or "" if it has none.
+// attrText returns the text of an attribute, or "" if the attribute is not text.
 func (s *otelSpan) attrText(name string) string {
 	text, _ := json.Text(s.attributes[name])
 	return string(text)
@@ -646,7 +646,7 @@ func (s *otelSpan) attrJSON(name string) []byte {
 	return value
 }
 
-// attrCount returns the first of these attributes that is an integer, or -1 if none is.
+// attrCount returns the value of the first of these attributes that is an integer, or -1 if none is.
 func (s *otelSpan) attrCount(names ...string) int {
 	for _, name := range names {
 		if n, err := strconv.Atoi(strings.Trim(string(s.attributes[name]), `"`)); err == nil {

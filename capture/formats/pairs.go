@@ -9,10 +9,10 @@ import (
 	"toolscope/stream/marks"
 )
 
-// pairs reads logs in which programs record their own requests to a model. Each object has the messages that
-// were sent and next to them the response, for example {"messages":[…],"response":{…}}. The keys differ, so
-// the fields are recognised by their values. The response is a body from a provider, a stream, or only the
-// model's message. It may be inside a string.
+// pairs reads logs in which programs record their own requests to a model. Each object has the messages that were
+// sent and, next to them, the response, for example {"messages":[…],"response":{…}}. The keys differ between
+// programs, so the fields are recognised by their values. The response is a body from a provider, a stream, or only
+// the model's message. It may be inside a string.
 var pairs = capture.Format{
 	Name:  "message log",
 	Title: "messages and their response in one object, JSON or JSONL",
@@ -23,14 +23,13 @@ var pairs = capture.Format{
 // messagePair is an object with messages and their response.
 type messagePair struct {
 	messages, model []byte
-	response        []byte          // as a provider sends it
+	response        []byte          // the response as a provider sends it
 	of              *marks.Protocol // protocol of the response; nil if unknown
 	message         bool            // the response is only the model's message
 	tools           []member
 }
 
-// minLongPair is the minimum size of an object with messages that is accepted as a pair before its response is
-// seen.
+// minLongPair is the size from which an object with messages is accepted as a pair before its response has arrived.
 const minLongPair = 48 << 10
 
 func sniffPairs(first []byte, whole bool) capture.SniffResult {
@@ -45,7 +44,7 @@ func sniffPairs(first []byte, whole bool) capture.SniffResult {
 	switch p := pairIn(all); {
 	case p != nil:
 		return capture.SniffResult{Is: capture.Yes, Why: "messages with their response in one object"}
-	case !closed && whole && len(first) >= minLongPair: // the response comes last
+	case !closed && whole && len(first) >= minLongPair: // accept the object early: the response comes last
 		return capture.SniffResult{Is: capture.Yes, Why: "a long object with messages"}
 	case !closed:
 		return sniffMaybe(whole)
@@ -116,7 +115,7 @@ func (p *messagePair) addTools(all []json.FoundField) {
 	}
 }
 
-// readResponse sets the response if a value is one.
+// readResponse sets the response if a value is a response.
 func (p *messagePair) readResponse(value []byte) {
 	if text, is := json.Text(value); is {
 		value = bytes.TrimSpace(text)

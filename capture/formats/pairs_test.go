@@ -15,7 +15,7 @@ const (
 	toolList      = `[{"type":"function","function":{"name":"open_valve","parameters":{"type":"object"}}}]`
 )
 
-// TestPairs checks how messages and their response in one object are found, whatever their keys are.
+// TestPairs checks that messages and their response in one object are found, whatever their keys are.
 func TestPairs(t *testing.T) {
 	composed := `{"object":"chat.completion","choices":[{"index":0,"message":` + calledMessage + `}]}`
 	for _, c := range []struct{ name, log, request, response string }{

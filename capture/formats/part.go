@@ -109,8 +109,8 @@ func (p fileValue) endsWith(keys ...string) bool {
 	return slices.Contains(keys, last)
 }
 
-// asBytes returns the text of a scalar. It decodes a YAML scalar that is tagged as binary. It returns nil for
-// null, and for YAML that is not a scalar.
+// asBytes returns the text of a scalar. It decodes a YAML scalar that has the binary tag. It returns nil for null,
+// and for YAML that is not a scalar.
 func (p fileValue) asBytes() []byte {
 	switch {
 	case p.isNull():
@@ -203,7 +203,7 @@ func (w *jsonWriter) writeChildren(p fileValue, depth int, begin, end byte) {
 	w.appendText(end)
 }
 
-// scalarJSON returns a scalar as JSON. It keeps the spelling of a number if JSON allows that spelling.
+// scalarJSON returns a scalar as JSON. It keeps the spelling of a number if that spelling is valid in JSON.
 func (p fileValue) scalarJSON() []byte {
 	switch tag := p.node.ShortTag(); {
 	case tag == "!!null":

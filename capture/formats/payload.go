@@ -12,22 +12,22 @@ import (
 	"toolscope/stream/marks"
 )
 
-// chunkInfo holds the facts in a payload that help to tell streams apart. It is only for sorting payloads into
-// streams. Only the protocols interpret a payload.
+// chunkInfo holds the facts in a payload that help to distinguish streams. It is used only to assign payloads to
+// streams. The protocols interpret the payloads.
 type chunkInfo struct {
 	is       payloadKind
 	of       *marks.Protocol  // nil if several protocols have such payloads
-	phase    marks.BlockPhase // what it does to a content block
-	weak     bool             // other data looks like this too: it continues a stream, but begins none
-	begins   bool             // a response begins with it
-	ends     bool             // a response ends with it, or may end with it
-	last     bool             // only the mark of a stream's end follows
-	many     bool             // it contains several chunks
+	phase    marks.BlockPhase // the payload's effect on a content block
+	weak     bool             // other data looks like this too, so the payload can continue a stream but not begin one
+	begins   bool             // a response begins with the payload
+	ends     bool             // a response ends, or may end, with the payload
+	last     bool             // only the mark of a stream's end follows the payload
+	many     bool             // the payload contains several chunks
 	kind     []byte           // its type
 	id       uint64           // hash of the response's id; 0 if unknown
 	item     uint64           // hash of the item's id; 0 if unknown
 	block    int64            // number of the content block; -1 if unknown
-	number   int64            // its position in the stream; -1 if unknown
+	number   int64            // the payload's position in the stream; -1 if unknown
 	identity chunkIdentity    // other facts that differ between streams
 }
 
@@ -46,8 +46,8 @@ const (
 	aRest     // other text in the place of a payload
 )
 
-// payloadForm is the form in which a log has the payloads of a stream. A gateway that logs both of its sides
-// often writes them in different forms.
+// payloadForm is the form that a stream's payloads have in a log. A gateway that logs both of its sides often writes
+// them in different forms.
 type payloadForm int8
 
 const (
@@ -223,7 +223,7 @@ func (t *payloadRules) addKeys(of *marks.Protocol) {
 	}
 }
 
-// fieldOf returns the entry of a key, which it adds if needed.
+// fieldOf returns the entry of a key, and adds it if necessary.
 func (t *payloadRules) fieldOf(key string) *payloadField {
 	f := t.fields[key]
 	if f == nil {
@@ -479,9 +479,9 @@ func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte)
 	return false
 }
 
-// chunkIdentity holds facts of a chunk that differ between streams. The chunks of some protocols don't name
-// their response. For them, these facts keep two streams apart, or prove that lines assigned to one stream
-// belong to two. The zero value has no facts.
+// chunkIdentity holds facts in a chunk that differ between streams. In some protocols, the chunks don't name their
+// response. For them, these facts keep two streams apart, or prove that lines assigned to one stream belong to two.
+// The zero value has no facts.
 type chunkIdentity struct {
 	model  uint64
 	prompt int64         // number of tokens in the request
@@ -575,8 +575,8 @@ func (t *payloadRules) isContent(all []json.FoundField) bool {
 	return role && holds
 }
 
-// isSession reports whether an object is a line of an agent's session. Its messages are history, not responses
-// in this log.
+// isSession reports whether an object is a line of an agent's session. The messages in such a line are history, not
+// responses in this log.
 func isSession(all []json.FoundField) bool {
 	kind, session, holds, stamp, rollout, payload := false, false, false, false, false, false
 	word, numbered, folder := "", false, false

@@ -19,7 +19,7 @@ var piSession = capture.Format{
 		if s.Why = "a header of type session"; s.Is == capture.Yes && !hasText(json.Find(first, "type"), "session") {
 			s.Is = capture.No
 		}
-		if s.Is == capture.Yes { // the output of pi begins like a session
+		if s.Is == capture.Yes { // the output of pi also begins like a session
 			_, second, _ := bytes.Cut(first, []byte("\n"))
 			if second = afterSpace(second); !whole && !isWhole(second) {
 				s.Is = capture.Maybe

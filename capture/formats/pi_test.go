@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPiFailedMessage checks that pi doesn't send back a message from the model that failed or was aborted.
+// TestPiFailedMessage checks that a message from the model that failed or was aborted is not sent back, as in pi.
 func TestPiFailedMessage(t *testing.T) {
 	const entry = `{"type":"message","id":"b","parentId":"a","timestamp":"2026-05-04T09:00:0%s.000Z","message":{"role":"%s","content":[%s]%s}}`
 	line := strings.NewReplacer

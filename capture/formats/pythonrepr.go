@@ -27,8 +27,8 @@ func isReprClass(name string) bool {
 }
 
 // searchRepr searches the Python value that begins at i in a text: an instance of a class in reprClasses, or a
-// dictionary. The value must end the line, as in the output of print and loggers. In the source of a program,
-// more text follows. The result n is the number of bytes that can't contain another payload.
+// dictionary. The value must end the line, as in the output of print and of loggers. In a program's source, more text
+// would follow. The result n is the number of bytes that can't contain another payload.
 func (p *unwrapper) searchRepr(t []byte, i int) (n int, found bool) {
 	if name := reprName(t[i:]); t[i] != '{' && (name == "" || !isReprClass(name)) {
 		return 0, false
@@ -63,15 +63,14 @@ func reprName(p []byte) string {
 type reprReader struct {
 	rest  []byte // not read yet
 	json  []byte
-	camel bool // field names are written as in Google's protocol
+	camel bool // field names are converted to those of Google's protocol
 }
 
 const maxReprDepth = 64
 
 func (r *reprReader) write(text string) { r.json = append(r.json, text...) }
 
-// skipByte skips spaces, then the byte c and the spaces after it. It returns false if there is another byte
-// or none.
+// skipByte skips spaces, then the byte c and the spaces after it. It returns false if the byte c is missing.
 func (r *reprReader) skipByte(c byte) bool {
 	r.rest = afterSpace(r.rest)
 	if len(r.rest) == 0 || r.rest[0] != c {
@@ -130,8 +129,8 @@ func (r *reprReader) writeColon() bool {
 	return true
 }
 
-// readList reads a list in brackets. Commas separate its elements, and one may follow the last. readList
-// writes a JSON array, or an object if open is {. It returns false if the text is not a list.
+// readList reads a list in brackets. Commas separate its elements, and another comma may follow the last one.
+// readList writes a JSON array, or an object if open is {. It returns false if the text is not a list.
 func (r *reprReader) readList(open, end byte, element func() bool) bool {
 	begin, finish := "[", "]"
 	if open == '{' {

@@ -6,7 +6,7 @@ import (
 )
 
 var reprCases = []struct {
-	name, text, want string // want is JSON, "" if the text is not read
+	name, text, want string // want is JSON, or "" if the text is not read
 }{
 	{"fields", `Message(id='m', usage=Usage(input_tokens=1, ratio=-0.5), content=[], stop=None, ok=True)`,
 		`{"id":"m","usage":{"input_tokens":1,"ratio":-0.5},"content":[],"stop":null,"ok":true}`},
@@ -26,7 +26,8 @@ var reprCases = []struct {
 	{"very deep", "Message(a=" + strings.Repeat("[", 1000), ""},
 }
 
-// TestRepr reads Python values, and cuts each off at every byte: a value without its end is not read.
+// TestRepr checks how Python values are read. It also cuts each value off at every byte: a value without its end must
+// not be read.
 func TestRepr(t *testing.T) {
 	for _, c := range reprCases {
 		r := reprReader{rest: []byte(c.text)}
@@ -46,19 +47,20 @@ func TestRepr(t *testing.T) {
 	}
 }
 
-// printedChunks are the lines of a program that prints its chunks.
+// printedChunks are lines from a program that prints its chunks.
 const printedChunks = `value of async chunk: ChatCompletionChunk(id='c', choices=[Choice(delta=ChoiceDelta(tool_calls=[ChoiceDeltaToolCall(index=0, id='t', function=ChoiceDeltaToolCallFunction(arguments='{"a":', name='w'))]), index=0)], object='chat.completion.chunk')
 value of async chunk: ChatCompletionChunk(id='c', choices=[Choice(delta=ChoiceDelta(tool_calls=[ChoiceDeltaToolCall(index=0, function=ChoiceDeltaToolCallFunction(arguments='1}'))]), index=0)], object='chat.completion.chunk')
 `
 
-// prose has classes and calls, but no payload.
+// prose has names of classes and calls of functions, but no payload.
 const prose = `Call f(x=1) or Message(a=1), then ChatCompletion(2).
 log(Message(type='message', role='assistant', content=[]))
 print(json.dumps({'type': 'message_start'}))
 {'name': 'x'} is a dictionary, Message( is cut.
 `
 
-// TestPrintedByPython reads the output of Python programs: one stream from all lines, and nothing from prose.
+// TestPrintedByPython checks that all lines printed by Python programs are read as one stream, and that nothing is
+// read from prose.
 func TestPrintedByPython(t *testing.T) {
 	for _, size := range []int{7, 1 << 20} {
 		all, others := streamsOf(readLog(t, []byte(printedChunks), size))
@@ -71,7 +73,8 @@ func TestPrintedByPython(t *testing.T) {
 	}
 }
 
-// TestWebServerLog reads the bodies of a request and its response from one line of a log in which quotes are \x22.
+// TestWebServerLog checks that the bodies of a request and its response are read from one line of a log in which
+// quotes are \x22.
 func TestWebServerLog(t *testing.T) {
 	const line = `127.0.0.1 - - [11/Jun/2026:10:00:00 +0000] "POST /v1/chat/completions HTTP/1.1" 200 ` +
 		`"{\x22model\x22:\x22m\x22,\x22messages\x22:[{\x22role\x22:\x22user\x22,\x22content\x22:\x22caf\xC3\xA9\x22}]}" ` +
@@ -84,7 +87,7 @@ func TestWebServerLog(t *testing.T) {
 	}
 }
 
-// TestInvocationLog reads Bedrock's log of model invocations, also in CloudWatch events.
+// TestInvocationLog checks that Bedrock's log of model invocations is read, also inside CloudWatch events.
 func TestInvocationLog(t *testing.T) {
 	const response = `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"w","input":{"a":1}}}]}},"stopReason":"tool_use"}`
 	const entry = `{"schemaType":"ModelInvocationLog","timestamp":"2026-06-11T10:00:00Z","operation":"Converse","input":{"inputBodyJson":{"messages":[{"role":"user","content":[{"text":"go"}]}]}},"output":{"outputBodyJson":` + response + `}}`

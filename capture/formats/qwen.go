@@ -53,8 +53,8 @@ func sniffQwenCode(first []byte, whole bool) capture.SniffResult {
 // qwenReader reads the lines of a conversation.
 type qwenReader struct {
 	*sessionLog
-	waits    bool // the user waits for a response
-	hasUsage bool // the open response has its usage
+	waits    bool // the user is waiting for a response
+	hasUsage bool // the open response has usage already
 }
 
 func (q *qwenReader) entry(recs []capture.Record, line []byte) []capture.Record {
@@ -88,7 +88,7 @@ func (q *qwenReader) entry(recs []capture.Record, line []byte) []capture.Record 
 		q.writeResponse(time.Time{}, at, line)
 		q.endExchange("", "", "")
 		q.waits = false
-		q.pending, q.hasResults = said, results // the next request sends it again
+		q.pending, q.hasResults = said, results // the next request sends this entry again
 	}
 	return q.recs
 }

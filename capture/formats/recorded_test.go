@@ -15,7 +15,7 @@ import (
 
 var updateRecorded = flag.Bool("update-recorded", false, "write what the readers of recorded HTTP give to testdata")
 
-// recorded lists the formats that contain recorded HTTP, with our files in them.
+// recorded lists the formats that contain recorded HTTP, with our test files.
 var recorded = []struct {
 	format capture.Format
 	files  []string
@@ -33,7 +33,7 @@ var recorded = []struct {
 	{mcpLines, []string{"mcp-lines.jsonl"}},
 }
 
-// readParts returns the records of an input that arrives in parts.
+// readParts returns the records of an input that arrives in several parts.
 func readParts(t testing.TB, f capture.Format, parts ...[]byte) (all []capture.Record) {
 	looks := func(p []byte) capture.PayloadGuess {
 		if bytes.Contains(p, []byte(`"messages"`)) {
@@ -51,7 +51,7 @@ func readParts(t testing.TB, f capture.Format, parts ...[]byte) (all []capture.R
 	return r.Close(all, capture.EndEOF, "", capture.NoTime)
 }
 
-// story describes records, however the bytes of a body are split among them.
+// story describes records. The description doesn't depend on how the bytes of a body are split among them.
 func story(recs []capture.Record) string {
 	var b strings.Builder
 	open, at := capture.Stream{}, capture.NoTime
@@ -114,7 +114,7 @@ func TestRecordedIsRead(t *testing.T) {
 	})
 }
 
-// Every format accepts its own files and rejects the files of all other formats.
+// TestRecordedIsTold checks that every format accepts its own files and rejects the files of all other formats.
 func TestRecordedIsTold(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		for _, r := range recorded {
@@ -159,8 +159,8 @@ func bodies(recs []capture.Record) map[capture.Stream]string {
 	return all
 }
 
-// Wherever a file is cut off, everything that is complete before the cut is read, nothing that is not in the
-// complete file is read, and the cut is reported.
+// TestRecordedIsCut cuts a file off anywhere. Everything that is complete before the cut must be read, and nothing
+// else. The cut must be reported.
 func TestRecordedIsCut(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
 		whole := bodies(readParts(t, f, text))
@@ -185,7 +185,7 @@ func TestRecordedIsCut(t *testing.T) {
 			}
 			most = same
 		}
-		if missing := len(whole) - most; missing > 2 { // the two sides of the last exchange
+		if missing := len(whole) - most; missing > 2 { // only the two sides of the last exchange may be missing
 			t.Errorf("without the last byte %d bodies are missing", missing)
 		}
 	})
@@ -238,7 +238,7 @@ func FuzzRecorded(f *testing.F) {
 	})
 }
 
-// BenchmarkRecorded reads files with bodies of 1 MB. It counts the bytes of the bodies.
+// BenchmarkRecorded measures reading files with bodies of 1 MB. The throughput counts only the bytes of the bodies.
 func BenchmarkRecorded(b *testing.B) {
 	event := "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"partial_json\":\"some text\"}}\n\n"
 	body := strings.Repeat(event, 1<<20/len(event))

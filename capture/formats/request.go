@@ -12,9 +12,8 @@ import (
 	"toolscope/stream/marks"
 )
 
-// request reads the body of a single request that was saved from a log or a debugger, without its response.
-// Each message in the history in which the model made calls is shown as an exchange. The body itself is the
-// last exchange.
+// request reads the body of a single request that was saved from a log or a debugger, without its response. Each
+// message in the history that contains calls is shown as an exchange. The body itself is the last exchange.
 var request = capture.Format{
 	Name: "request", Title: "a single request: its tools, calls and results",
 	Sniff: sniffRequest,
@@ -24,8 +23,8 @@ var request = capture.Format{
 // maxRequestBytes is the maximum size of a body whose history is read. A larger body is shown as it is.
 const maxRequestBytes = 64 << 20
 
-// sniffRequest accepts only a complete body. An incomplete body may be a request as long as its keys are keys
-// of a request.
+// sniffRequest accepts only a complete body. It returns Maybe for an incomplete body as long as the body has keys of
+// a request.
 func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	text := bytes.TrimLeft(first, " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
@@ -36,7 +35,7 @@ func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	for _, m := range all {
 		for _, of := range *marks.All() {
 			history = history || containsText(of.HistoryKeys, m.Key) && isArray(m.Value)
-			isModel := string(m.Key) == "model" && opensObject(m.Value) // Zed's threads have an object there
+			isModel := string(m.Key) == "model" && opensObject(m.Value) // in Zed's threads, the key has an object
 			known = known || containsText(of.RequestKeys, m.Key) && !isModel
 		}
 	}
@@ -73,8 +72,7 @@ func (r *requestReader) Close(recs []capture.Record, end capture.End, why string
 	return r.recordWriter.takeWritten(recs)
 }
 
-// writeRequest writes an exchange for each message of a request's history in which the model made calls, and one for the
-// request itself.
+// writeRequest writes an exchange for each message with calls in a request's history, and one for the request itself.
 func writeRequest(o *recordWriter, body []byte, cut bool, why string) {
 	if len(body) <= maxRequestBytes && stdjson.Valid(body) {
 		o.writeHistory("request", body)
@@ -84,7 +82,7 @@ func writeRequest(o *recordWriter, body []byte, cut bool, why string) {
 	})
 }
 
-// writeHistory writes an exchange for each message of a request's history in which the model made calls.
+// writeHistory writes an exchange for each message with calls in a request's history.
 func (o *recordWriter) writeHistory(layer string, body []byte) {
 	tools := toolsIn(body)
 	for _, answer := range responsesIn(body) {
@@ -129,8 +127,8 @@ func prepareSent(sent marks.Sent) sentRule {
 	return r
 }
 
-// responsesIn returns the messages of a history in which the model made calls, each enclosed in a response of
-// its protocol. toolscope adds only the text around the message.
+// responsesIn returns the messages with calls in a history, each enclosed in a response of its protocol. toolscope
+// adds only the text around the message.
 func responsesIn(body []byte) (responses [][]byte) {
 	model := json.Find(body, "model")
 	if len(model) > 0 {
@@ -156,7 +154,7 @@ func responsesIn(body []byte) (responses [][]byte) {
 // responsesOf returns the responses in one list of messages.
 func responsesOf(rules []sentRule, list, model []byte) (responses [][]byte) {
 	var group [][]byte
-	var by *sentRule // the rule for a message of the group that has calls
+	var by *sentRule // the rule for the message with calls in the group
 	endGroup := func() {
 		if by != nil {
 			responses = append(responses, fillBody(by.Body, model, bytes.Join(group, []byte(","))))
@@ -188,8 +186,8 @@ func responsesOf(rules []sentRule, list, model []byte) (responses [][]byte) {
 	return responses
 }
 
-// fillBody returns the text in around, with the model in place of MODEL and the model's message in place of
-// MESSAGE.
+// fillBody returns the text of around, in which it replaces MODEL with the model and MESSAGE with the model's
+// message.
 func fillBody(around string, model, message []byte) []byte {
 	before, after, _ := strings.Cut(around, "MESSAGE")
 	return slices.Concat([]byte(strings.Replace(before, "MODEL", string(model), 1)), message, []byte(after))

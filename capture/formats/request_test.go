@@ -30,8 +30,8 @@ var requests = []struct{ body, want string }{
 	{`{"model":"m","max_tokens":1,"messages":[]}`, ``},
 }
 
-// TestRequest checks that the calls in a history are read, each message unchanged, and that the body is the
-// last exchange, byte for byte, however it is split.
+// TestRequest checks that the calls in a history are read, with each message unchanged, and that the body is the last
+// exchange. The body must be the same byte for byte, however the input is split.
 func TestRequest(t *testing.T) {
 	for _, test := range requests {
 		for _, size := range []int{1, 50, len(test.body)} {
@@ -86,7 +86,7 @@ func TestSniffRequest(t *testing.T) {
 	}
 }
 
-// FuzzRequest checks that any input can be read as a request, and is returned byte for byte.
+// FuzzRequest checks that any input can be read as a request, and that the request is the same byte for byte.
 func FuzzRequest(f *testing.F) {
 	for _, test := range requests {
 		f.Add([]byte(test.body))

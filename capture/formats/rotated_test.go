@@ -8,8 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestLinesRotated checks that a stream with lines in two files is one stream, even while both files are
-// written to. An incomplete line of the old file is not joined to the new file.
+// TestLinesRotated checks that a stream with lines in two files is one stream, even if both files are being written
+// to at the same time. An incomplete line of the old file must not be joined to the new file.
 func TestLinesRotated(t *testing.T) {
 	looks := func(p []byte) capture.PayloadGuess {
 		if strings.Contains(string(p), `"chat.completion.chunk"`) {

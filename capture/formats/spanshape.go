@@ -15,7 +15,7 @@ type messagePart struct {
 	kind     partKind
 	text     []byte // a string; for a result, it may be a list of blocks
 	id, name []byte
-	args     []byte // arguments of a call: an object, or a string with JSON in it
+	args     []byte // arguments of a call: an object, or a string that contains JSON
 }
 
 type partKind int8
@@ -40,16 +40,16 @@ const (
 type modelResponse struct {
 	model, id []byte
 	parts     []messagePart
-	usage     []byte // an object as in the shape's protocol
-	finish    []byte // the finish reason, as a string of the shape's protocol; nil if unknown
+	usage     []byte // an object as in the protocol of the shape
+	finish    []byte // the finish reason as a string, as in the protocol of the shape; nil if unknown
 	failure   []byte // a string with the reason why there is no response
 	failed    []byte // a string with the kind of the failure
 }
 
-// A messageShape describes how a protocol writes a conversation. Every shape's protocol has the history under
+// A messageShape describes how a protocol writes a conversation. The protocol of every shape has the history under
 // the key "messages".
 type messageShape struct {
-	name     string // name in the path of the wrappers
+	name     string // the shape's name in the path of the wrappers
 	messages func(by messageRole, parts []messagePart) [][]byte
 	response func(*modelResponse) []byte
 }
@@ -80,7 +80,8 @@ func anthropicBlock(p *messagePart) []byte {
 	return objectOf(kind("text"), member{"text", p.text})
 }
 
-// anthropicResponse returns an error, a complete message or, if arguments are strings, the events of a stream.
+// anthropicResponse returns an error or a complete message. If arguments are strings, it returns the events of a
+// stream instead.
 func anthropicResponse(r *modelResponse) []byte {
 	kind := member{"type", []byte(`"message"`)}
 	role := member{"role", []byte(`"assistant"`)}
@@ -114,7 +115,7 @@ func anthropicResponse(r *modelResponse) []byte {
 // hasTextArgs reports whether the arguments of a call are a string.
 func (p messagePart) hasTextArgs() bool { return p.kind == callPart && kindOf(p.args) == '"' }
 
-// appendEvent appends an SSE event. Each line break in the values begins another data line.
+// appendEvent appends an SSE event. After each line break in the values, it begins another data line.
 func appendEvent(b []byte, kind string, members ...member) []byte {
 	b = append(append(append(b, "event: "...), kind...), "\ndata: "...)
 	data := objectOf(append([]member{{"type", []byte(`"` + kind + `"`)}}, members...)...)

@@ -45,7 +45,7 @@ func eachTalk(t testing.TB, do func(name string, f capture.Format, data []byte))
 	}
 }
 
-// read returns the records that a format's reader makes from data, as text. The data arrives in chunks of size
+// read returns, as text, the records that a format's reader makes from data. The data arrives in chunks of size
 // bytes.
 func read(f capture.Format, data []byte, size int) (lines []string) {
 	r := f.New(capture.NewInput("f", nil))
@@ -160,7 +160,7 @@ func TestTalksInAnyChunks(t *testing.T) {
 	})
 }
 
-// TestTalksCut checks that all responses that are complete before a cut are read, wherever the cut is.
+// TestTalksCut checks that all responses that are complete before a cut are read, wherever the cut is made.
 func TestTalksCut(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {
 		whole := answers(f, data)
@@ -175,7 +175,7 @@ func TestTalksCut(t *testing.T) {
 			}
 			most = len(cut)
 			for i, a := range cut {
-				if i < len(cut)-1 && whole[i] != a { // the last response may lack entries after the cut
+				if i < len(cut)-1 && whole[i] != a { // entries of the last response that are after the cut may be missing
 					t.Fatalf("%s cut at %d has the answer\n%s\ninstead of\n%s", file, n, a, whole[i])
 				}
 			}
@@ -216,7 +216,7 @@ func TestTalkDamaged(t *testing.T) {
 	}
 }
 
-// FuzzTalks checks that no bytes stop a reader, and that the split of the bytes doesn't matter.
+// FuzzTalks checks that no bytes make a reader fail, and that it doesn't matter how the bytes are split.
 func FuzzTalks(f *testing.F) {
 	eachTalk(f, func(_ string, of capture.Format, data []byte) {
 		for i := range talks {
@@ -236,7 +236,7 @@ func FuzzTalks(f *testing.F) {
 	})
 }
 
-// BenchmarkTalks reads the entries of each fixture a thousand times.
+// BenchmarkTalks measures reading the entries of each fixture a thousand times.
 func BenchmarkTalks(b *testing.B) {
 	eachTalk(b, func(file string, f capture.Format, data []byte) {
 		if filepath.Ext(file) == ".json" {

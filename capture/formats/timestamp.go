@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// isTimeName reports whether a field with this name is the time of a line.
+// isTimeName reports whether a field with this name has the time of a line.
 func isTimeName(name []byte) bool {
 	switch string(name) {
 	case "time", "ts", "timestamp", "@timestamp", "t", "date", "datetime", "asctime", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP",
@@ -73,7 +73,7 @@ func epochTime(text []byte) time.Time {
 	return time.Time{}
 }
 
-// parseFraction returns the value of digits after a point.
+// parseFraction returns the value of the digits after a decimal point.
 func parseFraction(digits []byte) (f float64) {
 	if len(digits) > 0 {
 		f, _ = strconv.ParseFloat("0."+string(digits), 64)
@@ -97,9 +97,9 @@ func monthOf(p []byte) int {
 	return 0
 }
 
-// parseTime reads the time at the beginning of p. The result n is the length of the time, or 0 if there is
-// none. If the date, the year or the zone is missing, it uses a fixed one, because only the differences between
-// the lines of a log matter.
+// parseTime reads the time at the beginning of p. The result n is the length of the time, or 0 if there is none. A
+// missing date, year or zone is replaced by a fixed one, because only the differences between the lines of a log
+// matter.
 func parseTime(p []byte) (t time.Time, n int) {
 	switch {
 	case len(p) < 8:
@@ -224,8 +224,8 @@ func parseZone(p []byte) (offset time.Duration, n int) {
 	return offset, n
 }
 
-// parseLogTime reads a time as logs write it: text, or seconds, milliseconds, microseconds or nanoseconds
-// since 1970, which it tells apart by their size. It returns the zero time for anything else.
+// parseLogTime reads a time as written in logs: text, or a number of seconds, milliseconds, microseconds or
+// nanoseconds since 1970. The size of the number decides the unit. It returns the zero time for anything else.
 func parseLogTime(value []byte) time.Time {
 	text, isText := json.Text(value)
 	if isText {
@@ -236,7 +236,7 @@ func parseLogTime(value []byte) time.Time {
 		}
 		value = text
 	}
-	if whole, err := strconv.ParseInt(string(value), 10, 64); err == nil && whole >= 1e8 { // seconds since 1973 and later
+	if whole, err := strconv.ParseInt(string(value), 10, 64); err == nil && whole >= 1e8 { // a number of seconds is a time in 1973 or later
 		for whole < 1e17 {
 			whole *= 1000
 		}

@@ -12,9 +12,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// claudeTrace reads the logs of claude-trace, with one line for each request and its response. A stream is the
-// text in body_raw; some versions have the stream's events instead. A complete body was parsed and encoded
-// again.
+// claudeTrace reads the logs of claude-trace, with one line for each request and its response. A stream is text in
+// body_raw, but some versions have the stream's events instead. A complete body was parsed and encoded again.
 var claudeTrace = capture.Format{
 	Name:  "claude-trace",
 	Title: "logs from claude-trace",
@@ -24,8 +23,8 @@ var claudeTrace = capture.Format{
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTrace, []string{}) },
 }
 
-// claudeTap reads the logs of claude-tap. They have the events of a stream or the messages of a WebSocket, and
-// for both the assembled response.
+// claudeTap reads the logs of claude-tap. These have the events of a stream or the messages of a WebSocket and, in
+// both cases, the assembled response.
 var claudeTap = capture.Format{
 	Name:  "claude-tap",
 	Title: "traces from claude-tap",
@@ -35,14 +34,14 @@ var claudeTap = capture.Format{
 	New: func(in *capture.Input) capture.Reader { return newEntries(in, "line", readClaudeTap, []string{}) },
 }
 
-// tapKeys are the possible keys before the request in a line of claude-tap.
+// tapKeys are the keys that a line of claude-tap may have before the request.
 var tapKeys = map[string]bool{
 	"timestamp": true, "request_id": true, "id": true, "turn": true, "duration_ms": true, "transport": true,
 	"upstream_base_url": true, "capture": true, "session_id": true,
 }
 
-// sniffPair detects an object with a request that has a method, headers or a timestamp, and the field named
-// in member, which identifies the program.
+// sniffPair detects an object with a request that has a method, headers or a timestamp. The object must also have the
+// field named by member, which identifies the program.
 func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult {
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {
@@ -124,8 +123,8 @@ func readClaudeTap(r *valuesReader, object []byte, cut bool) {
 	}
 }
 
-// loggedBody returns a body as it was logged; a JSON body is a value in the log. It returns nil if the body is
-// cut off.
+// loggedBody returns a body as it was logged. A JSON body is a value in the log. loggedBody returns nil if the body
+// is cut off.
 func loggedBody(body fileValue, cut bool) []byte {
 	if body.isNull() || cut && !isWhole(body.raw) {
 		return nil
@@ -133,7 +132,7 @@ func loggedBody(body fileValue, cut bool) []byte {
 	return body.asBytes()
 }
 
-// setResponse reads a response that was not a stream or was assembled from one.
+// setResponse reads a response that was not a stream, or that was assembled from one.
 func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.response = loggedBody(body, cut)
 	switch {
@@ -146,7 +145,7 @@ func (x *recordedExchange) setResponse(body fileValue, cut bool) {
 	x.addLack(capture.NoTimes)
 }
 
-// setEvents reads a stream that was logged as its events.
+// setEvents reads a stream whose events were logged.
 func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	timed := false
 	list.eachChild(func(_ string, e fileValue) {
@@ -166,8 +165,8 @@ func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	}
 }
 
-// setMessages reads the messages of a WebSocket. The order between the messages of the two sides is unknown.
-// So each message from the client is put before its response, and a response ends with the last event that the
+// setMessages reads the messages of a WebSocket. The order between the messages of the two sides is unknown. Each
+// message from the client is therefore put before its response, and a response ends with the last event that the
 // client waits for.
 func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 	x.request, x.status = nil, 101
@@ -209,8 +208,8 @@ func parseClock(p fileValue) time.Time {
 	return unixTime(n)
 }
 
-// interceptor reads the logs of llm-interceptor, with one line for a request, for each event of its stream,
-// and for the end. The times are those of writing the lines, which happens after the response has ended.
+// interceptor reads the logs of llm-interceptor. There is one line for a request, one for each event of its stream,
+// and one for the end. The times are those at which the lines were written, after the response ended.
 var interceptor = capture.Format{
 	Name:  "llm-interceptor",
 	Title: "captures from llm-interceptor",
@@ -280,8 +279,8 @@ func (l *interceptorLog) timeOf(r *valuesReader, line fileValue) time.Duration {
 	return r.in.RecordTime(parseClock(line.get("timestamp")))
 }
 
-// continueExchange adds a line of a response to its exchange, and ends the exchange after the last one. The
-// line of the request may be missing from the log.
+// continueExchange adds a line of a response to its exchange, and ends the exchange after the last line. The log may
+// not have the line of the request.
 func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind string) {
 	id := line.get("request_id").asText()
 	n, known := l.open[id]
@@ -333,9 +332,9 @@ func (l *interceptorLog) endOpen(r *valuesReader) {
 	}
 }
 
-// liteLLM reads the StandardLoggingPayload that LiteLLM passes to its callbacks: one object for each request,
-// in a file of its own, on a line, or in an array. The request and the response use the protocol that LiteLLM
-// offers, mostly Chat Completions.
+// liteLLM reads the StandardLoggingPayload that LiteLLM passes to its callbacks. There is one object for each
+// request, in a separate file, on a line, or in an array. The request and the response use the protocol that LiteLLM
+// offers, which is mostly Chat Completions.
 var liteLLM = capture.Format{
 	Name:  "litellm payload",
 	Title: "LiteLLM: StandardLoggingPayload, JSON or JSONL",
@@ -380,7 +379,7 @@ func (l *liteLLMLog) entry(recs []capture.Record, payload []byte) []capture.Reco
 	recs = append(recs, capture.Record{Exchange: n, Side: capture.Request, At: l.in.RecordTime(began), Head: head, Data: liteLLMRequest(payload, f[9])})
 	answer := &capture.Head{Start: first}
 	body := f[6]
-	if kindOf(body) == '"' { // LiteLLM has an option to log it as text
+	if kindOf(body) == '"' { // LiteLLM has an option to log the body as text
 		body, _ = json.Text(body)
 	}
 	if hasText(f[1], "failure") {

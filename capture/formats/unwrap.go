@@ -12,7 +12,7 @@ import (
 // payload by its keys. In the text around the payload, it looks for a time and for keys that distinguish
 // streams.
 //
-// The payloads of a line are valid until the next line.
+// The payloads of a line are valid until the next line is read.
 type unwrapper struct {
 	lineKeys
 	in    *capture.Input
@@ -23,10 +23,10 @@ type unwrapper struct {
 	payloads []payload
 	scope    int
 	within   int // number of quoted texts around the current place
-	first    int // end of the line's first JSON value; 0 if there is none or it is cut off
+	first    int // end of the line's first JSON value; 0 if there is none or the value is cut off
 
 	lines  int                          // number of lines so far
-	paths  map[uint64]*payloadPath      // places where payloads have been
+	paths  map[uint64]*payloadPath      // places where payloads have been found
 	leads  map[uint64]bool              // hashes of the wrappers around those places
 	shapes map[uint64][]linePrefixShape // shapes of the prefixes before payloads in a text, by the wrappers around the text
 	dull   map[uint64]int               // number of objects at a place since the last payload there
@@ -43,12 +43,12 @@ type wrapper struct {
 	before, after []byte // the wrapper's text before and after its content
 }
 
-// payloadPath is a place of payloads: the names of the wrappers around it.
+// payloadPath is a place where payloads are found: the names of the wrappers around them.
 type payloadPath struct {
 	hash   uint64
 	names  []string
-	pieces bool // its payloads are pieces of a text that was cut at arbitrary places
-	fields bool // its payloads are fields of events
+	pieces bool // the payloads are pieces of a text that was cut at arbitrary places
+	fields bool // the payloads are fields of events
 	begun  bool // a text there may continue a held payload
 }
 
@@ -56,24 +56,24 @@ type payloadPath struct {
 type payload struct {
 	chunkInfo
 	text   []byte
-	field  bool // it is a field of an event stream
-	cut    bool // its end is missing
-	quoted bool // it is a complete quoted text
-	unsure bool // it may also be the middle of a text that was cut at arbitrary places
+	field  bool // the payload is a field of an event stream
+	cut    bool // the payload's end is missing
+	quoted bool // the payload is a complete quoted text
+	unsure bool // the payload may also be the middle of a text that was cut at arbitrary places
 	on     *payloadPath
 	keys   []correlationKey
 	stamp  timestamp
 	scope  int               // payloads with the same scope are in one object
-	held   bool              // it was held until its stream was known
+	held   bool              // the payload was held until its stream was known
 	event  *pendingEventName // the event name of a held payload
-	joined [][]byte          // the lines before its last one, if it is joined from several
+	joined [][]byte          // the lines before the last one, if the payload is joined from several lines
 	textOrigin
 }
 
 // textOrigin is the place of a text in the log.
 type textOrigin struct {
 	before, after []byte           // the rest of the line around the text
-	room          []byte           // memory for the text and its line breaks; before and after are then copies
+	room          []byte           // memory for the text and its line breaks; if it is set, before and after are copies
 	span          capture.LineSpan // set if the text is held
 }
 
@@ -105,7 +105,7 @@ func (p *unwrapper) unwrap(line []byte) []payload {
 	return p.payloads
 }
 
-// reset forgets the last line.
+// reset removes the payloads and keys of the last line.
 func (p *unwrapper) reset() {
 	p.wrappers, p.keys, p.slots, p.members, p.payloads = p.wrappers[:0], p.keys[:0], p.slots[:0], p.members[:0], p.payloads[:0]
 	p.first, p.scope, p.within, p.stamp, p.builder.texts = 0, 0, 0, timestamp{}, p.builder.texts[:0]
@@ -145,7 +145,7 @@ func (p *unwrapper) leaveTo(to unwrapPosition, found bool) bool {
 	return found
 }
 
-// addPayload adds a payload at the current place. It always returns true.
+// addPayload adds a payload that was found at the current place. It always returns true.
 func (p *unwrapper) addPayload(f payload) bool {
 	h := p.hash()
 	f.on = p.paths[h]
@@ -164,7 +164,7 @@ func (p *unwrapper) addPayload(f payload) bool {
 // rememberPath stores the current place and the wrappers around it.
 func (p *unwrapper) rememberPath(h uint64) *payloadPath {
 	t := &payloadPath{hash: h}
-	p.templates.removeAll() // payloads may be at other places too
+	p.templates.removeAll() // a new place may have payloads that the templates would miss
 	for _, l := range p.wrappers {
 		p.leads[l.hash] = true
 		name := l.name
@@ -242,14 +242,14 @@ func (p *unwrapper) searchResponse(t []byte, i int) bool {
 	return true
 }
 
-// inWrapper calls look inside a wrapper, and returns its result.
+// inWrapper enters a wrapper, calls look, and returns its result.
 func (p *unwrapper) inWrapper(name string, before, after []byte, look func() bool) bool {
 	was := p.currentPosition()
 	p.push(name, nil, before, after)
 	return p.leaveTo(was, look())
 }
 
-// isEdge reports whether a payload may begin after c.
+// isEdge reports whether a payload may begin after the byte c.
 func isEdge(c byte) bool {
 	switch c {
 	case ' ', '\t', '|', ']', ')', '>', ':', '=', '(', '"', '\'', ',', ';', '`':
@@ -293,7 +293,7 @@ func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
 	return 0, false
 }
 
-// isEventName reports whether p, the text after "event:", is only a name. A CR ends the line of an event, so
+// isEventName reports whether p, the text after "event:", is only a name. A CR would end the line of the event, so
 // text with a CR is more than a name.
 func isEventName(p []byte) bool {
 	p = bytes.Trim(p, " \t")
@@ -345,7 +345,7 @@ func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) b
 // timestamp is the time of a line as it is written.
 type timestamp struct {
 	text []byte
-	fine bool // it has fractions of a second
+	fine bool // the time has fractions of a second
 }
 
 // searchJSON searches the JSON value that begins at i in a text. The result n is the number of bytes that can't
@@ -367,15 +367,15 @@ func (p *unwrapper) searchJSON(t []byte, i int) (n int, found bool) {
 	return n, found
 }
 
-// noteFirstValue records the end of a JSON value, if it is the first of the line and not inside a wrapper.
+// noteFirstValue records the end of a JSON value if the value is the first of the line and not inside a wrapper.
 func (p *unwrapper) noteFirstValue(end int, whole bool) {
 	if p.first == 0 && whole && len(p.wrappers) == 0 {
 		p.first = end
 	}
 }
 
-// endsInContent reports whether a JSON value is cut off inside a part of a conversation or session. A payload there
-// would be content.
+// endsInContent reports whether a JSON value is cut off inside a part of a conversation or session. Data in such a
+// part is content, not a payload.
 func endsInContent(v []byte, depth int) bool {
 	switch {
 	case depth > maxWrappers:
@@ -436,8 +436,8 @@ func (p *unwrapper) searchObject(v []byte, whole bool) bool {
 	return p.searchMembers(all, v)
 }
 
-// askProtocols asks the protocols what an object is. At a place where objects have not been payloads for a while,
-// it asks rarely.
+// askProtocols asks the protocols what an object is. In a place where no object has been a payload for a while, it
+// rarely asks them.
 func (p *unwrapper) askProtocols(v []byte) (s chunkInfo, is bool) {
 	const enough, rarely = 8, 64
 	h := p.hash()
@@ -542,7 +542,8 @@ func (p *unwrapper) searchArray(v []byte) bool {
 	return found
 }
 
-// chunkOf returns the info of the first element of a list. The bool result reports whether it is a list of chunks.
+// chunkOf returns the chunkInfo for the first element of a list. The bool result reports whether the list is a list
+// of chunks.
 func (p *unwrapper) chunkOf(first []byte) (s chunkInfo, is bool) {
 	if !opensObject(first) {
 		if isArray(first) {
@@ -630,8 +631,8 @@ func (p *unwrapper) isWholeChunk(t []byte) bool {
 	return closed && n == len(t) && s.is == aChunk && !s.weak
 }
 
-// isBegun reports whether a text can be the first piece of an event stream, or of several objects, that was cut
-// inside a payload.
+// isBegun reports whether a text can be the first piece of an event stream, or of several objects, and was cut inside
+// a payload.
 func isBegun(t []byte) bool {
 	line := t[bytes.LastIndexByte(t, '\n')+1:]
 	value, isData := bytes.CutPrefix(line, []byte("data:"))

@@ -31,7 +31,7 @@ func withoutColours(p []byte) []byte {
 	return out
 }
 
-// searchData searches the data after "data:", which is at i in a text.
+// searchData searches the data after a "data:" that is at i in a text.
 func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	field := t[i:]
 	data = bytes.TrimLeft(data, " ")
@@ -91,8 +91,8 @@ func couldBeObject(p []byte) bool {
 	return len(c) == 0 || c[0] == '"'
 }
 
-// searchQuoteAt searches the quoted text that begins at i: a Python string, which may have b before it, or a
-// text that a logger quoted. The result n is the number of bytes that can't contain another payload.
+// searchQuoteAt searches the quoted text that begins at i. The text is a Python string, which may have the prefix b,
+// or was quoted by a logger. The result n is the number of bytes that can't contain another payload.
 func (p *unwrapper) searchQuoteAt(t []byte, i int) (n int, found bool) {
 	start := i
 	if t[start] == 'b' {
@@ -132,7 +132,8 @@ func beginsPayload(p []byte) bool {
 	return false
 }
 
-// quoteEnd returns the length of the quoted text at the beginning of p, with its quotes; 0 if it is cut off.
+// quoteEnd returns the length of the quoted text at the beginning of p, including its quotes, or 0 if the text is cut
+// off.
 func quoteEnd(p []byte) int {
 	for n := 1; n < len(p); n++ {
 		switch p[n] {
@@ -206,7 +207,7 @@ func unescapeHex(p []byte) []byte {
 	return out
 }
 
-// searchLines searches a text with several lines: an event stream or a piece of it, or lines of a log.
+// searchLines searches a text with several lines: an event stream, a piece of an event stream, or lines of a log.
 func (p *unwrapper) searchLines(t []byte) bool {
 	if s, is := p.readEvents(t); is {
 		return p.addPayload(payload{chunkInfo: s, text: t})
@@ -234,8 +235,8 @@ func (p *unwrapper) searchLines(t []byte) bool {
 	return found
 }
 
-// readObjects returns the info of a text with an object per line, if the first one is a chunk. Otherwise, the
-// second result is false.
+// readObjects returns the chunkInfo of a text with an object on each line, if the first object is a chunk. Otherwise,
+// the second result is false.
 func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 	if !opensObject(t) || bytes.IndexByte(t, '\n') < 0 {
 		return s, false
@@ -249,9 +250,8 @@ func (p *unwrapper) readObjects(t []byte) (s chunkInfo, is bool) {
 	return s, is
 }
 
-// readEvents returns the info of a text from an event stream: the info of the first event, and whether the
-// last event ends the stream. Each complete line before the first data must be a field of an event, a comment
-// or empty.
+// readEvents returns the chunkInfo of a text from an event stream: that of the first event, and whether the last
+// event ends the stream. Each complete line before the first data must be a field of an event, a comment or empty.
 func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	s.block, s.number = -1, -1
 	count := 0
@@ -289,8 +289,8 @@ func (p *unwrapper) readEvents(t []byte) (s chunkInfo, is bool) {
 	return s, is
 }
 
-// nextData returns the data at the beginning of p if it continues the data before it. The bool result is false
-// if p doesn't begin with data, or the data begins an event of its own.
+// nextData returns the data at the beginning of p if it continues the data before it. The bool result is false if p
+// doesn't begin with data, or if the data begins another event.
 func (t *payloadRules) nextData(p []byte) (data []byte, is bool) {
 	line, _, _ := cutLine(p)
 	data, is = bytes.CutPrefix(line, []byte("data:"))
@@ -298,7 +298,7 @@ func (t *payloadRules) nextData(p []byte) (data []byte, is bool) {
 	return data, is && !(len(data) > 1 && data[0] == '{' && data[1] == '"') && !t.isTerminator(bytes.HasPrefix, data)
 }
 
-// readEventInfo returns the info of an event's data.
+// readEventInfo returns the chunkInfo of an event's data.
 func (p *unwrapper) readEventInfo(data []byte) chunkInfo {
 	from := len(p.members)
 	all, _, _ := json.AppendFields(p.members, data)
@@ -332,7 +332,7 @@ func isField(line []byte) bool {
 	return false
 }
 
-// The functions below read texts that JSON contains as bytes: as a list of numbers, as in journals, or as
+// The functions below read texts that JSON contains in encoded form: as a list of numbers, as in journals, or as
 // base64.
 
 // minEncodedBytes is the minimum size of an encoded text.
@@ -378,7 +378,7 @@ func decodeBase64(inside []byte, known bool) (text []byte, is bool) {
 	return text, err == nil && len(text) >= minEncodedBytes
 }
 
-// mayBeEncoded reports whether the inside of a string can be base64. It is a cheap check.
+// mayBeEncoded quickly checks whether the inside of a string can be base64.
 func mayBeEncoded(inside []byte) bool {
 	if len(inside) < 4*minEncodedBytes/3 || len(inside)%4 != 0 && bytes.IndexByte(inside, '\\') < 0 {
 		return false
